@@ -1,0 +1,45 @@
+# Almanac. `make run` and `make test` are all a newcomer needs; `make help` lists the rest.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+WORKERS ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test test-all check bench lock clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(STAMP): requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Almanac needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+setup: $(STAMP) ## Create .venv from the hashed lock files and install the package
+
+run: $(STAMP) ## Load the simulated world, serve it, print a fresh key and a first request
+	@$(BIN)/almanac demo --workers $(WORKERS)
+
+test: $(STAMP) ## Run the test suite (skips what needs services or files that are not here)
+	$(BIN)/python -m pytest -n auto
+
+test-all: $(STAMP) ## Run the slow laws, faults and load tests too
+	$(BIN)/python -m pytest -n auto -m "slow or not slow"
+
+check: $(STAMP) ## Lint, format check, strict types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(STAMP) ## Measure; prints ratios of things run side by side
+	$(BIN)/python -m bench
+
+lock: ## Write the hashed requirement files anew (needs uv)
+	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra redis -o requirements/runtime.txt
+	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra redis --group dev -o requirements/dev.txt
+
+clean: ## Remove the environment and caches, keep the data folder
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

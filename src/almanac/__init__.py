@@ -1,0 +1,1 @@
+"""Almanac: a self-hosted, read-only financial data service."""

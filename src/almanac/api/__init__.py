@@ -1,0 +1,1 @@
+"""The HTTP interface: read-only, every request keyed, every endpoint one declaration."""

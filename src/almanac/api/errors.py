@@ -1,0 +1,67 @@
+"""The error table: one code per status, and the exceptions that become answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+#: Every status an error may have, with its one stable code.
+CODES: dict[int, str] = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    429: "rate_limited",
+    500: "internal_error",
+    503: "service_unavailable",
+}
+
+#: One response header: lower-case name and value, as ASGI wants them.
+Header = tuple[bytes, bytes]
+
+_QUOTED_MAX = 60
+
+
+class ApiError(Exception):
+    """An answer that is not 200. `details` is any JSON value; `headers` go out with the answer.
+
+    Raises KeyError at once for a status that is not in `CODES`, so that no new code slips in unnoticed.
+    """
+
+    def __init__(
+        self, status: int, message: str, details: Mapping[str, Any] | None = None, headers: Sequence[Header] = ()
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = CODES[status]
+        self.message = message
+        self.details = details
+        self.headers = tuple(headers)
+
+
+class StorageUnavailable(Exception):  # noqa: N818 - named for the state, as the status 503 is
+    """The store cannot be read just now. Answered with 503 and Retry-After."""
+
+
+def refuse(
+    parameter: str, reason: str, allowed: object = None, suggestion: str | None = None, *, code: str = "invalid"
+) -> ApiError:
+    """The 400 about one parameter, to be raised by the caller.
+
+    The message is `'parameter' reason`, so `reason` continues a sentence: "must be a whole number from 1 to 500".
+    `code` is the short, stable word in `details.reason`.
+    """
+    details: dict[str, Any] = {"parameter": parameter, "reason": code}
+    if allowed is not None:
+        details["allowed"] = allowed
+    if suggestion is not None:
+        details["suggestion"] = suggestion
+        reason = f"{reason}; did you mean '{suggestion}'?"
+    return ApiError(400, f"'{parameter}' {reason}", details)
+
+
+def quoted(text: str) -> str:
+    """A client's own text, fit to stand in a message: in single quotes, one line, cut at 60 characters."""
+    shown = text if len(text) <= _QUOTED_MAX else text[: _QUOTED_MAX - 1] + "…"
+    return "'" + "".join(c if c.isprintable() else "\ufffd" for c in shown) + "'"

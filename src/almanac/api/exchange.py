@@ -1,0 +1,53 @@
+"""One exchange: the request as far as it is known, and the reply."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from starlette.types import Receive, Scope
+from ulid import ULID
+
+from almanac.api.auth import read_headers
+from almanac.api.endpoint import Endpoint
+from almanac.api.errors import Header
+from almanac.api.limits import Decision
+from almanac.store.accounts import KeyRecord
+
+
+class Reply(NamedTuple):
+    """An answer but for the headers that every answer has."""
+
+    status: int
+    headers: list[Header]
+    body: bytes = b""
+
+
+class Request:
+    """What is learnt of one request on its way; errors and the log line tell as much as was known."""
+
+    __slots__ = ("decision", "endpoint", "headers", "id", "key", "method", "path", "version")
+
+    def __init__(self, scope: Scope) -> None:
+        self.id = b"req_" + str(ULID()).encode()
+        self.method: str = scope["method"]
+        self.headers = read_headers(scope["headers"])
+        self.path: dict[str, str] = {}
+        self.endpoint: Endpoint | None = None
+        self.key: KeyRecord | None = None
+        self.decision: Decision | None = None
+        #: Data version the answer speaks of.
+        self.version: int | None = None
+
+
+async def has_body(headers: dict[bytes, bytes], scope: Scope, receive: Receive) -> bool:
+    """Whether the request has a body. Under HTTP/1 the headers tell; under HTTP/2 one may come unannounced."""
+    if headers.get(b"content-length", b"0").strip(b"0 ") or b"transfer-encoding" in headers:
+        return True
+    if scope.get("http_version", "1.1").startswith("1"):
+        return False
+    while True:
+        message = await receive()
+        if message.get("body"):
+            return True
+        if not message.get("more_body", False):
+            return False

@@ -1,0 +1,172 @@
+"""
+Observations and their vintages: what a payload states, what is served, and the id of each.
+
+The heart is `settle`: all that was ever stated of one cell of one series, in, and the vintages served, out. It
+depends on the set of statements and their order of arrival only, so the store may be rebuilt and reordered at will.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple
+
+from almanac.domain.periods import Period, end_of
+
+#: Flags of a statement and of a vintage.
+FINAL = 1  # the source says this value will not change again
+UNKNOWN = 2  # the source cannot say when this value was first published (a backfill, a snapshot)
+DAY = 4  # the release time is a date, not an instant
+INITIAL = 8  # served as the first release
+REVISED = 16  # served as a later, different state
+FORECAST = 32  # the period starts after the value was known
+#: The flags a source states, as against those that follow from a vintage's place.
+STATED = FINAL | UNKNOWN | DAY
+
+
+class Statement(NamedTuple):
+    """What one payload says of one cell: a number, a text, or (both None) that there is no value any more."""
+
+    period: int
+    value: float | None
+    #: Unix seconds when it could first be known; None: when the payload was fetched.
+    known: int | None = None
+    released: int | None = None
+    flags: int = 0
+    text: str | None = None
+    #: `known` and `released` hold only for the cell's first vintage (a documented publication time);
+    #: a later state is known from its capture.
+    first_only: bool = False
+    #: A small JSON object of row-level metadata, its keys sorted.
+    note: str | None = None
+
+
+class Vintage(NamedTuple):
+    """One published state of one cell of one series."""
+
+    known: int
+    value: float | None
+    text: str | None
+    flags: int
+    released: int | None
+    ingested: int
+    payload: int
+    note: str | None = None
+    #: Set of input series, for a derived vintage whose lineage is its own (0: the series').
+    lineage: int = 0
+
+    @property
+    def withdrawn(self) -> bool:
+        return self.value is None and self.text is None
+
+    @property
+    def state(self) -> tuple[float | None, str | None, int]:
+        """What is compared: the value or its absence, and `final`."""
+        return (self.value, self.text, self.flags & FINAL)
+
+
+_NOTHING = (None, None, 0)
+
+
+def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[Vintage]:
+    """
+    Served vintages of one cell, ascending by knowledge time.
+
+    `stated` comes in the order of arrival. The last statement wins its knowledge time; one equal to it there keeps
+    the first's payload and ingestion, and adds a release time where the first had none. Then equal neighbours count
+    once, the earliest, and a withdrawal before any value is nothing.
+    """
+    winners: dict[int, Vintage] = {}
+    for vintage in stated:
+        held = winners.get(vintage.known)
+        if held is None or held.state != vintage.state:
+            winners[vintage.known] = vintage
+        elif held.released is None and vintage.released is not None:
+            winners[vintage.known] = held._replace(
+                released=vintage.released, flags=held.flags & ~(UNKNOWN | DAY) | vintage.flags & STATED
+            )
+    served: list[Vintage] = []
+    previous: tuple[float | None, str | None, int] = _NOTHING
+    for known in sorted(winners):
+        vintage = winners[known]
+        if vintage.state == previous or (vintage.withdrawn and not served):
+            continue
+        previous = vintage.state
+        served.append(
+            vintage._replace(flags=vintage.flags & STATED | _place(vintage, period, allowance_days, first=not served))
+        )
+    return served
+
+
+def _place(vintage: Vintage, period: int, allowance_days: int, *, first: bool) -> int:
+    """Flags that follow from a vintage's place among those of its cell."""
+    start = Period.from_key(period).start
+    forecast = FORECAST if start is not None and _midnight(start) > vintage.known else 0
+    if vintage.flags & (FINAL | UNKNOWN):
+        return forecast
+    if not first:
+        return forecast | REVISED
+    if vintage.released is None or vintage.released > _midnight(end_of(period)) + (allowance_days + 1) * 86_400:
+        return forecast
+    return forecast | INITIAL
+
+
+def status(flags: int) -> str:
+    """`revisionStatus` on the wire."""
+    if flags & FINAL:
+        return "final"
+    if flags & UNKNOWN:
+        return "unknown"
+    if flags & INITIAL:
+        return "initial"
+    return "revised" if flags & REVISED else "unknown"
+
+
+def observation_id(series: str, period: int, known: int, value: float | None, text: str | None) -> str:
+    """`obs_` and 26 base32 characters over series, period, knowledge time and value or tombstone (130 bits of SHA-256)."""
+    span = Period.from_key(period)
+    content = [series, span.start and span.start.isoformat(), span.end.isoformat(), known, number(value), text]
+    digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).digest()
+    return "obs_" + base64.b32encode(digest[:20]).decode().lower()[:26]
+
+
+def number(value: float | None) -> float | None:
+    """The one float for a value: no negative zero. Raises ValueError for NaN and infinities, which are never data."""
+    if value is None:
+        return None
+    if value != value or value in (float("inf"), float("-inf")):
+        raise ValueError(f"{value} is not a number that can be served")
+    return float(value) + 0.0
+
+
+def _midnight(day: date) -> int:
+    return (day.toordinal() - 719_163) * 86_400
+
+
+def end_of_day(day: date) -> int:
+    """The last second of a day, UTC: when something dated that day is known."""
+    return _midnight(day) + 86_399
+
+
+def instant(moment: datetime) -> int:
+    """Unix seconds, rounded up: asking as of a row's own time must return the row. Raises ValueError without a zone."""
+    if moment.tzinfo is None:
+        raise ValueError("a time without a zone")
+    whole = int((moment.astimezone(UTC).replace(microsecond=0) - _EPOCH).total_seconds())
+    return whole + (moment.microsecond > 0)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def wire_time(seconds: int) -> str:
+    """RFC 3339, UTC, whole seconds."""
+    return (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def is_unknown(flags: int) -> bool:
+    """Whether a vintage is served as `unknown`: its source said so, or nothing speaks for another status."""
+    return bool(flags & UNKNOWN) or not flags & (FINAL | INITIAL | REVISED)

@@ -1,0 +1,223 @@
+"""
+Reference periods: what a number is about, and how old it may grow before it is stale.
+
+A period is a pair of inclusive days; `start` is absent for an instant (a balance sheet). In the store a period is
+one integer, its *key*, which sorts by end, then by start with absent starts last:
+
+    key = end.toordinal() << 14 | (16_382 - days from start to end, or 16_383 for an instant)
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+from dataclasses import dataclass
+from datetime import date, timedelta
+from enum import StrEnum
+
+_SPAN_BITS = 14
+_INSTANT = (1 << _SPAN_BITS) - 1
+_LONGEST = _INSTANT - 1
+_MASK = (1 << _SPAN_BITS) - 1
+
+
+class Frequency(StrEnum):
+    """How often a series has a value. The letter is part of a series id, so it never changes."""
+
+    ANNUAL = "A"
+    SEMIANNUAL = "S"
+    QUARTERLY = "Q"
+    NINE_MONTHS = "N"
+    MONTHLY = "M"
+    WEEKLY = "W"
+    DAILY = "D"
+
+    @property
+    def word(self) -> str:
+        """The word a person would write: `monthly`."""
+        return _WORDS[self]
+
+    @property
+    def months(self) -> int:
+        """Months in one period; 0 for weeks and days, which are counted in days."""
+        return _MONTHS[self]
+
+    @property
+    def allowance_days(self) -> int:
+        """Days after a period's end for which its value still counts as fresh, where a data set sets none of its own."""
+        return _ALLOWANCE[self]
+
+    @property
+    def rank(self) -> int:
+        """0 for the highest frequency. The latest reading prefers the higher one."""
+        return _RANK[self]
+
+
+_WORDS = {
+    Frequency.ANNUAL: "annual",
+    Frequency.SEMIANNUAL: "semiannual",
+    Frequency.QUARTERLY: "quarterly",
+    Frequency.NINE_MONTHS: "nine_months",
+    Frequency.MONTHLY: "monthly",
+    Frequency.WEEKLY: "weekly",
+    Frequency.DAILY: "daily",
+}
+_MONTHS = {
+    Frequency.ANNUAL: 12,
+    Frequency.SEMIANNUAL: 6,
+    Frequency.QUARTERLY: 3,
+    Frequency.NINE_MONTHS: 9,
+    Frequency.MONTHLY: 1,
+    Frequency.WEEKLY: 0,
+    Frequency.DAILY: 0,
+}
+_ALLOWANCE = {
+    Frequency.ANNUAL: 600,
+    Frequency.SEMIANNUAL: 400,
+    Frequency.QUARTERLY: 200,
+    Frequency.NINE_MONTHS: 200,
+    Frequency.MONTHLY: 90,
+    Frequency.WEEKLY: 21,
+    Frequency.DAILY: 10,
+}
+_RANK = {frequency: rank for rank, frequency in enumerate("DWMQNSA")}
+
+#: What a client may write for a frequency: the letter or the word.
+FREQUENCY_NAMES: dict[str, Frequency] = {
+    **{f.value.lower(): f for f in Frequency if f is not Frequency.NINE_MONTHS},
+    **{word: f for f, word in _WORDS.items() if f is not Frequency.NINE_MONTHS},
+}
+
+
+@dataclass(frozen=True, slots=True, order=False)
+class Period:
+    """
+    A reference period: inclusive days, `start` None for an instant.
+
+    >>> Period.parse("2026-Q3").end
+    datetime.date(2026, 9, 30)
+    >>> Period.from_key(Period.parse("2026-10").key) == Period.parse("2026-10")
+    True
+    """
+
+    start: date | None
+    end: date
+
+    @property
+    def key(self) -> int:
+        """The sortable integer the store keeps. Raises ValueError for a span the key cannot hold (44 years) or a start after the end."""
+        if self.start is None:
+            return self.end.toordinal() << _SPAN_BITS | _INSTANT
+        span = (self.end - self.start).days
+        if not 0 <= span <= _LONGEST:
+            raise ValueError(f"a period from {self.start} to {self.end} cannot be kept")
+        return self.end.toordinal() << _SPAN_BITS | (_LONGEST - span)
+
+    @classmethod
+    def from_key(cls, key: int) -> Period:
+        end = date.fromordinal(key >> _SPAN_BITS)
+        code = key & _MASK
+        return cls(None if code == _INSTANT else end - timedelta(days=_LONGEST - code), end)
+
+    @classmethod
+    def ending(cls, end: date, frequency: Frequency) -> Period:
+        """The period of that frequency with this last day (its own last day: a month ends on its last day)."""
+        if frequency is Frequency.DAILY:
+            return cls(end, end)
+        if frequency is Frequency.WEEKLY:
+            return cls(end - timedelta(days=6), end)
+        first = add_months(date(end.year, end.month, 1), 1 - frequency.months)
+        return cls(first, date(end.year, end.month, calendar.monthrange(end.year, end.month)[1]))
+
+    @classmethod
+    def starting(cls, start: date, frequency: Frequency) -> Period:
+        """The period of that frequency which begins on this day."""
+        if frequency is Frequency.DAILY:
+            return cls(start, start)
+        if frequency is Frequency.WEEKLY:
+            return cls(start, start + timedelta(days=6))
+        return cls(start, add_months(start, frequency.months) - timedelta(days=1))
+
+    @classmethod
+    def parse(cls, text: str) -> Period:
+        """Read `2026`, `2026-10`, `2026-Q3`, `2026-S1`, `2026-10-31`. Raises ValueError naming what is allowed."""
+        match = _PERIOD_TEXT.fullmatch(text)
+        if match is None:
+            raise ValueError("a period is written 2026, 2026-Q3, 2026-10 or 2026-10-31")
+        year = int(match["year"])
+        if year < 1:
+            raise ValueError("a period starts with a year from 0001 to 9999")
+        if match["quarter"]:
+            return cls.starting(date(year, 3 * int(match["quarter"]) - 2, 1), Frequency.QUARTERLY)
+        if match["half"]:
+            return cls.starting(date(year, 6 * int(match["half"]) - 5, 1), Frequency.SEMIANNUAL)
+        if match["day"]:
+            day = date(year, int(match["month"]), int(match["day"]))
+            return cls(day, day)
+        if match["month"]:
+            return cls.ending(date(year, int(match["month"]), 1), Frequency.MONTHLY)
+        return cls(date(year, 1, 1), date(year, 12, 31))
+
+    def __str__(self) -> str:
+        return f"{self.start or ''}..{self.end}"
+
+
+_PERIOD_TEXT = re.compile(
+    r"(?P<year>[0-9]{4})(?:-(?:[Qq](?P<quarter>[1-4])|[Ss](?P<half>[12])|(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2}))?))?"
+)
+
+
+def add_months(day: date, months: int) -> date:
+    """The first of the month that many months away, keeping the day where the month has it (else its last)."""
+    index = day.year * 12 + day.month - 1 + months
+    year, month = divmod(index, 12)
+    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+
+
+def end_of(key: int) -> date:
+    """Last day of the period behind a key."""
+    return date.fromordinal(key >> _SPAN_BITS)
+
+
+def start_of(key: int) -> date | None:
+    """First day of the period behind a key, None for an instant."""
+    return Period.from_key(key).start
+
+
+def lowest_key(end: date) -> int:
+    """The smallest key of any period ending on that day: a lower bound for `ends on or after`."""
+    return end.toordinal() << _SPAN_BITS
+
+
+def highest_key(end: date) -> int:
+    """The largest key of any period ending on that day: an upper bound for `ends on or before`."""
+    return end.toordinal() << _SPAN_BITS | _INSTANT
+
+
+#: The same decoding in SQL, for filters on the first day: an ordinal, NULL for an instant. `{}` is the column.
+START_ORDINAL_SQL = f"CASE WHEN ({{0}} & {_MASK}) = {_INSTANT} THEN NULL ELSE ({{0}} >> {_SPAN_BITS}) - ({_LONGEST} - ({{0}} & {_MASK})) END"
+
+
+def ordinal(key: int, frequency: Frequency) -> int:
+    """
+    Number of the period in its frequency's own calendar, so that a lag is a subtraction.
+
+    Months count for A, S, Q, M (the month of the end); days for D; for W the end day, so a lag of one week is 7.
+    """
+    end = end_of(key)
+    return end.year * 12 + end.month - 1 if frequency.months else end.toordinal()
+
+
+def key_at(number: int, frequency: Frequency) -> int:
+    """Inverse of `ordinal` for the frequency's regular periods."""
+    if not frequency.months:
+        return Period.ending(date.fromordinal(number), frequency).key
+    year, month = divmod(number, 12)
+    return Period.ending(date(year, month + 1, 1), frequency).key
+
+
+def freshness(newest_end: date | None, today: date, allowance_days: int | None) -> str:
+    """`fresh`, `stale`, or `unknown` where there is no period or no frequency to judge by. Whole UTC days."""
+    if newest_end is None or allowance_days is None:
+        return "unknown"
+    return "fresh" if (today - newest_end).days <= allowance_days else "stale"

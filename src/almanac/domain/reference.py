@@ -1,0 +1,122 @@
+"""Reference records: who publishes, what is measured, and about whom."""
+
+from __future__ import annotations
+
+import msgspec
+
+from almanac.domain.periods import Frequency
+from almanac.domain.rights import Exposure, Rights
+
+
+class Provider(msgspec.Struct, frozen=True, kw_only=True):
+    """A publisher. `kind`: central_bank, statistics_office, treasury, regulator, multilateral, service."""
+
+    id: str
+    name: str
+    kind: str
+    homepage: str
+    attribution: str
+    country: str | None = None
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """One feed of a provider, with one licence, read by one connector."""
+
+    id: str
+    provider: str
+    name: str
+    description: str
+    homepage: str
+    connector: str
+    rights: Rights
+    frequencies: tuple[Frequency, ...] = ()
+    stores_vintages: bool = False
+    #: The publisher documents one fixed publication time (see `release_url`): `same_day` or none.
+    declared_release: str | None = None
+    release_url: str | None = None
+    #: Name of the setting that holds the key this source needs, if any.
+    key_setting: str | None = None
+    #: How often the publisher has something new, as a cron line in UTC.
+    cadence: str | None = None
+    simulated: bool = False
+
+
+class Unit(msgspec.Struct, frozen=True, kw_only=True):
+    """A unit of measure. `scale` is the power of ten its name already says (`usd_millions`: 6)."""
+
+    id: str
+    label: str
+    scale: int = 0
+
+
+class Indicator(msgspec.Struct, frozen=True, kw_only=True):
+    """A concept with one meaning everywhere, raw from a source or derived by a formula."""
+
+    slug: str
+    name: str
+    description: str
+    category: str
+    kind: str
+    unit: str | None = None
+    seasonal_adjustment: str | None = None
+    formula: str | None = None
+    inputs: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    screenable: bool = True
+    #: Source ids in order of preference; sources not named come after, by id.
+    preferred: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return f"indicator_{self.slug}"
+
+
+class Entity(msgspec.Struct, frozen=True, kw_only=True):
+    """A country, region or company."""
+
+    id: str
+    slug: str
+    name: str
+    kind: str
+    iso2: str | None = None
+    iso3: str | None = None
+    iso_numeric: str | None = None
+    region: str | None = None
+    income_group: str | None = None
+    currency: str | None = None
+    aliases: tuple[str, ...] = ()
+    #: The rates scope this entity answers for (`USA`, `EUR`), if any.
+    rates_scope: str | None = None
+
+
+class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """What the catalogue says of one native series: the topic it feeds and how to read its numbers."""
+
+    source: str
+    native: str
+    indicator: str
+    entity: str
+    frequency: Frequency
+    unit: str
+    name: str
+    #: Power of ten that the published number must be multiplied by to reach the base unit, where the unit does not say it.
+    scale: int = 0
+    seasonal_adjustment: str | None = None
+    annualized: bool = False
+    basis: str | None = None
+    price_basis: str | None = None
+    curve_type: str | None = None
+    compounding: str | None = None
+    exposure: Exposure = Exposure.public
+    reason: str | None = None
+    license: str | None = None
+    attribution: str | None = None
+    allowance_days: int | None = None
+    discontinued: bool = False
+    page_url: str | None = None
+    notes: str | None = None
+
+    @property
+    def id(self) -> str:
+        """`us-treasury-par:country_usa:gov_yield_10y:D`."""
+        return f"{self.source}:{self.entity}:{self.indicator}:{self.frequency.value}"

@@ -1,0 +1,56 @@
+"""Who may see a value, and how that flows through derivation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+
+import msgspec
+
+
+class Exposure(IntEnum):
+    """Ordered from open to shut. Only `public` values are sent; a series may tighten its source, never loosen it."""
+
+    public = 0
+    internal_only = 1
+    restricted = 2
+    blocked = 3
+
+
+class Consent(msgspec.Struct, frozen=True):
+    """An operator's record that the owner of a channel allowed its use. All three parts or none."""
+
+    by: str
+    on: str
+    reference: str
+
+
+class Rights(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What a source's terms say. `exposure` is the data's own, `channel` the feed's, which a consent lifts."""
+
+    exposure: Exposure = Exposure.public
+    channel: Exposure = Exposure.public
+    license: str
+    attribution: str
+    reason: str | None = None
+    channel_reason: str | None = None
+    commercial_use: str = "yes"
+    derivatives_allowed: bool = False
+    modification_rule: str | None = None
+    terms_url: str | None = None
+    terms_read_on: str | None = None
+
+
+def effective(rights: Rights, own: Exposure, consent: Consent | None) -> Exposure:
+    """Exposure of a raw series: the strictest of the data's, the series' own and (without consent) the channel's."""
+    channel = Exposure.public if consent is not None else rights.channel
+    return max(rights.exposure, own, channel)
+
+
+def derived(inputs: Iterable[tuple[Exposure, bool]]) -> Exposure:
+    """
+    Exposure of a value computed from inputs, each (exposure, derivatives allowed by its source's terms).
+
+    The strictest wins; an input whose terms allow derivatives counts as public.
+    """
+    return max((Exposure.public if allowed else exposure for exposure, allowed in inputs), default=Exposure.public)

@@ -1,0 +1,292 @@
+"""
+Which series a formula makes, and keeping them in step with what changed.
+
+A formula makes one series per source that has all its inputs; where no single source has them all (decided per
+formula and entity by the series that exist), one from the preferred inputs, under the service's own source.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import apsw
+import msgspec
+
+from almanac.catalog.load import Catalog, Formula, input_slugs
+from almanac.derived.base import Derived, InputSeries, derive, span_needed
+from almanac.derived.operators import Operator, fits, operator
+from almanac.domain.observations import Vintage
+from almanac.domain.periods import Frequency, end_of, highest_key, lowest_key, ordinal
+from almanac.domain.reference import SeriesSpec
+from almanac.store.directory import MIXED_SOURCE
+from almanac.store.vintages import Batch
+
+#: Changed periods by series id; None: every period.
+Changes = dict[str, set[int] | None]
+
+_ADJUSTED = {"SA", "SCA", "SAAR"}
+_FIRST, _LAST = 0, 1 << 62
+
+
+class Plan(NamedTuple):
+    """One derived series: what it is, and for each input of its formula the series it may come from, best first."""
+
+    spec: SeriesSpec
+    formula: Formula
+    inputs: tuple[tuple[str, ...], ...]
+    mixed: bool
+
+
+class Deriver:
+    """Keeps derived series in step. Holds the list of all series; `register` every new raw series with it."""
+
+    def __init__(self, catalog: Catalog, db: apsw.Connection, orders: Mapping[str, Sequence[str]]) -> None:
+        self._catalog = catalog
+        self._orders = orders
+        self._specs: dict[str, SeriesSpec] = {}
+        self._topics: dict[tuple[str, str], list[SeriesSpec]] = defaultdict(list)
+        self._formulas = _in_order(catalog.formulas)
+        self._users: dict[str, list[Formula]] = defaultdict(list)
+        for formula in self._formulas:
+            for slug in {slug for text in formula.inputs for _, slug in input_slugs(text)}:
+                self._users[slug].append(formula)
+        self._before: dict[tuple[str, str], list[Plan]] = {}
+        for _, body in db.execute("SELECT id, spec FROM series WHERE vintages > 0 ORDER BY series"):
+            self._enter(msgspec.json.decode(body, type=SeriesSpec))
+
+    def _enter(self, spec: SeriesSpec) -> None:
+        self._specs[spec.id] = spec
+        self._topics[spec.indicator, spec.entity].append(spec)
+
+    def register(self, spec: SeriesSpec) -> None:
+        """Take note of a series. One that is new may change which series formulas make."""
+        if any(held.id == spec.id for held in self._topics.get((spec.indicator, spec.entity), ())):
+            return
+        for formula in self._users[spec.indicator]:
+            for entity in self._entities(formula, spec):
+                key = (formula.slug, entity)
+                if key not in self._before:
+                    self._before[key] = self.plans(formula, entity)
+        self._enter(spec)
+
+    def _entities(self, formula: Formula, spec: SeriesSpec) -> list[str]:
+        """Entities whose result of a formula a series takes part in: its own, or all where the formula names it."""
+        names = [pair for text in formula.inputs for pair in input_slugs(text)]
+        if any(entity == spec.entity and slug == spec.indicator for entity, slug in names if entity is not None):
+            free = {slug for entity, slug in names if entity is None}
+            return sorted({entity for slug, entity in self._topics if slug in free} | {spec.entity})
+        return [spec.entity]
+
+    # -- which series -----------------------------------------------------------------------------------------------
+
+    def plans(self, formula: Formula, entity: str) -> list[Plan]:
+        """The series a formula makes for an entity, from the series that exist."""
+        if entity in formula.except_entities:
+            return []
+        single: list[Plan] = []
+        mixed: list[Plan] = []
+        for frequency in self._frequencies(formula, entity):
+            op = operator(formula.operator, formula.params, frequency)
+            options = [self._options(formula, place, op, entity, frequency) for place in range(len(formula.inputs))]
+            if not all(options):
+                continue
+            sources = [source for source in options[0] if all(source in option for option in options)]
+            for source in sources:
+                chosen = [option[source] for option in options]
+                if not op.same_source or len({(s.curve_type, s.compounding) for s in chosen}) == 1:
+                    single.append(self._plan(formula, entity, frequency, source, [[s] for s in chosen], mixed=False))
+            if not sources and not op.same_source:
+                ranked = [self._ranked(formula.inputs[place], option) for place, option in enumerate(options)]
+                mixed.append(self._plan(formula, entity, frequency, MIXED_SOURCE, ranked, mixed=True))
+        return single or mixed
+
+    def _frequencies(self, formula: Formula, entity: str) -> list[Frequency]:
+        """Frequencies of the result: those of the input that sets it (inflation, for a real rate), if the lag fits them."""
+        setter = formula.inputs[1 if formula.operator == "real_rate" else 0]
+        found = {spec.frequency for spec in self._series_of(setter, entity)}
+        lag = str(formula.params.get("lag", ""))
+        allowed = set(formula.frequencies) or set(Frequency)
+        return [f for f in list(Frequency) if f in found and f in allowed and (not lag or fits(lag, f))]
+
+    def _series_of(self, text: str, entity: str) -> Iterable[SeriesSpec]:
+        for named, slug in input_slugs(text):
+            yield from self._topics.get((slug, named or entity), ())
+
+    def _options(
+        self, formula: Formula, place: int, op: Operator, entity: str, frequency: Frequency
+    ) -> dict[str, SeriesSpec]:
+        """For one input: source → its series. Of alternatives the first a source has; of several frequencies the highest."""
+        within = any(slot.within for slot in op.slots if slot.input == place)
+        found: dict[str, SeriesSpec] = {}
+        for named, slug in input_slugs(formula.inputs[place]):
+            offered: dict[str, SeriesSpec] = {}
+            for spec in self._topics.get((slug, named or entity), ()):
+                if formula.seasonally_adjusted_only and spec.seasonal_adjustment not in _ADJUSTED:
+                    continue
+                if within:
+                    held = offered.get(spec.source)
+                    if spec.frequency.rank <= frequency.rank and (
+                        held is None or spec.frequency.rank < held.frequency.rank
+                    ):
+                        offered[spec.source] = spec
+                elif spec.frequency is frequency:
+                    offered[spec.source] = spec
+            for source, spec in offered.items():
+                found.setdefault(source, spec)
+        return found
+
+    def _ranked(self, text: str, options: Mapping[str, SeriesSpec]) -> list[SeriesSpec]:
+        order = self._orders.get(input_slugs(text)[0][1], ())
+        rank = {source: place for place, source in enumerate(order)}
+        return [options[s] for s in sorted(options, key=lambda s: (s == MIXED_SOURCE, rank.get(s, len(rank)), s))]
+
+    def _plan(
+        self,
+        formula: Formula,
+        entity: str,
+        frequency: Frequency,
+        source: str,
+        inputs: Sequence[Sequence[SeriesSpec]],
+        *,
+        mixed: bool,
+    ) -> Plan:
+        every = [spec for candidates in inputs for spec in candidates]
+        allowances = [spec.allowance_days for spec in every if spec.allowance_days is not None]
+        curves = {(spec.curve_type, spec.compounding) for spec in every}
+        curve = next(iter(curves)) if len(curves) == 1 else (None, None)
+        adjusted = {spec.seasonal_adjustment for spec in every}
+        spec = SeriesSpec(
+            source=source,
+            native=formula.slug,
+            indicator=formula.slug,
+            entity=entity,
+            frequency=frequency,
+            unit=formula.unit,
+            name=f"{formula.name}, {self._catalog.entities[entity].name}",
+            seasonal_adjustment=next(iter(adjusted)) if len(adjusted) == 1 else None,
+            curve_type=curve[0],
+            compounding=curve[1],
+            allowance_days=max(allowances) if allowances else None,
+            discontinued=all(spec.discontinued for spec in every),
+        )
+        return Plan(spec, formula, tuple(tuple(s.id for s in candidates) for candidates in inputs), mixed)
+
+    # -- computing --------------------------------------------------------------------------------------------------
+
+    def run(self, batch: Batch, changes: Changes) -> None:
+        """
+        Bring all derived series into step with changed inputs, inside the batch that changed them.
+
+        `changes` grows by the derived series that changed in turn.
+        """
+        for formula in self._formulas:
+            for entity in self._touched(formula, changes):
+                plans = self.plans(formula, entity)
+                before = self._before.pop((formula.slug, entity), plans)
+                if before != plans:
+                    self._clear(batch, before, plans, changes)
+                known = {plan.spec.id: plan for plan in before}
+                for plan in plans:
+                    self._compute(batch, plan, changes, anew=known.get(plan.spec.id) != plan)
+        self._before.clear()
+
+    def _touched(self, formula: Formula, changes: Changes) -> list[str]:
+        slugs = {slug for text in formula.inputs for _, slug in input_slugs(text)}
+        found = {entity for slug, entity in self._before if slug == formula.slug}
+        for series in changes:
+            spec = self._specs[series]
+            if spec.indicator in slugs:
+                found.update(self._entities(formula, spec))
+        return sorted(found)
+
+    def _clear(self, batch: Batch, before: Sequence[Plan], now: Sequence[Plan], changes: Changes) -> None:
+        """Close the rows of derived series that are made no more (one source has come to have all inputs)."""
+        kept = {plan.spec.id for plan in now}
+        for plan in before:
+            if plan.spec.id not in kept and plan.spec.id in self._specs:
+                handle = batch.existing(plan.spec.id)
+                held = batch.history(handle, (_FIRST, _LAST))
+                changes[plan.spec.id] = set(batch.replace(handle, {period: [] for period in held}))
+                self._forget(plan.spec)
+
+    def _forget(self, spec: SeriesSpec) -> None:
+        """A series without rows takes no part in further formulas; should it come back, it is new."""
+        for formula in self._users[spec.indicator]:
+            for entity in self._entities(formula, spec):
+                self._before.setdefault((formula.slug, entity), self.plans(formula, entity))
+        self._topics[spec.indicator, spec.entity] = [
+            held for held in self._topics[spec.indicator, spec.entity] if held.id != spec.id
+        ]
+
+    def _compute(self, batch: Batch, plan: Plan, changes: Changes, *, anew: bool) -> None:
+        every = [series for candidates in plan.inputs for series in candidates]
+        if not anew and not any(series in changes for series in every):
+            return
+        frequency = plan.spec.frequency
+        op = operator(plan.formula.operator, plan.formula.params, frequency)
+        whole = anew or any(changes.get(series, ()) is None for series in every)
+        span = (_FIRST, _LAST)
+        if not whole:
+            ends = [
+                (end_of(min(moved)), end_of(max(moved)))
+                for series in every
+                if (moved := changes.get(series)) is not None and moved
+            ]
+            days = span_needed(op, frequency, ends)
+            if days is None:
+                return
+            span = (lowest_key(days[0]), highest_key(days[1]))
+        inputs = [
+            [self._input(batch, series, span, None if whole else changes.get(series, set())) for series in candidates]
+            for candidates in plan.inputs
+        ]
+        allowance = plan.spec.allowance_days or frequency.allowance_days
+        computed = derive(op, frequency, inputs, allowance)
+        if plan.spec.id not in self._specs and not any(computed.values()):
+            return
+        self.register(plan.spec)
+        handle = batch.series(plan.spec, "derived", None if plan.mixed else every)
+        target = {key: self._vintages(batch, plan, made) for key, made in computed.items()}
+        if whole:
+            for key in batch.history(handle, span):
+                target.setdefault(key, [])
+        written = batch.replace(handle, target)
+        if written:
+            changes[plan.spec.id] = set(written)
+
+    def _input(self, batch: Batch, series: str, span: tuple[int, int], changed: set[int] | None) -> InputSeries:
+        spec = self._specs[series]
+        handle = batch.existing(series)
+        cells = {ordinal(key, spec.frequency): found for key, found in batch.history(handle, span).items()}
+        moved = None if changed is None else frozenset(ordinal(key, spec.frequency) for key in changed)
+        return InputSeries(spec.frequency, cells, moved)
+
+    def _vintages(self, batch: Batch, plan: Plan, made: Sequence[Derived]) -> list[Vintage]:
+        if not plan.mixed:
+            return [derived.vintage for derived in made]
+        return [
+            derived.vintage._replace(
+                lineage=batch.lineage([plan.inputs[place][choice] for place, choice in enumerate(derived.used)])
+            )
+            for derived in made
+        ]
+
+
+def _in_order(formulas: Mapping[str, Formula]) -> list[Formula]:
+    """Formulas so that each comes after those it is computed from."""
+    done: dict[str, Formula] = {}
+
+    def visit(formula: Formula) -> None:
+        if formula.slug in done:
+            return
+        for text in formula.inputs:
+            for _, slug in input_slugs(text):
+                if slug in formulas:
+                    visit(formulas[slug])
+        done[formula.slug] = formula
+
+    for slug in sorted(formulas):
+        visit(formulas[slug])
+    return list(done.values())

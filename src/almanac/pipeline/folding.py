@@ -1,0 +1,108 @@
+"""
+Folding a parsed payload into the store; and replaying a series when a payload comes out of order.
+
+What is served is the result of appending all kept payloads in order of (`fetched_at`, SHA-256). A payload older than
+the newest one a series has seen cannot simply be appended (a repeated value that was not stored may now matter), so
+the series is folded anew from the raw store, aside, and only the difference is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from almanac.domain.observations import Vintage
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.pipeline.derivation import Changes
+from almanac.pipeline.world import World
+from almanac.sources.base import Block, Connector, Parsed, Payload
+from almanac.store import payloads
+from almanac.store.payloads import PayloadRow
+from almanac.store.raw import Capture
+from almanac.store.vintages import Batch, Handle, by_period, fold
+
+_EVERYTHING = (0, 1 << 62)
+
+
+class Folding:
+    """Folds payloads of one source."""
+
+    def __init__(self, world: World, source: Source, reader: Connector, series: Mapping[str, SeriesSpec]) -> None:
+        self._world = world
+        self._source = source
+        self._reader = reader
+        self._series = series
+        #: Cells of raw series changed so far.
+        self.vintages = 0
+
+    def fold(self, batch: Batch, row: PayloadRow, parsed: Parsed, *, deriving: bool = True) -> dict[str, int]:
+        """Write what a payload says, then all that is computed from it. Returns the native series that are not mapped."""
+        unmapped = dict(parsed.unmapped)
+        changes: Changes = {}
+        late: list[tuple[Handle, SeriesSpec]] = []
+        for block in parsed.blocks:
+            spec = self._series.get(block.native)
+            if spec is None:
+                unmapped[block.native] = unmapped.get(block.native, 0) + len(block.statements)
+                continue
+            handle = batch.series(spec, "raw")
+            if batch.behind(handle, row.ref):
+                batch.remember(handle, row.ref)
+                late.append((handle, spec))
+                continue
+            self._note(batch, spec, batch.append(handle, row.ref, block.statements, block.complete), changes)
+        for handle, spec in late:
+            self._note(batch, spec, self._replay(batch, handle, spec, row, parsed), changes)
+        for native, (exposure, reason) in parsed.tightened.items():
+            if native in self._series:
+                batch.tighten(batch.series(self._series[native], "raw"), exposure, reason)
+        db = self._world.db
+        for native, rows in unmapped.items():
+            payloads.note_unmapped(db, self._source.id, native, rows, row.ingested_at)
+        for release in parsed.releases:
+            payloads.note_release(db, self._source.id, release.native, release.name, release.url)
+        for dated in parsed.release_dates:
+            payloads.note_release_date(db, self._source.id, dated.release, dated.day.toordinal(), row.ref)
+        if deriving:
+            self._world.deriver.run(batch, changes)
+        return unmapped
+
+    def _note(self, batch: Batch, spec: SeriesSpec, changed: list[int], changes: Changes) -> None:
+        if changed:
+            self._world.deriver.register(spec)
+            self.vintages += len(changed)
+            held = changes.setdefault(spec.id, set())
+            if held is not None:
+                held.update(changed)
+
+    def _replay(self, batch: Batch, handle: Handle, spec: SeriesSpec, row: PayloadRow, parsed: Parsed) -> list[int]:
+        """Fold all payloads of a series anew, in order, and write what differs from what is stored."""
+        numbers = {*batch.payloads_of(handle), row.number}
+        rows = [found for number in numbers if (found := payloads.by_number(self._world.db, number)) is not None]
+        cells: dict[int, list[Vintage]] = {}
+        for one in sorted(rows, key=lambda r: r.ref.order):
+            blocks = parsed.blocks if one.number == row.number else self._reread(one).blocks
+            for block in blocks:
+                if block.native == spec.native:
+                    cells.update(self._fold_block(cells, one, block, handle))
+        target: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, _EVERYTHING)} | cells
+        return batch.replace(handle, target)
+
+    @staticmethod
+    def _fold_block(
+        cells: Mapping[int, list[Vintage]], row: PayloadRow, block: Block, handle: Handle
+    ) -> dict[int, list[Vintage]]:
+        return fold(cells, row.ref, by_period(block.statements), block.complete, handle.allowance_days)
+
+    def _reread(self, row: PayloadRow) -> Parsed:
+        capture = Capture(
+            id=row.capture,
+            source=row.source,
+            url=row.url,
+            sha256=row.sha256,
+            fetched_at=row.fetched_at,
+            ingested_at=row.ingested_at,
+            media_type=row.media_type,
+            bytes=row.bytes,
+        )
+        payload = Payload(row.url, self._world.raw.read(capture), row.ingested_at, row.media_type)
+        return self._reader.parse(payload, self._source, self._series)

@@ -1,0 +1,216 @@
+"""
+fetch → keep raw → parse → append → derive, one transaction per payload.
+
+Killed at any instant, the next run resumes: a payload kept but not yet folded is folded first, and one that was folded
+is known by its capture. What cannot be parsed is quarantined with its reason; the rest goes on.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.pipeline.folding import Folding
+from almanac.pipeline.world import World
+from almanac.sources import mirror
+from almanac.sources.base import Connector, Payload, SourceChanged, connector
+from almanac.sources.http import Fetcher, FetchFailed, Validators
+from almanac.store import payloads
+from almanac.store.raw import Capture
+
+
+class Arrival(NamedTuple):
+    """A response on its way in. `fetched_at` None: now."""
+
+    url: str
+    body: bytes
+    media_type: str
+    fetched_at: int | None
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run did: counts, and the reasons by payload."""
+
+    source: str
+    folded: int = 0
+    known: int = 0
+    vintages: int = 0
+    ignored: dict[str, str] = field(default_factory=dict)
+    quarantined: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    unmapped: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def exit_code(self) -> int:
+        """0 all good, 3 some quarantined or failed, 1 nothing ingested."""
+        if not self.folded and not self.known:
+            return 1
+        return 3 if self.quarantined or self.failed else 0
+
+
+def exit_code(outcomes: Sequence[Outcome]) -> int:
+    """The exit code of a command over several sources."""
+    if not any(o.folded or o.known for o in outcomes):
+        return 1
+    return 3 if any(o.quarantined or o.failed for o in outcomes) else 0
+
+
+Say = Callable[[str], None]
+
+
+class Ingest:
+    """One run over one source."""
+
+    def __init__(self, world: World, source: Source, say: Say) -> None:
+        self._world = world
+        self._source = source
+        self._say = say
+        self._connector: Connector = connector(source.connector)
+        self._series: dict[str, SeriesSpec] = dict(world.catalog.series.get(source.id, {}))
+        self._folding = Folding(world, source, self._connector, self._series)
+        self.outcome = Outcome(source.id)
+
+    def run(self, arrivals: Iterable[Arrival]) -> Outcome:
+        """Take in what an earlier run left behind, then every arrival in turn."""
+        self._world.claim()
+        run = secrets.token_hex(8)
+        clock = self._world.settings.clock
+        payloads.start_run(
+            self._world.db, run, self._source.id, self._source.connector, self._connector.version, clock()
+        )
+        for capture in list(self._world.raw.captures(self._source.id)):
+            if payloads.find(self._world.db, capture.id) is None:
+                self._take(capture, self._world.raw.read(capture), run)
+        for arrival in arrivals:
+            self._arrive(arrival, run)
+        succeeded = not self.outcome.failed
+        with self._world.batch(f"ingest {self._source.id}"):
+            payloads.note_attempt(
+                self._world.db,
+                self._source.id,
+                clock(),
+                succeeded=succeeded,
+                kept=bool(self.outcome.folded),
+                error=None if succeeded else next(iter(self.outcome.failed.values())),
+            )
+            payloads.finish_run(self._world.db, run, f"{self.outcome.folded} payloads", clock())
+        return self.outcome
+
+    def _arrive(self, arrival: Arrival, run: str) -> None:
+        clock = self._world.settings.clock()
+        if arrival.fetched_at is None:
+            # The same answer as last time says nothing new: it is not kept again, just as a 304 is not.
+            last = self._world.raw.latest(self._source.id, arrival.url)
+            if last is not None and self._world.raw.read(last) == arrival.body:
+                self._again(last, arrival.body, run)
+                return
+        capture = self._world.raw.keep(
+            self._source.id,
+            arrival.url,
+            arrival.body,
+            arrival.media_type,
+            clock if arrival.fetched_at is None else arrival.fetched_at,
+            clock,
+            etag=arrival.etag,
+            last_modified=arrival.last_modified,
+        )
+        self._again(capture, arrival.body, run)
+
+    def _again(self, capture: Capture, body: bytes, run: str) -> None:
+        """Fold a capture unless that was done; one that was ignored or quarantined is judged anew."""
+        row = payloads.find(self._world.db, capture.id)
+        if row is not None and row.state == payloads.FOLDED:
+            self.outcome.known += 1
+            return
+        self._take(capture, body, run)
+
+    def _take(self, capture: Capture, body: bytes, run: str) -> None:
+        payload = Payload(capture.url, body, capture.ingested_at, capture.media_type)
+        try:
+            parsed = self._connector.parse(payload, self._source, self._series)
+        except SourceChanged as error:
+            self.outcome.quarantined[capture.url] = str(error)
+            with self._world.batch("quarantine"):
+                payloads.put(self._world.db, capture, run, payloads.QUARANTINED, str(error))
+            self._say(f"quarantined {capture.url}: {error}")
+            return
+        if parsed.ignored is not None:
+            self.outcome.ignored[capture.url] = parsed.ignored
+            with self._world.batch("ignore"):
+                payloads.put(self._world.db, capture, run, payloads.IGNORED, parsed.ignored)
+            self._say(f"not read {capture.url}: {parsed.ignored}")
+            return
+        before = self._folding.vintages
+        with self._world.batch(f"payload {capture.id}") as batch:
+            unmapped = self._folding.fold(batch, payloads.put(self._world.db, capture, run, payloads.FOLDED), parsed)
+        self.outcome.folded += 1
+        self.outcome.vintages += self._folding.vintages - before
+        for native, rows in unmapped.items():
+            self.outcome.unmapped[native] = rows
+        told = f", {len(unmapped)} series not mapped" if unmapped else ""
+        self._say(f"read {capture.url}: {self._folding.vintages - before} cells changed{told}")
+
+
+def from_mirror(world: World, sources: Sequence[Source], folder: Path, say: Say) -> list[Outcome]:
+    """
+    Take in every response of a mirror folder that belongs to one of the sources. Raises mirror.MirrorError.
+
+    A response of a publisher's host that no source here reads is named. One with a status other than 200 is reported,
+    never parsed.
+    """
+    rows = mirror.rows(folder)
+    outcomes: list[Outcome] = []
+    for source in sources:
+        reader = connector(source.connector)
+        mine = [row for row in rows if reader.owns(row.url)]
+        ingest = Ingest(world, source, say)
+
+        def arrivals(mine: Sequence[mirror.MirrorRow] = mine, ingest: Ingest = ingest) -> Iterator[Arrival]:
+            for row in mine:
+                if row.status != 200:
+                    ingest.outcome.ignored[row.url] = f"the publisher answered {row.status}"
+                    say(f"not read {row.url}: the publisher answered {row.status}")
+                    continue
+                yield Arrival(row.url, row.read(world.settings.http.max_bytes), row.media_type, row.fetched_at)
+
+        outcomes.append(ingest.run(arrivals()))
+    return outcomes
+
+
+def from_network(world: World, sources: Sequence[Source], since: date | None, say: Say) -> list[Outcome]:
+    """Ask each publisher. A request that fails is reported and the others go on. Raises ValueError for a missing key."""
+    today = datetime.fromtimestamp(world.settings.clock(), UTC).date()
+    outcomes: list[Outcome] = []
+    with Fetcher(world.settings.http) as fetcher:
+        for source in sources:
+            settings = world.settings.sources.get(source.id)
+            ingest = Ingest(world, source, say)
+            plan = connector(source.connector).plan(
+                source, world.catalog.series.get(source.id, {}), since, today, settings.api_key if settings else None
+            )
+
+            def arrivals(source: Source = source, ingest: Ingest = ingest, plan: list = plan) -> Iterator[Arrival]:  # type: ignore[type-arg]
+                for request in plan:
+                    last = world.raw.latest(source.id, request.url)
+                    validators = Validators(last.etag, last.last_modified) if last else None
+                    try:
+                        got = fetcher.fetch(request, validators)
+                    except FetchFailed as error:
+                        ingest.outcome.failed[request.url] = str(error)
+                        say(f"failed {error}")
+                        continue
+                    if got.not_modified:
+                        ingest.outcome.known += 1
+                        continue
+                    yield Arrival(request.url, got.body, got.media_type, None, got.etag, got.last_modified)
+
+            outcomes.append(ingest.run(arrivals()))
+    return outcomes

@@ -1,0 +1,125 @@
+"""The pieces a pipeline command works with, opened together: settings, catalogue, raw store, data database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+import apsw
+import msgspec
+
+from almanac.catalog.load import Catalog, load
+from almanac.config import Settings
+from almanac.domain.rights import Consent
+from almanac.pipeline.derivation import Deriver
+from almanac.store import records, sqlite
+from almanac.store.directory import MIXED_SOURCE
+from almanac.store.folder import Folder
+from almanac.store.raw import RawStore
+from almanac.store.vintages import Batch
+
+REAL, SIMULATED = "real", "simulated"
+
+
+class WorldError(Exception):
+    """The store holds the other world. Real and simulated data are never mixed."""
+
+
+class World:
+    """
+    Everything a command needs, for one store of one world. Use as a context manager.
+
+    `kind` None: whichever world the store holds already (real for an empty one). Raises WorldError on a mix.
+    """
+
+    def __init__(self, settings: Settings, kind: str | None = None, extra: Iterable[Mapping[str, Any]] = ()) -> None:
+        self.settings = settings
+        settings.home.mkdir(parents=True, exist_ok=True)
+        self.db: apsw.Connection = sqlite.create(settings.data_path)
+        held = sqlite.meta(self.db, "world")
+        if kind is not None and held is not None and held != kind:
+            raise WorldError(
+                f"the store in {settings.home} holds {held} data and cannot take {kind} data: "
+                f"the two are never mixed; choose another ALMANAC_HOME"
+            )
+        self.kind = kind or held or REAL
+        parts = list(extra)
+        if self.kind == SIMULATED and not parts:
+            from almanac.sources.sandbox import catalog_part  # noqa: PLC0415  (numpy-heavy, and only this world needs it)
+
+            parts = [catalog_part()]
+        self.catalog: Catalog = load(parts)
+        self.raw = RawStore(Folder(settings.raw_path))
+        self.sync()
+        self.deriver = Deriver(self.catalog, self.db, self._orders())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.db.close()
+
+    def batch(self, cause: str) -> Batch:
+        """One write transaction, one data version at most."""
+        return Batch(self.db, self.settings.clock(), cause)
+
+    def claim(self) -> None:
+        """Mark the store as holding this world, before the first payload goes in."""
+        if sqlite.meta(self.db, "world") != self.kind:
+            with sqlite.transaction(self.db):
+                sqlite.set_meta(self.db, "world", self.kind)
+
+    def sync(self) -> None:
+        """Bring the reference records, consents and orders of preference in the store into step with catalogue and settings."""
+        kinds, orders = self._records(), self._orders()
+        if records.differs(self.db, kinds, orders):
+            with self.batch("catalogue") as batch:
+                records.sync(self.db, batch, kinds, orders)
+
+    def _records(self) -> dict[str, dict[str, msgspec.Struct]]:
+        catalog = self.catalog
+        sources = {key: s for key, s in catalog.sources.items() if self._belongs(s.simulated, key)}
+        providers = {s.provider for s in sources.values()}
+        consents: dict[str, Consent] = {
+            key: consent for key in sources if (consent := self.settings.consent(key)) is not None
+        }
+        orders = self._orders()
+        indicators = {
+            i.id: msgspec.structs.replace(i, preferred=tuple(orders.get(i.slug, ())))
+            for i in catalog.indicators.values()
+        }
+        return {
+            "provider": {key: p for key, p in catalog.providers.items() if key in providers},
+            "source": dict(sources),
+            "indicator": dict(indicators),
+            "entity": dict(catalog.entities),
+            "consent": dict(consents),
+        }
+
+    def _belongs(self, simulated: bool, source: str) -> bool:
+        return source == MIXED_SOURCE or simulated == (self.kind == SIMULATED)
+
+    def _orders(self) -> dict[str, list[str]]:
+        """
+        Sources by preference for every indicator. A derived one has the order of its first input, then our own mixed values.
+
+        A simulated source stands where the source it imitates would.
+        """
+        found: dict[str, list[str]] = {}
+
+        def order(slug: str) -> list[str]:
+            if slug not in found:
+                indicator = self.catalog.indicators[slug]
+                named = [] if indicator.kind == "raw" else [s for s in order(indicator.inputs[0]) if s != MIXED_SOURCE]
+                for source in indicator.preferred:
+                    copy = f"sandbox-{source}"
+                    named += [copy if self.kind == SIMULATED and copy in self.catalog.sources else source]
+                found[slug] = [*named, MIXED_SOURCE] if indicator.kind == "derived" else named
+            return found[slug]
+
+        for slug in self.catalog.indicators:
+            order(slug)
+        return found

@@ -1,0 +1,149 @@
+"""A mirror folder: upstream responses as files, listed in `mirror.csv`, read as if they had just been fetched."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from almanac.domain.observations import instant
+
+COLUMNS = ("url", "file", "fetched_at", "media_type", "status")
+_DAY = 86_400
+
+
+class MirrorError(Exception):
+    """A mirror folder that cannot be used. The message names file, line and column, and what is allowed."""
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorRow:
+    """One upstream response of a mirror.
+
+    `fetched_at` is in unix seconds, the end of the day where only a day is stated, None for now. A status other than
+    200 is not data: the caller reports it.
+    """
+
+    url: str
+    path: Path
+    fetched_at: int | None
+    media_type: str
+    status: int
+
+    def read(self, max_bytes: int) -> bytes:
+        """The response body; a file ending in `.gz` is decompressed.
+
+        Raises MirrorError naming the file if it is larger than `max_bytes` (plain size) or broken.
+        """
+        try:
+            with gzip.open(self.path) if self.path.suffix == ".gz" else self.path.open("rb") as file:
+                body = file.read(max_bytes + 1)
+        # A cut gzip file is an EOFError, a damaged one a BadGzipFile (an OSError) or a zlib.error.
+        except (OSError, EOFError, zlib.error) as error:
+            raise MirrorError(f"{self.path}: cannot be read ({error})") from None
+        if len(body) > max_bytes:
+            raise MirrorError(f"{self.path}: is larger than the {max_bytes} bytes allowed")
+        return body
+
+
+def rows(folder: Path) -> list[MirrorRow]:
+    """All rows of a mirror folder by `fetched_at`, those without one last, otherwise as listed.
+
+    Raises MirrorError at the first bad row: half a mirror would look like a publisher that withdrew data.
+    """
+    listing = folder / "mirror.csv"
+    try:
+        text = listing.read_text("utf-8-sig")
+    except FileNotFoundError:
+        raise MirrorError(
+            f"{listing}: there is no such file; a mirror folder needs one with the columns {','.join(COLUMNS)}"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise MirrorError(f"{listing}: cannot be read ({error})") from None
+    found = list(_rows(listing, text))
+    return sorted(found, key=lambda row: (row.fetched_at is None, row.fetched_at or 0))
+
+
+def _rows(listing: Path, text: str) -> Iterator[MirrorRow]:
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    seen: dict[tuple[str, int | None], int] = {}
+    try:
+        header = next(reader, [])
+        if sorted(header) != sorted(COLUMNS):
+            raise MirrorError(f"{listing}: line 1: columns are {','.join(header)!r}, expected {','.join(COLUMNS)}")
+        for fields in reader:
+            line = _Line(listing, reader.line_num)
+            if len(fields) != len(header):
+                raise line.error(None, f"has {len(fields)} fields, expected {len(header)}")
+            row = line.row(dict(zip(header, fields, strict=True)))
+            first = seen.setdefault((row.url, row.fetched_at), reader.line_num)
+            if first != reader.line_num:
+                raise line.error("url", f"{row.url} with this fetched_at is on line {first} already")
+            yield row
+    except csv.Error as error:
+        raise MirrorError(f"{listing}: line {reader.line_num}: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A place in the listing, for its errors."""
+
+    listing: Path
+    number: int
+
+    def error(self, column: str | None, reason: str) -> MirrorError:
+        where = f"line {self.number}" if column is None else f"line {self.number}, column {column!r}"
+        return MirrorError(f"{self.listing}: {where}: {reason}")
+
+    def row(self, fields: dict[str, str]) -> MirrorRow:
+        if not fields["media_type"]:
+            raise self.error("media_type", "is empty, expected something like application/json")
+        return MirrorRow(
+            url=self._url(fields["url"]),
+            path=self._path(fields["file"]),
+            fetched_at=self._time(fields["fetched_at"]),
+            media_type=fields["media_type"],
+            status=self._status(fields["status"]),
+        )
+
+    def _url(self, text: str) -> str:
+        try:
+            parts = urlsplit(text)
+        except ValueError as error:
+            raise self.error("url", f"{text!r} is not a URL ({error})") from None
+        if parts.scheme not in {"http", "https"} or not parts.hostname or not text.isprintable():
+            raise self.error("url", f"{text!r} is not a whole http or https URL")
+        return text
+
+    def _path(self, text: str) -> Path:
+        root = self.listing.parent.resolve()
+        # Resolved first, so that neither `..` nor a link inside the folder leads out of it.
+        path = (root / text).resolve() if text and "\0" not in text else root
+        if path == root or not path.is_relative_to(root):
+            raise self.error("file", f"{text!r} is not a file inside the mirror folder")
+        if not path.is_file():
+            raise self.error("file", f"there is no file {text!r}")
+        return path
+
+    def _time(self, text: str) -> int | None:
+        if not text:
+            return None
+        try:
+            seconds = instant(datetime.fromisoformat(text))
+        except ValueError:
+            raise self.error(
+                "fetched_at", f"{text!r} is not a time with a zone (2026-09-14T08:30:00Z), nor empty for now"
+            ) from None
+        # Exactly midnight means that only the day is known: all of it had passed when the file was surely there.
+        return seconds + _DAY - 1 if seconds % _DAY == 0 else seconds
+
+    def _status(self, text: str) -> int:
+        if len(text) == 3 and text.isascii() and text.isdigit() and "100" <= text <= "599":
+            return int(text)
+        raise self.error("status", f"{text!r} is not an HTTP status (100 to 599)")

@@ -1,0 +1,1 @@
+"""The only place with SQL: raw payloads, vintages, what is served now, reference records, accounts."""

@@ -1,0 +1,132 @@
+"""Files under one folder that are whole or absent, whatever instant the process dies at."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+_UNFINISHED = ".unfinished-"
+#: How often a write starts again after someone tidied its temporary file away.
+_TRIES = 3
+
+
+class Blobs(Protocol):
+    """What the raw store needs of its storage. Names are relative, parts joined by `/`.
+
+    An object store fits: `create` is a conditional put (`If-None-Match: *`), `put` a plain one.
+    """
+
+    def get(self, name: str) -> bytes | None:
+        """Content, or None if there is no such name."""
+        ...
+
+    def put(self, name: str, content: bytes) -> None:
+        """Write or replace, durably, in one step."""
+        ...
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write, durably, unless the name is taken. Of several writers exactly one gets True."""
+        ...
+
+    def names(self, prefix: str) -> Iterator[str]:
+        """All names under a prefix that ends at a part, in byte order."""
+        ...
+
+    def tidy(self) -> int:
+        """Remove what interrupted writes left behind; the number of pieces removed."""
+        ...
+
+
+class Folder:
+    """`Blobs` in a local folder, which needs hard links (any file system that can hold a live database has them)."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def __repr__(self) -> str:
+        return f"Folder({str(self._root)!r})"
+
+    def get(self, name: str) -> bytes | None:
+        try:
+            return (self._root / name).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def put(self, name: str, content: bytes) -> None:
+        self._write(name, content, os.replace)
+
+    def create(self, name: str, content: bytes) -> bool:
+        if (self._root / name).exists():
+            return False
+        # A link, unlike a rename, fails where the name is taken: the first writer stays the first.
+        try:
+            self._write(name, content, os.link)
+        except FileExistsError:
+            return False
+        return True
+
+    def names(self, prefix: str) -> Iterator[str]:
+        top = self._root / prefix
+        for folder, below, files in os.walk(top):
+            below.sort()
+            for file in sorted(files):
+                if not file.startswith(_UNFINISHED):
+                    yield (Path(folder) / file).relative_to(self._root).as_posix()
+
+    def tidy(self) -> int:
+        """Remove temporary files. A writer at work whose file goes this way writes it again."""
+        found = list(self._root.rglob(f"{_UNFINISHED}*"))
+        for path in found:
+            path.unlink(missing_ok=True)
+        return len(found)
+
+    def _write(self, name: str, content: bytes, settle: _Settle) -> None:
+        target = self._root / name
+        self._make(target.parent)
+        for left in reversed(range(_TRIES)):
+            temporary = target.parent / f"{_UNFINISHED}{secrets.token_hex(8)}"
+            try:
+                _write_through(temporary, content)
+                settle(temporary, target)
+            except FileNotFoundError:
+                if not left:
+                    raise
+            else:
+                _sync_folder(target.parent)
+                return
+            finally:
+                # Also after a link, which leaves both names. Not after a kill: then `tidy` does it.
+                with contextlib.suppress(FileNotFoundError):
+                    temporary.unlink()
+
+    def _make(self, folder: Path) -> None:
+        """Create a folder so that its own name survives a power cut too."""
+        if folder.is_dir():
+            return
+        self._make(folder.parent)
+        folder.mkdir(exist_ok=True)
+        _sync_folder(folder.parent)
+
+
+class _Settle(Protocol):
+    def __call__(self, src: Path, dst: Path, /) -> None: ...
+
+
+def _write_through(path: Path, content: bytes) -> None:
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name in a folder durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

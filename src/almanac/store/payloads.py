@@ -1,0 +1,114 @@
+"""The data database's own list of payloads and runs: what became of every response that was kept."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import apsw
+
+from almanac.store.raw import Capture
+from almanac.store.vintages import PayloadRef
+
+#: States a kept payload can be in.
+FOLDED, IGNORED, QUARANTINED = "folded", "ignored", "quarantined"
+
+
+class PayloadRow(NamedTuple):
+    """A kept payload and what became of it."""
+
+    number: int
+    capture: str
+    source: str
+    url: str
+    sha256: str
+    media_type: str
+    bytes: int
+    fetched_at: int
+    ingested_at: int
+    run: str
+    state: str
+    reason: str | None
+
+    @property
+    def ref(self) -> PayloadRef:
+        return PayloadRef(self.number, self.ingested_at, (self.fetched_at, self.sha256))
+
+
+_COLUMNS = (
+    "payload, capture, source, url, sha256, media_type, bytes, fetched_at, ingested_at, run, state, reason FROM payload"
+)
+
+
+def find(db: apsw.Connection, capture: str) -> PayloadRow | None:
+    row = db.execute(f"SELECT {_COLUMNS} WHERE capture = ?", (capture,)).fetchone()
+    return PayloadRow(*row) if row else None
+
+
+def by_number(db: apsw.Connection, number: int) -> PayloadRow | None:
+    row = db.execute(f"SELECT {_COLUMNS} WHERE payload = ?", (number,)).fetchone()
+    return PayloadRow(*row) if row else None
+
+
+def in_state(db: apsw.Connection, state: str, source: str | None = None) -> list[PayloadRow]:
+    """Payloads in a state, in the order of folding."""
+    sql = f"SELECT {_COLUMNS} WHERE state = ? AND (?2 IS NULL OR source = ?2) ORDER BY fetched_at, sha256"
+    return [PayloadRow(*row) for row in db.execute(sql, (state, source))]
+
+
+def put(db: apsw.Connection, capture: Capture, run: str, state: str, reason: str | None = None) -> PayloadRow:
+    """Enter a capture, or change what became of it. Returns its row."""
+    db.execute(
+        "INSERT INTO payload VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT(capture) DO UPDATE SET run = excluded.run, state = excluded.state, reason = excluded.reason",
+        (
+            capture.id, capture.source, capture.url, capture.sha256, capture.media_type, capture.bytes,
+            capture.fetched_at, capture.ingested_at, run, state, reason,
+        ),
+    )  # fmt: skip
+    found = find(db, capture.id)
+    if found is None:
+        raise LookupError(capture.id)
+    return found
+
+
+def start_run(db: apsw.Connection, run: str, source: str, connector: str, version: int, now: int) -> None:
+    db.execute("INSERT INTO run VALUES(?, ?, ?, ?, ?, NULL, NULL)", (run, source, connector, version, now))
+
+
+def finish_run(db: apsw.Connection, run: str, outcome: str, now: int) -> None:
+    db.execute("UPDATE run SET finished_at = ?, outcome = ? WHERE run = ?", (now, outcome, run))
+
+
+def note_attempt(db: apsw.Connection, source: str, now: int, *, succeeded: bool, kept: bool, error: str | None) -> None:
+    """Keep a source's health: when it was last tried, answered, and brought something new."""
+    db.execute("INSERT OR IGNORE INTO source_state VALUES(?, NULL, NULL, NULL, 0, NULL)", (source,))
+    db.execute(
+        "UPDATE source_state SET last_attempt_at = ?1, last_error = ?2,"
+        " last_success_at = CASE WHEN ?3 THEN ?1 ELSE last_success_at END,"
+        " last_ingested_at = CASE WHEN ?4 THEN ?1 ELSE last_ingested_at END,"
+        " failures = CASE WHEN ?3 THEN 0 ELSE failures + 1 END WHERE source = ?5",
+        (now, error, succeeded, kept, source),
+    )
+
+
+def note_unmapped(db: apsw.Connection, source: str, native: str, rows: int, now: int) -> None:
+    """Count a native series that the catalogue does not map."""
+    db.execute(
+        "INSERT INTO unmapped VALUES(?1, ?2, ?3, ?4)"
+        " ON CONFLICT DO UPDATE SET rows = max(rows, excluded.rows), seen_at = excluded.seen_at",
+        (source, native, rows, now),
+    )
+
+
+def note_release(db: apsw.Connection, source: str, native: str, name: str, url: str | None) -> None:
+    db.execute("INSERT OR REPLACE INTO release VALUES(?, ?, ?, ?)", (source, native, name, url))
+
+
+def note_release_date(db: apsw.Connection, source: str, native: str, day: int, payload: PayloadRef) -> None:
+    """A day a release is dated, known from the first payload that said so. `day` is a proleptic ordinal."""
+    db.execute(
+        "INSERT INTO release_date VALUES(?, ?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET known_at = excluded.known_at, payload = excluded.payload"
+        " WHERE excluded.known_at < known_at",
+        (source, native, day, payload.ingested_at, payload.number),
+    )

@@ -1,0 +1,64 @@
+"""Reference records and orders of preference, written from the catalogue; a change of either is a data version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import apsw
+import msgspec
+
+from almanac.store import sqlite
+from almanac.store.vintages import Batch
+
+
+def differs(
+    db: apsw.Connection, records: Mapping[str, Mapping[str, msgspec.Struct]], orders: Mapping[str, Sequence[str]]
+) -> bool:
+    """Whether `sync` would change anything: readers need not be disturbed where it would not."""
+    return bool(_records_to_write(db, records)) or bool(_orders_to_write(db, orders))
+
+
+def sync(
+    db: apsw.Connection,
+    batch: Batch,
+    records: Mapping[str, Mapping[str, msgspec.Struct]],
+    orders: Mapping[str, Sequence[str]],
+) -> None:
+    """Make the store's reference records and orders those given. `records`: kind → id → record; what is not given goes."""
+    wanted = _records_to_write(db, records)
+    moved = _orders_to_write(db, orders)
+    if not wanted and not moved:
+        return
+    for kind, identifier, body in wanted:
+        if body is None:
+            db.execute("DELETE FROM record WHERE kind = ? AND id = ?", (kind, identifier))
+        else:
+            db.execute("INSERT OR REPLACE INTO record VALUES(?, ?, ?)", (kind, identifier, body))
+    for indicator, sources in moved:
+        db.execute("INSERT OR REPLACE INTO preference VALUES(?, ?, ?)", (indicator, batch.version, sources))
+    sqlite.set_meta(db, "reference", str(batch.version))
+    batch.touch()
+
+
+def _records_to_write(
+    db: apsw.Connection, records: Mapping[str, Mapping[str, msgspec.Struct]]
+) -> list[tuple[str, str, str | None]]:
+    found: list[tuple[str, str, str | None]] = []
+    for kind, wanted in records.items():
+        held: dict[str, str] = dict(db.execute("SELECT id, body FROM record WHERE kind = ?", (kind,)))
+        for identifier, record in wanted.items():
+            body = msgspec.json.encode(record).decode()
+            if held.pop(identifier, None) != body:
+                found.append((kind, identifier, body))
+        found.extend((kind, identifier, None) for identifier in held)
+    return found
+
+
+def _orders_to_write(db: apsw.Connection, orders: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    held: dict[str, str] = {}
+    for indicator, sources in db.execute("SELECT indicator, sources FROM preference ORDER BY indicator, from_version"):
+        held[indicator] = sources
+    texts = {indicator: json.dumps(list(sources)) for indicator, sources in orders.items()}
+    return [(indicator, text) for indicator, text in texts.items() if held.get(indicator) != text]
+

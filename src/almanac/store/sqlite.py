@@ -1,0 +1,110 @@
+"""SQLite through apsw: connections, the schema, and transactions that leave nothing half-written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+#: `to_version` of a row that has not ended.
+OPEN = 1 << 62
+SCHEMA = "1"
+
+
+class StoreError(Exception):
+    """The store cannot be used as asked. The message says what to do."""
+
+
+#: What a caller treats as "storage unreachable".
+Unavailable = (
+    apsw.CantOpenError,
+    apsw.BusyError,
+    apsw.LockedError,
+    apsw.IOError,
+    apsw.CorruptError,
+    apsw.NotADBError,
+    apsw.FullError,
+)
+
+
+def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) -> apsw.Connection:
+    """Open a database file. A writer creates it; a reader raises apsw.CantOpenError where there is none."""
+    flags = apsw.SQLITE_OPEN_READWRITE if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    if not read_only:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    connection = apsw.Connection(str(path), flags=flags, statementcachesize=200)
+    connection.set_busy_timeout(int(busy_seconds * 1000))
+    if not read_only:
+        connection.pragma("page_size", 8192)
+        connection.pragma("journal_mode", "wal")
+    connection.pragma("synchronous", 1)
+    connection.pragma("mmap_size", 1 << 32)
+    connection.pragma("cache_size", -65_536)
+    connection.pragma("temp_store", 2)
+    if read_only:
+        # Read-write at file level, so that WAL's shared memory works; read-only for every statement.
+        connection.pragma("query_only", 1)
+    return connection
+
+
+def create(path: Path) -> apsw.Connection:
+    """Open the data database for writing, making it where it is not. Raises StoreError for another schema."""
+    connection = connect(path)
+    with contextlib.suppress(OSError):
+        os.chmod(path, 0o600)  # noqa: PTH101  (the path may be shared; a failure here is no fault of ours)
+    with transaction(connection):
+        if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get:
+            connection.execute(files(__package__).joinpath("schema/data.sql").read_text("utf-8"))
+            connection.executemany(
+                "INSERT INTO meta VALUES(?, ?)",
+                [("schema", SCHEMA), ("version", "0"), ("reference", "0"), ("epoch", secrets.token_hex(8))],
+            )
+    found = meta(connection, "schema")
+    if found != SCHEMA:
+        raise StoreError(
+            f"the data store has schema {found}, this version of Almanac needs {SCHEMA}: run `almanac rebuild`"
+        )
+    return connection
+
+
+def meta(connection: apsw.Connection, key: str) -> str | None:
+    value: str | None = connection.execute("SELECT v FROM meta WHERE k = ?", (key,)).get
+    return value
+
+
+def set_meta(connection: apsw.Connection, key: str, value: str) -> None:
+    connection.execute("INSERT INTO meta VALUES(?, ?) ON CONFLICT(k) DO UPDATE SET v = excluded.v", (key, value))
+
+
+@contextlib.contextmanager
+def transaction(connection: apsw.Connection) -> Iterator[None]:
+    """One write transaction: all of it or nothing. The lock is taken at once, so versions are handed out in commit order."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextlib.contextmanager
+def reading(connection: apsw.Connection) -> Iterator[None]:
+    """One read transaction: everything inside sees one state."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("COMMIT")
+
+
+def rows(connection: apsw.Connection, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    """All rows of a query."""
+    return list(connection.execute(sql, parameters))

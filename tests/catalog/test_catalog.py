@@ -1,0 +1,262 @@
+"""The catalogue's checks: each contradiction, in a small part written for the test, gives its own exact line."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from almanac.catalog.load import CatalogError, build, input_slugs, load
+from almanac.domain.rights import Exposure
+
+Part = dict[str, Any]
+
+
+def small() -> Part:
+    """An invented catalogue that is right: one source, one raw indicator of each kind needed, one formula, one series."""
+    return {
+        "unit": [{"id": "percent", "label": "%"}, {"id": "index", "label": "index"}],
+        "provider": [
+            {"id": "office", "name": "Office", "kind": "statistics_office", "homepage": "/", "attribution": "Office"}
+        ],
+        "source": [
+            {
+                "id": "office-prices",
+                "provider": "office",
+                "name": "Prices",
+                "description": "Invented.",
+                "homepage": "/",
+                "connector": "office",
+                "rights": {"license": "open", "attribution": "Office"},
+            }
+        ],
+        "entity": [
+            {"id": "country_aaa", "slug": "aland", "name": "A", "kind": "country", "iso2": "AA", "iso3": "AAA"},
+            {"id": "country_bbb", "slug": "bland", "name": "B", "kind": "country", "iso2": "BB", "iso3": "BBB"},
+        ],
+        "indicator": [raw("prices", aliases=["cost"]), raw("wages")],
+        "derived": [formula("inflation", ["prices"])],
+        "series": [
+            {
+                "source": "office-prices",
+                "entity": "country_aaa",
+                "frequency": "M",
+                "unit": "index",
+                "codes": [{"native": "P1", "indicator": "prices", "name": "Prices of A"}],
+            }
+        ],
+    }
+
+
+def raw(slug: str, **more: Any) -> Part:
+    return {"slug": slug, "name": slug, "description": slug, "category": "inflation", "kind": "raw", **more}
+
+
+def formula(slug: str, inputs: list[str], **more: Any) -> Part:
+    return {
+        "slug": slug,
+        "name": slug,
+        "description": slug,
+        "category": "inflation",
+        "unit": "percent",
+        "formula": "x",
+        "operator": "growth",
+        "inputs": inputs,
+        **more,
+    }
+
+
+def put(table: str, **fields: Any) -> Callable[[Part], None]:
+    """A change that sets fields of the first line of a table."""
+    return lambda part: part[table][0].update(fields)
+
+
+def add(table: str, *lines: Part) -> Callable[[Part], None]:
+    return lambda part: part[table].extend(copy.deepcopy(lines))
+
+
+def code(**fields: Any) -> Callable[[Part], None]:
+    """A change that maps one more native code, P2, to prices unless told otherwise."""
+    line = {"native": "P2", "indicator": "wages", "name": "Wages of A", **fields}
+    return lambda part: part["series"][0]["codes"].append(line)
+
+
+def source_rights(**fields: Any) -> Callable[[Part], None]:
+    return lambda part: part["source"][0]["rights"].update(fields)
+
+
+def test_the_small_catalogue_is_right() -> None:
+    catalog = build([small()])
+    assert catalog.series["office-prices"]["P1"].id == "office-prices:country_aaa:prices:M"
+    assert catalog.indicators["inflation"].kind == "derived"
+    assert catalog.indicators["inflation"].inputs == ("prices",)
+
+
+#: What a source that could not be read leaves behind.
+ORPHANED = "\nseries of unknown source office-prices"
+
+WRONG: dict[str, tuple[Callable[[Part], None], str]] = {
+    "table": (lambda part: part.update(series_group=[]), "unknown table [[series_group]]"),
+    "field": (put("unit", symbol="%"), "unit percent: unknown field symbol"),
+    "field of a series": (code(colour="red"), "series P2: unknown field colour"),
+    "field of rights": (
+        source_rights(derivative_allowed=True),
+        "source office-prices: unknown field rights.derivative_allowed" + ORPHANED,
+    ),
+    "exposure": (
+        source_rights(exposure="secret"),
+        "source office-prices: unknown exposure secret, allowed are public, internal_only, restricted, blocked"
+        + ORPHANED,
+    ),
+    "exposure of a series": (
+        code(exposure="shut", reason="because"),
+        "series P2: unknown exposure shut, allowed are public, internal_only, restricted, blocked",
+    ),
+    "exposure without a reason": (
+        source_rights(exposure="blocked"),
+        "source office-prices: exposure blocked needs a reason",
+    ),
+    "channel without a reason": (
+        source_rights(channel="internal_only"),
+        "source office-prices: channel internal_only needs a channel_reason",
+    ),
+    "series withheld without a reason": (
+        code(exposure="restricted"),
+        "series office-prices P2: exposure restricted needs a reason",
+    ),
+    "duplicate slug": (add("indicator", raw("prices", name="again")), "indicator prices is there twice"),
+    "duplicate id": (add("unit", {"id": "percent", "label": "per cent"}), "unit percent is there twice"),
+    "raw and derived": (add("derived", formula("wages", ["prices"])), "indicator wages is both raw and derived"),
+    "alias of two": (
+        add("indicator", raw("rent", aliases=["cost"])),
+        "indicator name cost belongs to both prices and rent",
+    ),
+    "alias that is a slug": (
+        add("indicator", raw("rent", aliases=["wages"])),
+        "indicator name wages belongs to both wages and rent",
+    ),
+    "category": (put("indicator", category="weather"), "indicator prices: unknown category weather"),
+    "kind": (put("indicator", kind="cooked"), "indicator prices: kind must be raw or derived"),
+    "unit of an indicator": (put("indicator", unit="furlong"), "indicator prices: unknown unit furlong"),
+    "order": (put("indicator", preferred=["nobody"]), "indicator prices: unknown source nobody in its order"),
+    "slug of two entities": (
+        lambda part: part["entity"][1].update(slug="aaa"),
+        "entity name aaa belongs to both country_aaa and country_bbb",
+    ),
+    "scope of two entities": (
+        lambda part: [line.update(rates_scope="AAA") for line in part["entity"]],
+        "rates scope AAA belongs to both country_aaa and country_bbb",
+    ),
+    "provider kind": (put("provider", kind="blog"), "provider office: unknown kind blog"),
+    "provider of a source": (put("source", provider="nobody"), "source office-prices: unknown provider nobody"),
+    "declared release": (
+        put("source", declared_release="next_day", release_url="/"),
+        "source office-prices: declared_release must be same_day",
+    ),
+    "declared release without proof": (
+        put("source", declared_release="same_day"),
+        "source office-prices: a declared release needs release_url",
+    ),
+    "no inputs": (put("derived", inputs=[]), "derived inflation: a formula without inputs"),
+    "unit of a formula": (put("derived", unit="furlong"), "indicator inflation: unknown unit furlong"),
+    "input": (put("derived", inputs=["rents|prices"]), "derived inflation: unknown input rents"),
+    "entity of an input": (
+        put("derived", inputs=["country_zzz:prices"]),
+        "derived inflation: unknown entity country_zzz",
+    ),
+    "entity without the indicator": (
+        put("derived", except_entities=["country_zzz"]),
+        "derived inflation: unknown entity country_zzz",
+    ),
+    "frequency of a formula": (
+        put("derived", frequencies=["X"]),
+        "derived inflation: Invalid enum value 'X' - at `$.frequencies[0]`",
+    ),
+    "circle": (
+        lambda part: part.update(derived=[formula("up", ["prices|down"]), formula("down", ["country_aaa:up"])]),
+        "derived up is computed from itself: up → down → up",
+    ),
+    "source of a series": (
+        lambda part: part["series"][0].update(source="nobody"),
+        "series of unknown source nobody",
+    ),
+    "indicator of a series": (code(indicator="rents"), "series office-prices P2: unknown indicator rents"),
+    "derived indicator of a series": (code(indicator="inflation"), "series office-prices P2: inflation is derived"),
+    "entity of a series": (code(entity="country_zzz"), "series office-prices P2: unknown entity country_zzz"),
+    "unit of a series": (code(unit="furlong"), "series office-prices P2: unknown unit furlong"),
+    "frequency of a series": (code(frequency="X"), "series P2: Invalid enum value 'X' - at `$.frequency`"),
+    "native code twice": (code(native="P1"), "series office-prices P1 is mapped twice"),
+    "two codes, one series": (
+        code(indicator="prices"),
+        "series office-prices:country_aaa:prices:M: two native codes make it, P1 and P2",
+    ),
+    "no codes": (
+        lambda part: part["series"].append({"source": "office-prices", "code": []}),
+        "series group of office-prices has no codes",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_contradiction_is_named_in_a_line(case: str) -> None:
+    change, message = WRONG[case]
+    part = small()
+    change(part)
+    with pytest.raises(CatalogError) as caught:
+        build([part])
+    assert str(caught.value) == message
+
+
+def test_every_problem_is_told_at_once() -> None:
+    part = small()
+    put("indicator", category="weather")(part)
+    put("derived", inputs=["rents"])(part)
+    with pytest.raises(CatalogError) as caught:
+        build([part])
+    assert str(caught.value).splitlines() == [
+        "indicator prices: unknown category weather",
+        "derived inflation: unknown input rents",
+    ]
+
+
+def test_rights_are_read_by_name_in_either_spelling() -> None:
+    part = small()
+    rights = {"license": "open", "attribution": "O", "exposure": "restricted", "reason": "sold", "terms_url": "/t"}
+    rights |= {"channel": "blocked", "channel_reason": "shut", "derivatives_allowed": True, "commercialUse": "no"}
+    put("source", rights=rights)(part)
+    read = build([part]).sources["office-prices"].rights
+    assert (read.exposure, read.channel) == (Exposure.restricted, Exposure.blocked)
+    assert (read.reason, read.channel_reason, read.terms_url) == ("sold", "shut", "/t")
+    assert (read.derivatives_allowed, read.commercial_use) == (True, "no")
+
+
+def test_a_code_overrides_the_defaults_of_its_group() -> None:
+    part = small()
+    code(unit="percent", exposure="restricted", reason="sold")(part)
+    natives = build([part]).series["office-prices"]
+    assert (natives["P1"].unit, natives["P1"].exposure) == ("index", Exposure.public)
+    assert (natives["P2"].unit, natives["P2"].exposure) == ("percent", Exposure.restricted)
+
+
+def test_parts_are_put_together_in_any_order() -> None:
+    parts = [{table: lines} for table, lines in small().items()]
+    assert build(parts) == build(reversed(parts)) == build([small()])
+
+
+def test_an_extra_part_is_checked_against_the_packaged_one() -> None:
+    with pytest.raises(CatalogError, match=r"^indicator cpi_index is there twice$"):
+        load([{"indicator": [raw("cpi_index", aliases=["cpi"])]}])
+
+
+@pytest.mark.parametrize(
+    ("text", "slugs"),
+    [
+        ("cpi_index", [(None, "cpi_index")]),
+        ("cpi_index_nsa|cpi_index", [(None, "cpi_index_nsa"), (None, "cpi_index")]),
+        ("country_usa:gov_yield_10y", [("country_usa", "gov_yield_10y")]),
+    ],
+)
+def test_an_input_names_alternatives_and_entities(text: str, slugs: list[tuple[str | None, str]]) -> None:
+    assert input_slugs(text) == slugs

@@ -1,0 +1,643 @@
+"""The polite client against a publisher that misbehaves. Nothing here leaves this machine."""
+
+import gzip
+import logging
+import shutil
+import ssl
+import subprocess
+import threading
+import traceback
+from dataclasses import dataclass, replace
+from email.utils import formatdate
+from urllib.parse import quote, quote_plus
+
+import httpx2
+import pytest
+import structlog
+
+from almanac.config import Http
+from almanac.sources.base import Request
+from almanac.sources.http import Fetched, Fetcher, FetchFailed, Validators
+
+from .misbehaving import Server, answer, drip, endless, raw, reset, silence
+
+SECRET = 's3cr+t/k&y="invented"'
+
+
+class Clock:
+    """Time that passes by sleeping only, and by `step` seconds with each look."""
+
+    def __init__(self, step=0.0):
+        self.now = 1_000.0
+        self.step = step
+        self.slept = []
+
+    def __call__(self):
+        self.now += self.step
+        return self.now
+
+    def sleep(self, seconds):
+        self.slept.append(round(seconds, 6))
+        self.now += seconds
+
+
+@dataclass(frozen=True)
+class Manners:
+    user_agent: str = "Almanac-Test (invented@example.org)"
+    connect_timeout: float = 5.0
+    read_timeout: float = 5.0
+    total_timeout: float = 100.0
+    attempts: int = 3
+    max_bytes: int = 1_000_000
+    requests_per_second: float = 1_000_000.0
+
+
+@pytest.fixture
+def server():
+    with Server() as server:
+        yield server
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def fetcher(clock):
+    made = []
+
+    def make(jitter=1.0, transport=None, **manners):
+        chosen = Fetcher(Manners(**manners), clock=clock, sleep=clock.sleep, jitter=lambda: jitter, transport=transport)
+        made.append(chosen)
+        return chosen
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def failure(fetcher, request, validators=None):
+    with pytest.raises(FetchFailed) as caught:
+        fetcher.fetch(request, validators)
+    return caught.value
+
+
+def pauses(clock):
+    """Sleeps without those of the pace, which are about a millionth of a second here."""
+    return [round(seconds, 3) for seconds in clock.slept if seconds > 0.001]
+
+
+def test_an_answer_is_handed_on_with_what_it_says_of_itself(server, fetcher):
+    server.acts["/a"] = [
+        answer(
+            body=b"a,b\n1,2\n",
+            content_type="Text/CSV; charset=utf-8",
+            etag='"v1"',
+            last_modified="Mon, 14 Sep 2026 00:00:00 GMT",
+        )
+    ]
+    url = f"{server.url}/a?x=1|2&y=M.N.B.*"
+    assert fetcher().fetch(Request(url, headers={"accept": "text/csv"})) == Fetched(
+        url, 200, b"a,b\n1,2\n", "text/csv", '"v1"', "Mon, 14 Sep 2026 00:00:00 GMT", not_modified=False
+    )
+    (asked,) = server.asked
+    assert asked.headers["user-agent"] == "Almanac-Test (invented@example.org)"
+    assert asked.headers["accept"] == "text/csv"
+    assert asked.headers["accept-encoding"] == "gzip"
+
+
+def test_the_settings_fit_and_a_missing_type_is_bytes(server, clock):
+    server.acts["/a"] = [answer()]
+    with Fetcher(Http(), clock=clock, sleep=clock.sleep) as fetcher:
+        found = fetcher.fetch(Request(f"{server.url}/a"))
+    assert (found.body, found.media_type, found.etag) == (b"invented", "application/octet-stream", None)
+    assert server.asked[0].headers["user-agent"] == Http().user_agent
+
+
+def test_cookies_are_not_taken(server, fetcher):
+    server.acts["/a"] = [answer(set_cookie="id=invented; Path=/")]
+    client = fetcher()
+    client.fetch(Request(f"{server.url}/a"))
+    client.fetch(Request(f"{server.url}/a"))
+    assert [asked.headers.get("cookie") for asked in server.asked] == [None, None]
+
+
+# --- conditional requests
+
+
+@pytest.mark.parametrize(
+    ("validators", "sent"),
+    [
+        (Validators('"v1"', "Mon, 14 Sep 2026 00:00:00 GMT"), ('"v1"', "Mon, 14 Sep 2026 00:00:00 GMT")),
+        (Validators('"v1"'), ('"v1"', None)),
+        (Validators(None, "Mon, 14 Sep 2026 00:00:00 GMT"), (None, "Mon, 14 Sep 2026 00:00:00 GMT")),
+    ],
+)
+def test_unchanged_is_told_apart(server, fetcher, validators, sent):
+    server.acts["/a"] = [answer(304, b"", content_length=None, etag='"v1"')]
+    found = fetcher().fetch(Request(f"{server.url}/a"), validators)
+    assert (found.status, found.not_modified, found.body, found.etag) == (304, True, b"", '"v1"')
+    (asked,) = server.asked
+    assert (asked.headers.get("if-none-match"), asked.headers.get("if-modified-since")) == sent
+
+
+def test_changed_after_all_is_an_ordinary_answer(server, fetcher):
+    server.acts["/a"] = [answer(etag='"v2"')]
+    found = fetcher().fetch(Request(f"{server.url}/a"), Validators('"v1"'))
+    assert (found.status, found.not_modified, found.body, found.etag) == (200, False, b"invented", '"v2"')
+
+
+@pytest.mark.parametrize("validators", [None, Validators()])
+def test_unchanged_without_having_asked_is_a_failure(server, fetcher, validators):
+    server.acts["/a"] = [answer(304, b"", content_length=None)]
+    assert failure(fetcher(), Request(f"{server.url}/a"), validators).status == 304
+
+
+# --- trying again
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+def test_passing_troubles_are_tried_again_with_growing_pauses(server, fetcher, clock, status):
+    server.acts["/a"] = [answer(status), answer(status), answer(body=b"at last")]
+    assert fetcher().fetch(Request(f"{server.url}/a")).body == b"at last"
+    assert len(server.asked) == 3
+    assert pauses(clock) == [1.0, 2.0]
+
+
+def test_pauses_are_random_between_half_and_whole_and_end_growing(server, fetcher, clock):
+    server.acts["/a"] = [answer(503)]
+    failure(fetcher(jitter=0.5, attempts=9, total_timeout=10_000), Request(f"{server.url}/a"))
+    assert pauses(clock) == [0.75, 1.5, 3, 6, 12, 24, 45, 45]
+
+
+def test_after_the_last_attempt_the_reason_is_told(server, fetcher):
+    server.acts["/a"] = [answer(503, b"down for\r\n\x1b[31m maintenance \x00" + b"x" * 300)]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert len(server.asked) == 3
+    shown = ("down for [31m maintenance " + "x" * 300)[:200]
+    assert str(error) == f"{server.url}/a: answered 503 Service Unavailable: {shown} (attempt 3 of 3)"
+    assert (error.url, error.status) == (f"{server.url}/a", 503)
+
+
+@pytest.mark.parametrize("status", [201, 204, 206, 400, 401, 403, 404, 410, 418, 501, 799])
+def test_other_answers_are_final(server, fetcher, status):
+    server.acts["/a"] = [answer(status, b"" if status == 204 else b"invented")]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert (error.status, len(server.asked)) == (status, 1)
+    assert f"answered {status}" in str(error)
+
+
+def test_an_error_page_that_never_ends_or_breaks_still_counts_by_its_status(server, fetcher):
+    head = b"HTTP/1.1 404 Invented\r\ncontent-length: 99999999999\r\n\r\n"
+    server.acts["/endless"] = [endless(head)]
+    server.acts["/cut"] = [raw(head + b"some")]
+    server.acts["/rubbish"] = [answer(404, b"not gzip", content_encoding="gzip")]
+    for path in server.acts:
+        error = failure(fetcher(), Request(server.url + path))
+        assert error.status == 404
+        assert "answered 404 Not Found" in str(error)
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"retry_after": "7"}, 7.0),
+        ({"retry_after": "0"}, None),
+        ({"retry_after": formatdate(1_000_030, usegmt=True), "date": formatdate(1_000_000, usegmt=True)}, 30.0),
+        ({"retry_after": formatdate(1_000_000, usegmt=True), "date": formatdate(1_000_030, usegmt=True)}, None),
+        # Unreadable, or a date with nothing to measure it by: the ordinary pause.
+        ({"retry_after": formatdate(1_000_030, usegmt=True)}, 1.0),
+        ({"retry_after": "-5"}, 1.0),
+        ({"retry_after": "1e1"}, 1.0),
+        ({"retry_after": "soon", "date": formatdate(1_000_000, usegmt=True)}, 1.0),
+        ({"retry_after": "Mon, 01 Jan 2035 00:00:00 -0000", "date": formatdate(1_000_000, usegmt=True)}, 1.0),
+    ],
+)
+def test_retry_after_is_honoured(server, fetcher, clock, headers, expected):
+    server.acts["/a"] = [answer(429, **headers), answer()]
+    assert fetcher().fetch(Request(f"{server.url}/a")).status == 200
+    assert pauses(clock) == ([] if expected is None else [expected])
+
+
+def test_a_wait_beyond_the_total_time_fails_at_once_and_for_the_whole_host(server, fetcher, clock):
+    server.acts["/a"] = [answer(429, b"slow down", retry_after="3600")]
+    server.acts["/b"] = [answer()]
+    client = fetcher()
+    error = failure(client, Request(f"{server.url}/a"))
+    assert str(error).endswith(
+        "answered 429 Too Many Requests: slow down (attempt 1; the next may be in 3600.0 s, 100.0 s are left)"
+    )
+    assert pauses(clock) == []
+    error = failure(client, Request(f"{server.url}/b"))
+    assert "127.0.0.1 is to be left alone for longer than the 100 s allowed" in str(error)
+    assert server.paths() == ["/a"]
+    clock.now += 3_550
+    assert client.fetch(Request(f"{server.url}/b")).status == 200
+    assert pauses(clock) == [50.0]
+
+
+def test_attempts_end_when_the_total_time_does(server, fetcher, clock):
+    server.acts["/a"] = [answer(503)]
+    error = failure(fetcher(attempts=99, total_timeout=20), Request(f"{server.url}/a"))
+    assert pauses(clock) == [1, 2, 4, 8]
+    assert str(error).endswith("(attempt 5; the next may be in 16.0 s, 5.0 s are left)")
+
+
+BROKEN = {
+    "reset": (reset, "read error"),
+    "closed": (raw(b""), "disconnected without sending a response"),
+    "garbage": (raw(b"\x00\x01 invented rubbish\r\n\r\n"), "remote protocol error"),
+    "cut": (answer(body=b"half", content_length=8), "received 4 bytes, expected 8"),
+    "cut chunk": (raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n8\r\nhalf"), "remote protocol error"),
+    "cut gzip": (answer(body=gzip.compress(b"invented" * 9)[:-9], content_encoding="gzip"), "gzip body is broken"),
+    "damaged gzip": (
+        answer(body=gzip.compress(b"invented" * 9)[:-8] + b"checksum", content_encoding="gzip"),
+        "gzip body is broken",
+    ),
+    "no gzip": (answer(body=b"invented", content_encoding="gzip"), "gzip body is broken"),
+    "half head": (raw(b"HTTP/1.1 200 OK\r\ncontent-"), "without sending a response"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_answer_is_tried_again_and_never_taken_for_data(server, fetcher, name):
+    act, message = BROKEN[name]
+    server.acts["/once"] = [act, answer(body=b"whole")]
+    server.acts["/always"] = [act]
+    assert fetcher().fetch(Request(f"{server.url}/once")).body == b"whole"
+    error = failure(fetcher(), Request(f"{server.url}/always"))
+    assert message in str(error)
+    assert server.paths() == ["/once"] * 2 + ["/always"] * 3
+
+
+def test_nobody_listening_is_tried_again(fetcher, clock):
+    with Server() as gone:
+        url = f"{gone.url}/a"
+    error = failure(fetcher(), Request(url))
+    assert error.status is None
+    assert "connect error" in str(error)
+    assert pauses(clock) == [1.0, 2.0]
+
+
+def test_slow_headers_time_out_and_are_tried_again(server, fetcher):
+    server.acts["/a"] = [silence, answer()]
+    assert fetcher(read_timeout=0.02).fetch(Request(f"{server.url}/a")).body == b"invented"
+    server.acts["/b"] = [silence]
+    error = failure(fetcher(read_timeout=0.02), Request(f"{server.url}/b"))
+    assert "read timeout" in str(error)
+    assert server.paths() == ["/a"] * 2 + ["/b"] * 3
+
+
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n", b"x"),
+        (b"HTTP/1.1 200 OK\r\nx-slow: ", b"x"),
+    ],
+    ids=["body", "headers"],
+)
+def test_a_drip_ends_with_the_total_time_though_every_byte_is_in_time(server, fetcher, clock, head, piece):
+    server.acts["/a"] = [drip(head, piece)]
+    clock.step = 1.0
+    error = failure(fetcher(total_timeout=40), Request(f"{server.url}/a"))
+    assert "timeout (the time allowed in all is over)" in str(error)
+    assert len(server.asked) == 1
+
+
+# --- size
+
+
+def test_the_size_limit_is_exact(server, fetcher):
+    server.acts["/a"] = [answer(body=bytes(1_000))]
+    assert len(fetcher(max_bytes=1_000).fetch(Request(f"{server.url}/a")).body) == 1_000
+    error = failure(fetcher(max_bytes=999), Request(f"{server.url}/a"))
+    assert "the body is larger than the 999 bytes allowed" in str(error)
+    assert len(server.asked) == 2
+
+
+def test_an_endless_body_is_cut_off_while_streaming_and_not_asked_for_again(server, fetcher):
+    server.acts["/a"] = [endless(b"HTTP/1.1 200 OK\r\n\r\n")]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert "larger than the 1000000 bytes allowed" in str(error)
+    assert len(server.asked) == 1
+
+
+def test_a_gzip_bomb_is_cut_off_by_its_plain_size(server, fetcher):
+    bomb = gzip.compress(bytes(50_000_000))
+    assert len(bomb) < 100_000
+    server.acts["/a"] = [answer(body=bomb, content_encoding="gzip")]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert "larger than the 1000000 bytes allowed" in str(error)
+    assert len(server.asked) == 1
+
+
+def test_packed_bytes_that_unpack_to_nothing_are_counted_too(server, fetcher):
+    server.acts["/a"] = [answer(body=gzip.compress(b"") * 60_000, content_encoding="gzip")]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert "larger than the 1000000 bytes allowed" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("packed", "encoding", "plain"),
+    [
+        (gzip.compress(b"one,") + gzip.compress(b"two"), "gzip", b"one,two"),
+        (gzip.compress(b"invented"), "X-GZip", b"invented"),
+        (b"invented", "identity", b"invented"),
+        (b"", "gzip", b""),
+        (gzip.compress(bytes(range(256)) * 3_000), "gzip", bytes(range(256)) * 3_000),
+    ],
+)
+def test_gzip_is_unpacked(server, fetcher, packed, encoding, plain):
+    server.acts["/a"] = [answer(body=packed, content_encoding=encoding)]
+    assert fetcher().fetch(Request(f"{server.url}/a")).body == plain
+
+
+def test_a_packing_nobody_asked_for_is_refused_by_name(server, fetcher):
+    server.acts["/a"] = [answer(content_encoding="br")]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert "packed with 'br', which was not asked for; allowed are gzip and none" in str(error)
+    assert len(server.asked) == 1
+
+
+# --- redirects
+
+
+def test_redirects_are_followed_and_the_url_stays_the_one_asked_for(server, fetcher):
+    server.acts["/a"] = [answer(301, location="/b")]
+    server.acts["/b"] = [answer(307, location=f"{server.url}/c?x=1")]
+    server.acts["/c"] = [answer(body=b"here")]
+    found = fetcher().fetch(Request(f"{server.url}/a", headers={"x-mine": "1"}), Validators('"v1"'))
+    assert (found.url, found.body) == (f"{server.url}/a", b"here")
+    assert [(asked.target, asked.headers["x-mine"], asked.headers["if-none-match"]) for asked in server.asked] == [
+        ("/a", "1", '"v1"'),
+        ("/b", "1", '"v1"'),
+        ("/c?x=1", "1", '"v1"'),
+    ]
+
+
+def test_five_redirects_are_followed_and_no_sixth(server, fetcher):
+    for n in range(6):
+        server.acts[f"/{n}"] = [answer(302, location=f"/{n + 1}")]
+    server.acts["/6"] = [answer()]
+    assert fetcher().fetch(Request(f"{server.url}/1")).status == 200
+    assert len(server.asked) == 6
+    error = failure(fetcher(), Request(f"{server.url}/0"))
+    assert "redirects more than 5 times, at last to 127.0.0.1" in str(error)
+    assert len(server.asked) == 12
+
+
+def test_a_redirect_loop_ends(server, fetcher):
+    server.acts["/a"] = [answer(302, location="/a")]
+    assert "redirects more than 5 times" in str(failure(fetcher(), Request(f"{server.url}/a")))
+    assert len(server.asked) == 6
+
+
+def test_a_redirect_to_nowhere_is_an_answer_like_others(server, fetcher):
+    server.acts["/a"] = [answer(302)]
+    assert "answered 302 Found" in str(failure(fetcher(), Request(f"{server.url}/a")))
+
+
+@pytest.mark.parametrize(
+    ("location", "message"),
+    [
+        ("http://publisher.example/a", "redirects to http://publisher.example, only https is asked"),
+        ("http://192.0.2.1/a", "redirects to http://192.0.2.1, only https is asked"),
+        ("ftp://publisher.example/a", "redirects to ftp://publisher.example, only https is asked"),
+        ("file:///etc/hostname", "redirects to not a URL with a host"),
+        ("https://someone:password@publisher.example/", "redirects to a URL with a user name or password"),
+        ("https://publisher.example:port/", "redirects to not a URL with a host"),
+    ],
+)
+def test_a_redirect_away_from_https_is_refused(server, fetcher, location, message):
+    server.acts["/a"] = [answer(302, location=location)]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert message in str(error)
+    assert "password@" not in str(error)
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("http://publisher.example/a", "is http://publisher.example, only https is asked"),
+        ("publisher.example/a", "is not a URL with a host"),
+        ("https://someone:password@publisher.example/a", "is a URL with a user name or password"),
+    ],
+)
+def test_an_address_that_is_not_https_is_never_asked(fetcher, url, message):
+    def never(request):
+        raise AssertionError(request.url)
+
+    error = failure(fetcher(transport=httpx2.MockTransport(never)), Request(url))
+    assert message in str(error)
+    assert "password@" not in str(error)
+
+
+def table(answers):
+    """A transport that answers from a table of URLs, and the requests it saw."""
+    seen = []
+
+    def handle(request):
+        seen.append(request)
+        status, headers = answers[str(request.url)]
+        return httpx2.Response(status, headers=headers, stream=httpx2.ByteStream(b"invented"))
+
+    return httpx2.MockTransport(handle), seen
+
+
+@pytest.mark.parametrize("host", ["publisher.example", "127.0.0.1", "localhost", "[::1]"])
+def test_a_redirect_from_https_to_http_is_refused_even_to_this_machine(fetcher, host):
+    transport, seen = table({"https://publisher.example/a": (302, {"location": f"http://{host}/a"})})
+    error = failure(fetcher(transport=transport), Request("https://publisher.example/a"))
+    assert "only https is asked" in str(error)
+    assert len(seen) == 1
+
+
+def test_headers_that_say_who_we_are_do_not_follow_to_another_host(fetcher):
+    transport, seen = table(
+        {
+            "https://one.example/a": (302, {"location": "https://two.example/a"}),
+            "https://two.example/a": (200, {}),
+        }
+    )
+    request = Request("https://one.example/a", headers={"Accept": "text/csv", "x-key": "mine", "authorization": "mine"})
+    assert fetcher(transport=transport).fetch(request, Validators('"v1"')).status == 200
+    names = [
+        ("x-key" in r.headers, "authorization" in r.headers, r.headers["accept"], r.headers["if-none-match"])
+        for r in seen
+    ]
+    assert names == [(True, True, "text/csv", '"v1"'), (False, False, "text/csv", '"v1"')]
+
+
+# --- the pace
+
+
+def test_one_rate_per_host_shared_by_threads(fetcher, clock):
+    transport, seen = table({f"https://{host}.example/": (200, {}) for host in ("one", "two")})
+    client = fetcher(transport=transport, requests_per_second=2.0)
+    client.fetch(Request("https://two.example/"))
+    lock = threading.Lock()
+
+    def sleep(seconds):
+        with lock:
+            clock.slept.append(seconds)
+
+    client._pace._sleep = sleep
+    threads = [threading.Thread(target=client.fetch, args=[Request("https://one.example/")]) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(5)
+    # Time stands still here: the four slots are at 0, 0.5, 1 and 1.5 seconds, and the other host's was free.
+    assert sorted(clock.slept) == [0.5, 1.0, 1.5]
+    assert len(seen) == 5
+
+
+def test_redirects_and_attempts_keep_the_pace(server, fetcher, clock):
+    server.acts["/a"] = [answer(302, location="/b")]
+    server.acts["/b"] = [answer(429, retry_after="0"), answer()]
+    fetcher(requests_per_second=2.0).fetch(Request(f"{server.url}/a"))
+    assert server.paths() == ["/a", "/b", "/a", "/b"]
+    assert clock.slept == [0.5, 0.5, 0.5]
+
+
+def test_a_rate_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="requests_per_second is 0, it must be more than 0"):
+        Fetcher(replace(Manners(), requests_per_second=0))
+
+
+# --- secrets
+
+
+def every_word(error):
+    """All that a log could print of an error: texts, reprs, arguments and attributes, of the whole chain."""
+    seen, words = set(), ["".join(traceback.format_exception(error))]
+    waiting = [error]
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        words += [
+            str(one),
+            repr(one),
+            repr(one.args),
+            repr(getattr(one, "__dict__", {})),
+            repr(getattr(one, "request", None)),
+        ]
+        waiting += [one.__cause__, one.__context__]
+    return "\n".join(words)
+
+
+FORMS = {SECRET, quote(SECRET), quote(SECRET, safe=""), quote_plus(SECRET), quote(SECRET, safe="").lower()}
+ECHO = f"bad key {SECRET} or {quote(SECRET, safe='')} or {quote_plus(SECRET).lower()}".encode()
+LEAKS = {
+    "error page": [answer(403, ECHO)],
+    "long error page": [answer(403, b" " * 16_370 + SECRET.encode() * 99)],
+    "passing error": [answer(503, ECHO)],
+    "redirect to http": [answer(302, location=f"http://publisher.example/?key={quote(SECRET, safe='')}")],
+    "redirect abroad": [answer(302, location=f"https://publisher.example/?key={quote_plus(SECRET)}")],
+    "redirect into the host": [answer(302, location="http://s3cr.example/")],
+    "redirect loop": [answer(302, location=f"/a?key={quote(SECRET, safe='')}")],
+    "garbage": [raw(ECHO + b"\r\n\r\n")],
+    "reset": [reset],
+    "cut": [answer(body=b"", content_length=5)],
+    "packing": [answer(content_encoding=SECRET)],
+}
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_secret_is_sent_and_never_told(server, fetcher, caplog, capfd, name):
+    server.acts["/a"] = LEAKS[name]
+    caplog.set_level(logging.DEBUG)
+    for logger in ("httpx2", "httpcore2", "httpcore2.http11", "httpcore2.connection"):
+        caplog.set_level(logging.DEBUG, logger)
+    request = Request(f"{server.url}/a?id=GDP", secret={"api_key": SECRET, "none": ""})
+    with structlog.testing.capture_logs() as logs:
+        error = failure(fetcher(), request)
+    assert server.asked[0].target == f"/a?id=GDP&api_key={quote_plus(SECRET)}&none="
+    assert error.url == f"{server.url}/a?id=GDP"
+    told = "\n".join([every_word(error), caplog.text, repr(logs), *capfd.readouterr()])
+    assert [form for form in FORMS if form.lower() in told.lower()] == []
+    # Nor a piece of it that a cut left.
+    assert SECRET[:6] not in told.replace("s3cr.example", "")
+
+
+def test_a_secret_is_not_in_what_is_kept_nor_logged_when_all_goes_well(server, fetcher, caplog):
+    caplog.set_level(logging.DEBUG)
+    server.acts["/a"] = [answer(302, location=f"/b?api_key={quote_plus(SECRET)}")]
+    server.acts["/b"] = [answer()]
+    found = fetcher().fetch(Request(f"{server.url}/a#top", secret={"api_key": SECRET}))
+    assert found.url == f"{server.url}/a#top"
+    assert [asked.target for asked in server.asked] == [
+        f"/a?api_key={quote_plus(SECRET)}",
+        f"/b?api_key={quote_plus(SECRET)}",
+    ]
+    assert [form for form in FORMS if form in repr(found) + caplog.text] == []
+
+
+def test_the_rest_of_an_error_page_stays_readable(server, fetcher):
+    server.acts["/a"] = [answer(400, f"The key {SECRET} is not registered.".encode())]
+    error = failure(fetcher(), Request(f"{server.url}/a", secret={"api_key": SECRET}))
+    assert "answered 400 Bad Request: The key [secret] is not registered. (attempt 1 of 3)" in str(error)
+
+
+def test_a_header_that_cannot_be_sent_is_not_quoted(server, fetcher):
+    error = failure(fetcher(), Request(f"{server.url}/a", headers={"x-key": "invented\nkey"}))
+    assert "local protocol error (attempt 1 of 3)" in str(error)
+    assert "key" not in every_word(error)
+    assert server.asked == []
+
+
+# --- certificates
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate for `localhost` that nobody has signed, made anew: no key lies in the repository."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl is not installed: no certificate to mistrust")
+    folder = tmp_path_factory.mktemp("tls")
+    key, cert, both = folder / "key.pem", folder / "cert.pem", folder / "both.pem"
+    made = subprocess.run(
+        [
+            *(openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
+            *("-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"),
+            *("-keyout", key, "-out", cert),
+        ],
+        capture_output=True,
+        check=False,
+    )
+    assert made.returncode == 0, made.stderr
+    both.write_bytes(key.read_bytes() + cert.read_bytes())
+    return both
+
+
+def test_a_certificate_nobody_signed_is_refused_at_once(certificate, fetcher, clock):
+    with Server(certificate) as server:
+        error = failure(fetcher(), Request(f"https://localhost:{server.port}/a"))
+        assert "certificate verify failed" in str(error).lower().replace("_", " ")
+        assert (server.connections, server.asked, pauses(clock)) == (1, [], [])
+
+
+def test_a_trusted_certificate_counts_for_its_own_name_only(certificate, fetcher, monkeypatch):
+    trusting = ssl.create_default_context(cafile=certificate)
+    monkeypatch.setattr(httpx2, "create_ssl_context", lambda **_: trusting)
+    with Server(certificate) as server:
+        server.acts["/a"] = [answer(body=b"over tls")]
+        assert fetcher().fetch(Request(f"https://localhost:{server.port}/a")).body == b"over tls"
+        error = failure(fetcher(), Request(f"https://127.0.0.1:{server.port}/a"))
+        assert "certificate" in str(error)
+        assert len(server.asked) == 1
+
+
+def test_the_environment_neither_redirects_nor_trusts(server, fetcher, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "")
+    monkeypatch.setenv("SSL_CERT_FILE", "/nonexistent")
+    server.acts["/a"] = [answer()]
+    assert fetcher().fetch(Request(f"{server.url}/a")).status == 200

@@ -1,0 +1,169 @@
+"""`almanac accounts …` and `almanac keys …`: data on stdout, talk on stderr, exit 1 and nothing done on a mistake."""
+
+import json
+import re
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+from almanac.__main__ import main
+from almanac.store.accounts import SCOPES, UNKNOWN, Accounts
+
+ADA = "ada@example.org"
+
+
+@pytest.fixture
+def home(tmp_path):
+    return tmp_path / "deep" / "home"
+
+
+@pytest.fixture
+def run(home):
+    def call(*arguments, expect=0, **env):
+        settings = {"ALMANAC_HOME": str(home), **env}
+        result = CliRunner(env=settings).invoke(main, list(arguments))
+        assert result.exit_code == expect, result.output
+        return result
+
+    return call
+
+
+@pytest.fixture
+def ada(run):
+    run("accounts", "create", ADA, "--plan", "free")
+
+
+def verified(home, text):
+    accounts = Accounts(home / "accounts.db")
+    try:
+        return accounts.verify(text, int(time.time()))
+    finally:
+        accounts.close()
+
+
+def test_an_account_is_made_in_a_home_of_its_own(run, home):
+    result = run("accounts", "create", ADA, "--plan", "pro")
+    (listed,) = json.loads(run("accounts", "list", "--json").stdout)
+    assert result.stdout == listed["id"] + "\n"
+    assert (listed["email"], listed["plan"]) == (ADA, "pro")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", listed["created"])
+    assert result.stderr == f"{ADA} is on the pro plan. Make it a key: almanac keys create --account {ADA}\n"
+    assert home.stat().st_mode & 0o777 == 0o700
+
+
+def test_an_address_taken_exits_1_and_does_nothing(run, ada):
+    result = run("accounts", "create", "ADA@example.org", "--plan", "pro", expect=1)
+    assert (result.stdout, result.stderr) == ("", "Error: the address ADA@example.org has an account already\n")
+    assert [each["plan"] for each in json.loads(run("accounts", "list", "--json").stdout)] == ["free"]
+
+
+def test_plans_are_those_of_the_settings(run):
+    result = run("accounts", "create", ADA, "--plan", "gold", expect=1)
+    assert result.stderr == "Error: unknown plan 'gold': allowed are free, pro, enterprise\n"
+    run("accounts", "create", ADA, "--plan", "gold", ALMANAC_PLANS__GOLD__REQUESTS_PER_MINUTE="7")
+
+
+def test_a_key_as_json(run, ada, home):
+    arguments = ["--scope", "macro:read", "--scope", "events:read", "--expires", "2999-12-31T00:00:00+01:00"]
+    made = json.loads(run("keys", "create", "--account", ADA, *arguments, "--json").stdout)
+    assert list(made) == ["id", "key", "prefix", "scopes", "expiresAt"]
+    assert made["scopes"] == ["macro:read", "events:read"]
+    assert made["expiresAt"] == "2999-12-30T23:00:00Z"
+    assert made["prefix"] == made["key"][:12]
+    record = verified(home, made["key"])
+    assert (record.id, record.scopes, record.plan) == (made["id"], ("macro:read", "events:read"), "free")
+
+
+def test_a_key_alone_is_all_of_stdout(run, ada, home):
+    result = run("keys", "create", "--account", ADA)
+    assert re.fullmatch(r"alm_[0-9A-Za-z]{40}\n", result.stdout)
+    assert verified(home, result.stdout.strip()).scopes == ("data:read",)
+    assert result.stdout.strip() not in result.stderr
+    assert "shown this once" in result.stderr
+
+
+def test_a_key_without_expiry_says_null(run, ada):
+    assert json.loads(run("keys", "create", "--account", ADA, "--json").stdout)["expiresAt"] is None
+
+
+def test_a_bare_date_expires_at_its_end(run, ada):
+    made = json.loads(run("keys", "create", "--account", ADA, "--expires", "2999-12-31", "--json").stdout)
+    assert made["expiresAt"] == "2999-12-31T23:59:59Z"
+
+
+@pytest.mark.parametrize("text", ["", "tomorrow", "2999-13-01", "2999-12-31T00:00:00", "0001-01-01T00:00:00+14:00"])
+def test_an_expiry_that_is_no_time_is_a_usage_error(run, ada, text):
+    result = run("keys", "create", "--account", ADA, "--expires", text, expect=2)
+    assert "Invalid value for '--expires': must be a date like 2027-06-30 or a time with a zone" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--account", "bob@example.org"], "no account has the address 'bob@example.org'"),
+        (["--account", ADA, "--scope", "all"], f"unknown scope 'all': allowed are {', '.join(SCOPES)}"),
+        (["--account", ADA, "--expires", "2001-01-01"], "the expiry of a key must lie in the future"),
+    ],
+)
+def test_a_key_that_cannot_be_exits_1_and_is_not_made(run, ada, arguments, message):
+    result = run("keys", "create", *arguments, expect=1)
+    assert (result.stdout, result.stderr) == ("", f"Error: {message}\n")
+    assert json.loads(run("keys", "list", "--json").stdout) == []
+
+
+def test_keys_are_listed_without_their_text(run, ada):
+    run("accounts", "create", "bob@example.org", "--plan", "pro")
+    text = run("keys", "create", "--account", ADA, "--name", "laptop").stdout.strip()
+    run("keys", "create", "--account", "bob@example.org")
+    result = run("keys", "list", "--account", ADA)
+    head, line = result.stdout.splitlines()
+    assert head.split() == ["prefix", "account", "name", "scopes", "lastUsedAt", "expiresAt", "revokedAt"]
+    assert line.split() == [text[:12], ADA, "laptop", "data:read", "-", "-", "-"]
+    assert text not in result.stdout
+    assert [each["account"] for each in json.loads(run("keys", "list", "--json").stdout)] == [ADA, "bob@example.org"]
+
+
+@pytest.mark.parametrize("way", ["key", "prefix", "id"])
+def test_a_key_is_revoked(run, ada, home, way):
+    made = json.loads(run("keys", "create", "--account", ADA, "--json").stdout)
+    result = run("keys", "revoke", made[way])
+    assert result.stdout == made["id"] + "\n"
+    assert made["key"] not in result.output
+    assert verified(home, made["key"]) is UNKNOWN
+    assert json.loads(run("keys", "list", "--json").stdout)[0]["revokedAt"] is not None
+
+
+def test_an_ambiguous_or_unknown_prefix_exits_1_and_revokes_nothing(run, ada):
+    texts = [run("keys", "create", "--account", ADA).stdout.strip() for _ in range(2)]
+    for which in ("alm_", "alm_" + "z" * 8):
+        result = run("keys", "revoke", which, expect=1)
+        assert result.stderr.startswith(f"Error: no key matches '{which}'")
+        assert result.stdout == ""
+    assert [each["revokedAt"] for each in json.loads(run("keys", "list", "--json").stdout)] == [None, None]
+    assert len(set(texts)) == 2
+
+
+def test_a_bad_setting_is_one_line(run):
+    result = run("accounts", "list", expect=1, ALMANAC_PORT="many")
+    assert result.stderr.startswith("Error: setting ALMANAC_PORT: ")
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_a_home_that_is_a_file_is_one_line(run, home):
+    home.parent.mkdir()
+    home.write_text("not a folder")
+    result = run("accounts", "list", expect=1)
+    assert result.stderr.startswith("Error: ")
+    assert str(home) in result.stderr
+
+
+def test_help_loads_nothing_it_does_not_need():
+    code = "import sys; import almanac.__main__; print(*sorted({'apsw', 'msgspec', 'numpy', 'starlette'} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "\n"
+    shown = subprocess.run([sys.executable, "-m", "almanac", "--help"], capture_output=True, text=True, check=True)
+    assert "accounts" in shown.stdout
+    assert "keys" in shown.stdout
