@@ -51,7 +51,8 @@ class Accounts:
         NARROW: KeyRecord("key_3", "acc_free", "free", ("events:read",), "alm_NNNN"),
     }
 
-    def verify(self, text: str) -> KeyRecord | Refused:
+    def verify(self, text: str, now: int) -> KeyRecord | Refused:
+        self.asked_at = now
         if len(text) != 44 or not text.startswith("alm_"):
             return MALFORMED
         return self.records.get(text, UNKNOWN)
@@ -106,9 +107,10 @@ class Frame:
 
     def __post_init__(self) -> None:
         self.endpoints = described(endpoints(self))
+        self.accounts = Accounts()
         self.app = App(
             self.endpoints,
-            Accounts(),
+            self.accounts,
             self.limiter,
             self.open_view,
             self.settings,

@@ -1,9 +1,13 @@
 """The steps of a request in their order, and what is answered where one of them stops it."""
 
+import asyncio
 import re
 
 import pytest
 from prometheus_client import REGISTRY
+
+from almanac.api.endpoint import Endpoint, Item
+from almanac.api.routes import Routes
 
 LIMIT_HEADERS = {
     "x-ratelimit-limit",
@@ -72,7 +76,6 @@ def test_every_path_needs_a_key(frame, path, method):
 
 def test_bad_keys(frame):
     """Missing, malformed, unknown, both headers with different keys → 401 `unauthorized`."""
-    frame.settings = None  # not read again: the limit below is the app's own
     cases = {
         "no API key was sent; send it as `x-api-key: <key>` or `Authorization: Bearer <key>`": {},
         "the API key is malformed": {"x-api-key": "alm_short"},
@@ -88,6 +91,12 @@ def test_bad_keys(frame):
     assert both["message"] == "x-api-key and Authorization carry different keys; send one key"
     twice = frame.request("GET", "/coverage", None, [("x-api-key", frame.PRO), ("x-api-key", frame.PRO)])
     assert twice.status_code == 401
+
+
+def test_keys_expire_by_real_time(frame):
+    """Limits, sessions, key expiry, timeouts and logs keep real time, whatever the data's clock says."""
+    frame.get("/coverage")
+    assert frame.accounts.asked_at == int(frame.real) != frame.now
 
 
 def test_another_scheme_is_no_key(frame):
@@ -192,6 +201,17 @@ def test_unknown_path(frame, path):
     assert answer.status_code == 404
 
 
+def test_routes_end_where_they_end():
+    """A newline behind a path makes it another path; a literal path wins over a template declared before it."""
+    series = Endpoint("/a/{x}/series", "series", "S", lambda _: Item(b"1"))
+    either = Endpoint("/a/{x}", "either", "E", lambda _: Item(b"2"))
+    literal = Endpoint("/a/latest", "literal", "L", lambda _: Item(b"3"))
+    routes = Routes([series, either, literal])
+    assert routes.find("/a/cpi/series") == (series, {"x": "cpi"})
+    assert routes.find("/a/cpi/series\n") is None
+    assert routes.find("/a/latest") == (literal, {})
+
+
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY"])
 def test_other_methods(frame, method):
     """Any method but GET and HEAD → 405 `method_not_allowed` with `Allow`; before the scope is looked at."""
@@ -220,6 +240,26 @@ def test_body(frame):
     assert frame.request("GET", "/coverage", headers={"transfer-encoding": "chunked"}).status_code == 400
 
 
+@pytest.mark.parametrize("announced", [True, False])
+def test_body_under_http2(frame, announced):
+    """An actual body chunk is a body, announced or not; an announced one is read before the answer goes out."""
+    chunks = [b"", b"x", b"y"]
+    events = []
+
+    async def receive():
+        chunk = chunks.pop(0)
+        events.append(chunk)
+        return {"type": "http.request", "body": chunk, "more_body": bool(chunks)}
+
+    async def send(message):
+        events.append(message.get("status"))
+
+    headers = [(b"x-api-key", frame.PRO.encode()), *([(b"content-length", b"2")] if announced else [])]
+    scope = {"type": "http", "http_version": "2", "method": "GET", "path": "/coverage", "query_string": b""}
+    asyncio.run(frame.app({**scope, "headers": headers, "client": ("192.0.2.1", 1)}, receive, send))
+    assert events == ([b"", b"x", b"y", 400, None] if announced else [b"", b"x", 400, None])
+
+
 def test_unknown_id(frame):
     """An unknown id in a path → 404 `not_found`."""
     assert frame.error("/indicators/none", 404)["message"] == "no indicator has the id or slug 'none'"
@@ -237,7 +277,10 @@ def test_fault(frame):
     answer = frame.get("/indicators/broken")
     assert answer.status_code == 500
     error = frame.inner_error(answer)
-    assert (error["code"], error["message"]) == ("internal_error", "a fault of this service; its log has the request id")
+    assert (error["code"], error["message"]) == (
+        "internal_error",
+        "a fault of this service; its log has the request id",
+    )
     assert "details" not in error
     assert REGISTRY.get_sample_value("almanac_faults_total", {"kind": "internal"}) == before + 1
 

@@ -74,7 +74,9 @@ def test_unknown_name_comes_with_the_nearest(frame):
     assert details["suggestion"] == "indicator"
     assert "period" in details["allowed"]
     assert "suggestion" not in frame.error("/observations?zzzzzz=1", 400)["details"]
-    assert frame.error("/coverage?limit=1", 400)["message"] == "'limit' is not a parameter of /coverage; none is allowed"
+    assert (
+        frame.error("/coverage?limit=1", 400)["message"] == "'limit' is not a parameter of /coverage; none is allowed"
+    )
 
 
 def test_choices_are_told(frame):

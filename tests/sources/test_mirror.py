@@ -90,7 +90,7 @@ def test_columns_may_stand_in_any_order_behind_a_byte_order_mark(tmp_path):
         (f"{URL},a.json,,text/csv,099", r"line 2, column 'status'"),
         (f"{URL},a.json,,text/csv,600", r"line 2, column 'status'"),
         (f"{URL},a.json,,text/csv,2e2", r"line 2, column 'status'"),
-        (f"{URL},a.json,,text/csv,²00", r"line 2, column 'status'"),
+        (f"{URL},a.json,,text/csv,1²0", r"line 2, column 'status'"),
         (f"{URL},a.json,,text/csv", r"line 2: has 4 fields, expected 5"),
         ("", r"line 2: has 0 fields, expected 5"),
         (f'{URL},"a.json,,text/csv,200', r"line 2: unexpected end of data"),
@@ -157,6 +157,7 @@ def test_the_size_limit_counts_plain_bytes(tmp_path):
         gzip.compress(b"invented" * 100)[:10] + b"\xff" * 20,
         b"not gzip at all",
     ],
+    ids=["cut", "checksum", "content", "other"],
 )
 def test_a_broken_gzip_file_is_named(tmp_path, content):
     with pytest.raises(MirrorError, match=r"a\.csv\.gz: cannot be read"):

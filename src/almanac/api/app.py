@@ -20,7 +20,7 @@ from almanac.api.auth import redact, split_query
 from almanac.api.cursor import Cursor, Signer, fingerprint
 from almanac.api.endpoint import Answer, Context, Endpoint, Item, Listing
 from almanac.api.errors import ApiError, Header, StorageUnavailable, refuse
-from almanac.api.exchange import Reply, Request, has_body
+from almanac.api.exchange import Reply, Request, drain, has_body
 from almanac.api.gate import Gate
 from almanac.api.headers import Cors, limit_headers
 from almanac.api.lifespan import lifespan
@@ -93,6 +93,7 @@ class App:
             reply = self._refusal(request, _own_fault(request, error))
         body = reply.body
         headers = self._finish(request, reply)
+        await drain(request.headers, scope, receive)
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else body})
         self._record(request, reply.status, time.perf_counter() - started)

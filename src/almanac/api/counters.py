@@ -22,12 +22,14 @@ _START = 64
 _SLOT = struct.Struct("<16sqQ")  # hash of the name, window, count (0: empty)
 _MAGIC = b"almcnt01"
 _NEVER = -1
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 #: A request at most this many windows behind is late and counts with the newest. One further behind means that the
 #: clock was set back: the table starts anew.
 LATE = 5
 
-# Locks on a byte range belong to the process, so two tables on one file would not exclude each other, and closing one
-# file would free the lock of the other. One lock for all tables of the process mends both.
+# Locks on a byte range belong to the process: two tables on one file would not exclude each other, so one lock for all
+# tables of the process stands before them. And they are lost when any handle of the locked file is closed, which a
+# memory map does with the copy it keeps: so what is locked is a file beside the table that is never mapped.
 _process = threading.Lock()
 
 
@@ -44,12 +46,15 @@ class Counters:
 
     def __init__(self, path: Path, slots: int = 1 << 13, most: int = 1 << 24) -> None:
         self._most = most
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = os.open(path, _FLAGS, 0o600)
+        self._lock = os.open(path.with_name(path.name + ".lock"), _FLAGS, 0o600)
         try:
-            with _process, _alone(self._file):
+            with _process, _alone(self._lock):
                 self._map = _mapped(self._file, path, slots)
         except ValueError:
-            os.close(self._file)
+            with _process:
+                os.close(self._file)
+                os.close(self._lock)
             raise
 
     def close(self) -> None:
@@ -57,6 +62,7 @@ class Counters:
         with _process:
             self._map.close()
             os.close(self._file)
+            os.close(self._lock)
 
     def take(self, name: str, window: int, limit: int) -> tuple[bool, int, int]:
         """Count one more where that stays within `limit`. Returns whether it did, the count now, the window it is of.
@@ -64,7 +70,7 @@ class Counters:
         Raises TableFull, see there.
         """
         key = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        with _process, _alone(self._file):
+        with _process, _alone(self._lock):
             slots, windows, used = self._header()
             window = self._turn(window, slots, windows, used)
             half = window & 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from typing import NamedTuple
 
 from starlette.types import Receive, Scope
@@ -39,11 +41,22 @@ class Request:
         self.version: int | None = None
 
 
+_DRAIN_SECONDS = 1.0
+
+
+def _announced(headers: dict[bytes, bytes]) -> bool:
+    return bool(headers.get(b"content-length", b"0").strip(b"0 ")) or b"transfer-encoding" in headers
+
+
+def _is_http1(scope: Scope) -> bool:
+    return bool(scope.get("http_version", "1.1").startswith("1"))
+
+
 async def has_body(headers: dict[bytes, bytes], scope: Scope, receive: Receive) -> bool:
     """Whether the request has a body. Under HTTP/1 the headers tell; under HTTP/2 one may come unannounced."""
-    if headers.get(b"content-length", b"0").strip(b"0 ") or b"transfer-encoding" in headers:
+    if _announced(headers):
         return True
-    if scope.get("http_version", "1.1").startswith("1"):
+    if _is_http1(scope):
         return False
     while True:
         message = await receive()
@@ -51,3 +64,16 @@ async def has_body(headers: dict[bytes, bytes], scope: Scope, receive: Receive) 
             return True
         if not message.get("more_body", False):
             return False
+
+
+async def drain(headers: dict[bytes, bytes], scope: Scope, receive: Receive) -> None:
+    """Read away an announced body under HTTP/2, for a second at most.
+
+    An answer that overtakes the body would end the stream with a reset, and the client would never see the answer.
+    """
+    if _is_http1(scope) or not _announced(headers):
+        return
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            while (await receive()).get("more_body", False):
+                pass

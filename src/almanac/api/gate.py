@@ -57,7 +57,7 @@ class Gate:
         text, problem = presented_key(request.headers)
         if text is None:
             raise self._unauthorized(request, scope, "missing", problem)
-        verdict = self._accounts.verify(text)
+        verdict = self._accounts.verify(text, int(self._walltime()))
         if isinstance(verdict, Refused):
             malformed = verdict == MALFORMED
             problem = "the API key is malformed" if malformed else "the API key is not valid"

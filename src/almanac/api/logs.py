@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 import structlog
@@ -13,23 +13,10 @@ from structlog.typing import EventDict, WrappedLogger
 from almanac.api.auth import redact
 
 
-def redact_event(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """Last processor before rendering: no key leaves in any field, tracebacks included."""
-    return {name: _clean(value) for name, value in event.items()}
-
-
-def _clean(value: Any) -> Any:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, dict):
-        return {name: _clean(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_clean(inner) for inner in value]
-    return value
-
-
-def _render(_logger: WrappedLogger, _method: str, event: EventDict) -> bytes:
-    return msgspec.json.encode(event, enc_hook=repr)
+def render(_logger: WrappedLogger, _method: str, event: EventDict) -> bytes:
+    """Last processor: one JSON line, in which no key is left in any field, tracebacks and names included."""
+    line = msgspec.json.encode(event, enc_hook=repr)
+    return redact(line.decode()).encode() if b"alm_" in line else line
 
 
 def configure(level: str = "info", stream: BinaryIO | None = None) -> None:
@@ -42,8 +29,7 @@ def configure(level: str = "info", stream: BinaryIO | None = None) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
-            redact_event,
-            _render,
+            render,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=structlog.BytesLoggerFactory(stream or sys.stderr.buffer),

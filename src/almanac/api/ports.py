@@ -19,8 +19,8 @@ class View(Protocol):
 class Accounts(Protocol):
     """Keys and secrets, as `store.accounts.Accounts` has them."""
 
-    def verify(self, text: str) -> KeyRecord | Refused:
-        """The key behind a text, or the reason there is none."""
+    def verify(self, text: str, now: int) -> KeyRecord | Refused:
+        """The key behind a text, or the reason there is none. `now` is real time, unix seconds: keys expire by it."""
         ...
 
     def secret(self, name: str) -> bytes:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
@@ -137,7 +138,7 @@ def number(value: float | None) -> float | None:
     """The one float for a value: no negative zero. Raises ValueError for NaN and infinities, which are never data."""
     if value is None:
         return None
-    if value != value or value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         raise ValueError(f"{value} is not a number that can be served")
     return float(value) + 0.0
 

@@ -34,10 +34,13 @@ class Folding:
         #: Cells of raw series changed so far.
         self.vintages = 0
 
-    def fold(self, batch: Batch, row: PayloadRow, parsed: Parsed, *, deriving: bool = True) -> dict[str, int]:
-        """Write what a payload says, then all that is computed from it. Returns the native series that are not mapped."""
+    def fold(self, batch: Batch, row: PayloadRow, parsed: Parsed, changes: Changes) -> dict[str, int]:
+        """
+        Write what a payload says. Returns the native series that are not mapped; `changes` grows by the cells changed.
+
+        The caller brings what is computed from them into step, before the batch ends.
+        """
         unmapped = dict(parsed.unmapped)
-        changes: Changes = {}
         late: list[tuple[Handle, SeriesSpec]] = []
         for block in parsed.blocks:
             spec = self._series.get(block.native)
@@ -62,8 +65,6 @@ class Folding:
             payloads.note_release(db, self._source.id, release.native, release.name, release.url)
         for dated in parsed.release_dates:
             payloads.note_release_date(db, self._source.id, dated.release, dated.day.toordinal(), row.ref)
-        if deriving:
-            self._world.deriver.run(batch, changes)
         return unmapped
 
     def _note(self, batch: Batch, spec: SeriesSpec, changed: list[int], changes: Changes) -> None:

@@ -7,6 +7,7 @@ is known by its capture. What cannot be parsed is quarantined with its reason; t
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,13 +16,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from almanac.domain.reference import SeriesSpec, Source
+from almanac.pipeline.derivation import Changes
 from almanac.pipeline.folding import Folding
 from almanac.pipeline.world import World
 from almanac.sources import mirror
-from almanac.sources.base import Connector, Payload, SourceChanged, connector
+from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector
 from almanac.sources.http import Fetcher, FetchFailed, Validators
 from almanac.store import payloads
 from almanac.store.raw import Capture
+from almanac.store.vintages import Batch
 
 
 class Arrival(NamedTuple):
@@ -33,6 +36,15 @@ class Arrival(NamedTuple):
     fetched_at: int | None
     etag: str | None = None
     last_modified: str | None = None
+
+
+class Judged(NamedTuple):
+    """A capture that was read, and what became of it: `parsed` if it is to be folded, else the reason why not."""
+
+    capture: Capture
+    state: str
+    reason: str | None = None
+    parsed: Parsed | None = None
 
 
 @dataclass(slots=True)
@@ -76,21 +88,35 @@ class Ingest:
         self._connector: Connector = connector(source.connector)
         self._series: dict[str, SeriesSpec] = dict(world.catalog.series.get(source.id, {}))
         self._folding = Folding(world, source, self._connector, self._series)
+        self._run = secrets.token_hex(8)
         self.outcome = Outcome(source.id)
 
     def run(self, arrivals: Iterable[Arrival]) -> Outcome:
-        """Take in what an earlier run left behind, then every arrival in turn."""
-        self._world.claim()
-        run = secrets.token_hex(8)
-        clock = self._world.settings.clock
-        payloads.start_run(
-            self._world.db, run, self._source.id, self._source.connector, self._connector.version, clock()
-        )
-        for capture in list(self._world.raw.captures(self._source.id)):
-            if payloads.find(self._world.db, capture.id) is None:
-                self._take(capture, self._world.raw.read(capture), run)
+        """Take in what an earlier run left behind, then every arrival in turn, each in a transaction of its own."""
+        self.open()
+        for capture in self.left_behind():
+            self._take(capture, self._world.raw.read(capture))
         for arrival in arrivals:
-            self._arrive(arrival, run)
+            held = self.keep(arrival)
+            if held is not None:
+                self._take(held, arrival.body)
+        return self.close()
+
+    def open(self) -> None:
+        """Start a run."""
+        self._world.claim()
+        payloads.start_run(
+            self._world.db,
+            self._run,
+            self._source.id,
+            self._source.connector,
+            self._connector.version,
+            self._world.settings.clock(),
+        )
+
+    def close(self) -> Outcome:
+        """End the run and note how the source does."""
+        clock = self._world.settings.clock
         succeeded = not self.outcome.failed
         with self._world.batch(f"ingest {self._source.id}"):
             payloads.note_attempt(
@@ -101,62 +127,80 @@ class Ingest:
                 kept=bool(self.outcome.folded),
                 error=None if succeeded else next(iter(self.outcome.failed.values())),
             )
-            payloads.finish_run(self._world.db, run, f"{self.outcome.folded} payloads", clock())
+            payloads.finish_run(self._world.db, self._run, f"{self.outcome.folded} payloads", clock())
         return self.outcome
 
-    def _arrive(self, arrival: Arrival, run: str) -> None:
+    def left_behind(self) -> list[Capture]:
+        """Captures kept by a run that was killed before it could fold them, in the order of folding."""
+        captures = self._world.raw.captures(self._source.id)
+        return [capture for capture in captures if payloads.find(self._world.db, capture.id) is None]
+
+    def keep(self, arrival: Arrival) -> Capture | None:
+        """
+        Keep an arrival in the raw store. Returns its capture, None if it is folded already.
+
+        A capture that was ignored or quarantined before is given back, to be judged anew.
+        """
         clock = self._world.settings.clock()
+        raw = self._world.raw
+        capture = None
         if arrival.fetched_at is None:
             # The same answer as last time says nothing new: it is not kept again, just as a 304 is not.
-            last = self._world.raw.latest(self._source.id, arrival.url)
-            if last is not None and self._world.raw.read(last) == arrival.body:
-                self._again(last, arrival.body, run)
-                return
-        capture = self._world.raw.keep(
-            self._source.id,
-            arrival.url,
-            arrival.body,
-            arrival.media_type,
-            clock if arrival.fetched_at is None else arrival.fetched_at,
-            clock,
-            etag=arrival.etag,
-            last_modified=arrival.last_modified,
-        )
-        self._again(capture, arrival.body, run)
-
-    def _again(self, capture: Capture, body: bytes, run: str) -> None:
-        """Fold a capture unless that was done; one that was ignored or quarantined is judged anew."""
+            last = raw.latest(self._source.id, arrival.url)
+            if last is not None and raw.read(last) == arrival.body:
+                capture = last
+        if capture is None:
+            capture = raw.keep(
+                self._source.id,
+                arrival.url,
+                arrival.body,
+                arrival.media_type,
+                clock if arrival.fetched_at is None else arrival.fetched_at,
+                clock,
+                etag=arrival.etag,
+                last_modified=arrival.last_modified,
+            )
         row = payloads.find(self._world.db, capture.id)
         if row is not None and row.state == payloads.FOLDED:
             self.outcome.known += 1
-            return
-        self._take(capture, body, run)
+            return None
+        return capture
 
-    def _take(self, capture: Capture, body: bytes, run: str) -> None:
+    def judge(self, capture: Capture, body: bytes) -> Judged:
+        """Read a capture. Nothing is written, so no lock is held meanwhile."""
         payload = Payload(capture.url, body, capture.ingested_at, capture.media_type)
         try:
             parsed = self._connector.parse(payload, self._source, self._series)
         except SourceChanged as error:
-            self.outcome.quarantined[capture.url] = str(error)
-            with self._world.batch("quarantine"):
-                payloads.put(self._world.db, capture, run, payloads.QUARANTINED, str(error))
-            self._say(f"quarantined {capture.url}: {error}")
-            return
+            return Judged(capture, payloads.QUARANTINED, str(error))
         if parsed.ignored is not None:
-            self.outcome.ignored[capture.url] = parsed.ignored
-            with self._world.batch("ignore"):
-                payloads.put(self._world.db, capture, run, payloads.IGNORED, parsed.ignored)
-            self._say(f"not read {capture.url}: {parsed.ignored}")
+            return Judged(capture, payloads.IGNORED, parsed.ignored)
+        return Judged(capture, payloads.FOLDED, parsed=parsed)
+
+    def write(self, batch: Batch, judged: Judged, changes: Changes) -> None:
+        """Enter what became of a capture; fold it if it could be read. `changes` grows by the cells changed."""
+        url = judged.capture.url
+        row = payloads.put(self._world.db, judged.capture, self._run, judged.state, judged.reason)
+        if judged.parsed is None:
+            quarantined = judged.state == payloads.QUARANTINED
+            (self.outcome.quarantined if quarantined else self.outcome.ignored)[url] = judged.reason or ""
+            self._say(f"{'quarantined' if quarantined else 'not read'} {url}: {judged.reason}")
             return
         before = self._folding.vintages
-        with self._world.batch(f"payload {capture.id}") as batch:
-            unmapped = self._folding.fold(batch, payloads.put(self._world.db, capture, run, payloads.FOLDED), parsed)
+        unmapped = self._folding.fold(batch, row, judged.parsed, changes)
+        changed = self._folding.vintages - before
         self.outcome.folded += 1
-        self.outcome.vintages += self._folding.vintages - before
-        for native, rows in unmapped.items():
-            self.outcome.unmapped[native] = rows
+        self.outcome.vintages += changed
+        self.outcome.unmapped.update(unmapped)
         told = f", {len(unmapped)} series not mapped" if unmapped else ""
-        self._say(f"read {capture.url}: {self._folding.vintages - before} cells changed{told}")
+        self._say(f"read {url}: {changed} cells changed{told}")
+
+    def _take(self, capture: Capture, body: bytes) -> None:
+        judged = self.judge(capture, body)
+        changes: Changes = {}
+        with self._world.batch(f"payload {capture.id}") as batch:
+            self.write(batch, judged, changes)
+            self._world.deriver.run(batch, changes)
 
 
 def from_mirror(world: World, sources: Sequence[Source], folder: Path, say: Say) -> list[Outcome]:

@@ -97,6 +97,7 @@ class World:
             "indicator": dict(indicators),
             "entity": dict(catalog.entities),
             "consent": dict(consents),
+            "unit": dict(catalog.units),
         }
 
     def _belongs(self, simulated: bool, source: str) -> bool:

@@ -26,7 +26,7 @@ class Request:
     """One GET. `secret` holds query parameters (an API key) that are added on the wire only: never kept, never logged."""
 
     url: str
-    secret: Mapping[str, str] = field(default_factory=dict)
+    secret: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -31,13 +31,22 @@ def first_bytes(pieces: Iterable[bytes], encoding: str | None, size: int) -> tup
     """At most `size` first bytes of a body, and whether they are all of it. A broken body gives what there is."""
     found = b""
     try:
-        for piece in _plain(_counted(pieces, size), encoding):
+        for piece in _plain(_until(pieces, size), encoding):
             found += piece
-            if len(found) > size:
+            if len(found) >= size:
                 return found[:size], False
     except (BrokenBody, RefusedBody):
         return found, False
     return found, True
+
+
+def _until(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
+    """Pieces up to the one with byte number `size`."""
+    for piece in pieces:
+        yield piece
+        size -= len(piece)
+        if size <= 0:
+            return
 
 
 def _counted(pieces: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
@@ -56,7 +65,7 @@ def _plain(pieces: Iterable[bytes], encoding: str | None) -> Iterator[bytes]:
     elif name in {"gzip", "x-gzip"}:
         with gzip.GzipFile(fileobj=io.BufferedReader(_Raw(pieces), _CHUNK)) as unpacked:
             try:
-                while piece := unpacked.read(_CHUNK):
+                while piece := unpacked.read1(_CHUNK):  # what is there already, not all or nothing
                     yield piece
             except (EOFError, gzip.BadGzipFile, zlib.error) as error:
                 raise BrokenBody(f"the gzip body is broken ({error})") from None

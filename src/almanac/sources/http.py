@@ -129,7 +129,6 @@ class Fetcher:
             timeout=httpx2.Timeout(http.read_timeout, connect=http.connect_timeout),
             # No cookie is taken: an answer must not depend on what was asked before.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
-            trust_env=False,
         )
 
     def __enter__(self) -> Self:
@@ -279,7 +278,7 @@ def _retry_after(headers: httpx2.Headers) -> float | None:
         return float(stated)
     try:
         until, now = (parsedate_to_datetime(headers.get(name, "")) for name in ("retry-after", "date"))
-        return max(0.0, (until - now).total_seconds())
+        return (until - now).total_seconds()
     except (ValueError, TypeError):
         return None
 

@@ -127,7 +127,7 @@ def fred(economy: Economy, now: int, observations: int | None) -> Iterator[Captu
         own = sum(one.rows(economy) for one in series) + len(
             economy.days[economy.days >= np.datetime64(FIRST_PERIOD)]
         ) * (len(TREASURY_TENORS) + len(MOF_TENORS))
-        extra = enough(extra_series(taken(series)), economy, observations - own)
+        extra = enough(extra_series(taken(series)), economy, own, observations)
     quarters = [date(2015, 12, 31), *(_quarter_ends(economy.today))]
     for one in series:
         if one.snapshot:

@@ -55,13 +55,13 @@ def _extra(land: Land, slug: str, years: float, beside: float) -> Simulated:
     )
 
 
-def enough(candidates: Iterator[Simulated], economy: Economy, wanted: int) -> list[Simulated]:
-    """As many of the candidates as make `wanted` rows, the last one cut at its beginning.
+def enough(candidates: Iterator[Simulated], economy: Economy, own: int, observations: int) -> list[Simulated]:
+    """As many of the candidates as bring `own` rows to `observations`, the last one cut at its beginning.
 
     Raises ValueError naming the most there is.
     """
     chosen: list[Simulated] = []
-    missing = wanted
+    missing = observations - own
     for series in candidates:
         if missing <= 0:
             return chosen
@@ -70,7 +70,5 @@ def enough(candidates: Iterator[Simulated], economy: Economy, wanted: int) -> li
         chosen.append(replace(series, first=first))
         missing -= len(days)
     if missing > 0:
-        raise ValueError(
-            f"observations: the simulated world has no more than {wanted - missing} beyond its own, {wanted} are asked for"
-        )
+        raise ValueError(f"observations: at most {observations - missing}, not {observations}")
     return chosen

@@ -6,21 +6,18 @@ changes (a revocation, a plan) is noticed by `PRAGMA data_version` at the next r
 
 from __future__ import annotations
 
-import fcntl
 import hmac
-import os
 import re
 import secrets
 import threading
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
-from importlib.resources import files
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import apsw
 import msgspec
 
+from almanac.store.account_file import open_file
 from almanac.store.account_records import (
     MALFORMED,
     SCOPES,
@@ -38,7 +35,7 @@ from almanac.store.account_records import (
     shown,
 )
 from almanac.store.keytext import KEY_SHAPE, PREFIX, new_key, well_formed
-from almanac.store.sqlite import connect, transaction
+from almanac.store.sqlite import transaction
 
 __all__ = [
     "MALFORMED",
@@ -52,7 +49,6 @@ __all__ = [
     "Refused",
 ]
 
-_SCHEMA = 1
 _ID = re.compile(r"key_[0-9a-f]{20}")
 _SPELLED = re.compile(r"alm_[0-9A-Za-z]{4,8}")
 _USE_SECONDS = 60
@@ -75,27 +71,9 @@ class Accounts:
         self._secrets: dict[str, bytes] = {}
         self._known: dict[bytes, tuple[KeyRecord, int | None]] = {}
         self._used: dict[str, int] = {}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)  # before SQLite makes it, so that its WAL has the same narrow mode from the start
-        with _one_at_a_time(path.parent):
-            try:
-                self._db = connect(path)
-            except apsw.NotADBError:
-                raise AccountError(f"{path} is not an accounts database") from None
-            self._db.pragma("synchronous", 2)  # a revocation must survive the power cut that follows it
-            self._db.pragma("foreign_keys", 1)
-            self._prepare(path)
+        self._db = open_file(path)
         self._version, self._mark = self._data_version(), self._read_mark()
         self._check_pepper(path)
-
-    def _prepare(self, path: Path) -> None:
-        with transaction(self._db):
-            found = self._db.pragma("user_version")
-            if found == 0:
-                self._db.execute(files(__package__).joinpath("schema/accounts.sql").read_text("utf-8"))
-                self._db.pragma("user_version", _SCHEMA)
-            elif found != _SCHEMA:
-                raise AccountError(f"{path} has schema {found}, this version of Almanac needs {_SCHEMA}")
 
     def _check_pepper(self, path: Path) -> None:
         check = hmac.digest(self.secret("pepper"), b"check", "sha256")[:8]
@@ -303,18 +281,6 @@ class Accounts:
 
     def _one(self, sql: str, *bound: Any) -> tuple[Any, ...] | None:
         return next(iter(self._db.execute(sql, bound).fetchall()), None)
-
-
-@contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
-    # SQLite does not wait for a lock while it turns a new file to WAL: workers that start together would fail.
-    # The lock is on the folder, for closing any handle of the database file would drop SQLite's own locks.
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def hkdf(secret: bytes, salt: bytes, info: bytes) -> bytes:

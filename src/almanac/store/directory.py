@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import apsw
 import msgspec
 
-from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source
+from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
 from almanac.domain.rights import Consent, Exposure, derived, effective
 from almanac.store.fragments import dumps
 
@@ -33,6 +33,9 @@ class SeriesRights(msgspec.Struct, frozen=True):
     reason: str | None
     license: str
     attribution: str
+    #: `,"attribution":…,"freshnessStatus":`
+    credit: bytes
+    #: `},"rights":{…}}`, which ends a row.
     encoded: bytes
 
     @property
@@ -54,7 +57,7 @@ class SeriesInfo(msgspec.Struct, frozen=True):
     names: bytes  # ,"entityId":… to "providerId":… (without derivedFrom)
     derived_from: bytes  # ,"derivedFrom":[…]
     unit: bytes  # ,"unit":…,"frequency":…
-    tail: bytes  # ,"sourceUrl":…,"attribution":…,"freshnessStatus":
+    tail: bytes  # ,"sourceUrl":…
     metadata: bytes  # ,"metadata":{…   (open)
 
 
@@ -69,6 +72,7 @@ class Directory:
         self.indicators = {i.slug: i for i in self._records("indicator", Indicator).values()}
         self.entities = self._records("entity", Entity)
         self.consents = self._records("consent", Consent)
+        self.units = self._records("unit", Unit)
         self._indicator_names: dict[str, str] = {}
         for indicator in self.indicators.values():
             for name in (indicator.slug, indicator.id, *indicator.aliases):
@@ -161,7 +165,7 @@ class Directory:
         return self._mixed[key]
 
     def _load(self, number: int) -> SeriesInfo:
-        row = self._db.execute(
+        row: Any = self._db.execute(
             "SELECT s.id, s.topic, s.spec, s.lineage, s.exposure, s.reason, t.kind FROM series s JOIN topic t USING(topic) WHERE s.series = ?",
             (number,),
         ).fetchone()
@@ -178,7 +182,7 @@ class Directory:
             names=_names(spec, source),
             derived_from=b',"derivedFrom":' + dumps(inputs).encode(),
             unit=f',"unit":{dumps(None if spec.unit == "text" else spec.unit)},"frequency":"{spec.frequency.word}"'.encode(),
-            tail=f',"sourceUrl":{dumps(spec.page_url or source.homepage)},"attribution":{dumps(rights.attribution)},"freshnessStatus":'.encode(),
+            tail=f',"sourceUrl":{dumps(_page(spec, source))}'.encode(),
             metadata=b',"metadata":' + dumps(_metadata(spec, source)).encode()[:-1],
         )  # fmt: skip
 
@@ -227,7 +231,19 @@ def _rights(exposure: Exposure, reason: str | None, license_: str, attribution: 
         "license": license_,
         "attribution": attribution,
     }
-    return SeriesRights(exposure, reason, license_, attribution, b',"rights":' + dumps(body).encode() + b"}")
+    return SeriesRights(
+        exposure,
+        reason,
+        license_,
+        attribution,
+        credit=f',"attribution":{dumps(attribution)},"freshnessStatus":'.encode(),
+        encoded=b'},"rights":' + dumps(body).encode() + b"}",
+    )
+
+
+def _page(spec: SeriesSpec, source: Source) -> str | None:
+    """The page a person would check a value on; none for what we computed ourselves."""
+    return spec.page_url or (source.homepage if source.connector else None)
 
 
 def _names(spec: SeriesSpec, source: Source) -> bytes:

@@ -56,9 +56,8 @@ def _records_to_write(
 
 
 def _orders_to_write(db: apsw.Connection, orders: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
-    held: dict[str, str] = {}
-    for indicator, sources in db.execute("SELECT indicator, sources FROM preference ORDER BY indicator, from_version"):
-        held[indicator] = sources
+    in_order = db.execute("SELECT indicator, sources FROM preference ORDER BY indicator, from_version")
+    held: dict[str, str] = {indicator: sources for indicator, sources in in_order}  # noqa: C416  (a cursor is no iterable of pairs to `dict`)
     texts = {indicator: json.dumps(list(sources)) for indicator, sources in orders.items()}
     return [(indicator, text) for indicator, text in texts.items() if held.get(indicator) != text]
 

@@ -55,13 +55,13 @@ def drip(head, piece):
     return act
 
 
-def endless(head):
-    """`head`, then as many bytes as the client takes."""
+def endless(head, piece=bytes(65_536)):
+    """`head`, then `piece` again and again, as fast and as long as the client takes it."""
 
     def act(connection):
         connection.sendall(head)
         while True:
-            connection.sendall(bytes(65_536))
+            connection.sendall(piece)
 
     return act
 

@@ -1,0 +1,213 @@
+"""Indicators and the series behind them."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import msgspec
+
+from almanac.api import records
+from almanac.api.access import Exit
+from almanac.api.endpoint import Context, Endpoint, Item, Listing
+from almanac.api.errors import ApiError, quoted
+from almanac.api.filters import COUNTRY, ENTITY, ENTITY_ID, FREQUENCY, PROVIDER_ID, SOURCE_ID, entities, sources
+from almanac.api.paging import keyset
+from almanac.api.params import Param, nearest
+from almanac.domain.observations import wire_time
+from almanac.domain.periods import Frequency, end_of
+from almanac.domain.reference import Indicator
+from almanac.store.directory import MIXED_SOURCE
+from almanac.store.figures import Figures, by_indicator
+from almanac.store.series import Counted, of_indicator
+
+CATEGORIES = (
+    "inflation", "labor", "growth", "housing", "external", "income", "consumption", "rates", "money", "credit", "fiscal",
+    "sentiment", "demographics", "fx", "commodities", "fundamentals",
+)  # fmt: skip
+
+FILTERS = (
+    Param("category", "Only indicators of this category.", "enum", choices=CATEGORIES),
+    Param("kind", "Only raw or only derived indicators.", "enum", choices=("raw", "derived")),
+    Param(
+        "q",
+        "Words to look for in slug, name, description and aliases; case does not matter.",
+        maximum=100,
+        example="inflation",
+    ),
+)
+
+
+def find(ctx: Context, kind: str | None = None) -> Indicator:
+    """The indicator the path names. Raises ApiError 404."""
+    name = ctx.path["idOrSlug"]
+    found = ctx.view.directory.indicator(name)
+    if found is None or (kind is not None and found.kind != kind):
+        directory = ctx.view.directory
+        close = nearest(name, [i.slug for i in directory.indicators.values() if kind is None or i.kind == kind])
+        what = "indicator" if kind is None else f"{kind} indicator"
+        hint = f"; did you mean '{close}'?" if close else ""
+        raise ApiError(
+            404,
+            f"there is no {what} {quoted(name)}{hint}",
+            {"parameter": "idOrSlug", "suggestion": close} if close else None,
+        )
+    indicator: Indicator = found
+    return indicator
+
+
+def encoded(ctx: Context, indicator: Indicator, figures: Figures | None = None) -> bytes:
+    """The record of an indicator, as JSON."""
+    directory = ctx.view.directory
+    if figures is None:
+        figures = by_indicator(ctx.view.db, [indicator.slug]).get(indicator.slug, Figures())
+    unit = directory.units.get(indicator.unit) if indicator.unit else None
+    providers = [
+        directory.sources[s].provider for s in indicator.preferred if s in directory.sources and s != MIXED_SOURCE
+    ]
+    return msgspec.json.encode(
+        records.Indicator(
+            id=indicator.id,
+            slug=indicator.slug,
+            name=indicator.name,
+            description=indicator.description,
+            category=indicator.category,
+            kind=indicator.kind,  # type: ignore[arg-type]  # the catalogue is checked to have these two
+            unit=None if indicator.unit == "text" else indicator.unit,
+            unit_label=unit.label if unit else None,
+            frequencies=[Frequency(letter).word for letter in figures.frequencies],
+            seasonal_adjustment=indicator.seasonal_adjustment,
+            formula=indicator.formula,
+            inputs=[f"indicator_{slug}" for slug in indicator.inputs],
+            preferred_providers=list(dict.fromkeys(providers)),
+            aliases=list(indicator.aliases),
+            screenable=indicator.screenable,
+            series_count=figures.series,
+            entity_count=figures.entities,
+            first_period=day(figures.first_period),
+            last_period=day(figures.last_period),
+        )
+    )
+
+
+def day(found: date | None) -> str | None:
+    """A day as the wire writes it."""
+    return None if found is None else f"{found.isoformat()}T00:00:00Z"
+
+
+def listing(ctx: Context, kind: str | None = None) -> Listing:
+    """Indicators by id."""
+    params = ctx.params
+    kind = kind or params["kind"]
+    wanted = [
+        i
+        for i in ctx.view.directory.indicators.values()
+        if (kind is None or i.kind == kind)
+        and (params["category"] is None or i.category == params["category"])
+        and (params["q"] is None or _mentions(i, params["q"]))
+    ]
+    page, following = keyset(ctx, {i.id: i for i in wanted})
+    figures = by_indicator(ctx.view.db, [i.slug for i in page])
+    return Listing([encoded(ctx, i, figures.get(i.slug, Figures())) for i in page], following)
+
+
+def _mentions(indicator: Indicator, words: str) -> bool:
+    text = " ".join((indicator.slug, indicator.name, indicator.description, *indicator.aliases)).lower()
+    return all(word in text for word in words.lower().split())
+
+
+def indicators(ctx: Context) -> Listing:
+    """All indicators."""
+    return listing(ctx)
+
+
+def indicator(ctx: Context) -> Item:
+    """One indicator."""
+    return Item(encoded(ctx, find(ctx)))
+
+
+def series(ctx: Context) -> Listing:
+    """Series of one indicator, by id."""
+    found = find(ctx)
+    params, directory = ctx.params, ctx.view.directory
+    who, what = entities(directory, params), sources(directory, params["source_id"], params["provider_id"])
+    descending, limit = params["order"] == "desc", params["limit"]
+    exit_ = Exit.of(ctx)
+    counted = [
+        one
+        for one in of_indicator(ctx.view.db, found.slug, descending, ctx.after[0] if ctx.after else None)
+        if (who is None or one.entity in who)
+        and (what is None or one.source in what)
+        and (params["frequency"] is None or one.frequency == params["frequency"])
+    ]
+    page = counted[:limit]
+    rows = [_series(ctx, exit_, one) for one in page]
+    return Listing(rows, [page[-1].id] if len(counted) > limit else None)
+
+
+def _series(ctx: Context, exit_: Exit, counted: Counted) -> bytes:
+    directory = ctx.view.directory
+    info = directory.series(counted.number)
+    rivals = [directory.series(number) for number in counted.rivals]
+    best = min(rivals, key=lambda s: (s.rights.withheld, directory.rank(s.spec.indicator, s.source.id, ctx.version)))
+    spec = info.spec
+    head: bytes = msgspec.json.encode(
+        {
+            "id": info.id,
+            "indicatorId": f"indicator_{spec.indicator}",
+            "entityId": spec.entity,
+            "sourceId": info.source.id,
+            "providerId": info.source.provider,
+            "nativeId": spec.native if info.kind == "raw" else None,
+            "name": spec.name,
+            "frequency": spec.frequency.word,
+            "unit": None if spec.unit == "text" else spec.unit,
+            "preferred": best.number == info.number,
+            "firstPeriod": None
+            if counted.first_period is None
+            else day(end_of(counted.first_period)),
+            "lastPeriod": None if counted.last_period is None else day(end_of(counted.last_period)),
+            "observationCount": counted.rows,
+            "vintageCount": counted.vintages,
+            "vintagesFrom": None if counted.first_known is None else wire_time(counted.first_known),
+            "lastObservedAt": None if counted.last_known is None else wire_time(counted.last_known),
+            "freshnessStatus": exit_.freshness(info),
+        }
+    )
+    whole: bytes = head[:-1] + info.metadata + info.rights.encoded
+    return whole
+
+
+ENDPOINTS = (
+    Endpoint(
+        path="/indicators",
+        operation_id="listIndicators",
+        summary="Indicators",
+        description="Every concept of the catalogue, raw and derived, with how much of it there is.",
+        handler=indicators,
+        scope="macro:read",
+        params=FILTERS,
+        kind="list",
+        record=records.Indicator,
+        tag="Indicators",
+    ),
+    Endpoint(
+        path="/indicators/{idOrSlug}",
+        operation_id="getIndicator",
+        summary="One indicator",
+        handler=indicator,
+        scope="macro:read",
+        record=records.Indicator,
+        tag="Indicators",
+    ),
+    Endpoint(
+        path="/indicators/{idOrSlug}/series",
+        operation_id="listIndicatorSeries",
+        summary="Series of one indicator",
+        handler=series,
+        scope="macro:read",
+        params=(COUNTRY, ENTITY, ENTITY_ID, SOURCE_ID, PROVIDER_ID, FREQUENCY),
+        kind="list",
+        record=records.Series,
+        tag="Indicators",
+    ),
+)

@@ -1,0 +1,149 @@
+"""Observations: the lists, their vintages, and the latest readings."""
+
+from __future__ import annotations
+
+from almanac.api.access import Exit
+from almanac.api.endpoint import Context, Endpoint, Listing
+from almanac.api.filters import (
+    AS_OF,
+    COUNTRY,
+    ENTITY,
+    ENTITY_ID,
+    FREQUENCY,
+    INDICATOR,
+    INDICATORS,
+    OBSERVATION_FILTERS,
+    PROVIDER_ID,
+    SORT,
+    SOURCE_ID,
+    selection,
+)
+from almanac.api.params import Param
+from almanac.api.records import DerivedObservation, Observation
+from almanac.store.latest import latest
+
+
+def _list(ctx: Context, kind: str) -> Listing:
+    params = ctx.params
+    rows, following = ctx.view.page(
+        selection(ctx, kind),
+        version=ctx.version,
+        as_of=params["as_of"],
+        every=params["sources"] == "all",
+        sort=params["sort"],
+        descending=params["order"] == "desc",
+        after=ctx.after,
+        limit=params["limit"],
+    )
+    return Listing(Exit.of(ctx).rows(rows, lineage=kind == "derived"), following)
+
+
+def observations(ctx: Context) -> Listing:
+    """Raw observations."""
+    return _list(ctx, "raw")
+
+
+def derived_observations(ctx: Context) -> Listing:
+    """Observations of derived indicators, with their lineage."""
+    return _list(ctx, "derived")
+
+
+def vintages(ctx: Context) -> Listing:
+    """Every state of every cell, withdrawals too."""
+    params = ctx.params
+    rows, following = ctx.view.cell_vintages(
+        selection(ctx, None),
+        version=ctx.version,
+        as_of=ctx.as_of,
+        every=params["sources"] == "all",
+        descending=params["order"] == "desc",
+        after=ctx.after,
+        limit=params["limit"],
+    )
+    return Listing(Exit.of(ctx).rows(rows, lineage=True), following)
+
+
+def latest_readings(ctx: Context) -> Listing:
+    """The latest reading per indicator and entity."""
+    params, exit_ = ctx.params, Exit.of(ctx)
+    wanted = params["freshness"]
+    rows, following = latest(
+        ctx.view,
+        selection(ctx, params["kind"]),
+        version=ctx.version,
+        as_of=params["as_of"],
+        descending=params["order"] == "desc",
+        after=ctx.after,
+        limit=params["limit"],
+        accept=lambda row: wanted is None or exit_.freshness(row.series) == wanted,
+    )
+    return Listing(exit_.rows(rows, lineage=True), following)
+
+
+ENDPOINTS = (
+    Endpoint(
+        path="/observations",
+        operation_id="listObservations",
+        summary="Raw observations",
+        description="Values as their publishers stated them, one row per entity, indicator, frequency and period. "
+        "A derived indicator named here gives an empty list.",
+        handler=observations,
+        scope="macro:read",
+        params=(SORT, *OBSERVATION_FILTERS),
+        kind="list",
+        record=Observation,
+        dated=True,
+        tag="Observations",
+    ),
+    Endpoint(
+        path="/observations/latest",
+        operation_id="listLatestObservations",
+        summary="Latest reading per indicator and entity",
+        description="The newest period that is no forecast, then the higher frequency, then the preferred source; raw and derived.",
+        handler=latest_readings,
+        scope="macro:read",
+        params=(
+            COUNTRY,
+            ENTITY,
+            ENTITY_ID,
+            INDICATORS,
+            INDICATOR,
+            SOURCE_ID,
+            PROVIDER_ID,
+            FREQUENCY,
+            Param("kind", "Only raw or only derived indicators.", "enum", choices=("raw", "derived")),
+            Param("freshness", "Only readings of this freshness.", "enum", choices=("fresh", "stale", "unknown")),
+            AS_OF,
+        ),
+        kind="list",
+        record=DerivedObservation,
+        dated=True,
+        tag="Observations",
+    ),
+    Endpoint(
+        path="/observations/vintages",
+        operation_id="listVintages",
+        summary="Every vintage of every cell",
+        description="One row per published state, oldest first within a cell; a withdrawal has no value and metadata.withdrawn true.",
+        handler=vintages,
+        scope="macro:read",
+        params=OBSERVATION_FILTERS,
+        kind="list",
+        record=DerivedObservation,
+        dated=True,
+        tag="Observations",
+    ),
+    Endpoint(
+        path="/derived-observations",
+        operation_id="listDerivedObservations",
+        summary="Observations of derived indicators",
+        description="Values computed by a formula, each with the ids of the input series it was computed from. Filterable like /observations.",
+        handler=derived_observations,
+        scope="analytics:read",
+        params=(SORT, *OBSERVATION_FILTERS),
+        kind="list",
+        record=DerivedObservation,
+        dated=True,
+        tag="Analytics",
+    ),
+)

@@ -1,0 +1,128 @@
+"""Where one observation comes from: its vintages, its formula and inputs, down to the raw bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from almanac.api.access import Exit
+from almanac.api.endpoint import Context, Endpoint, Item
+from almanac.api.errors import ApiError, quoted
+from almanac.api.records import Provenance, ProvenanceInput, ProvenancePayload, ProvenanceRun
+from almanac.domain.observations import Vintage, wire_time
+from almanac.domain.periods import Period, end_of
+from almanac.store import lookup
+from almanac.store.reading import Row, View
+
+OUTSIDE = "outside_plan_history"
+
+
+class Input(Protocol):
+    """One input cell: series id, period key, and its vintage as known then."""
+
+    @property
+    def series(self) -> str: ...
+    @property
+    def period(self) -> int: ...
+    @property
+    def vintage(self) -> Vintage: ...
+
+
+class Explanation(Protocol):
+    """A derived value computed again."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def text(self) -> str | None: ...
+    @property
+    def inputs(self) -> Sequence[Input]: ...
+
+
+Explain = Callable[[View, Row], Explanation | None]
+
+
+def endpoint(explain: Explain) -> Endpoint:
+    """The endpoint, given what explains derived values (the composition root has the formulas, this layer has not)."""
+
+    def provenance(ctx: Context) -> Item:
+        name = ctx.path["id"].lower()
+        found = lookup.by_id(ctx.view, name)
+        if found is None:
+            raise ApiError(404, f"there is no observation {quoted(ctx.path['id'])}", {"parameter": "id"})
+        ctx.require_window("id", end_of(found.row.period))
+        return Item(_encoded(ctx, found, explain))
+
+    return Endpoint(
+        path="/observations/{id}/provenance",
+        operation_id="getProvenance",
+        summary="Where one observation comes from",
+        description="All known states of its cell; for a derived value the formula, the inputs as known at its knowledge time and "
+        "whether it comes out equal when computed again; for a raw one the payload, by hash, and the run that took it in.",
+        handler=provenance,
+        scope="macro:read",
+        record=Provenance,
+        dated=True,
+        tag="Observations",
+    )
+
+
+def _encoded(ctx: Context, found: lookup.Found, explain: Explain) -> bytes:
+    row, view = found.row, ctx.view
+    exit_ = Exit.of(ctx)
+    spec = row.series.spec
+    explanation = explain(view, row) if row.series.kind == "derived" else None
+    inputs = [_input(ctx, one) for one in explanation.inputs] if explanation else []
+    verified = None
+    if explanation is not None and not exit_.rights(row).withheld and not any(one.value_withheld for one in inputs):
+        verified = (explanation.value, explanation.text) == (found.value, found.text)
+    payload = lookup.payload_of(view.db, found.payload)
+    run: Any = lookup.run_of(view.db, payload.run) if payload else None
+    indicator = view.directory.indicators.get(spec.indicator)
+    parts = {
+        "observation": msgspec.Raw(exit_.row(row, lineage=True)),
+        "vintages": [msgspec.Raw(one) for one in exit_.rows(lookup.cell(view, row.series, row.period), lineage=True)],
+        "formula": indicator.formula if indicator else None,
+        "inputs": inputs,
+        "payload": payload
+        and ProvenancePayload(
+            sha256=payload.sha256,
+            url=payload.url,
+            fetched_at=wire_time(payload.fetched_at),
+            media_type=payload.media_type,
+            bytes=payload.bytes,
+        ),
+        "run": run
+        and ProvenanceRun(
+            id=run[0],
+            connector=run[1],
+            version=run[2],
+            started_at=wire_time(run[3]),
+            finished_at=None if run[4] is None else wire_time(run[4]),
+        ),
+        "verified": verified,
+    }
+    encoded: bytes = msgspec.json.encode(parts)
+    return encoded
+
+
+def _input(ctx: Context, one: Input) -> ProvenanceInput:
+    info = ctx.view.directory.series_by_id(one.series)
+    period = Period.from_key(one.period)
+    reason = info.rights.reason if info is not None and info.rights.withheld else None
+    if reason is None and ctx.window_start is not None and period.end < ctx.window_start:
+        reason = OUTSIDE
+    shown = reason is None
+    return ProvenanceInput(
+        observation_id=lookup.id_of(one.series, one.period, one.vintage),
+        series_id=one.series,
+        period_start=f"{period.start.isoformat()}T00:00:00Z" if period.start else None,
+        period_end=f"{period.end.isoformat()}T00:00:00Z",
+        observed_at=wire_time(one.vintage.known),
+        value_numeric=one.vintage.value if shown else None,
+        value_text=one.vintage.text if shown else None,
+        value_withheld=not shown,
+        reason=reason,
+    )

@@ -1,0 +1,226 @@
+"""Shapes of records on the wire, for the machine-readable description. Every record always has every field listed."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+
+class Record(msgspec.Struct, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Base of all records: camel-case names, nothing left out, nothing more."""
+
+
+Time = str
+Freshness = Literal["fresh", "stale", "unknown"]
+
+
+class RowRights(Record):
+    """What may be done with a row's value."""
+
+    exposure: Literal["public", "internal_only", "restricted", "blocked"]
+    redistributable: bool
+    value_withheld: bool
+    reason: str | None
+    license: str
+    attribution: str
+
+
+class Observation(Record):
+    """A value of a series for a reference period, as known from a moment."""
+
+    id: str
+    entity_id: str
+    indicator_id: str
+    source_id: str
+    provider_id: str
+    value_numeric: float | None
+    value_text: str | None
+    unit: str | None
+    frequency: str
+    period_start: Time | None
+    period_end: Time | None
+    observed_at: Time
+    released_at: Time | None
+    ingested_at: Time
+    revision_status: Literal["initial", "revised", "final", "unknown"]
+    source_url: str | None
+    attribution: str
+    freshness_status: Freshness
+    metadata: dict[str, Any]
+    rights: RowRights
+
+
+class DerivedObservation(Observation):
+    """The same, with the ids of the series it was computed from."""
+
+    derived_from: list[str]
+
+
+class Indicator(Record):
+    """A concept with one meaning everywhere."""
+
+    id: str
+    slug: str
+    name: str
+    description: str
+    category: str
+    kind: Literal["raw", "derived"]
+    unit: str | None
+    unit_label: str | None
+    frequencies: list[str]
+    seasonal_adjustment: str | None
+    formula: str | None
+    inputs: list[str]
+    preferred_providers: list[str]
+    aliases: list[str]
+    screenable: bool
+    series_count: int
+    entity_count: int
+    first_period: Time | None
+    last_period: Time | None
+
+
+class Country(Record):
+    """A country or region."""
+
+    id: str
+    slug: str
+    name: str
+    iso_alpha2: str | None
+    iso_alpha3: str | None
+    kind: Literal["country", "region"]
+    region: str | None
+    income_group: str | None
+    currency: str | None
+    aliases: list[str]
+    indicator_count: int
+    rates_scope: bool
+    freshness_status: Freshness
+
+
+class Provider(Record):
+    """A publisher."""
+
+    id: str
+    name: str
+    kind: Literal["central_bank", "statistics_office", "treasury", "regulator", "multilateral", "service"]
+    country: str | None
+    homepage: str
+    source_ids: list[str]
+    attribution: str
+
+
+class SourceRights(Record):
+    """What a source's terms say."""
+
+    exposure: Literal["public", "internal_only", "restricted", "blocked"]
+    redistributable: bool
+    reason: str | None
+    license: str
+    attribution: str
+    commercial_use: str
+    derivatives_allowed: bool
+    modification_rule: str | None
+    terms_url: str | None
+    terms_read_on: str | None
+    consent: dict[str, str] | None
+
+
+class Source(Record):
+    """One feed of a provider, with one licence."""
+
+    id: str
+    provider_id: str
+    name: str
+    description: str
+    homepage: str
+    license: str
+    attribution: str
+    rights: SourceRights
+    frequencies: list[str]
+    stores_vintages: bool
+    series_count: int
+    first_period: Time | None
+    last_period: Time | None
+    last_ingested_at: Time | None
+    last_success_at: Time | None
+    health: Literal["ok", "late", "failing", "never_run"]
+    freshness_status: Freshness
+
+
+class Series(Record):
+    """One indicator of one entity at one frequency from one source."""
+
+    id: str
+    indicator_id: str
+    entity_id: str
+    source_id: str
+    provider_id: str
+    native_id: str | None
+    name: str
+    frequency: str
+    unit: str | None
+    preferred: bool
+    first_period: Time | None
+    last_period: Time | None
+    observation_count: int
+    vintage_count: int
+    vintages_from: Time | None
+    last_observed_at: Time | None
+    freshness_status: Freshness
+    rights: RowRights
+    metadata: dict[str, Any]
+
+
+class DerivedIndicatorEntity(Record):
+    """An entity that a derived indicator has data for."""
+
+    entity_id: str
+    name: str
+
+
+class ProvenanceInput(Record):
+    """One input of a derived value, as known when the value was."""
+
+    observation_id: str
+    series_id: str
+    period_start: Time | None
+    period_end: Time
+    observed_at: Time
+    value_numeric: float | None
+    value_text: str | None
+    value_withheld: bool
+    reason: str | None
+
+
+class ProvenancePayload(Record):
+    """The raw response a value was read from."""
+
+    sha256: str
+    url: str
+    fetched_at: Time
+    media_type: str
+    bytes: int
+
+
+class ProvenanceRun(Record):
+    """The run that took a payload in."""
+
+    id: str
+    started_at: Time
+    finished_at: Time | None
+    connector: str
+    version: int
+
+
+class Provenance(Record):
+    """Where one observation comes from, down to the raw bytes."""
+
+    observation: DerivedObservation
+    vintages: list[DerivedObservation]
+    formula: str | None
+    inputs: list[ProvenanceInput]
+    payload: ProvenancePayload | None
+    run: ProvenanceRun | None
+    verified: bool | None

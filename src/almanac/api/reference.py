@@ -1,0 +1,208 @@
+"""Reference data: providers, sources, countries; what is covered; the service's own description."""
+
+from __future__ import annotations
+
+import msgspec
+
+from almanac.api import records
+from almanac.api.access import Exit
+from almanac.api.endpoint import Context, Endpoint, Item, Listing
+from almanac.api.errors import ApiError, quoted
+from almanac.api.indicators import day
+from almanac.api.paging import keyset
+from almanac.api.params import nearest
+from almanac.domain.health import health
+from almanac.domain.observations import wire_time
+from almanac.domain.reference import Entity, Provider, Source
+from almanac.domain.rights import Exposure, effective
+from almanac.store import figures
+from almanac.store.coverage import Coverage, coverage
+
+#: The better of several freshness statuses: one living series keeps a country or a source alive.
+_BEST = ("fresh", "stale", "unknown")
+
+
+def _alive(ctx: Context, exit_: Exit, column: str, name: str) -> str:
+    statuses = {
+        exit_.freshness(ctx.view.directory.series(n)) for n in figures.series_numbers(ctx.view.db, column, name)
+    }
+    return next((status for status in _BEST if status in statuses), "unknown")
+
+
+def providers(ctx: Context) -> Listing:
+    """Providers by id."""
+    directory = ctx.view.directory
+
+    def record(provider: Provider) -> bytes:
+        return msgspec.json.encode(
+            records.Provider(
+                id=provider.id,
+                name=provider.name,
+                kind=provider.kind,  # type: ignore[arg-type]  # the catalogue is checked to have these kinds
+                country=provider.country,
+                homepage=provider.homepage,
+                source_ids=sorted(s.id for s in directory.sources.values() if s.provider == provider.id),
+                attribution=provider.attribution,
+            )
+        )
+
+    page, following = keyset(ctx, directory.providers)
+    return Listing([record(one) for one in page], following)
+
+
+def sources(ctx: Context) -> Listing:
+    """Sources by id."""
+    directory, db = ctx.view.directory, ctx.view.db
+    held, states, exit_ = figures.by_source(db), figures.source_states(db), Exit.of(ctx)
+
+    def record(source: Source) -> bytes:
+        counted = held.get(source.id, figures.Figures())
+        attempt, success, ingested, failures = states.get(source.id, (None, None, None, 0))
+        rights = source.rights
+        consent = directory.consents.get(source.id)
+        exposure = effective(rights, Exposure.public, consent)
+        return msgspec.json.encode(
+            records.Source(
+                id=source.id,
+                provider_id=source.provider,
+                name=source.name,
+                description=source.description,
+                homepage=source.homepage,
+                license=rights.license,
+                attribution=rights.attribution,
+                rights=records.SourceRights(
+                    exposure=exposure.name,  # type: ignore[arg-type]  # the names of the enumeration are these
+                    redistributable=exposure is Exposure.public,
+                    reason=None if exposure is Exposure.public else rights.channel_reason or rights.reason,
+                    license=rights.license,
+                    attribution=rights.attribution,
+                    commercial_use=rights.commercial_use,
+                    derivatives_allowed=rights.derivatives_allowed,
+                    modification_rule=rights.modification_rule,
+                    terms_url=rights.terms_url,
+                    terms_read_on=rights.terms_read_on,
+                    consent=None
+                    if consent is None
+                    else {"by": consent.by, "on": consent.on, "reference": consent.reference},
+                ),
+                frequencies=[f.word for f in source.frequencies],
+                stores_vintages=source.stores_vintages,
+                series_count=counted.series,
+                first_period=day(counted.first_period),
+                last_period=day(counted.last_period),
+                last_ingested_at=None if ingested is None else wire_time(ingested),
+                last_success_at=None if success is None else wire_time(success),
+                health="ok"
+                if not source.connector
+                else health(attempt, success, failures, source.frequencies, ctx.now),  # type: ignore[arg-type]  # the function's words are these
+                freshness_status=_alive(ctx, exit_, "source", source.id),  # type: ignore[arg-type]  # likewise
+            )
+        )
+
+    page, following = keyset(ctx, directory.sources)
+    return Listing([record(one) for one in page], following)
+
+
+def countries(ctx: Context) -> Listing:
+    """Countries and regions by name, then id."""
+    places = {(e.name, e.id): e for e in ctx.view.directory.entities.values() if e.kind in {"country", "region"}}
+    page, following = keyset(ctx, places)
+    counts, exit_ = figures.indicators_of_entities(ctx.view.db), Exit.of(ctx)
+    return Listing([_country(ctx, exit_, one, counts.get(one.id, 0)) for one in page], following)
+
+
+def country(ctx: Context) -> Item:
+    """One country or region."""
+    name = ctx.path["idOrIso"]
+    directory = ctx.view.directory
+    found = directory.country(name)
+    if found is None:
+        slugs = [e.slug for e in directory.entities.values() if e.kind in {"country", "region"}]
+        close = nearest(name, slugs)
+        raise ApiError(
+            404,
+            f"there is no country {quoted(name)}" + (f"; did you mean '{close}'?" if close else ""),
+            {"parameter": "idOrIso", "suggestion": close} if close else None,
+        )
+    count = figures.indicators_of_entities(ctx.view.db).get(found.id, 0)
+    return Item(_country(ctx, Exit.of(ctx), found, count))
+
+
+def _country(ctx: Context, exit_: Exit, entity: Entity, indicators: int) -> bytes:
+    return msgspec.json.encode(
+        records.Country(
+            id=entity.id,
+            slug=entity.slug,
+            name=entity.name,
+            iso_alpha2=entity.iso2,
+            iso_alpha3=entity.iso3,
+            kind=entity.kind,  # type: ignore[arg-type]  # only these two are asked for
+            region=entity.region,
+            income_group=entity.income_group,
+            currency=entity.currency,
+            aliases=list(entity.aliases),
+            indicator_count=indicators,
+            rates_scope=entity.rates_scope is not None,
+            freshness_status=_alive(ctx, exit_, "entity", entity.id) if indicators else "unknown",  # type: ignore[arg-type]  # one of the three
+        )
+    )
+
+
+def covered(ctx: Context) -> Item:
+    """What the service holds. The cheapest call that needs a key."""
+    return Item(msgspec.json.encode(coverage(ctx.view.db)))
+
+
+ENDPOINTS = (
+    Endpoint(
+        path="/providers",
+        operation_id="listProviders",
+        summary="Providers",
+        description="Who publishes.",
+        handler=providers,
+        scope="reference:read",
+        kind="list",
+        record=records.Provider,
+        tag="Reference",
+    ),
+    Endpoint(
+        path="/sources",
+        operation_id="listSources",
+        summary="Sources",
+        description="Feeds, each with its licence, rights, health and freshness.",
+        handler=sources,
+        scope="reference:read",
+        kind="list",
+        record=records.Source,
+        tag="Reference",
+    ),
+    Endpoint(
+        path="/countries",
+        operation_id="listCountries",
+        summary="Countries and regions",
+        handler=countries,
+        scope="macro:read",
+        kind="list",
+        record=records.Country,
+        tag="Reference",
+    ),
+    Endpoint(
+        path="/countries/{idOrIso}",
+        operation_id="getCountry",
+        summary="One country or region",
+        description="By id, slug, ISO-2, ISO-3 or ISO numeric code; EUR for the euro area.",
+        handler=country,
+        scope="macro:read",
+        record=records.Country,
+        tag="Reference",
+    ),
+    Endpoint(
+        path="/coverage",
+        operation_id="getCoverage",
+        summary="What the service holds",
+        description="The cheapest authenticated call: 200 says that the key is live.",
+        handler=covered,
+        record=Coverage,
+        tag="Reference",
+    ),
+)

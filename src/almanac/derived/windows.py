@@ -1,0 +1,53 @@
+"""Where an operator's look-ups go: the cells of an input that an output period may meet."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from almanac.derived.inputs import Ints
+from almanac.derived.operators import LOOK_BACK_DAYS, Slot
+from almanac.domain.periods import Frequency, Period, key_at, ordinal
+
+_EPOCH_ORDINAL = 719_163
+
+
+def window(slot: Slot, outputs: Ints, frequency: Frequency, own: Frequency) -> tuple[Ints, Ints]:
+    """Ordinals, in the input's own frequency, of the cells a slot may look at: inclusive low and high for each output."""
+    if slot.within:
+        spans = [inside(int(o), frequency, own) for o in outputs]
+        return np.array([s[0] for s in spans], dtype=np.int64), np.array([s[2] for s in spans], dtype=np.int64)
+    target = _shift(outputs, slot.months, frequency)
+    return np.subtract(target, look_back(slot, frequency)), target
+
+
+def look_back(slot: Slot, frequency: Frequency) -> int:
+    return LOOK_BACK_DAYS if slot.months and not frequency.months else 0
+
+
+def _shift(outputs: Ints, months: int, frequency: Frequency) -> Ints:
+    """Ordinals some months earlier: a subtraction for months, the same calendar day (or the month's last) for days."""
+    if not months:
+        return outputs
+    if frequency.months:
+        return outputs - months
+    days = (outputs - _EPOCH_ORDINAL).astype("datetime64[D]")
+    month = days.astype("datetime64[M]")
+    into = (days - month.astype("datetime64[D]")).astype(np.int64)
+    earlier = month - np.timedelta64(months, "M")
+    length = ((earlier + np.timedelta64(1, "M")).astype("datetime64[D]") - earlier.astype("datetime64[D]")).astype(
+        np.int64
+    )
+    start: Ints = earlier.astype("datetime64[D]").astype(np.int64)
+    shifted: Ints = start + np.minimum(into, length - 1) + _EPOCH_ORDINAL
+    return shifted
+
+
+def inside(output: int, frequency: Frequency, own: Frequency) -> tuple[int, int, int]:
+    """For a period of a lower frequency: first and last ordinal inside it in the input's frequency, and the last witness."""
+    period = Period.from_key(key_at(output, frequency))
+    start = period.start or period.end
+    if own.months:
+        last = ordinal(Period.ending(period.end, own).key, own)
+        first = ordinal(Period.starting(start, own).key, own)
+        return first, last, last
+    return start.toordinal(), period.end.toordinal(), period.end.toordinal() + own.allowance_days

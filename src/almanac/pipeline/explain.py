@@ -1,0 +1,65 @@
+"""Explaining a derived value to the HTTP interface, which knows no formulas: the inputs used, and the value computed again."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from almanac.catalog.load import Catalog
+from almanac.derived.base import InputSeries, span_needed
+from almanac.derived.explain import explain
+from almanac.derived.operators import operator
+from almanac.domain.observations import Vintage
+from almanac.domain.periods import end_of, highest_key, key_at, lowest_key, ordinal
+from almanac.store.lookup import history
+from almanac.store.reading import Row, View
+
+
+class Input(NamedTuple):
+    """One input cell a value was computed from: series id, period key, and its vintage as known then."""
+
+    series: str
+    period: int
+    vintage: Vintage
+
+
+class Explanation(NamedTuple):
+    """A derived value computed again from its inputs as known at its knowledge time."""
+
+    value: float | None
+    text: str | None
+    inputs: list[Input]
+
+
+class Explainer:
+    """Explains rows of derived series by the formulas of a catalogue."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+
+    def __call__(self, view: View, row: Row) -> Explanation | None:
+        """None where the formula or an input is no more."""
+        spec = row.series.spec
+        formula = self._catalog.formulas.get(spec.indicator)
+        lineage = view.directory.lineage(row.lineage) if row.lineage else row.series.inputs
+        infos = [view.directory.series_by_id(name) for name in lineage]
+        if formula is None or len(infos) != len(formula.inputs):
+            return None
+        op = operator(formula.operator, formula.params, spec.frequency)
+        end = end_of(row.period)
+        days = span_needed(op, spec.frequency, [(end, end)])
+        if days is None:
+            return None
+        low, high = lowest_key(days[0] - timedelta(days=31)), highest_key(days[1])
+        inputs: list[list[InputSeries]] = []
+        for info in infos:
+            if info is None:
+                return None
+            cells = {ordinal(key, info.spec.frequency): v for key, v in history(view.db, info, low, high).items()}
+            inputs.append([InputSeries(info.spec.frequency, cells)])
+        found, used = explain(op, spec.frequency, inputs, ordinal(row.period, spec.frequency), row.known)
+        cells_used = [
+            Input(lineage[one.input], key_at(one.ordinal, inputs[one.input][0].frequency), one.vintage) for one in used
+        ]
+        unique = list(dict.fromkeys(cells_used))
+        return Explanation(found.value if found else None, found.text if found else None, unique)

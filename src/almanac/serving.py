@@ -1,0 +1,160 @@
+"""The composition root of the running service: the applications, and the servers that carry them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from almanac import config
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from almanac.api.app import App
+    from almanac.api.limits import Limiter
+    from almanac.config import Settings
+
+#: Longest request line and header block read from a client, bytes; beyond, the server answers bare.
+_REQUEST_HEAD = 128 * 1024
+_KILL_AFTER_SECONDS = 10
+
+
+def api() -> App:
+    """The HTTP interface of one worker, from the settings of its process."""
+    from almanac.api import logs, metrics  # noqa: PLC0415  (the metrics folder must be set before this import)
+    from almanac.api.app import App  # noqa: PLC0415
+    from almanac.api.interface import endpoints  # noqa: PLC0415
+    from almanac.catalog.load import load  # noqa: PLC0415
+    from almanac.pipeline.explain import Explainer  # noqa: PLC0415
+    from almanac.store.accounts import Accounts  # noqa: PLC0415
+    from almanac.store.reading import Reader  # noqa: PLC0415
+    from almanac.store.sqlite import Unavailable  # noqa: PLC0415
+
+    settings = config.load()
+    logs.configure(settings.log_level)
+    accounts = Accounts(settings.accounts_path, settings.secret)
+    reader = Reader(settings.data_path)
+    return App(
+        endpoints(Explainer(load())),
+        accounts,
+        limiter(settings, metrics.LIMITER_FALLBACKS.inc),
+        reader.view,
+        settings,
+        clock=settings.clock,
+        unavailable=Unavailable,
+        on_shutdown=[lambda: accounts.flush() and None, accounts.close],
+    )
+
+
+def limiter(settings: Settings, on_fallback: object) -> Limiter:
+    """One count for all workers: of this host, or through Redis of all hosts."""
+    from almanac.api.limits import RedisLimiter, SharedLimiter  # noqa: PLC0415
+
+    folder = settings.home / "run"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    shared = SharedLimiter(folder / "limits")
+    if settings.redis_url is None:
+        return shared
+
+    def fell_back(_: str) -> None:
+        if callable(on_fallback):
+            on_fallback()
+
+    return RedisLimiter(settings.redis_url, shared, fell_back)
+
+
+def ops(settings: Settings, metrics_folder: Path | None) -> Starlette:
+    """The operations listener's application."""
+    from almanac import ops as module  # noqa: PLC0415
+    from almanac.store.reading import Reader  # noqa: PLC0415
+
+    reader = Reader(settings.data_path)
+
+    def data_version() -> int:
+        with reader.view() as view:
+            return view.version
+
+    return module.create(data_version, multiprocess_dir=metrics_folder)
+
+
+def serve(settings: Settings) -> None:
+    """Run all listeners until told to stop. The store is made ready first, so an empty home serves too."""
+    from granian import Granian  # noqa: PLC0415
+    from granian.constants import Interfaces  # noqa: PLC0415
+    from granian.http import HTTP1Settings  # noqa: PLC0415
+    from granian.log import LogLevels  # noqa: PLC0415
+
+    from almanac.pipeline.world import World  # noqa: PLC0415
+
+    with World(settings):
+        pass
+    folder = _metrics_folder(settings)
+    os.environ.update(_environment(settings), PROMETHEUS_MULTIPROC_DIR=str(folder))
+    # A process of its own, and spawned: workers are forked from this one, which must have no second thread by then.
+    beside = multiprocessing.get_context("spawn").Process(
+        target=_serve_ops, args=(settings, folder, os.getpid()), name="operations", daemon=True
+    )
+    beside.start()
+    Granian(
+        "almanac.serving:api",
+        address=settings.host,
+        port=settings.port,
+        interface=Interfaces.ASGI,
+        workers=settings.workers,
+        factory=True,
+        websockets=False,
+        http1_settings=HTTP1Settings(max_buffer_size=_REQUEST_HEAD),
+        log_level=LogLevels.warning,
+        respawn_failed_workers=True,
+        workers_kill_timeout=_KILL_AFTER_SECONDS,
+    ).serve()
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    """What workers must know of options given on the command line: they read the settings themselves."""
+    return {
+        "ALMANAC_HOME": str(settings.home.resolve()),
+        "ALMANAC_HOST": settings.host,
+        "ALMANAC_PORT": str(settings.port),
+        "ALMANAC_WORKERS": str(settings.workers),
+    }
+
+
+def _metrics_folder(settings: Settings) -> Path:
+    """An empty folder for the workers' counters: those of an earlier run would be added up with ours."""
+    folder = settings.home.resolve() / "run" / "metrics"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700, parents=True)
+    return folder
+
+
+def _serve_ops(settings: Settings, folder: Path, parent: int) -> None:
+    import asyncio  # noqa: PLC0415
+
+    from granian.constants import Interfaces  # noqa: PLC0415
+    from granian.server.embed import Server  # noqa: PLC0415
+
+    server = Server(
+        ops(settings, folder),
+        address=settings.ops_host,
+        port=settings.ops_port,
+        interface=Interfaces.ASGI,
+        websockets=False,
+        log_enabled=False,
+    )
+
+    async def run() -> None:
+        serving = asyncio.create_task(server.serve())
+        while os.getppid() == parent and not serving.done():
+            await asyncio.wait((serving,), timeout=1)
+        if not serving.done():
+            server.stop()
+        await serving
+
+    # The terminal's interrupt reaches the whole group: the parent ends us, so that it may still be probed meanwhile.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    asyncio.run(run())

@@ -1,0 +1,299 @@
+"""
+Walking observation lists, page by page: by topic (the order of the tables) or by a column.
+
+The order of a list is (indicator, entity, frequency, period): the unique index of `topic`, then the clustering of
+`current` and `vintages`, so nothing is sorted and the query stops at the page's end. A cell has few series, so the
+reader takes the whole cell and picks in memory, by rights now and the order of preference at the pinned version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import apsw
+
+from almanac.store.directory import Directory
+from almanac.store.rows import BORROW, BORROWED, CURRENT, TOPIC, VINTAGE, Row, Rows
+from almanac.store.selection import SORTS, Place, Query, Selection
+
+
+class Lists:
+    """The lists of one state of the store."""
+
+    def __init__(self, db: apsw.Connection, directory: Directory) -> None:
+        self._db = db
+        self._directory = directory
+        self._rows = Rows(directory)
+
+    def page(
+        self, selection: Selection, *, version: int, as_of: int | None, every: bool, sort: str, descending: bool,
+        after: list[Any] | None, limit: int,
+    ) -> tuple[list[Row], list[Any] | None]:  # fmt: skip
+        """
+        Rows of a list and the place to go on from (None: that was all).
+
+        `every`: all series of a cell, else the preferred one. `after`: what an earlier call returned.
+        """
+        if selection.empty:
+            return [], None
+        if SORTS[sort] is None:
+            stream = self._by_topic(selection, version, as_of, every, descending, after)
+        else:
+            stream = self._by_column(selection, version, as_of, every, sort, descending, after)
+        rows: list[Row] = []
+        place: list[Any] | None = None
+        for row, here in stream:
+            if not selection.observed(row.known):
+                continue
+            if len(rows) == limit:
+                return rows, place
+            rows.append(row)
+            place = here
+        return rows, None
+
+    def _by_topic(
+        self,
+        selection: Selection,
+        version: int,
+        as_of: int | None,
+        every: bool,
+        descending: bool,
+        after: list[Any] | None,
+    ) -> Iterator[tuple[Row, list[Any]]]:
+        place = Place(*after) if after else None
+        for key, period, candidates in self._cells(selection, version, as_of, descending, place):
+            alive = [row for row in candidates if not row.withdrawn]
+            if not alive:
+                continue
+            if not every:
+                if place is not None and place[:4] == (*key, period):
+                    continue
+                yield self._prefer(alive, version), [*key, period]
+                continue
+            for row in sorted(alive, key=lambda r: self._rank(r, version), reverse=descending):
+                if place is not None and place[:4] == (*key, period):
+                    there = self._directory.rank(key[0], place.source or "", version)
+                    here = self._rank(row, version)
+                    if here <= there if not descending else here >= there:
+                        continue
+                yield row, [*key, period, row.series.source.id]
+
+    def cell_vintages(
+        self,
+        selection: Selection,
+        *,
+        version: int,
+        as_of: int | None,
+        every: bool,
+        descending: bool,
+        after: list[Any] | None,
+        limit: int,
+    ) -> tuple[list[Row], list[Any] | None]:
+        """Every vintage of every cell, withdrawals too, in the order of cells, then of knowledge. As `page` otherwise."""
+        if selection.empty:
+            return [], None
+        place = Place(*after) if after else None
+        rows: list[Row] = []
+        last: list[Any] | None = None
+        for key, period, history in self._histories(selection, version, as_of, descending, place):
+            newest: dict[int, Row] = {}
+            for row in history:
+                held = newest.get(row.series.number)
+                if held is None or row.known > held.known:
+                    newest[row.series.number] = row
+            if not every:
+                alive = [row for row in newest.values() if not row.withdrawn] or list(newest.values())
+                chosen = self._prefer(alive, version).series.number
+                history = [row for row in history if row.series.number == chosen]
+            history.sort(key=lambda r: (self._rank(r, version), r.known, r.ingested, r.id), reverse=descending)
+            for row in history:
+                if place is not None and place[:4] == (*key, period) and place.row is not None:
+                    there = (self._directory.rank(key[0], place.source or "", version), *place.row)
+                    here = (self._rank(row, version), row.known, row.ingested, row.id)
+                    if here <= there if not descending else here >= there:
+                        continue
+                if not selection.observed(row.known):
+                    continue
+                if len(rows) == limit:
+                    return rows, last
+                rows.append(row)
+                last = [*key, period, row.series.source.id, [row.known, row.ingested, row.id]]
+        return rows, None
+
+    def _cells(
+        self, selection: Selection, version: int, as_of: int | None, descending: bool, place: Place | None
+    ) -> Iterator[tuple[tuple[str, str, str], int, list[Row]]]:
+        """Cells in order, each with the row of every series as known at the time asked (withdrawn ones too under as_of)."""
+        for key, period, history in self._histories(selection, version, as_of, descending, place):
+            if as_of is None:
+                yield key, period, history
+                continue
+            latest: dict[int, Row] = {}
+            for row in history:
+                held = latest.get(row.series.number)
+                if held is None or row.known > held.known:
+                    latest[row.series.number] = row
+            yield key, period, list(latest.values())
+
+    def _histories(
+        self, selection: Selection, version: int, as_of: int | None, descending: bool, place: Place | None
+    ) -> Iterator[tuple[tuple[str, str, str], int, list[Row]]]:
+        """Cells in order with all their rows: of `current` without as_of, of `vintages` up to as_of with it."""
+        query = Query()
+        query.topics(selection)
+        if place is not None:
+            query.resume(place, descending)
+        query.periods(selection)
+        query.pinned(version)
+        direction = "DESC" if descending else ""
+        order = f"t.indicator {direction}, t.entity {direction}, t.frequency {direction}, x.period {direction}"
+        if as_of is None:
+            sql = f"SELECT {TOPIC}, {CURRENT} FROM topic t CROSS JOIN current x ON x.topic = t.topic WHERE {query.where} ORDER BY {order}"
+            read = self._rows.shown
+        else:
+            query.add("x.known_at <= ?", as_of)
+            sql = (
+                f"SELECT {TOPIC}, {VINTAGE}, {BORROWED} FROM topic t CROSS JOIN vintages x ON x.topic = t.topic {BORROW}"
+                f" WHERE {query.where} ORDER BY {order}"
+            )
+            read = self._rows.stated
+        sources = selection.sources
+        here: tuple[Any, ...] | None = None
+        rows: list[Row] = []
+        for found in self._db.execute(sql, query.values):
+            cell = found[:4]
+            if cell != here:
+                if rows and here is not None:
+                    yield here[:3], here[3], rows
+                here, rows = cell, []
+            row = read(found[3:])
+            if sources is None or row.series.source.id in sources:
+                rows.append(row)
+        if rows and here is not None:
+            yield here[:3], here[3], rows
+
+    def _by_column(
+        self,
+        selection: Selection,
+        version: int,
+        as_of: int | None,
+        every: bool,
+        sort: str,
+        descending: bool,
+        after: list[Any] | None,
+    ) -> Iterator[tuple[Row, list[Any]]]:
+        """Rows by one of their columns, nulls last either way, then by the default order."""
+        column = SORTS[sort]
+        query = Query()
+        query.topics(selection)
+        query.periods(selection)
+        query.pinned(version)
+        direction, beyond = ("DESC", "<") if descending else ("", ">")
+        tie = "t.indicator, t.entity, t.frequency, x.period"
+        if after:
+            value, *rest = after[:5]
+            if value is None:
+                query.add(f"{column} IS NULL AND ({tie}) {beyond}= (?, ?, ?, ?)", *rest)
+            else:
+                query.add(f"({column} IS NULL OR ({column}, {tie}) {beyond}= (?, ?, ?, ?, ?))", value, *rest)
+        order = f"{column} IS NULL, {column} {direction}, " + ", ".join(
+            f"{part} {direction}" for part in tie.split(", ")
+        )
+        if as_of is None:
+            sql = f"SELECT {column}, {TOPIC}, {CURRENT} FROM current x JOIN topic t ON t.topic = x.topic WHERE {query.where} ORDER BY {order}"
+            read = self._rows.shown
+        else:
+            query.add(
+                "x.known_at <= ? AND (x.value IS NOT NULL OR x.text IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM vintages y"
+                " WHERE y.topic = x.topic AND y.period = x.period AND y.series = x.series AND y.known_at > x.known_at"
+                " AND y.known_at <= ? AND y.from_version <= ? AND y.to_version > ?)",
+                as_of, as_of, version, version,
+            )  # fmt: skip
+            sql = (
+                f"SELECT {column}, {TOPIC}, {VINTAGE}, {BORROWED} FROM vintages x JOIN topic t ON t.topic = x.topic {BORROW}"
+                f" WHERE {query.where} ORDER BY {order}"
+            )
+            read = self._rows.stated
+        group: list[tuple[Row, list[Any]]] = []
+        for found in self._db.execute(sql, query.values):
+            row = read(found[4:])
+            place = list(found[:5])
+            if group and group[0][1] != place:
+                yield from self._group(group, selection, version, as_of, every, descending, after)
+                group = []
+            group.append((row, place))
+        yield from self._group(group, selection, version, as_of, every, descending, after)
+
+    def _group(
+        self, group: list[tuple[Row, list[Any]]], selection: Selection, version: int, as_of: int | None, every: bool,
+        descending: bool, after: list[Any] | None,
+    ) -> Iterator[tuple[Row, list[Any]]]:  # fmt: skip
+        """Rows of one cell that share the sort value: the preferred one, or all in order of preference."""
+        sources = selection.sources
+        rows = [(row, place) for row, place in group if sources is None or row.series.source.id in sources]
+        resumed = bool(after) and bool(rows) and after is not None and after[:5] == rows[0][1]
+        if every:
+            rows.sort(key=lambda pair: self._rank(pair[0], version), reverse=descending)
+            for row, place in rows:
+                if resumed and after is not None:
+                    there = self._directory.rank(row.series.spec.indicator, after[5], version)
+                    here = self._rank(row, version)
+                    if here <= there if not descending else here >= there:
+                        continue
+                yield row, [*place, row.series.source.id]
+            return
+        if resumed:
+            return
+        for row, place in rows:
+            if self._chosen(row, selection, version, as_of):
+                yield row, place
+
+    def _chosen(self, row: Row, selection: Selection, version: int, as_of: int | None) -> bool:
+        """Whether a row is the preferred one of its whole cell, other sort values included."""
+        spec = row.series.spec
+        one = Selection(
+            indicators=(spec.indicator,), entities=(spec.entity,), frequency=spec.frequency.value, sources=selection.sources,
+        )  # fmt: skip
+        for number in self._rivals(row.series.topic):
+            if number != row.series.number:
+                break
+        else:
+            return True
+        for alive in self._cell(one, row.period, version, as_of):
+            return self._prefer(alive, version).series.number == row.series.number
+        return True
+
+    def _rivals(self, topic: int) -> list[int]:
+        return [found[0] for found in self._db.execute("SELECT series FROM series WHERE topic = ?", (topic,))]
+
+    def _cell(self, selection: Selection, period: int, version: int, as_of: int | None) -> Iterator[list[Row]]:
+        query = Query()
+        query.topics(selection)
+        query.add("x.period = ?", period)
+        query.pinned(version)
+        if as_of is None:
+            sql = f"SELECT {CURRENT} FROM topic t CROSS JOIN current x ON x.topic = t.topic WHERE {query.where}"
+            rows = [self._rows.shown(found) for found in self._db.execute(sql, query.values)]
+        else:
+            query.add("x.known_at <= ?", as_of)
+            sql = f"SELECT {VINTAGE}, {BORROWED} FROM topic t CROSS JOIN vintages x ON x.topic = t.topic {BORROW} WHERE {query.where} ORDER BY x.known_at"
+            latest = {found[1]: self._rows.stated(found) for found in self._db.execute(sql, query.values)}
+            rows = [row for row in latest.values() if not row.withdrawn]
+        if selection.sources is not None:
+            rows = [row for row in rows if row.series.source.id in selection.sources]
+        if rows:
+            yield rows
+
+    # -- choice -----------------------------------------------------------------------------------------------------
+
+    def _rank(self, row: Row, version: int) -> tuple[int, str]:
+        return self._directory.rank(row.series.spec.indicator, row.series.source.id, version)
+
+    def _prefer(self, rows: list[Row], version: int) -> Row:
+        """The first in order of preference; a withheld row never wins over a public one."""
+        if len(rows) == 1:
+            return rows[0]
+        return min(
+            rows, key=lambda r: (self._directory.row_rights(r.series, r.lineage).withheld, self._rank(r, version))
+        )

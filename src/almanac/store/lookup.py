@@ -1,0 +1,82 @@
+"""One observation by its id, and all that is known of its cell: what provenance is made of."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import apsw
+
+from almanac.domain.observations import Vintage, observation_id
+from almanac.store.directory import SeriesInfo
+from almanac.store.payloads import PayloadRow, by_number
+from almanac.store.reading import View
+from almanac.store.rows import Row, Rows
+from almanac.store.sqlite import OPEN
+from almanac.store.vintages import hash_of
+
+ID_SHAPE = re.compile(r"obs_[a-z2-7]{26}")
+_COLUMNS = "period, series, known_at, released_at, ingested_at, flags, lineage, value, text, note, NULL, NULL, NULL"
+
+
+class Found(NamedTuple):
+    """A row and the payload it was read from (0 for a derived one)."""
+
+    row: Row
+    value: float | None
+    text: str | None
+    payload: int
+
+
+def by_id(view: View, identifier: str) -> Found | None:
+    """The open row an id names, else the one closed last; None where no row ever had it."""
+    if ID_SHAPE.fullmatch(identifier) is None:
+        return None
+    rows = Rows(view.directory)
+    found = view.db.execute(
+        f"SELECT {_COLUMNS}, payload FROM vintages WHERE hash = ? ORDER BY to_version DESC", (hash_of(identifier),)
+    )
+    for columns in found:
+        row = rows.stated(columns[:-1])
+        if row.id == identifier:
+            return Found(row, columns[7], columns[8], columns[-1])
+    return None
+
+
+def cell(view: View, series: SeriesInfo, period: int) -> list[Row]:
+    """Open vintages of one cell of one series, ascending by knowledge time."""
+    rows = Rows(view.directory)
+    found = view.db.execute(
+        f"SELECT {_COLUMNS} FROM vintages WHERE topic = ? AND period = ? AND series = ? AND to_version = {OPEN} ORDER BY known_at",
+        (series.topic, period, series.number),
+    )
+    return [rows.stated(columns) for columns in found]
+
+
+def history(db: apsw.Connection, series: SeriesInfo, low: int, high: int) -> dict[int, list[Vintage]]:
+    """Open vintages of a series whose period keys lie in a span, by period, ascending by knowledge time."""
+    found: dict[int, list[Vintage]] = {}
+    sql = (
+        "SELECT period, known_at, value, text, flags, released_at, ingested_at, payload, note, lineage FROM vintages"
+        f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
+    )
+    for row in db.execute(sql, (series.topic, low, high, series.number)):
+        found.setdefault(row[0], []).append(Vintage(*row[1:]))
+    return found
+
+
+def id_of(series: str, period: int, vintage: Vintage) -> str:
+    """Id of a vintage of a cell."""
+    return observation_id(series, period, vintage.known, vintage.value, vintage.text)
+
+
+def payload_of(db: apsw.Connection, number: int) -> PayloadRow | None:
+    """The payload a row was read from; None for a derived one."""
+    return by_number(db, number) if number else None
+
+
+def run_of(db: apsw.Connection, run: str) -> tuple[Any, ...] | None:
+    """(id, connector, connector version, started, finished) of a run."""
+    return db.execute(
+        "SELECT run, connector, connector_version, started_at, finished_at FROM run WHERE run = ?", (run,)
+    ).fetchone()

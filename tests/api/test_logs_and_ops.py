@@ -1,0 +1,136 @@
+"""What is logged and counted, and the operations listener."""
+
+import asyncio
+import io
+import json
+
+import httpx2
+import pytest
+import structlog
+from prometheus_client import REGISTRY, CollectorRegistry, Counter
+from structlog.testing import capture_logs
+
+from almanac import ops
+from almanac.api import logs
+
+
+def test_access_log(frame):
+    """One line per request: ids, method, path template, status, account, key prefix; never the key or the query."""
+    with capture_logs() as lines:
+        answer = frame.get("/indicators/cpi", x_request_id="theirs")
+    assert len(lines) == 1
+    ms = lines[0].pop("ms")
+    assert ms > 0
+    assert lines[0] == {
+        "event": "request",
+        "log_level": "info",
+        "request_id": answer.headers["x-request-id"],
+        "client_request_id": "theirs",
+        "method": "GET",
+        "path": "/indicators/{idOrSlug}",
+        "status": 200,
+        "account": "acc_pro",
+        "key": "alm_PPPP",
+    }
+
+
+def test_keys_never_reach_the_log(frame):
+    """The value is redacted from every log; a long foreign id is cut."""
+    stream = io.BytesIO()
+    before = structlog.get_config()
+    try:
+        logs.configure("info", stream)
+        structlog.configure(cache_logger_on_first_use=False)
+        frame.get(f"/coverage?api_key={frame.PRO}", frame.FREE, x_request_id=f"x{frame.PRO}")
+        frame.get(f"/{frame.PRO}", frame.PRO, x_request_id="y" * 1000)
+        frame.get("/indicators/broken", frame.PRO)
+        structlog.get_logger().info("deep", told={"in": [f"k {frame.FREE}"]})
+    finally:
+        structlog.configure(**before)
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [line["event"] for line in lines] == ["request", "request", "fault", "request", "deep"]
+    assert lines[0]["client_request_id"] == "x[redacted]"
+    assert len(lines[1]["client_request_id"]) == 128
+    assert "RuntimeError: secret path /data/[redacted]" in lines[2]["exception"]
+    assert lines[4]["told"] == {"in": ["k [redacted]"]}
+    assert frame.PRO not in stream.getvalue().decode()
+    assert frame.FREE not in stream.getvalue().decode()
+
+
+def test_log_level():
+    """An unknown level is refused with what is allowed."""
+    with pytest.raises(ValueError, match="one of debug, info"):
+        logs.configure("loud")
+
+
+def test_counts(frame):
+    """Requests by path template, method and status; unknown paths and methods share one label."""
+    labels = {"path": "/coverage", "method": "GET", "status": "200"}
+    other = {"path": "other", "method": "other", "status": "404"}
+    before = [REGISTRY.get_sample_value("almanac_requests_total", item) or 0 for item in (labels, other)]
+    frame.get("/coverage")
+    frame.request("BREW", "/teapot")
+    after = [REGISTRY.get_sample_value("almanac_requests_total", item) for item in (labels, other)]
+    assert after == [before[0] + 1, before[1] + 1]
+
+
+def ask(app, path):
+    async def send():
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://ops.example") as client:
+            return await client.get(path)
+
+    return asyncio.run(send())
+
+
+def test_ops():
+    """`/healthz`, `/readyz`, `/metrics`, without a key."""
+    registry = CollectorRegistry()
+    Counter("invented", "An invented counter.", registry=registry).inc(3)
+    app = ops.create(lambda: 12, registry=registry)
+    assert (ask(app, "/healthz").status_code, ask(app, "/healthz").text) == (200, "ok")
+    assert ask(app, "/readyz").json() == {"ready": True, "dataVersion": 12}
+    assert "invented_total 3.0" in ask(app, "/metrics").text
+
+
+def test_not_ready():
+    """A store that cannot be read: 503, the reason without internals; alive all the same."""
+
+    def broken():
+        raise OSError("/data is gone")
+
+    app = ops.create(broken)
+    answer = ask(app, "/readyz")
+    assert answer.status_code == 503
+    assert answer.json() == {"ready": False, "reason": "the store cannot be read"}
+    assert ask(app, "/healthz").status_code == 200
+
+
+def test_metrics_of_several_workers(tmp_path):
+    """With a folder of several workers, their counters are added up; an empty one is an empty page."""
+    assert ask(ops.create(lambda: 1, multiprocess_dir=tmp_path), "/metrics").text == ""
+
+
+def test_lifespan(frame):
+    """Startup and shutdown callbacks run; one that raises is told to the server."""
+    from almanac.api.lifespan import lifespan
+
+    async def play(start, stop):
+        inbox = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
+        sent = []
+
+        async def receive():
+            return next(inbox)
+
+        async def send(message):
+            sent.append(message["type"])
+
+        await lifespan(receive, send, start, stop)
+        return sent
+
+    done = []
+    sent = asyncio.run(play([lambda: done.append("up")], [lambda: done.append("down")]))
+    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+    assert done == ["up", "down"]
+    with capture_logs() as lines:
+        assert asyncio.run(play([lambda: 1 / 0], [])) == ["lifespan.startup.failed"]
+    assert lines[0]["event"] == "lifespan failed"

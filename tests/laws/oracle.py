@@ -1,0 +1,178 @@
+"""What should be derived, computed from the inputs as known at one moment and from nothing else: plain dates and loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import date, timedelta
+
+from almanac.domain.periods import Frequency, Period
+
+from .small_world import ALPHA, BETA, GAMMA, MIXED
+
+ORDER = (GAMMA, ALPHA, BETA)
+#: period key → (value, final)
+Cells = dict[int, tuple[float, bool]]
+#: (indicator, country) → source → cells
+Inputs = dict[tuple[str, str], dict[str, Cells]]
+
+
+def months_before(key: int, months: int) -> int:
+    """The month that many months before a month."""
+    end = Period.from_key(key).end
+    index = end.year * 12 + end.month - 1 - months
+    return Period.parse(f"{index // 12:04}-{index % 12 + 1:02}").key
+
+
+def day_key(day: date) -> int:
+    return Period(day, day).key
+
+
+def year_before(key: int) -> list[int]:
+    """The same day a year earlier (the month's last where it has none), then the seven days before that."""
+    day = Period.from_key(key).end
+    same = day.replace(year=day.year - 1) if (day.month, day.day) != (2, 29) else date(day.year - 1, 2, 28)
+    return [day_key(same - timedelta(days=back)) for back in range(8)]
+
+
+def growth(now: float, base: float, power: int = 1) -> float | None:
+    if base == 0:
+        return None
+    ratio = 1.0
+    for _ in range(power):
+        ratio *= now / base
+    return 100 * (ratio - 1)
+
+
+def sahm(cells: Cells, key: int) -> float | None:
+    def mean(lag: int) -> float | None:
+        found = [cells[k][0] for k in (months_before(key, lag + step) for step in range(3)) if k in cells]
+        return sum(found) / len(found) if len(found) >= 2 else None
+
+    before = [m for m in map(mean, range(1, 13)) if m is not None]
+    now = mean(0)
+    return None if key not in cells or now is None or len(before) < 10 else now - min(before)
+
+
+def month_end_value(cells: Cells, key: int) -> tuple[float, list[int]] | None:
+    """The last daily value inside a month that is over: a value for its last day, or one of the ten days after it, is there."""
+    period = Period.from_key(key)
+    start, end = period.start or period.end, period.end
+    inside = [k for k in sorted(cells) if start <= Period.from_key(k).end <= end]
+    after = [k for k in sorted(cells) if end <= Period.from_key(k).end <= end + timedelta(days=10)]
+    if not inside or not after:
+        return None
+    return cells[inside[-1]][0], [inside[-1], after[0]]
+
+
+Pick = Callable[[Cells, int], tuple[list[float], list[int]] | None]
+
+
+def at_lags(*lags: int) -> Pick:
+    """Values some months apart, all of them there."""
+
+    def pick(cells: Cells, key: int) -> tuple[list[float], list[int]] | None:
+        keys = [months_before(key, lag) for lag in lags]
+        return ([cells[k][0] for k in keys], keys) if all(k in cells for k in keys) else None
+
+    return pick
+
+
+def same_period(cells: Cells, key: int) -> tuple[list[float], list[int]] | None:
+    return ([cells[key][0]], [key]) if key in cells else None
+
+
+def and_a_year_ago(cells: Cells, key: int) -> tuple[list[float], list[int]] | None:
+    base = next((k for k in year_before(key) if k in cells), None)
+    return ([cells[key][0], cells[base][0]], [key, base]) if key in cells and base is not None else None
+
+
+def sahm_months(cells: Cells, key: int) -> tuple[list[float], list[int]] | None:
+    value = sahm(cells, key)
+    return None if value is None else ([value], [k for k in (months_before(key, m) for m in range(15)) if k in cells])
+
+
+def within_month(cells: Cells, key: int) -> tuple[list[float], list[int]] | None:
+    found = month_end_value(cells, key)
+    return None if found is None else ([found[0]], found[1])
+
+
+#: slug → (inputs with how each is looked up, arithmetic, one source only); the period comes from the first input named.
+FORMULAS: dict[str, tuple[list[tuple[str, Pick]], Callable[..., float | None], bool]] = {
+    "level_yoy": ([("level", at_lags(0, 12))], growth, False),
+    "level_mom": ([("level", at_lags(0, 1))], lambda now, base: growth(now, base, 12), False),
+    "jobless_change": ([("jobless", at_lags(0, 1))], lambda now, base: now - base, False),
+    "sahm": ([("jobless", sahm_months)], lambda value: value, False),
+    "misery": ([("jobless", same_period), ("level_yoy", same_period)], lambda a, b: a + b, False),
+    "real_rate": ([("level_yoy", same_period), ("policy", within_month)], lambda inflation, rate: rate - inflation, False),
+    "slope": ([("yield_10y", same_period), ("yield_2y", same_period)], lambda a, b: a - b, True),
+    "butterfly": (
+        [("yield_5y", same_period), ("yield_2y", same_period), ("yield_10y", same_period)],
+        lambda b, a, c: 2 * b - a - c,
+        True,
+    ),
+    "spread": ([("yield_10y", same_period), ("country_aaa:yield_10y", same_period)], lambda a, b: a - b, False),
+    "yield_change": ([("yield_10y", and_a_year_ago)], lambda now, base: now - base, False),
+}
+
+
+def derived(inputs: Inputs, exists: set[tuple[str, str, str]]) -> dict[tuple[str, str, str], Cells]:
+    """
+    (slug, country, source) → cells, from inputs as known at a moment.
+
+    `exists`: (indicator, country, source) of every series there is at all, whatever the moment.
+    """
+    known = {place: dict(found) for place, found in inputs.items()}
+    made: dict[tuple[str, str, str], Cells] = {}
+    for slug, (lookups, arithmetic, one_source) in FORMULAS.items():
+        for country in ("country_aaa", "country_bbb"):
+            if slug == "spread" and country == "country_aaa":
+                continue
+            topics = [_topic(name, country) for name, _ in lookups]
+            offers = [[s for s in (*ORDER, MIXED) if (*topic, s) in exists] for topic in topics]
+            whole = [source for source in offers[0] if all(source in offer for offer in offers)]
+            if whole:
+                choices = {source: [[source]] * len(lookups) for source in whole}
+            elif all(offers) and not one_source:
+                choices = {MIXED: offers}
+            else:
+                continue
+            for source, candidates in choices.items():
+                cells = _series(known, topics, [pick for _, pick in lookups], candidates, arithmetic)
+                made[slug, country, source] = cells
+                known.setdefault((slug, country), {})[source] = cells
+    return made
+
+
+def _topic(name: str, country: str) -> tuple[str, str]:
+    entity, _, slug = name.rpartition(":")
+    return slug, entity or country
+
+
+def _series(
+    known: Inputs, topics: list[tuple[str, str]], picks: list[Pick], candidates: list[list[str]],
+    arithmetic: Callable[..., float | None],
+) -> Cells:  # fmt: skip
+    firsts: Iterable[Cells] = (known.get(topics[0], {}).get(source, {}) for source in candidates[0])
+    cells: Cells = {}
+    for key in {key for found in firsts for key in found}:
+        values: list[float] = []
+        final = True
+        for topic, pick, sources in zip(topics, picks, candidates, strict=True):
+            for source in sources:
+                own = known.get(topic, {}).get(source, {})
+                found = pick(own, key)
+                if found is not None:
+                    values += found[0]
+                    final &= all(own[k][1] for k in found[1])
+                    break
+            else:
+                break
+        else:
+            value = arithmetic(*values)
+            if value is not None:
+                cells[key] = (value, final)
+    return cells
+
+
+def letter(slug: str) -> str:
+    return (Frequency.DAILY if slug in {"slope", "butterfly", "spread", "yield_change"} else Frequency.MONTHLY).value
