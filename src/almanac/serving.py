@@ -38,6 +38,10 @@ def api() -> App:
     logs.configure(settings.log_level)
     accounts = Accounts(settings.accounts_path, settings.secret)
     reader = Reader(settings.data_path)
+
+    def flush() -> None:
+        accounts.flush()
+
     return App(
         endpoints(Explainer(load())),
         accounts,
@@ -46,7 +50,7 @@ def api() -> App:
         settings,
         clock=settings.clock,
         unavailable=Unavailable,
-        on_shutdown=[lambda: accounts.flush() and None, accounts.close],
+        on_shutdown=[flush, accounts.close],
     )
 
 
@@ -152,7 +156,7 @@ def _serve_ops(settings: Settings, folder: Path, parent: int) -> None:
         while os.getppid() == parent and not serving.done():
             await asyncio.wait((serving,), timeout=1)
         if not serving.done():
-            server.stop()
+            server.stop()  # type: ignore[no-untyped-call]  # the library has no types here
         await serving
 
     # The terminal's interrupt reaches the whole group: the parent ends us, so that it may still be probed meanwhile.

@@ -1,5 +1,7 @@
 """derive(as_of T) = (derive)(as_of T), for every T; and deriving step by step is deriving anew."""
 
+import json
+
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from almanac.domain.periods import Period
 from almanac.store.directory import MIXED_SOURCE
 
 from . import oracle
-from .small_world import ALPHA, BETA, DAYS, GAMMA, MONTHS, START, SmallWorld, dense, histories, responses, sent
+from .small_world import ALPHA, BETA, DAYS, GAMMA, MONTHS, START, Sent, SmallWorld, dense, histories, responses, sent
 
 FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
 DEEP = settings(FAST, max_examples=1_500)
@@ -318,3 +320,26 @@ def test_statuses_of_derived_rows_follow_from_their_inputs(found):
                 released = [one.released for one in inputs]
                 assert row.released == (None if None in released else max(released))
                 assert row.ingested == max(one.ingested for one in inputs)
+
+
+def test_a_series_that_loses_all_its_vintages_takes_no_part_in_formulas_any_more():
+    """Alpha's prices come and are undone in the same second; then nobody has all inputs, and the mixed row is back."""
+    undone = [
+        Sent(ALPHA, START + 3 * DAY, json.dumps([["level.aaa", [[JAN_24, one], [JAN_25, two]], None]]).encode())
+        for one, two in ((100.0, 120.0), (None, None))
+    ]
+    undone.sort(key=lambda one: one.order)
+    first = [prices(BETA, 1, 110.0), sent(ALPHA, 2, ("jobless.aaa", [Statement(JAN_25, 4.0)], None))]
+    with SmallWorld() as straight, SmallWorld() as detour:
+        straight.send(first)
+        assert [row.series.id for row in straight.rows(indicators=("misery",))] == ["almanac-derived:country_aaa:misery:M"]
+        detour.send([*first, undone[0]])
+        detour.send([undone[1]])
+        if detour.rows(indicators=("level",), sources=frozenset({ALPHA})):
+            pytest.fail("the withdrawal sorts first: choose other numbers")
+        assert detour.open_rows() == straight.open_rows()
+        # And should they come again, alpha has all inputs once more.
+        detour.send([prices(ALPHA, 4, 130.0)])
+        assert {row.series.id: value_of(row) for row in detour.rows(indicators=("misery",))} == {
+            "alpha:country_aaa:misery:M": pytest.approx(34.0)
+        }

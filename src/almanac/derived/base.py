@@ -176,31 +176,38 @@ def result_at(
 
 
 def look(slot: Slot, window: Window, output: int, frequency: Frequency, own: Frequency, moment: int) -> _Found:
-    """
-    The nearest value a slot finds as known at a moment.
+    """The nearest value a slot finds as known at a moment."""
+    known = [(place, found) for place, history in window if (found := _as_known(history, moment)) is not None]
+    if slot.within:
+        return _last_inside(known, output, frequency, own)
+    for count, (_, vintage) in enumerate(known, start=1):
+        if vintage.value is not None:
+            return _Found(vintage.value, (vintage,), tuple(v for _, v in known[:count]))
+    return _Found(None, (), tuple(v for _, v in known))
 
-    For a look-up inside a longer period the period must be over: a value for its last day or for a later one within
-    the allowance must be known, and that witness counts among the inputs.
+
+def _last_inside(known: Sequence[tuple[int, Vintage]], output: int, frequency: Frequency, own: Frequency) -> _Found:
     """
-    looked: list[Vintage] = []
-    witness: Vintage | None = None
-    last_inside = inside(output, frequency, own)[1] if slot.within else None
-    for place, history in window:
-        vintage = _as_known(history, moment)
-        if vintage is None:
-            continue
-        looked.append(vintage)
-        if vintage.value is None:
-            continue
-        if last_inside is not None and place >= last_inside:
-            witness = vintage
-        if last_inside is not None and place > last_inside:
-            continue
-        if last_inside is not None and witness is None:
-            return _Found(None, (), tuple(looked))
-        used = (vintage,) if witness is None or witness is vintage else (vintage, witness)
-        return _Found(vintage.value, used, tuple(looked))
-    return _Found(None, (), tuple(looked))
+    The last value inside a longer period, if that is over: `known` are the cells of the window, latest first.
+
+    Months and quarters: all of them have a value. Days and weeks: a value for the last day or for a later one within
+    the allowance is known. What shows that the period is over counts among the inputs.
+    """
+    first, last, _ = inside(output, frequency, own)
+    there = [(place, vintage) for place, vintage in known if vintage.value is not None]
+    within = [(place, vintage) for place, vintage in there if place <= last]
+    if own.months:
+        whole = len(within) == (last - first) // own.months + 1
+        witnesses = [vintage for _, vintage in within]
+    else:
+        witnesses = [vintage for place, vintage in there if place >= last][-1:]
+        whole = bool(within and witnesses)
+    if not whole:
+        return _Found(None, (), tuple(vintage for _, vintage in known))
+    nearest, vintage = within[0]
+    looked = known if own.months else [pair for pair in known if pair[0] >= nearest]
+    used = (vintage, *(witness for witness in witnesses if witness is not vintage))
+    return _Found(vintage.value, used, tuple(v for _, v in looked))
 
 
 def _as_known(history: Sequence[Vintage], moment: int) -> Vintage | None:

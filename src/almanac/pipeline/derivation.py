@@ -62,7 +62,7 @@ class Deriver:
 
     def register(self, spec: SeriesSpec) -> None:
         """Take note of a series. One that is new may change which series formulas make."""
-        if any(held.id == spec.id for held in self._topics.get((spec.indicator, spec.entity), ())):
+        if self._exists(spec):
             return
         for formula in self._users[spec.indicator]:
             for entity in self._entities(formula, spec):
@@ -70,6 +70,9 @@ class Deriver:
                 if key not in self._before:
                     self._before[key] = self.plans(formula, entity)
         self._enter(spec)
+
+    def _exists(self, spec: SeriesSpec) -> bool:
+        return any(held.id == spec.id for held in self._topics.get((spec.indicator, spec.entity), ()))
 
     def _entities(self, formula: Formula, spec: SeriesSpec) -> list[str]:
         """Entities whose result of a formula a series takes part in: its own, or all where the formula names it."""
@@ -181,6 +184,8 @@ class Deriver:
 
         `changes` grows by the derived series that changed in turn.
         """
+        for series in changes:
+            self._drop_if_empty(batch, self._specs[series])
         for formula in self._formulas:
             for entity in self._touched(formula, changes):
                 plans = self.plans(formula, entity)
@@ -191,6 +196,30 @@ class Deriver:
                 for plan in plans:
                     self._compute(batch, plan, changes, anew=known.get(plan.spec.id) != plan)
         self._before.clear()
+
+    def recompute(self, batch: Batch) -> int:
+        """Compute every derived series anew from what is stored and write what differs. Returns the number of cells changed."""
+        changes: Changes = dict.fromkeys(self._specs)
+        held: dict[str, set[str]] = defaultdict(set)
+        for slug, identifier in batch.derived_series():
+            held[slug].add(identifier)
+        changed = 0
+        for formula in self._formulas:
+            plans = [plan for entity in self._touched(formula, changes) for plan in self.plans(formula, entity)]
+            # Whatever else is stored under this formula goes before those that would be computed from it.
+            for identifier in sorted(held.pop(formula.slug, set()) - {plan.spec.id for plan in plans}):
+                changed += self._drop(batch, identifier)
+            for plan in plans:
+                changed += self._compute(batch, plan, changes, anew=True)
+        for identifier in sorted(set().union(*held.values())):
+            changed += self._drop(batch, identifier)
+        self._before.clear()
+        return changed
+
+    def _drop(self, batch: Batch, identifier: str) -> int:
+        handle = batch.existing(identifier)
+        self._forget(self._specs[identifier])
+        return len(batch.replace(handle, {period: [] for period in batch.history(handle, (_FIRST, _LAST))}))
 
     def _touched(self, formula: Formula, changes: Changes) -> list[str]:
         slugs = {slug for text in formula.inputs for _, slug in input_slugs(text)}
@@ -220,10 +249,20 @@ class Deriver:
             held for held in self._topics[spec.indicator, spec.entity] if held.id != spec.id
         ]
 
-    def _compute(self, batch: Batch, plan: Plan, changes: Changes, *, anew: bool) -> None:
+    def _drop_if_empty(self, batch: Batch, spec: SeriesSpec) -> None:
+        """
+        A series exists while it has a vintage: which series formulas make must follow from what is stored alone.
+
+        One can lose its last when a value and its withdrawal are stated for the same second, or by a replay.
+        """
+        if not batch.has_rows(batch.existing(spec.id)):
+            self._forget(spec)
+
+    def _compute(self, batch: Batch, plan: Plan, changes: Changes, *, anew: bool) -> int:
+        """Bring one series into step; the number of its cells that changed."""
         every = [series for candidates in plan.inputs for series in candidates]
         if not anew and not any(series in changes for series in every):
-            return
+            return 0
         frequency = plan.spec.frequency
         op = operator(plan.formula.operator, plan.formula.params, frequency)
         whole = anew or any(changes.get(series, ()) is None for series in every)
@@ -236,7 +275,7 @@ class Deriver:
             ]
             days = span_needed(op, frequency, ends)
             if days is None:
-                return
+                return 0
             span = (lowest_key(days[0]), highest_key(days[1]))
         inputs = [
             [self._input(batch, series, span, None if whole else changes.get(series, set())) for series in candidates]
@@ -245,7 +284,7 @@ class Deriver:
         allowance = plan.spec.allowance_days or frequency.allowance_days
         computed = derive(op, frequency, inputs, allowance)
         if plan.spec.id not in self._specs and not any(computed.values()):
-            return
+            return 0
         self.register(plan.spec)
         handle = batch.series(plan.spec, "derived", None if plan.mixed else every)
         target = {key: self._vintages(batch, plan, made) for key, made in computed.items()}
@@ -255,6 +294,8 @@ class Deriver:
         written = batch.replace(handle, target)
         if written:
             changes[plan.spec.id] = set(written)
+            self._drop_if_empty(batch, plan.spec)
+        return len(written)
 
     def _input(self, batch: Batch, series: str, span: tuple[int, int], changed: set[int] | None) -> InputSeries:
         spec = self._specs[series]

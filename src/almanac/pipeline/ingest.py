@@ -88,7 +88,7 @@ class Ingest:
         self._connector: Connector = connector(source.connector)
         self._series: dict[str, SeriesSpec] = dict(world.catalog.series.get(source.id, {}))
         self._folding = Folding(world, source, self._connector, self._series)
-        self._run = secrets.token_hex(8)
+        self.run_id = secrets.token_hex(8)
         self.outcome = Outcome(source.id)
 
     def run(self, arrivals: Iterable[Arrival]) -> Outcome:
@@ -105,9 +105,13 @@ class Ingest:
     def open(self) -> None:
         """Start a run."""
         self._world.claim()
+        self.begin()
+
+    def begin(self) -> None:
+        """Enter the run in the log, inside the caller's transaction if there is one."""
         payloads.start_run(
             self._world.db,
-            self._run,
+            self.run_id,
             self._source.id,
             self._source.connector,
             self._connector.version,
@@ -127,8 +131,13 @@ class Ingest:
                 kept=bool(self.outcome.folded),
                 error=None if succeeded else next(iter(self.outcome.failed.values())),
             )
-            payloads.finish_run(self._world.db, self._run, f"{self.outcome.folded} payloads", clock())
+            self.finish()
         return self.outcome
+
+    def finish(self) -> None:
+        """Enter the end of the run in the log."""
+        clock = self._world.settings.clock()
+        payloads.finish_run(self._world.db, self.run_id, f"{self.outcome.folded} payloads", clock)
 
     def left_behind(self) -> list[Capture]:
         """Captures kept by a run that was killed before it could fold them, in the order of folding."""
@@ -147,7 +156,7 @@ class Ingest:
         if arrival.fetched_at is None:
             # The same answer as last time says nothing new: it is not kept again, just as a 304 is not.
             last = raw.latest(self._source.id, arrival.url)
-            if last is not None and raw.read(last) == arrival.body:
+            if last is not None and last.sha256 == hashlib.sha256(arrival.body).hexdigest():
                 capture = last
         if capture is None:
             capture = raw.keep(
@@ -180,7 +189,7 @@ class Ingest:
     def write(self, batch: Batch, judged: Judged, changes: Changes) -> None:
         """Enter what became of a capture; fold it if it could be read. `changes` grows by the cells changed."""
         url = judged.capture.url
-        row = payloads.put(self._world.db, judged.capture, self._run, judged.state, judged.reason)
+        row = payloads.put(self._world.db, judged.capture, self.run_id, judged.state, judged.reason)
         if judged.parsed is None:
             quarantined = judged.state == payloads.QUARANTINED
             (self.outcome.quarantined if quarantined else self.outcome.ignored)[url] = judged.reason or ""

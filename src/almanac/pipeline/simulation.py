@@ -8,11 +8,22 @@ from itertools import islice
 from almanac.pipeline.derivation import Changes
 from almanac.pipeline.ingest import Arrival, Ingest, Outcome, Say
 from almanac.pipeline.world import World
+from almanac.sources import sandbox
 from almanac.sources.sandbox import Page
 from almanac.store.raw import Capture
 
 #: Pages in one transaction. What is computed from them is computed once for each group, which is most of the work.
 _GROUP = 500
+
+
+def load(world: World, say: Say, observations: int | None = None) -> list[Outcome]:
+    """
+    Bring the simulated world up to the beginning of today (UTC), so that a second run on the same day adds nothing.
+
+    `observations` asks for about so many rows. Raises ValueError for more than there are, or a clock before the world.
+    """
+    now = world.settings.clock()
+    return take_in(world, sandbox.world(now - now % 86_400, observations), say)
 
 
 def take_in(world: World, pages: Iterable[Page], say: Say) -> list[Outcome]:

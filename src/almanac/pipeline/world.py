@@ -31,13 +31,24 @@ class World:
     Everything a command needs, for one store of one world. Use as a context manager.
 
     `kind` None: whichever world the store holds already (real for an empty one). Raises WorldError on a mix.
+    `rebuilding`: the tables are about to be made anew, so they may be of any schema and are not looked at.
     """
 
-    def __init__(self, settings: Settings, kind: str | None = None, extra: Iterable[Mapping[str, Any]] = ()) -> None:
+    deriver: Deriver
+
+    def __init__(
+        self,
+        settings: Settings,
+        kind: str | None = None,
+        extra: Iterable[Mapping[str, Any]] = (),
+        *,
+        rebuilding: bool = False,
+    ) -> None:
         self.settings = settings
         settings.home.mkdir(parents=True, exist_ok=True)
-        self.db: apsw.Connection = sqlite.create(settings.data_path)
-        held = sqlite.meta(self.db, "world")
+        self.raw = RawStore(Folder(settings.raw_path))
+        self.db: apsw.Connection = sqlite.create(settings.data_path, any_schema=rebuilding)
+        held = sqlite.meta(self.db, "world") or self._kept()
         if kind is not None and held is not None and held != kind:
             raise WorldError(
                 f"the store in {settings.home} holds {held} data and cannot take {kind} data: "
@@ -50,9 +61,9 @@ class World:
 
             parts = [catalog_part()]
         self.catalog: Catalog = load(parts)
-        self.raw = RawStore(Folder(settings.raw_path))
-        self.sync()
-        self.deriver = Deriver(self.catalog, self.db, self._orders())
+        if not rebuilding:
+            self.sync()
+            self.renew()
 
     def __enter__(self) -> Self:
         return self
@@ -71,6 +82,19 @@ class World:
         if sqlite.meta(self.db, "world") != self.kind:
             with sqlite.transaction(self.db):
                 sqlite.set_meta(self.db, "world", self.kind)
+
+    def _kept(self) -> str | None:
+        """The world of what the raw store holds: the data database may be new while the payloads are not."""
+        source = self.raw.any_source()
+        return None if source is None else SIMULATED if source.startswith("sandbox-") else REAL
+
+    def renew(self) -> None:
+        """Forget what is known of the series and learn it again from the store."""
+        self.deriver = Deriver(self.catalog, self.db, self._orders())
+
+    def write_catalog(self, batch: Batch) -> None:
+        """Write the reference records into the store as part of a batch."""
+        records.sync(self.db, batch, self._records(), self._orders())
 
     def sync(self) -> None:
         """Bring the reference records, consents and orders of preference in the store into step with catalogue and settings."""

@@ -21,7 +21,7 @@ import functools
 import json
 from typing import Any
 
-from almanac.domain.observations import DAY, FORECAST, observation_id, status, wire_time
+from almanac.domain.observations import DAY, FORECAST, status, wire_time
 from almanac.domain.periods import Period
 
 #: Characters of the head, the same for every row: `{"id":"obs_` and 26 more and a quote.
@@ -58,18 +58,8 @@ def _period_part(key: int) -> str:
     return f',"periodStart":{start},"periodEnd":"{period.end.isoformat()}T00:00:00Z"'
 
 
-def row_part(
-    series: str,
-    period: int,
-    known: int,
-    value: float | None,
-    text: str | None,
-    flags: int,
-    released: int | None,
-    ingested: int,
-) -> str:
+def row_part(identifier: str, period: int, known: int, flags: int, released: int | None, ingested: int) -> str:
     """`frag`: the head and everything of the row that is neither value nor metadata."""
-    identifier = observation_id(series, period, known, value, text)
     release = f'"{cached_time(released)}"' if released is not None else "null"
     return (
         f'{{"id":"{identifier}"{_period_part(period)},"observedAt":"{cached_time(known)}","releasedAt":{release}'

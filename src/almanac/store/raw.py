@@ -130,6 +130,11 @@ class RawStore:
         names = self._blobs.names("index" if source is None else f"index/{source}")
         yield from sorted((self._load(name) for name in names), key=lambda capture: capture.order)
 
+    def any_source(self) -> str | None:
+        """A source that has captures, the first by name; None for an empty store."""
+        name = next(self._blobs.names("index"), None)
+        return None if name is None else name.split("/")[1]
+
     def latest(self, source: str, url: str) -> Capture | None:
         """The last capture of a URL in the order of folding; None if there is none. Raises Corrupt.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from almanac.domain.observations import observation_id
 from almanac.store.directory import Directory, SeriesInfo
 from almanac.store.fragments import extra_part, row_part, value_part
 
@@ -57,6 +58,7 @@ class Rows:
         withdrawn = value is None and text is None
         if frag is None:
             val = value_part(value, text).encode()
-            frag = row_part(series.id, period, known, value, text, flags, released, ingested).encode()
+            identifier = observation_id(series.id, period, known, value, text)
+            frag = row_part(identifier, period, known, flags, released, ingested).encode()
             extra = extra_part(flags, released, note, withdrawn=withdrawn).encode()
         return Row(series, period, known, released, ingested, flags, lineage, val, frag, extra, withdrawn)

@@ -35,4 +35,4 @@ def of_indicator(db: apsw.Connection, indicator: str, descending: bool, after: s
         f" FROM series s JOIN topic t USING(topic) WHERE t.indicator = ?1 AND s.vintages > 0 {condition} ORDER BY s.id {way}",
         (indicator, after) if after is not None else (indicator,),
     )
-    return [Counted(*row[:11], rivals=tuple(int(number) for number in row[11].split(","))) for row in found]
+    return [Counted._make((*row[:11], tuple(int(number) for number in row[11].split(",")))) for row in found]

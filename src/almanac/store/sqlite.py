@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -53,24 +53,52 @@ def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) 
     return connection
 
 
-def create(path: Path) -> apsw.Connection:
-    """Open the data database for writing, making it where it is not. Raises StoreError for another schema."""
+def create(path: Path, *, any_schema: bool = False) -> apsw.Connection:
+    """
+    Open the data database for writing, making it where it is not.
+
+    Raises StoreError for another schema, unless the caller is about to make the tables anew.
+    """
     connection = connect(path)
     with contextlib.suppress(OSError):
         os.chmod(path, 0o600)  # noqa: PTH101  (the path may be shared; a failure here is no fault of ours)
     with transaction(connection):
         if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get:
-            connection.execute(files(__package__).joinpath("schema/data.sql").read_text("utf-8"))
-            connection.executemany(
-                "INSERT INTO meta VALUES(?, ?)",
-                [("schema", SCHEMA), ("version", "0"), ("reference", "0"), ("epoch", secrets.token_hex(8))],
-            )
+            _make(connection, {"version": "0", "reference": "0"})
     found = meta(connection, "schema")
-    if found != SCHEMA:
+    if found != SCHEMA and not any_schema:
         raise StoreError(
             f"the data store has schema {found}, this version of Almanac needs {SCHEMA}: run `almanac rebuild`"
         )
     return connection
+
+
+def recreate(connection: apsw.Connection) -> None:
+    """
+    Empty the data database inside the caller's transaction, whatever schema it had. All cursors expire.
+
+    Kept: which world it is and the data version; of this very schema also the list of versions and the health of sources.
+    """
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    held: dict[str, str] = dict(connection.execute("SELECT k, v FROM meta"))
+    same = held.pop("schema", None) == SCHEMA
+    kept = {name: rows(connection, f"SELECT * FROM {name}") for name in _LASTING if same}
+    for name in tables:
+        connection.execute(f'DROP TABLE "{name}"')
+    held.pop("epoch", None)
+    _make(connection, held)
+    for name, lines in kept.items():
+        for line in lines:
+            connection.execute(f"INSERT INTO {name} VALUES({','.join('?' * len(line))})", line)
+
+
+_LASTING = ("version", "source_state")
+
+
+def _make(connection: apsw.Connection, values: Mapping[str, str]) -> None:
+    connection.execute(files(__package__).joinpath("schema/data.sql").read_text("utf-8"))
+    fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
+    connection.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
 
 
 def meta(connection: apsw.Connection, key: str) -> str | None:

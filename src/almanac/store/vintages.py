@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 import apsw
 import msgspec
 
-from almanac.domain.observations import FINAL, FORECAST, Statement, Vintage, number, observation_id, settle
+from almanac.domain.observations import FINAL, FORECAST, PAIR_VALUES, Statement, Vintage, number, observation_id, settle
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store import sqlite
@@ -181,7 +181,7 @@ class Batch:
             return []
         held = (
             {}
-            if series.is_new and not self._known_rows(series)
+            if series.is_new and not self.has_rows(series)
             else self.history(series, span, only=None if complete else stated)
         )
         target = fold(held, payload, stated, complete, series.allowance_days)
@@ -194,13 +194,13 @@ class Batch:
             return []
         held = (
             {}
-            if series.is_new and not self._known_rows(series)
+            if series.is_new and not self.has_rows(series)
             else self.history(series, (min(target), max(target)), only=target)
         )
         return self._store(series, held, target)
 
-    def _known_rows(self, series: Handle) -> bool:
-        """A series made in this batch may already have been written to in it."""
+    def has_rows(self, series: Handle) -> bool:
+        """Whether a series has an open vintage; one made in this batch may already have been written to in it."""
         return bool(self._db.execute("SELECT vintages FROM series WHERE series = ?", (series.number,)).get)
 
     def remember(self, series: Handle, payload: PayloadRef) -> None:
@@ -224,6 +224,14 @@ class Batch:
         return [
             row[0] for row in self._db.execute("SELECT payload FROM series_payload WHERE series = ?", (series.number,))
         ]
+
+    def derived_series(self) -> list[tuple[str, str]]:
+        """Derived series that have vintages: (indicator, series id)."""
+        return list(
+            self._db.execute(
+                "SELECT indicator, id FROM series JOIN topic USING(topic) WHERE kind = 'derived' AND vintages > 0"
+            )
+        )
 
     def history(self, series: Handle, span: tuple[int, int], only: Iterable[int] | None = None) -> History:
         """Open vintages of a series, by period; of all cells in the span or of those named."""
@@ -254,14 +262,14 @@ class Batch:
             if before == after:
                 continue
             changed.append(period)
-            kept = set(after)
+            identifier = ""
             for vintage in before:
-                if vintage not in kept:
+                if vintage not in after:
                     closed.append((series.topic, period, series.number, vintage.known))
-            was = set(before)
             for vintage in after:
-                if vintage not in was:
-                    inserted.append(self._row(series, period, vintage))
+                if vintage not in before:
+                    identifier = observation_id(series.id, period, vintage.known, vintage.value, vintage.text)
+                    inserted.append(self._row(series, period, vintage, identifier))
             last_before = before[-1] if before else None
             last_after = after[-1] if after else None
             if last_before != last_after:
@@ -269,7 +277,9 @@ class Batch:
                     ended.append((series.topic, period, series.number))
                     cells -= 1
                 if last_after is not None and not last_after.withdrawn:
-                    shown.append(self._shown(series, period, last_after))
+                    if not inserted or inserted[-1][1] != period or inserted[-1][3] != last_after.known:
+                        identifier = observation_id(series.id, period, last_after.known, last_after.value, last_after.text)
+                    shown.append(self._shown(series, period, last_after, identifier))
                     cells += 1
         if not changed:
             return changed
@@ -288,18 +298,20 @@ class Batch:
         self._count(series, cells, inserted, len(closed))
         return changed
 
-    def _row(self, series: Handle, period: int, vintage: Vintage) -> tuple[Any, ...]:
+    @staticmethod
+    def _row(series: Handle, period: int, vintage: Vintage, identifier: str) -> tuple[Any, ...]:
         return (
             series.topic, period, series.number, vintage.known, vintage.payload,
             vintage.value, vintage.text, vintage.flags, vintage.released, vintage.ingested, vintage.note, vintage.lineage,
-            hash_of(observation_id(series.id, period, vintage.known, vintage.value, vintage.text)),
+            hash_of(identifier),
         )  # fmt: skip
 
-    def _shown(self, series: Handle, period: int, v: Vintage) -> tuple[Any, ...]:
+    @staticmethod
+    def _shown(series: Handle, period: int, v: Vintage, identifier: str) -> tuple[Any, ...]:
         return (
             series.topic, period, series.number, v.known, v.released, v.ingested, v.flags, v.lineage,
             value_part(v.value, v.text).encode(),
-            row_part(series.id, period, v.known, v.value, v.text, v.flags, v.released, v.ingested).encode(),
+            row_part(identifier, period, v.known, v.flags, v.released, v.ingested).encode(),
             extra_part(v.flags, v.released, v.note).encode(),
         )  # fmt: skip
 
@@ -339,10 +351,11 @@ _THIS = "WHERE topic = ? AND period = ? AND series = ?"
 
 
 def hash_of(identifier: str) -> int:
-    """A signed 64-bit number for an observation id, from its first twelve base32 characters (60 bits)."""
+    """A 60-bit number for an observation id, from its first twelve base32 characters."""
+    pair = PAIR_VALUES
     value = 0
-    for character in identifier[4:16]:
-        value = value << 5 | "abcdefghijklmnopqrstuvwxyz234567".index(character)
+    for place in range(4, 16, 2):
+        value = value << 10 | pair[identifier[place : place + 2]]
     return value
 
 

@@ -1,0 +1,53 @@
+"""`make run`: the simulated world, served, with a fresh key and a first request to try."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import msgspec
+
+from almanac.config import Settings
+from almanac.pipeline.simulation import take_in
+from almanac.pipeline.world import SIMULATED, World
+from almanac.sources.sandbox import world
+from almanac.store.accounts import AccountError, Accounts
+
+EMAIL = "demo@localhost"
+_PLAN = "pro"
+_KEY_NAME = "make run"
+
+
+def prepare(settings: Settings, say: Callable[[str], None]) -> tuple[Settings, str]:
+    """Load the simulated world up to today into a folder of its own; returns its settings and a fresh key.
+
+    A second run adds only the days since. The key of the run before stops working.
+    """
+    apart = msgspec.structs.replace(settings, home=settings.home / "demo", database_url=None, raw_url=None)
+    apart.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with World(apart, kind=SIMULATED) as opened:
+        say("Loading the simulated world (about a minute the first time) …")
+        outcomes = take_in(opened, world(apart.clock()), lambda _: None)
+        say(f"{sum(o.folded for o in outcomes)} simulated payloads read.")
+    return apart, _fresh_key(apart)
+
+
+def _fresh_key(settings: Settings) -> str:
+    now = int(time.time())
+    accounts = Accounts(settings.accounts_path, settings.secret)
+    try:
+        try:
+            accounts.create_account(EMAIL, _PLAN, settings.plans, now=now)
+        except AccountError:
+            for held in accounts.list_keys(EMAIL):
+                if held.name == _KEY_NAME:
+                    accounts.revoke(held.id, now=now)
+        text, _ = accounts.create_key(EMAIL, name=_KEY_NAME, now=now)
+    finally:
+        accounts.close()
+    return text
+
+
+def first_request(settings: Settings, key: str) -> str:
+    """A command to paste."""
+    return f"curl -H 'x-api-key: {key}' http://{settings.host}:{settings.port}/rates/USA"

@@ -1,0 +1,68 @@
+"""Replaying everything from the raw store: the data database is only ever a consequence of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+
+from almanac.pipeline.derivation import Changes
+from almanac.pipeline.ingest import Ingest, Say
+from almanac.pipeline.world import World
+from almanac.store import payloads, sqlite
+from almanac.store.raw import Capture
+
+#: Passes a list of captures on one by one, and may show how far it has come.
+Track = Callable[[list[Capture]], Iterable[Capture]]
+
+
+def rebuild(world: World, say: Say, track: Track = iter) -> int:
+    """
+    Replay every capture in the order of folding, then derive everything once. Returns the number of captures replayed.
+
+    All of it is one transaction and one data version: readers see the old state until the end, and a kill changes
+    nothing. Ids and values come out as they were; what cannot be read is quarantined again; cursors expire. Captures
+    of a source that the catalogue no longer has are named and left out. Raises store.raw.Corrupt for a damaged raw
+    store; the store is then as it was, and the world must be opened anew.
+    """
+    with world.batch("rebuild") as batch:
+        sqlite.recreate(world.db)
+        sqlite.set_meta(world.db, "world", world.kind)
+        batch.touch()
+        world.write_catalog(batch)
+        world.renew()
+        runs: dict[str, Ingest] = {}
+        newest: dict[str, int] = {}
+        unknown: dict[str, int] = defaultdict(int)
+        changes: Changes = {}
+        # Listed under the lock: what another run keeps from here on it will also fold.
+        captures = list(world.raw.captures())
+        for capture in track(captures):
+            source = world.catalog.sources.get(capture.source)
+            if source is None:
+                unknown[capture.source] += 1
+                continue
+            if source.id not in runs:
+                runs[source.id] = Ingest(world, source, say)
+                runs[source.id].begin()
+            run = runs[source.id]
+            run.write(batch, run.judge(capture, world.raw.read(capture)), changes)
+            newest[source.id] = max(newest.get(source.id, 0), capture.ingested_at)
+        world.deriver.run(batch, changes)
+        for key, run in runs.items():
+            run.finish()
+            _remember_health(world, key, newest[key])
+    for name, count in sorted(unknown.items()):
+        say(f"left out {count} captures of {name}: the catalogue has no such source")
+    return len(captures) - sum(unknown.values())
+
+
+def _remember_health(world: World, source: str, newest: int) -> None:
+    """A store without memory of a source's runs (restored without data) learns it from the newest capture."""
+    if not world.db.execute("SELECT 1 FROM source_state WHERE source = ?", (source,)).get:
+        payloads.note_attempt(world.db, source, newest, succeeded=True, kept=True, error=None)
+
+
+def recompute(world: World) -> int:
+    """Compute all derived series anew and write differences only. Returns the number of cells changed: 0 in a healthy store."""
+    with world.batch("derive") as batch:
+        return world.deriver.recompute(batch)

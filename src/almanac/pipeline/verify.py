@@ -1,0 +1,286 @@
+"""Checking everything that is stored against what it was made from, without writing: one problem, one sentence."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import msgspec
+
+from almanac.domain.observations import FORECAST, Vintage, observation_id
+from almanac.domain.periods import Period
+from almanac.domain.reference import SeriesSpec
+from almanac.pipeline.world import World
+from almanac.store import payloads, sqlite
+from almanac.store.fragments import extra_part, row_part, value_part
+from almanac.store.raw import Corrupt
+from almanac.store.sqlite import OPEN
+from almanac.store.vintages import Batch, Handle, hash_of
+
+
+@dataclass(slots=True)
+class Checked:
+    """How much was looked at."""
+
+    payloads: int = 0
+    series: int = 0
+    cells: int = 0
+    vintages: int = 0
+
+
+@dataclass(slots=True)
+class _Figures:
+    """What a series should say of itself, counted from its rows."""
+
+    rows: int = 0
+    vintages: int = 0
+    first_period: int | None = None
+    last_period: int | None = None
+    first_known: int | None = None
+    last_known: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    number: int
+    id: str
+    topic: int
+    kind: str
+    lineage: int
+    told: _Figures
+
+
+def verify(world: World, checked: Checked) -> Iterator[str]:
+    """
+    Yield every problem found: raw files, payloads, series and their figures, vintages, `current`, derived values.
+
+    The database is read in one transaction and stays free for writers. `checked` counts along.
+    """
+    for flaw in world.raw.verify():
+        yield f"raw store: {flaw.name}: {flaw.reason}"
+    with sqlite.reading(world.db):
+        yield from _payloads(world, checked)
+        series = {one.number: one for one in _series(world)}
+        checked.series = len(series)
+        yield from _lineages(world, series)
+        counted = {number: _Figures() for number in series}
+        yield from _cells(world, series, counted, checked)
+        for number, one in series.items():
+            if one.told != counted[number]:
+                yield f"series {one.id}: says {one.told} of itself, its rows say {counted[number]}"
+        yield from _ids(world)
+        yield from _derived(world)
+
+
+def _payloads(world: World, checked: Checked) -> Iterator[str]:
+    """Each payload row against its capture. A capture without a row is what a kill leaves: the next run folds it."""
+    try:
+        captures = {capture.id: capture for capture in world.raw.captures()}
+    except Corrupt as error:
+        yield f"payloads cannot be compared with the raw store: {error}"
+        return
+    for state in (payloads.FOLDED, payloads.IGNORED, payloads.QUARANTINED):
+        for row in payloads.in_state(world.db, state):
+            checked.payloads += 1
+            capture = captures.get(row.capture)
+            if capture is None:
+                yield f"payload {row.number} ({row.url}): the raw store has no capture {row.capture}"
+                continue
+            for name in ("source", "url", "sha256", "media_type", "bytes", "fetched_at", "ingested_at"):
+                held, kept = getattr(row, name), getattr(capture, name)
+                if held != kept:
+                    yield f"payload {row.number} ({row.url}): {name} is {held!r}, its capture says {kept!r}"
+
+
+def _series(world: World) -> Iterator[_Series]:
+    found = world.db.execute(
+        "SELECT series, id, topic, kind, lineage, rows, vintages, first_period, last_period, first_known, last_known"
+        " FROM series JOIN topic USING(topic)"
+    )
+    for number, identifier, topic, kind, lineage, *figures in found:
+        yield _Series(number, identifier, topic, kind, lineage, _Figures(*figures))
+
+
+def _lineages(world: World, series: Mapping[int, _Series]) -> Iterator[str]:
+    names = {one.id for one in series.values()}
+    held: dict[int, list[str]] = {
+        number: json.loads(text) for number, text in world.db.execute("SELECT lineage, inputs FROM lineage")
+    }
+    for number, inputs in held.items():
+        for name in inputs:
+            if name not in names:
+                yield f"lineage {number}: there is no series {name}"
+    for one in series.values():
+        if one.lineage and one.lineage not in held:
+            yield f"series {one.id}: there is no lineage {one.lineage}"
+    for identifier, number in world.db.execute(
+        f"SELECT DISTINCT id, v.lineage FROM vintages v JOIN series USING(series) WHERE v.to_version = {OPEN} AND v.lineage > 0"
+    ):
+        if number not in held:
+            yield f"series {identifier}: a row has lineage {number}, which does not exist"
+
+
+def _cells(
+    world: World, series: Mapping[int, _Series], counted: Mapping[int, _Figures], checked: Checked
+) -> Iterator[str]:
+    """Walk the open vintages and the open rows of `current` side by side, cell by cell."""
+    folded = {number for (number,) in world.db.execute("SELECT payload FROM payload WHERE state = 'folded'")}
+    shown = itertools.groupby(world.db.execute(_SHOWN), key=_cell)
+    cell, rows = next(shown, (None, iter(())))
+    for key, lines in itertools.groupby(world.db.execute(_OPEN), key=_cell):
+        while cell is not None and cell < key:
+            yield f"current: topic {cell[0]}, series {cell[2]}, {Period.from_key(cell[1])} has no open vintage"
+            cell, rows = next(shown, (None, iter(())))
+        found: list[Any] = []
+        if cell == key:
+            found = list(rows)
+            cell, rows = next(shown, (None, iter(())))
+        one = series.get(key[2])
+        checked.cells += 1
+        if one is None or one.topic != key[0]:
+            yield f"vintages: topic {key[0]} has no series {key[2]}"
+            continue
+        taken = [(Vintage(*line[3:12]), line[12]) for line in lines]
+        checked.vintages += len(taken)
+        _count(counted[one.number], key[1], [vintage for vintage, _ in taken])
+        where = f"series {one.id}, {Period.from_key(key[1])}"
+        yield from (f"{where}: {what}" for what in _history(one, key[1], taken, folded))
+        yield from (f"{where}: {what}" for what in _current(one.id, key[1], taken[-1][0], found))
+    while cell is not None:
+        yield f"current: topic {cell[0]}, series {cell[2]}, {Period.from_key(cell[1])} has no open vintage"
+        cell, rows = next(shown, (None, iter(())))
+
+
+def _cell(row: Sequence[Any]) -> tuple[int, int, int]:
+    return (row[0], row[1], row[2])
+
+
+def _count(figures: _Figures, period: int, vintages: Sequence[Vintage]) -> None:
+    figures.vintages += len(vintages)
+    known = vintages[0].known, vintages[-1].known
+    figures.first_known = min(known[0], known[0] if figures.first_known is None else figures.first_known)
+    figures.last_known = max(known[1], known[1] if figures.last_known is None else figures.last_known)
+    last = vintages[-1]
+    if not last.withdrawn:
+        figures.rows += 1
+        # Cells come in the order of periods within a topic.
+        figures.first_period = period if figures.first_period is None else figures.first_period
+        if not last.flags & FORECAST:
+            figures.last_period = period
+
+
+def _history(one: _Series, period: int, taken: Sequence[tuple[Vintage, int]], folded: set[int]) -> Iterator[str]:
+    """The laws of one cell's vintages, ascending by knowledge time."""
+    previous: Vintage | None = None
+    for vintage, hashed in taken:
+        if vintage.known > vintage.ingested:
+            yield f"is known at {vintage.known}, before it came in at {vintage.ingested}"
+        if hashed != hash_of(observation_id(one.id, period, vintage.known, vintage.value, vintage.text)):
+            yield f"the vintage known at {vintage.known} does not have the number of its id"
+        if one.kind == "raw" and vintage.payload not in folded:
+            yield f"comes from payload {vintage.payload}, which was not folded"
+        if previous is None and vintage.withdrawn:
+            yield "begins with a withdrawal"
+        if previous is not None and previous.known == vintage.known:
+            yield f"has two vintages known at {vintage.known}"
+        elif previous is not None and previous.state == vintage.state:
+            yield f"the vintages known at {previous.known} and {vintage.known} are equal"
+        previous = vintage
+
+
+def _current(series: str, period: int, last: Vintage, found: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """The row of `current` against the last open vintage, rendered anew."""
+    if last.withdrawn:
+        if found:
+            yield "is withdrawn but still current"
+        return
+    if len(found) != 1:
+        yield f"has {len(found)} current rows"
+        return
+    identifier = observation_id(series, period, last.known, last.value, last.text)
+    wanted = (
+        last.known, last.released, last.ingested, last.flags, last.lineage,
+        value_part(last.value, last.text).encode(),
+        row_part(identifier, period, last.known, last.flags, last.released, last.ingested).encode(),
+        extra_part(last.flags, last.released, last.note).encode(),
+    )  # fmt: skip
+    names = ("known_at", "released_at", "ingested_at", "flags", "lineage", "val", "frag", "extra")
+    for name, held, want in zip(names, found[0][3:], wanted, strict=True):
+        if held != want:
+            yield f"current has {name} {held!r}, its last vintage gives {want!r}"
+
+
+def _ids(world: World) -> Iterator[str]:
+    twice = world.db.execute(
+        f"SELECT hash, count(*) FROM vintages WHERE to_version = {OPEN} GROUP BY hash HAVING count(*) > 1"
+    )
+    for number, count in twice:
+        yield f"{count} open vintages share the id number {number}"
+
+
+def _derived(world: World) -> Iterator[str]:
+    """Every derived series computed again from the stored inputs and compared bit for bit."""
+    probe = _Probe(world.db, 0, "verify")
+    world.renew()
+    world.deriver.recompute(probe)
+    world.renew()
+    yield from probe.problems
+
+
+class _Probe(Batch):
+    """A batch that writes nothing: what a recomputation would change is a problem."""
+
+    problems: list[str]
+
+    def __enter__(self) -> Self:
+        raise NotImplementedError("a probe belongs to the transaction of its caller")
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.problems = []
+
+    def series(self, spec: SeriesSpec, kind: str, inputs: Sequence[str] | None = None) -> Handle:
+        held = self._handles.get(spec.id)
+        if held is None:
+            try:
+                held = self.existing(spec.id)
+            except KeyError:
+                self.problems.append(f"series {spec.id}: a formula makes it, but it is not there")
+                held = self._handles[spec.id] = Handle(-1, spec.id, -1, 0, is_new=False, lineage=0)
+            else:
+                if held.lineage != (self.lineage(inputs) if inputs else 0):
+                    self.problems.append(f"series {spec.id}: its inputs are not {', '.join(inputs or ['per row'])}")
+        return held
+
+    def lineage(self, inputs: Sequence[str]) -> int:
+        text = json.dumps(list(inputs), separators=(",", ":"))
+        found = self._db.execute("SELECT lineage FROM lineage WHERE inputs = ?", (text,)).get
+        return -1 if found is None else int(found)
+
+    def replace(self, series: Handle, target: Mapping[int, list[Vintage]]) -> list[int]:
+        held = self.history(series, (min(target), max(target))) if target else {}
+        changed = [period for period in sorted(target) if held.get(period, []) != target[period]]
+        if series.number >= 0:
+            self.problems += [
+                f"series {series.id}, {Period.from_key(period)}: computed anew it is {_told(target[period])},"
+                f" stored is {_told(held.get(period, []))}"
+                for period in changed
+            ]
+        return changed
+
+
+def _told(vintages: Sequence[Vintage]) -> str:
+    return msgspec.json.encode([(v.known, v.value, v.text, v.flags, v.released, v.ingested) for v in vintages]).decode()
+
+
+_OPEN = (
+    "SELECT topic, period, series, known_at, value, text, flags, released_at, ingested_at, payload, note, lineage, hash"
+    f" FROM vintages WHERE to_version = {OPEN} ORDER BY topic, period, series, known_at"
+)
+_SHOWN = (
+    "SELECT topic, period, series, known_at, released_at, ingested_at, flags, lineage, val, frag, extra"
+    f" FROM current WHERE to_version = {OPEN} ORDER BY topic, period, series"
+)

@@ -1,0 +1,21 @@
+"""What all tests share: a service that must be there turns a skip for want of it into a failure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+import pytest
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a skipped test whose marker REQUIRE_SERVICES names (words, `redis` for one). `.ci/run` sets it where the service answers."""
+    report = yield
+    needed = [name for name in os.environ.get("REQUIRE_SERVICES", "").split() if item.get_closest_marker(name)]
+    if report.skipped and needed:
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} was skipped, but REQUIRE_SERVICES says that {', '.join(needed)} is there"
+    return report

@@ -1,0 +1,65 @@
+"""
+Write the generated tables of the documentation anew: `make docs`.
+
+A page marks a table with `<!-- table:NAME ARGUMENT -->` and `<!-- end -->`; what stands between is made here, from the
+same declarations that the service runs on. `test_tables.py` fails while a page is out of step.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from . import tables_catalogue, tables_interface, tables_operations
+
+ROOT = Path(__file__).resolve().parents[2]
+MARK = re.compile(r"(?ms)^(<!-- table:([a-z-]+)(?: (\S+))? -->)\n.*?^(<!-- end -->)$")
+
+TABLES: dict[str, Callable[..., str]] = {
+    **tables_interface.TABLES,
+    **tables_catalogue.TABLES,
+    **tables_operations.TABLES,
+}
+
+
+class MarkError(Exception):
+    """A page asks for a table that nobody makes, or does not end one. The message names the page and the table."""
+
+
+def pages() -> Iterator[Path]:
+    """Every page of the documentation that may hold tables."""
+    yield ROOT / "README.md"
+    yield from sorted((ROOT / "docs").rglob("*.md"))
+
+
+def rendered(text: str, where: str) -> str:
+    """The text of a page with its tables made anew. Raises MarkError."""
+
+    def made(match: re.Match[str]) -> str:
+        opening, name, argument, closing = match.groups()
+        if name not in TABLES:
+            raise MarkError(f"{where}: there is no table {name!r}; there are {', '.join(sorted(TABLES))}")
+        table = TABLES[name](argument) if argument is not None else TABLES[name]()
+        return f"{opening}\n{table.rstrip()}\n{closing}"
+
+    opened = len(re.findall(r"(?m)^<!-- table:", text))
+    result, count = MARK.subn(made, text)
+    if count != opened:
+        raise MarkError(f"{where}: {opened} tables begin, {count} of them are well-formed and end with <!-- end -->")
+    return result
+
+
+def main() -> None:
+    """Rewrite every page that is out of step, and name it."""
+    for page in pages():
+        old = page.read_text("utf-8")
+        new = rendered(old, page.name)
+        if new != old:
+            page.write_text(new, "utf-8")
+            sys.stdout.write(f"{page.relative_to(ROOT)}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,212 @@
+"""What a cell serves of all that was ever stated of it, times, numbers and ids."""
+
+import base64
+import hashlib
+import json
+import math
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from almanac.domain.observations import (
+    DAY,
+    FINAL,
+    FORECAST,
+    INITIAL,
+    REVISED,
+    UNKNOWN,
+    Vintage,
+    end_of_day,
+    instant,
+    is_unknown,
+    number,
+    observation_id,
+    settle,
+    status,
+    wire_time,
+)
+from almanac.domain.periods import Period
+
+JANUARY = Period.parse("2026-01").key
+#: 2026-02-10, ten days after January's end.
+SOON = end_of_day(date(2026, 2, 10))
+
+
+def vintage(known, value, *, flags=0, released=None, ingested=None, payload=1, text=None):
+    return Vintage(known, value, text, flags, released, ingested or known, payload)
+
+
+def served(*stated, allowance=90):
+    return [(v.known, v.value) for v in settle(stated, JANUARY, allowance)]
+
+
+def test_a_value_that_comes_back_is_three_vintages():
+    assert served(vintage(1, 1.0), vintage(2, 2.0), vintage(3, 1.0)) == [(1, 1.0), (2, 2.0), (3, 1.0)]
+
+
+def test_winners_are_found_before_equal_neighbours():
+    # x@1, y@2, x@2: the last wins the second instant, and is then the same as the first.
+    assert served(vintage(1, 1.0), vintage(2, 2.0), vintage(2, 1.0)) == [(1, 1.0)]
+
+
+def test_the_last_statement_wins_its_instant():
+    assert served(vintage(1, 1.0), vintage(1, 2.0)) == [(1, 2.0)]
+
+
+def test_an_equal_statement_keeps_the_first_s_origin_and_adds_its_release():
+    first = vintage(5, 1.0, flags=UNKNOWN, ingested=7, payload=1)
+    again = vintage(5, 1.0, flags=DAY, released=5, ingested=9, payload=2)
+    (found,) = settle([first, again], JANUARY, 90)
+    assert (found.payload, found.ingested, found.released) == (1, 7, 5)
+    assert found.flags & (UNKNOWN | DAY) == DAY
+    # But a release once stated stays.
+    (kept,) = settle([again, again._replace(released=4)], JANUARY, 90)
+    assert kept.released == 5
+
+
+def test_a_withdrawal_before_any_value_is_nothing():
+    assert served(vintage(1, None), vintage(2, 1.0), vintage(3, None), vintage(4, None)) == [(2, 1.0), (3, None)]
+    assert served(vintage(1, None)) == []
+
+
+def test_final_is_part_of_the_state():
+    found = settle([vintage(1, 1.0), vintage(2, 1.0, flags=FINAL)], JANUARY, 90)
+    assert [status(v.flags) for v in found] == ["unknown", "final"]
+
+
+def test_unknown_and_release_times_are_not():
+    assert served(vintage(1, 1.0, released=1), vintage(2, 1.0, flags=UNKNOWN)) == [(1, 1.0)]
+
+
+def test_texts_are_states_too():
+    found = settle([vintage(1, None, text="tight"), vintage(2, None, text="loose"), vintage(3, None)], JANUARY, 90)
+    assert [(v.text, v.withdrawn) for v in found] == [("tight", False), ("loose", False), (None, True)]
+
+
+def test_statuses_follow_from_the_place():
+    stated = [vintage(SOON, 1.0, released=SOON), vintage(SOON + 1, 2.0, released=SOON + 1)]
+    assert [status(v.flags) for v in settle(stated, JANUARY, 90)] == ["initial", "revised"]
+    # An older first vintage comes late: what was initial becomes revised, under the same id.
+    stated.append(vintage(SOON - 1, 0.5, released=SOON - 1))
+    assert [(v.value, status(v.flags)) for v in settle(stated, JANUARY, 90)] == [
+        (0.5, "initial"), (1.0, "revised"), (2.0, "revised"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("late", "expected"), [(0, "initial"), (1, "unknown")])
+def test_a_first_release_after_the_allowance_is_unknown(late, expected):
+    last = end_of_day(date(2026, 1, 31) + timedelta(days=90)) + 1 + late
+    (found,) = settle([vintage(last, 1.0, released=last)], JANUARY, 90)
+    assert status(found.flags) == expected
+
+
+@pytest.mark.parametrize("flags", [0, UNKNOWN])
+def test_a_first_vintage_without_a_release_or_of_a_backfill_is_unknown(flags):
+    (found,) = settle([vintage(SOON, 1.0, flags=flags, released=SOON if flags else None)], JANUARY, 90)
+    assert status(found.flags) == "unknown"
+    assert is_unknown(found.flags)
+
+
+def test_a_place_is_found_anew_however_the_vintage_was_marked():
+    (found,) = settle([vintage(SOON, 1.0, released=SOON, flags=REVISED | FORECAST | DAY)], JANUARY, 90)
+    assert found.flags == INITIAL | DAY
+
+
+@pytest.mark.parametrize(("known", "forecast"), [("2025-12-31T23:59:59+00:00", True), ("2026-01-01T00:00:00+00:00", False)])
+def test_a_value_known_before_its_period_starts_is_a_forecast(known, forecast):
+    moment = instant(datetime.fromisoformat(known))
+    (found,) = settle([vintage(moment, 1.0)], JANUARY, 90)
+    assert bool(found.flags & FORECAST) == forecast
+
+
+def test_an_instant_of_a_balance_sheet_is_never_a_forecast():
+    (found,) = settle([vintage(0, 1.0)], Period(None, date(2026, 1, 31)).key, 90)
+    assert not found.flags & FORECAST
+
+
+states = st.builds(
+    vintage,
+    st.integers(1, 5),
+    st.sampled_from([None, 1.0, 2.0]),
+    flags=st.sampled_from([0, FINAL, UNKNOWN, DAY]),
+    released=st.none() | st.integers(1, 5),
+    payload=st.integers(1, 9),
+)
+
+
+@given(st.lists(states, max_size=12))
+def test_settling_what_was_settled_changes_nothing_and_neighbours_differ(stated):
+    found = settle(stated, JANUARY, 90)
+    assert settle(found, JANUARY, 90) == found
+    assert [v.known for v in found] == sorted({v.known for v in found})
+    assert not found or not found[0].withdrawn
+    assert all(a.state != b.state for a, b in zip(found, found[1:], strict=False))
+
+
+@given(st.lists(states, max_size=12))
+def test_what_is_served_at_a_moment_is_the_last_statement_of_the_last_instant(stated):
+    for moment in range(6):
+        known = [v for v in stated if v.known <= moment]
+        expected = max(enumerate(known), key=lambda pair: (pair[1].known, pair[0]))[1].state if known else None
+        shown = [v for v in settle(stated, JANUARY, 90) if v.known <= moment]
+        if not shown:
+            assert expected is None or expected[:2] == (None, None)
+        else:
+            assert shown[-1].state == expected
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [(FINAL | UNKNOWN | REVISED, "final"), (UNKNOWN | REVISED, "unknown"), (INITIAL, "initial"), (REVISED, "revised"), (0, "unknown")],
+)
+def test_status_words(flags, expected):
+    assert status(flags) == expected
+    assert is_unknown(flags) == (expected == "unknown" or bool(flags & UNKNOWN))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_what_is_no_number_is_refused(value):
+    with pytest.raises(ValueError, match="cannot be served"):
+        number(value)
+
+
+def test_numbers_have_one_form():
+    assert number(None) is None
+    assert math.copysign(1, number(-0.0)) == 1
+    assert isinstance(number(3), float)
+
+
+def test_instants_round_up_so_that_asking_as_of_a_row_returns_it():
+    assert instant(datetime(1970, 1, 1, 0, 0, 1, 1, tzinfo=UTC)) == 2
+    assert instant(datetime(1970, 1, 1, 1, tzinfo=timezone(timedelta(hours=1)))) == 0
+    assert instant(datetime(1969, 12, 31, 23, 59, 58, tzinfo=UTC)) == -2
+    with pytest.raises(ValueError, match="without a zone"):
+        instant(datetime(2026, 1, 1))
+
+
+@given(st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)))
+def test_wire_times_read_back(moment):
+    seconds = instant(moment)
+    assert instant(datetime.fromisoformat(wire_time(seconds))) == seconds
+    assert wire_time(end_of_day(moment.date())) == f"{moment.date()}T23:59:59Z"
+
+
+@given(
+    st.text(max_size=20), st.dates(date(1900, 1, 1)), st.booleans(), st.integers(), st.none() | st.floats(allow_nan=False, allow_infinity=False),
+    st.none() | st.text(max_size=5),
+)  # fmt: skip
+def test_ids_are_a_hash_of_what_they_name(series, end, spanning, known, value, text):
+    period = Period(end if spanning else None, end)
+    content = [series, str(end) if spanning else None, str(end), known, number(value), text]
+    digest = hashlib.sha256(json.dumps(content, separators=(",", ":")).encode()).digest()
+    plain = base64.b32encode(digest).decode().lower()[:26]
+    assert observation_id(series, period.key, known, value, text) == f"obs_{plain}"
+
+
+def test_an_id_never_changes():
+    assert observation_id("a:country_usa:cpi_index:M", JANUARY, 1_770_000_000, -0.0, None) == observation_id(
+        "a:country_usa:cpi_index:M", JANUARY, 1_770_000_000, 0.0, None
+    )
+    assert observation_id("a:country_usa:cpi_index:M", JANUARY, 1_770_000_000, 1.5, None) == "PINNED"

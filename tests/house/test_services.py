@@ -1,0 +1,56 @@
+"""The hook that forbids to skip tests of a service that is there."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CONFTEST = Path(__file__).parents[1] / "conftest.py"
+TESTS = """
+import pytest
+
+@pytest.fixture
+def server():
+    pytest.skip("no server")
+
+@pytest.mark.redis
+def test_by_fixture(server):
+    pass
+
+@pytest.mark.redis
+@pytest.mark.skip(reason="no server")
+def test_by_marker():
+    pass
+
+@pytest.mark.skip(reason="has nothing to do with it")
+def test_other():
+    pass
+
+@pytest.mark.redis
+def test_that_runs():
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("required", "code", "counts"),
+    [("", 0, "1 passed, 3 skipped"), ("redis", 1, "1 passed, 1 skipped, 2 errors"), ("postgres", 0, "1 passed, 3 skipped")],
+)
+def test_a_skip_for_want_of_a_required_service_fails(tmp_path, required, code, counts):
+    shutil.copy(CONFTEST, tmp_path / "conftest.py")
+    (tmp_path / "test_it.py").write_text(TESTS)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  redis: needs it\n")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", str(tmp_path)],
+        env={**environment, "REQUIRE_SERVICES": required},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert counts in done.stdout, done.stdout + done.stderr
+    assert done.returncode == code
