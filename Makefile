@@ -5,7 +5,7 @@ STAMP := .venv/.installed
 WORKERS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all check bench lock clean
+.PHONY: help setup run test test-all check docs bench lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ check: $(STAMP) ## Lint, format check, strict types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(STAMP) ## Write the generated tables of the documentation anew
+	$(BIN)/python -m tests.docs.render
 
 bench: $(STAMP) ## Measure; prints ratios of things run side by side
 	$(BIN)/python -m bench

@@ -1,40 +1,11 @@
-"""The command line: thin, one function per command. stdout is data, stderr is talk.
-
-Modules are imported inside the commands, so that `almanac --help` answers at once.
-"""
-# ruff: noqa: PLC0415  (see above)
+"""The command line: thin, one function per command. stdout is data, stderr is talk."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
-
 import click
 
-if TYPE_CHECKING:
-    from almanac.config import Settings
-    from almanac.store.accounts import Accounts, KeyInfo
-
-
-class Commands(click.Group):
-    """A group whose commands end with `Error: …` and exit 1 where the fault is not ours, never with a traceback."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except _expected() as error:
-            raise click.ClickException(str(error)) from None
-
-
-def _expected() -> tuple[type[Exception], ...]:
-    """Errors whose message tells the reader what to change."""
-    from almanac.config import SettingError
-    from almanac.store.accounts import AccountError
-    from almanac.store.sqlite import StoreError, Unavailable
-
-    return (SettingError, AccountError, StoreError, *Unavailable, OSError)
+from almanac.commands import accounts, ingest, operate, serve
+from almanac.commands.shared import Commands
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,153 +16,22 @@ def main() -> None:
     """
 
 
-def _settings() -> Settings:
-    from almanac.config import load
-
-    settings = load()
-    settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return settings
-
-
-@contextmanager
-def _opened(settings: Settings) -> Iterator[Accounts]:
-    from almanac.store.accounts import Accounts
-
-    accounts = Accounts(settings.accounts_path, settings.secret)
-    try:
-        yield accounts
-    finally:
-        accounts.close()
-
-
-def _now() -> int:
-    """Real time in unix seconds. Accounts and keys never follow ALMANAC_NOW."""
-    import time
-
-    return int(time.time())
-
-
-@main.group()
-def accounts() -> None:
-    """Who may ask."""
-
-
-@accounts.command("create")
-@click.argument("email")
-@click.option("--plan", required=True, help="A plan of the settings: free, pro, enterprise, or your own.")
-def accounts_create(email: str, plan: str) -> None:
-    """Make an account and print its id."""
-    settings = _settings()
-    with _opened(settings) as store:
-        made = store.create_account(email, plan, settings.plans, now=_now())
-    click.echo(made.id)
-    click.echo(
-        f"{made.email} is on the {plan} plan. Make it a key: almanac keys create --account {made.email}", err=True
-    )
-
-
-@accounts.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
-def accounts_list(as_json: bool) -> None:
-    """List all accounts, the oldest first."""
-    with _opened(_settings()) as store:
-        found = store.list_accounts()
-    rows = [{"id": each.id, "email": each.email, "plan": each.plan, "created": _time(each.created)} for each in found]
-    _print(rows, ("id", "email", "plan", "created"), as_json)
-
-
-@main.group()
-def keys() -> None:
-    """API keys."""
-
-
-@keys.command("create")
-@click.option("--account", required=True, metavar="EMAIL", help="Whose key it is.")
-@click.option("--scope", "scopes", multiple=True, help="May be given again. None: data:read, which includes all.")
-@click.option("--name", default="", help="A label for lists.")
-@click.option("--expires", metavar="ISO", help="2027-06-30 (the end of that day, UTC) or 2027-06-30T12:00:00Z.")
-@click.option("--json", "as_json", is_flag=True, help="Print {id, key, prefix, scopes, expiresAt}.")
-def keys_create(account: str, scopes: tuple[str, ...], name: str, expires: str | None, as_json: bool) -> None:
-    """Make a key and print it. It is shown this once."""
-    until = _moment(expires) if expires is not None else None
-    with _opened(_settings()) as store:
-        text, info = store.create_key(account, scopes, name, until, now=_now())
-    if as_json:
-        made = {"id": info.id, "key": text, "prefix": info.prefix, "scopes": info.scopes, "expiresAt": _time(until)}
-        click.echo(json.dumps(made))
-    else:
-        click.echo(text)
-        click.echo(
-            f"This is the key of {info.email}; it is shown this once. To end it: keys revoke {info.prefix}", err=True
-        )
-
-
-@keys.command("list")
-@click.option("--account", metavar="EMAIL", help="Only the keys of this account.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
-def keys_list(account: str | None, as_json: bool) -> None:
-    """List keys, revoked ones too, the oldest first. A key itself is never shown again."""
-    with _opened(_settings()) as store:
-        rows = [_key_row(each) for each in store.list_keys(account)]
-    _print(rows, ("prefix", "account", "name", "scopes", "lastUsedAt", "expiresAt", "revokedAt"), as_json)
-
-
-@keys.command("revoke")
-@click.argument("key_or_prefix")
-def keys_revoke(key_or_prefix: str) -> None:
-    """End a key, named by its text, its id, or the start of its prefix. Every worker refuses it at once."""
-    with _opened(_settings()) as store:
-        info = store.revoke(key_or_prefix, now=_now())
-    click.echo(info.id)
-    click.echo(f"The key {info.prefix} of {info.email} is revoked since {_time(info.revoked)}.", err=True)
-
-
-def _key_row(info: KeyInfo) -> dict[str, Any]:
-    return {
-        "id": info.id,
-        "account": info.email,
-        "prefix": info.prefix,
-        "name": info.name,
-        "scopes": info.scopes,
-        "created": _time(info.created),
-        "lastUsedAt": _time(info.last_used),
-        "expiresAt": _time(info.expires),
-        "revokedAt": _time(info.revoked),
-    }
-
-
-def _time(seconds: int | None) -> str | None:
-    from almanac.domain.observations import wire_time
-
-    return None if seconds is None else wire_time(seconds)
-
-
-def _moment(text: str) -> int:
-    """Unix seconds of an ISO date (its last second, UTC) or of a time with a zone."""
-    from datetime import date, datetime
-
-    from almanac.domain.observations import end_of_day, instant
-
-    try:
-        return end_of_day(date.fromisoformat(text)) if len(text) == 10 else instant(datetime.fromisoformat(text))
-    except (ValueError, OverflowError):
-        message = "must be a date like 2027-06-30 or a time with a zone like 2027-06-30T12:00:00Z"
-        raise click.BadParameter(message, param_hint="'--expires'") from None
-
-
-def _print(rows: Sequence[dict[str, Any]], columns: Sequence[str], as_json: bool) -> None:
-    """A JSON list of all fields, or the columns named, aligned under their names."""
-    if as_json:
-        click.echo(json.dumps(rows))
-        return
-    cells = [list(columns), *([_cell(row[column]) for column in columns] for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for line in cells:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
-
-
-def _cell(value: Any) -> str:
-    return " ".join(value) if isinstance(value, tuple) else str(value or "-")
+for _command in (
+    accounts.accounts,
+    accounts.keys,
+    ingest.ingest,
+    ingest.sources,
+    ingest.sandbox,
+    operate.derive,
+    operate.rebuild,
+    operate.verify,
+    operate.status,
+    operate.backup,
+    operate.restore,
+    serve.serve,
+    serve.demo,
+):
+    main.add_command(_command)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,8 @@ from collections.abc import Callable
 import msgspec
 
 from almanac.config import Settings
-from almanac.pipeline.simulation import take_in
+from almanac.pipeline.simulation import load
 from almanac.pipeline.world import SIMULATED, World
-from almanac.sources.sandbox import world
 from almanac.store.accounts import AccountError, Accounts
 
 EMAIL = "demo@localhost"
@@ -27,7 +26,7 @@ def prepare(settings: Settings, say: Callable[[str], None]) -> tuple[Settings, s
     apart.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with World(apart, kind=SIMULATED) as opened:
         say("Loading the simulated world (about a minute the first time) …")
-        outcomes = take_in(opened, world(apart.clock()), lambda _: None)
+        outcomes = load(opened, lambda _: None)
         say(f"{sum(o.folded for o in outcomes)} simulated payloads read.")
     return apart, _fresh_key(apart)
 

@@ -98,6 +98,8 @@ def serve(settings: Settings) -> None:
         pass
     folder = _metrics_folder(settings)
     os.environ.update(_environment(settings), PROMETHEUS_MULTIPROC_DIR=str(folder))
+    if settings.database_url is None:
+        os.environ.pop("ALMANAC_DATABASE_URL", None)  # the simulated world keeps its own files beside it
     # A process of its own, and spawned: workers are forked from this one, which must have no second thread by then.
     beside = multiprocessing.get_context("spawn").Process(
         target=_serve_ops, args=(settings, folder, os.getpid()), name="operations", daemon=True

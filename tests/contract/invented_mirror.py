@@ -7,7 +7,7 @@ What is where (now is 2026-11-20T12:00:00Z, so the free plan begins on 2024-11-2
   2026-11-12 left out.
 - MOF: yields of Japan, the current month and some older days.
 - FRED: prices and unemployment with their vintages (one revised, one withdrawn), GDP, projections, a weekly series, a
-  copy of the Treasury's 10-year yield, and a spread whose owner allows no redistribution.
+  copy of the Treasury's 2-year and 10-year yields, and a spread whose owner allows no redistribution.
 """
 
 from __future__ import annotations
@@ -163,6 +163,12 @@ DAILY = [*weekdays("2025-10-13", "2025-10-24"), *weekdays("2026-10-01", "2026-11
 SECRETS = {day: round(7.0 + number * 0.137, 3) for number, day in enumerate(DAILY)}
 
 
+#: What the second source of the American curve says, and to which days it keeps.
+COPY_DAYS = weekdays("2026-11-10", "2026-11-18")
+COPY_10Y = {day: round(treasury_value("BC_10YEAR", day) + 0.5, 2) for day in COPY_DAYS}
+COPY_2Y = {day: round(treasury_value("BC_2YEAR", day) + 0.25, 2) for day in COPY_DAYS}
+
+
 def responses() -> list[tuple[str, bytes, str, str]]:
     """(url, body, fetched_at, media type), as a mirror lists them."""
 
@@ -179,7 +185,6 @@ def responses() -> list[tuple[str, bytes, str, str]]:
 
     quarters = [date(year, month, 1) for year in (2026, 2027) for month in (1, 4, 7, 10)]
     claims = {day: 210_000 + n * 1000 for n, day in enumerate(date(2026, 10, 3) + timedelta(7 * w) for w in range(7))}
-    copy = {day: treasury_value("BC_10YEAR", day) + 0.5 for day in [*weekdays("2026-11-10", "2026-11-18")]}
     upper = {date(2026, 1, 1) + timedelta(n): 4.0 if n < 200 else 3.75 for n in range(322)}
     return [
         treasury(2023, "2024-01-02T06:00:00Z"),
@@ -195,7 +200,8 @@ def responses() -> list[tuple[str, bytes, str, str]]:
         fred("GDPPOT", snapshot({day: 24_000 + n * 50 for n, day in enumerate(quarters)}, "2026-11-16"), ARCHIVE_FETCH),
         fred("ICSA", snapshot(claims, "2026-11-16"), ARCHIVE_FETCH),
         fred("DFEDTARU", snapshot(upper, "2026-11-19"), "2026-11-19T07:00:00Z"),
-        fred("DGS10", snapshot(copy, "2026-11-19"), "2026-11-19T06:00:00Z"),
+        fred("DGS10", snapshot(COPY_10Y, "2026-11-19"), "2026-11-19T06:00:00Z"),
+        fred("DGS2", snapshot(COPY_2Y, "2026-11-19"), "2026-11-19T06:00:00Z"),
         fred("BAMLH0A0HYM2", snapshot(SECRETS, "2026-11-19"), "2026-11-19T08:00:00Z"),
     ]  # fmt: skip
 

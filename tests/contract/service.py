@@ -113,30 +113,30 @@ class Service:
 
         return asyncio.run(send())
 
-    def get(self, path: str, key: str | None = "pro", headers: dict[str, str] | None = None, **params: Any) -> httpx2.Response:  # fmt: skip
+    def get(self, path: str, key: str | None = "pro", headers: dict[str, str] | None = None, /, **params: Any) -> httpx2.Response:  # fmt: skip
         """GET with query parameters as keywords."""
         url = f"{path}?{urlencode(params)}" if params else path
         return self.request("GET", url, key, headers=headers or {})
 
-    def ok(self, path: str, key: str = "pro", **params: Any) -> Any:
+    def ok(self, path: str, key: str = "pro", /, **params: Any) -> Any:
         """`data` of a GET that must succeed."""
-        answer = self.get(path, key, **params)
+        answer = self.get(path, key, None, **params)
         assert answer.status_code == 200, answer.text
         return answer.json()["data"]
 
-    def error(self, path: str, status: int, key: str = "pro", **params: Any) -> dict[str, Any]:
+    def error(self, path: str, status: int, key: str = "pro", /, **params: Any) -> dict[str, Any]:
         """`error` of a GET that must fail with this status."""
-        answer = self.get(path, key, **params)
+        answer = self.get(path, key, None, **params)
         assert answer.status_code == status, answer.text
         found: dict[str, Any] = answer.json()["error"]
         return found
 
-    def walk(self, path: str, key: str = "pro", **params: Any) -> list[dict[str, Any]]:
+    def walk(self, path: str, key: str = "pro", /, **params: Any) -> list[dict[str, Any]]:
         """All rows of a list, page by page."""
         rows: list[dict[str, Any]] = []
         cursor: dict[str, str] = {}
         while True:
-            answer = self.get(path, key, **params, **cursor)
+            answer = self.get(path, key, None, **params, **cursor)
             assert answer.status_code == 200, answer.text
             body = answer.json()
             rows += body["data"]

@@ -30,7 +30,7 @@ class MarkError(Exception):
 
 def pages() -> Iterator[Path]:
     """Every page of the documentation that may hold tables."""
-    yield ROOT / "README.md"
+    yield from (ROOT / "README.md", ROOT / "CONTRIBUTING.md")
     yield from sorted((ROOT / "docs").rglob("*.md"))
 
 

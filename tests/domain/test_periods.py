@@ -105,7 +105,21 @@ def test_what_a_client_may_write(text, start, end):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "26", "2026-Q5", "2026-S3", "2026-13", "2026-00", "2026-02-30", "2026-1", "2026Q1", "0000", "0000-Q1", "２０２６", "2026-10-31 "],
+    [
+        "",
+        "26",
+        "2026-Q5",
+        "2026-S3",
+        "2026-13",
+        "2026-00",
+        "2026-02-30",
+        "2026-1",
+        "2026Q1",
+        "0000",
+        "0000-Q1",
+        "２０２６",
+        "2026-10-31 ",
+    ],
 )
 def test_what_a_client_may_not_write(text):
     with pytest.raises(ValueError):

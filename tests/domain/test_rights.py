@@ -36,4 +36,7 @@ def test_ids_are_made_of_what_never_changes():
         frequency=Frequency.DAILY, unit="percent", name="x",
     )  # fmt: skip
     assert spec.id == "us-treasury-par:country_usa:gov_yield_10y:D"
-    assert Indicator(slug="cpi_index", name="x", description="x", category="inflation", kind="raw").id == "indicator_cpi_index"
+    assert (
+        Indicator(slug="cpi_index", name="x", description="x", category="inflation", kind="raw").id
+        == "indicator_cpi_index"
+    )

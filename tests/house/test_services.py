@@ -37,7 +37,11 @@ def test_that_runs():
 
 @pytest.mark.parametrize(
     ("required", "code", "counts"),
-    [("", 0, "1 passed, 3 skipped"), ("redis", 1, "1 passed, 1 skipped, 2 errors"), ("postgres", 0, "1 passed, 3 skipped")],
+    [
+        ("", 0, "1 passed, 3 skipped"),
+        ("redis", 1, "1 passed, 1 skipped, 2 errors"),
+        ("postgres", 0, "1 passed, 3 skipped"),
+    ],
 )
 def test_a_skip_for_want_of_a_required_service_fails(tmp_path, required, code, counts):
     shutil.copy(CONFTEST, tmp_path / "conftest.py")

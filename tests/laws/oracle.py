@@ -103,7 +103,11 @@ FORMULAS: dict[str, tuple[list[tuple[str, Pick]], Callable[..., float | None], b
     "jobless_change": ([("jobless", at_lags(0, 1))], lambda now, base: now - base, False),
     "sahm": ([("jobless", sahm_months)], lambda value: value, False),
     "misery": ([("jobless", same_period), ("level_yoy", same_period)], lambda a, b: a + b, False),
-    "real_rate": ([("level_yoy", same_period), ("policy", within_month)], lambda inflation, rate: rate - inflation, False),
+    "real_rate": (
+        [("level_yoy", same_period), ("policy", within_month)],
+        lambda inflation, rate: rate - inflation,
+        False,
+    ),
     "slope": ([("yield_10y", same_period), ("yield_2y", same_period)], lambda a, b: a - b, True),
     "butterfly": (
         [("yield_5y", same_period), ("yield_2y", same_period), ("yield_10y", same_period)],

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 
 from almanac.store.reading import SORTS, Selection
 
-from .small_world import ALPHA, BETA, GAMMA, START, SmallWorld, histories, responses, shown
+from .generators import histories, responses
+from .small_world import ALPHA, BETA, GAMMA, START, SmallWorld, shown
 
 FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-DEEP = settings(max_examples=1_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+DEEP = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NOW = START + 100 * 86_400
 
 consents = st.lists(st.just(GAMMA), max_size=1).map(lambda names: ("allow", tuple(names)))
@@ -52,7 +53,7 @@ def test_no_as_of_is_as_of_now_deep(responses, changes):
 def expected_order(rows, sort, descending):
     """A list sorted as documented: by the column with nulls last, then topic, period, and source in order of preference."""
     column = {
-        "topic": lambda row: 0,
+        "topic": lambda _: 0,
         "period_start": lambda row: (row.period >> 14) - (16_382 - (row.period & 16_383)),
         "period_end": lambda row: row.period >> 14,
         "observed_at": lambda row: row.known,
@@ -95,7 +96,9 @@ def test_preferred_is_one_row_of_every_cell_and_withheld_only_where_all_are(resp
             spec = row.series.spec
             cells.setdefault((spec.indicator, spec.entity, spec.frequency, row.period), []).append(row)
         preferred = world.rows(as_of, every=False)
-        assert [(r.series.spec.indicator, r.series.spec.entity, r.series.spec.frequency, r.period) for r in preferred] == list(cells)
+        assert [
+            (r.series.spec.indicator, r.series.spec.entity, r.series.spec.frequency, r.period) for r in preferred
+        ] == list(cells)
         for row, rivals in zip(preferred, cells.values(), strict=True):
             withheld = {r.series.id: directory.row_rights(r.series, r.lineage).withheld for r in rivals}
             open_ones = [r for r in rivals if not withheld[r.series.id]] or rivals
@@ -103,7 +106,9 @@ def test_preferred_is_one_row_of_every_cell_and_withheld_only_where_all_are(resp
             if row.series.kind == "raw":
                 best = min(open_ones, key=lambda r: (*order, ALPHA, BETA, GAMMA).index(r.series.source.id))
             else:
-                best = min(open_ones, key=lambda r: directory.rank(r.series.spec.indicator, r.series.source.id, version))
+                best = min(
+                    open_ones, key=lambda r: directory.rank(r.series.spec.indicator, r.series.source.id, version)
+                )
             assert row.id == best.id
             assert withheld[row.series.id] == all(withheld.values())
 
@@ -118,7 +123,11 @@ walks = st.fixed_dictionaries(
         "day": st.none() | st.integers(-1, 6),
         "limit": st.integers(1, 4),
         "filters": st.sampled_from(
-            [{}, {"sources": frozenset({ALPHA, BETA})}, {"indicators": ("level", "level_yoy", "misery"), "kind": "derived"}]
+            [
+                {},
+                {"sources": frozenset({ALPHA, BETA})},
+                {"indicators": ("level", "level_yoy", "misery"), "kind": "derived"},
+            ]
         ),
     }
 )
@@ -189,7 +198,9 @@ def test_pages_of_vintages_joined_are_the_whole(responses, walk, events):
         if walk["every"] and not walk["filters"]:
             kept = [(row.series.id, row.period, row.known) for row in whole]
             assert sorted(kept) == [tuple(row[:3]) for row in world_rows_at(world, pinned)]
-            key = [(r.series.spec.indicator, r.series.spec.entity, r.series.spec.frequency.value, r.period) for r in whole]
+            key = [
+                (r.series.spec.indicator, r.series.spec.entity, r.series.spec.frequency.value, r.period) for r in whole
+            ]
             assert key == sorted(key, reverse=walk["descending"])
 
 

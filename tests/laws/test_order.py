@@ -4,10 +4,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from .small_world import SmallWorld, histories, shown
+from .generators import histories
+from .small_world import SmallWorld, shown
 
 FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-DEEP = settings(max_examples=1_500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+DEEP = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def in_order(responses):

@@ -157,14 +157,12 @@ def _series(ctx: Context, exit_: Exit, counted: Counted) -> bytes:
             "entityId": spec.entity,
             "sourceId": info.source.id,
             "providerId": info.source.provider,
-            "nativeId": spec.native if info.kind == "raw" else None,
+            "nativeId": spec.native,
             "name": spec.name,
             "frequency": spec.frequency.word,
             "unit": None if spec.unit == "text" else spec.unit,
             "preferred": best.number == info.number,
-            "firstPeriod": None
-            if counted.first_period is None
-            else day(end_of(counted.first_period)),
+            "firstPeriod": None if counted.first_period is None else day(end_of(counted.first_period)),
             "lastPeriod": None if counted.last_period is None else day(end_of(counted.last_period)),
             "observationCount": counted.rows,
             "vintageCount": counted.vintages,
@@ -173,7 +171,8 @@ def _series(ctx: Context, exit_: Exit, counted: Counted) -> bytes:
             "freshnessStatus": exit_.freshness(info),
         }
     )
-    whole: bytes = head[:-1] + info.metadata + info.rights.encoded
+    # `encoded` closes an observation's metadata first: a series has none.
+    whole: bytes = head[:-1] + info.rights.encoded[1:]
     return whole
 
 

@@ -157,7 +157,7 @@ class Series(Record):
     entity_id: str
     source_id: str
     provider_id: str
-    native_id: str | None
+    native_id: str
     name: str
     frequency: str
     unit: str | None
@@ -170,7 +170,6 @@ class Series(Record):
     last_observed_at: Time | None
     freshness_status: Freshness
     rights: RowRights
-    metadata: dict[str, Any]
 
 
 class DerivedIndicatorEntity(Record):

@@ -21,6 +21,7 @@ from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, end_of, highest_key, lowest_key, ordinal
 from almanac.domain.reference import SeriesSpec
 from almanac.store.directory import MIXED_SOURCE
+from almanac.store.figures import derived_series
 from almanac.store.vintages import Batch
 
 #: Changed periods by series id; None: every period.
@@ -44,6 +45,7 @@ class Deriver:
 
     def __init__(self, catalog: Catalog, db: apsw.Connection, orders: Mapping[str, Sequence[str]]) -> None:
         self._catalog = catalog
+        self._db = db
         self._orders = orders
         self._specs: dict[str, SeriesSpec] = {}
         self._topics: dict[tuple[str, str], list[SeriesSpec]] = defaultdict(list)
@@ -201,7 +203,7 @@ class Deriver:
         """Compute every derived series anew from what is stored and write what differs. Returns the number of cells changed."""
         changes: Changes = dict.fromkeys(self._specs)
         held: dict[str, set[str]] = defaultdict(set)
-        for slug, identifier in batch.derived_series():
+        for slug, identifier in derived_series(self._db):
             held[slug].add(identifier)
         changed = 0
         for formula in self._formulas:
@@ -283,7 +285,7 @@ class Deriver:
         ]
         allowance = plan.spec.allowance_days or frequency.allowance_days
         computed = derive(op, frequency, inputs, allowance)
-        if plan.spec.id not in self._specs and not any(computed.values()):
+        if not self._exists(plan.spec) and not any(computed.values()):
             return 0
         self.register(plan.spec)
         handle = batch.series(plan.spec, "derived", None if plan.mixed else every)

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.derivation import Changes
 from almanac.pipeline.folding import Folding
 from almanac.pipeline.world import World
 from almanac.sources import mirror
-from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, connector
 from almanac.sources.http import Fetcher, FetchFailed, Validators
 from almanac.store import payloads
 from almanac.store.raw import Capture
@@ -76,6 +76,13 @@ def exit_code(outcomes: Sequence[Outcome]) -> int:
 
 
 Say = Callable[[str], None]
+#: Passes parts of long work on one by one, under a name, and may show how far it has come.
+Track = Callable[[Sequence[Any], str], Iterable[Any]]
+
+
+def untracked(parts: Sequence[Any], name: str) -> Iterable[Any]:
+    """Shows nothing."""
+    return parts
 
 
 class Ingest:
@@ -212,12 +219,15 @@ class Ingest:
             self._world.deriver.run(batch, changes)
 
 
-def from_mirror(world: World, sources: Sequence[Source], folder: Path, say: Say) -> list[Outcome]:
+def from_mirror(
+    world: World, sources: Sequence[Source], folder: Path, say: Say, track: Track = untracked
+) -> list[Outcome]:
     """
-    Take in every response of a mirror folder that belongs to one of the sources. Raises mirror.MirrorError.
+    Take in every response of a mirror folder that belongs to one of the sources.
 
     A response of a publisher's host that no source here reads is named. One with a status other than 200 is reported,
-    never parsed.
+    never parsed; one whose file is broken counts as failed. Raises mirror.MirrorError for a folder or listing that
+    cannot be used.
     """
     rows = mirror.rows(folder)
     outcomes: list[Outcome] = []
@@ -227,31 +237,53 @@ def from_mirror(world: World, sources: Sequence[Source], folder: Path, say: Say)
         ingest = Ingest(world, source, say)
 
         def arrivals(mine: Sequence[mirror.MirrorRow] = mine, ingest: Ingest = ingest) -> Iterator[Arrival]:
-            for row in mine:
+            for row in track(mine, ingest.outcome.source):
                 if row.status != 200:
                     ingest.outcome.ignored[row.url] = f"the publisher answered {row.status}"
                     say(f"not read {row.url}: the publisher answered {row.status}")
                     continue
-                yield Arrival(row.url, row.read(world.settings.http.max_bytes), row.media_type, row.fetched_at)
+                try:
+                    body = row.read(world.settings.http.max_bytes)
+                except mirror.MirrorError as error:
+                    ingest.outcome.failed[row.url] = str(error)
+                    say(f"failed {row.url}: {error}")
+                    continue
+                yield Arrival(row.url, body, row.media_type, row.fetched_at)
 
         outcomes.append(ingest.run(arrivals()))
     return outcomes
 
 
-def from_network(world: World, sources: Sequence[Source], since: date | None, say: Say) -> list[Outcome]:
-    """Ask each publisher. A request that fails is reported and the others go on. Raises ValueError for a missing key."""
+def from_network(
+    world: World,
+    sources: Sequence[Source],
+    since: date | None,
+    say: Say,
+    track: Track = untracked,
+    entities: Container[str] | None = None,
+) -> list[Outcome]:
+    """
+    Ask each publisher, for the series of these entities (None: of all). What comes back is read whole.
+
+    A request that fails is reported and the others go on. Raises ValueError for a missing key.
+    """
     today = datetime.fromtimestamp(world.settings.clock(), UTC).date()
     outcomes: list[Outcome] = []
     with Fetcher(world.settings.http) as fetcher:
         for source in sources:
             settings = world.settings.sources.get(source.id)
             ingest = Ingest(world, source, say)
-            plan = connector(source.connector).plan(
-                source, world.catalog.series.get(source.id, {}), since, today, settings.api_key if settings else None
-            )
+            every = world.catalog.series.get(source.id, {})
+            wanted = {code: spec for code, spec in every.items() if entities is None or spec.entity in entities}
+            plan: list[Request] = []
+            if wanted:
+                key = settings.api_key if settings else None
+                plan = connector(source.connector).plan(source, wanted, since, today, key)
 
-            def arrivals(source: Source = source, ingest: Ingest = ingest, plan: list = plan) -> Iterator[Arrival]:  # type: ignore[type-arg]
-                for request in plan:
+            def arrivals(
+                source: Source = source, ingest: Ingest = ingest, plan: Sequence[Request] = plan
+            ) -> Iterator[Arrival]:
+                for request in track(plan, source.id):
                     last = world.raw.latest(source.id, request.url)
                     validators = Validators(last.etag, last.last_modified) if last else None
                     try:

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
 
 from almanac.pipeline.derivation import Changes
-from almanac.pipeline.ingest import Ingest, Say
+from almanac.pipeline.ingest import Ingest, Say, Track, untracked
 from almanac.pipeline.world import World
 from almanac.store import payloads, sqlite
-from almanac.store.raw import Capture
-
-#: Passes a list of captures on one by one, and may show how far it has come.
-Track = Callable[[list[Capture]], Iterable[Capture]]
 
 
-def rebuild(world: World, say: Say, track: Track = iter) -> int:
+def rebuild(world: World, say: Say, track: Track = untracked) -> int:
     """
     Replay every capture in the order of folding, then derive everything once. Returns the number of captures replayed.
 
@@ -36,7 +31,7 @@ def rebuild(world: World, say: Say, track: Track = iter) -> int:
         changes: Changes = {}
         # Listed under the lock: what another run keeps from here on it will also fold.
         captures = list(world.raw.captures())
-        for capture in track(captures):
+        for capture in track(captures, "rebuild"):
             source = world.catalog.sources.get(capture.source)
             if source is None:
                 unknown[capture.source] += 1

@@ -132,7 +132,7 @@ def _cells(
     cell, rows = next(shown, (None, iter(())))
     for key, lines in itertools.groupby(world.db.execute(_OPEN), key=_cell):
         while cell is not None and cell < key:
-            yield f"current: topic {cell[0]}, series {cell[2]}, {Period.from_key(cell[1])} has no open vintage"
+            yield f"current: topic {cell[0]}, series {cell[2]}, {_period(cell[1])} has no open vintage"
             cell, rows = next(shown, (None, iter(())))
         found: list[Any] = []
         if cell == key:
@@ -143,19 +143,30 @@ def _cells(
         if one is None or one.topic != key[0]:
             yield f"vintages: topic {key[0]} has no series {key[2]}"
             continue
+        where = f"series {one.id}, {_period(key[1])}"
+        if _period(key[1]).isdigit():
+            yield f"{where}: is no period"
+            continue
         taken = [(Vintage(*line[3:12]), line[12]) for line in lines]
         checked.vintages += len(taken)
         _count(counted[one.number], key[1], [vintage for vintage, _ in taken])
-        where = f"series {one.id}, {Period.from_key(key[1])}"
         yield from (f"{where}: {what}" for what in _history(one, key[1], taken, folded))
         yield from (f"{where}: {what}" for what in _current(one.id, key[1], taken[-1][0], found))
     while cell is not None:
-        yield f"current: topic {cell[0]}, series {cell[2]}, {Period.from_key(cell[1])} has no open vintage"
+        yield f"current: topic {cell[0]}, series {cell[2]}, {_period(cell[1])} has no open vintage"
         cell, rows = next(shown, (None, iter(())))
 
 
 def _cell(row: Sequence[Any]) -> tuple[int, int, int]:
     return (row[0], row[1], row[2])
+
+
+def _period(key: int) -> str:
+    """A period for people; the bare number where it is none."""
+    try:
+        return str(Period.from_key(key))
+    except (ValueError, OverflowError):
+        return str(key)
 
 
 def _count(figures: _Figures, period: int, vintages: Sequence[Vintage]) -> None:
@@ -225,7 +236,10 @@ def _derived(world: World) -> Iterator[str]:
     """Every derived series computed again from the stored inputs and compared bit for bit."""
     probe = _Probe(world.db, 0, "verify")
     world.renew()
-    world.deriver.recompute(probe)
+    try:
+        world.deriver.recompute(probe)
+    except (ValueError, OverflowError, KeyError) as error:
+        yield f"derived values cannot be computed again from what is stored: {error}"
     world.renew()
     yield from probe.problems
 

@@ -60,4 +60,3 @@ def _orders_to_write(db: apsw.Connection, orders: Mapping[str, Sequence[str]]) -
     held: dict[str, str] = {indicator: sources for indicator, sources in in_order}  # noqa: C416  (a cursor is no iterable of pairs to `dict`)
     texts = {indicator: json.dumps(list(sources)) for indicator, sources in orders.items()}
     return [(indicator, text) for indicator, text in texts.items() if held.get(indicator) != text]
-

@@ -16,12 +16,15 @@ from typing import Any, NamedTuple, Self
 import apsw
 import msgspec
 
-from almanac.domain.observations import FINAL, FORECAST, PAIR_VALUES, Statement, Vintage, number, observation_id, settle
+from almanac.domain.observations import FORECAST, PAIR_VALUES, Statement, Vintage, observation_id
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store import sqlite
 from almanac.store.fragments import extra_part, row_part, value_part
 from almanac.store.sqlite import OPEN
+from almanac.store.statements import History, PayloadRef, by_period, fold
+
+__all__ = ["Batch", "Handle", "History", "PayloadRef", "by_period", "fold", "hash_of"]
 
 #: Cells this far apart on average are read one by one instead of in one range.
 _SPARSE = 40
@@ -36,18 +39,6 @@ class Handle(NamedTuple):
     allowance_days: int
     is_new: bool
     lineage: int
-
-
-class PayloadRef(NamedTuple):
-    """A kept payload as the writer knows it. `order` is its place in the fold."""
-
-    number: int
-    ingested_at: int
-    order: tuple[int, str]
-
-
-#: Open vintages of cells: period → ascending by knowledge time.
-History = dict[int, list[Vintage]]
 
 
 class Batch:
@@ -225,14 +216,6 @@ class Batch:
             row[0] for row in self._db.execute("SELECT payload FROM series_payload WHERE series = ?", (series.number,))
         ]
 
-    def derived_series(self) -> list[tuple[str, str]]:
-        """Derived series that have vintages: (indicator, series id)."""
-        return list(
-            self._db.execute(
-                "SELECT indicator, id FROM series JOIN topic USING(topic) WHERE kind = 'derived' AND vintages > 0"
-            )
-        )
-
     def history(self, series: Handle, span: tuple[int, int], only: Iterable[int] | None = None) -> History:
         """Open vintages of a series, by period; of all cells in the span or of those named."""
         found: History = defaultdict(list)
@@ -278,7 +261,9 @@ class Batch:
                     cells -= 1
                 if last_after is not None and not last_after.withdrawn:
                     if not inserted or inserted[-1][1] != period or inserted[-1][3] != last_after.known:
-                        identifier = observation_id(series.id, period, last_after.known, last_after.value, last_after.text)
+                        identifier = observation_id(
+                            series.id, period, last_after.known, last_after.value, last_after.text
+                        )
                     shown.append(self._shown(series, period, last_after, identifier))
                     cells += 1
         if not changed:
@@ -357,54 +342,3 @@ def hash_of(identifier: str) -> int:
     for place in range(4, 16, 2):
         value = value << 10 | pair[identifier[place : place + 2]]
     return value
-
-
-def by_period(statements: Iterable[Statement]) -> dict[int, list[Statement]]:
-    """Statements by the cell they are about, in their order."""
-    stated: dict[int, list[Statement]] = defaultdict(list)
-    for statement in statements:
-        stated[statement.period].append(statement)
-    return stated
-
-
-def fold(
-    held: Mapping[int, list[Vintage]],
-    payload: PayloadRef,
-    stated: dict[int, list[Statement]],
-    complete: tuple[int, int] | None,
-    allowance_days: int,
-) -> History:
-    """
-    Served vintages of the cells that a payload states or withdraws, given those held before it.
-
-    Inside `complete` a cell that has a value and is not listed is withdrawn at the payload's knowledge time.
-    """
-    target: History = {}
-    for period, lines in stated.items():
-        facts = held.get(period, [])
-        fresh = [_vintage(line, payload, is_new=not facts) for line in lines]
-        target[period] = settle([*facts, *fresh], period, allowance_days)
-    if complete is not None:
-        for period, facts in held.items():
-            if complete[0] <= period <= complete[1] and period not in stated and facts and not facts[-1].withdrawn:
-                gone = _vintage(Statement(period, None), payload, is_new=False)
-                target[period] = settle([*facts, gone], period, allowance_days)
-    return target
-
-
-def _vintage(line: Statement, payload: PayloadRef, *, is_new: bool) -> Vintage:
-    """A statement as a vintage: never known later than it was here, a documented time for the first capture only."""
-    ingested = payload.ingested_at
-    known, released, flags = line.known, line.released, line.flags
-    if line.first_only and not is_new:
-        known, released, flags = None, None, flags & FINAL
-    return Vintage(
-        ingested if known is None else min(known, ingested),
-        number(line.value),
-        line.text,
-        flags,
-        None if released is None else min(released, ingested),
-        ingested,
-        payload.number,
-        line.note,
-    )

@@ -1,0 +1,111 @@
+"""What commands share: settings, errors that end a command, tables."""
+# ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from almanac.config import Settings
+
+
+class Commands(click.Group):
+    """A group whose commands end with `Error: …` and exit 1 where the fault is not ours, never with a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        # Control flow of click itself is no error, and must not cost the imports below.
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except Exception as error:
+            if isinstance(error, _expected()):
+                raise click.ClickException(str(error)) from None
+            raise
+
+
+def _expected() -> tuple[type[Exception], ...]:
+    """Errors whose message tells the reader what to change."""
+    from almanac.catalog.load import CatalogError
+    from almanac.config import SettingError
+    from almanac.pipeline.backup import BackupError
+    from almanac.pipeline.world import WorldError
+    from almanac.sources.mirror import MirrorError
+    from almanac.store.accounts import AccountError
+    from almanac.store.raw import Corrupt
+    from almanac.store.sqlite import StoreError, Unavailable
+
+    ours = (SettingError, CatalogError, AccountError, BackupError, WorldError, MirrorError, Corrupt, StoreError)
+    return (*ours, *Unavailable, OSError)
+
+
+def settings(*, home: bool = True) -> Settings:
+    """The settings, with the data folder made unless the command wants none."""
+    from almanac.config import load
+
+    found = load()
+    if home:
+        found.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return found
+
+
+def time(seconds: int | None) -> str | None:
+    """A time of the wire, for people and programs alike."""
+    from almanac.domain.observations import wire_time
+
+    return None if seconds is None else wire_time(seconds)
+
+
+def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool = False) -> None:
+    """A JSON list of all fields, or the columns named, aligned under their names."""
+    if as_json:
+        click.echo(json.dumps(rows))
+        return
+    cells = [list(columns), *([_cell(row[column]) for column in columns] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _cell(value: Any) -> str:
+    return " ".join(value) if isinstance(value, (tuple, list)) else str("-" if value in (None, "") else value)
+
+
+def say(line: str) -> None:
+    """Talk, on stderr."""
+    click.echo(line, err=True)
+
+
+class Progress:
+    """How far long work has come: a bar for each part on a terminal, the spoken lines alone elsewhere."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import Progress as Bars
+
+        console = Console(stderr=True)
+        self._bars = Bars(console=console, transient=True) if console.is_terminal else None
+
+    @contextmanager
+    def __call__(self) -> Iterator[Progress]:
+        if self._bars is None:
+            yield self
+        else:
+            with self._bars:
+                yield self
+
+    def track(self, parts: Sequence[Any], name: str = "") -> Iterator[Any]:
+        """Pass the parts on, counting."""
+        return iter(parts) if self._bars is None else iter(self._bars.track(parts, description=name))
+
+    def say(self, line: str) -> None:
+        """Talk, above the bars where there are any."""
+        if self._bars is None:
+            say(line)
+        else:
+            self._bars.console.print(line, markup=False, highlight=False)

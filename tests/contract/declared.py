@@ -1,0 +1,60 @@
+"""Every declared endpoint, a good request for each, and the keys its records must have, as the documents list them."""
+
+from __future__ import annotations
+
+from almanac.api.interface import endpoints
+from almanac.pipeline.explain import Explainer
+
+from .service import CATALOG
+
+ENDPOINTS = {endpoint.path: endpoint for endpoint in endpoints(Explainer(CATALOG))}
+LISTS = [path for path, endpoint in ENDPOINTS.items() if endpoint.kind == "list"]
+ITEMS = [path for path, endpoint in ENDPOINTS.items() if endpoint.kind == "item"]
+
+#: Values for what stands in braces. An observation's id is looked up.
+PATH_VALUES = {
+    "/indicators/{idOrSlug}": "gov_yield_10y",
+    "/indicators/{idOrSlug}/series": "gov_yield_10y",
+    "/derived-indicators/{idOrSlug}": "yield_slope_2s10s",
+    "/derived-indicators/{idOrSlug}/entities": "yield_slope_2s10s",
+    "/countries/{idOrIso}": "USA",
+    "/rates/{scope}": "USA",
+}
+REQUIRED = {"/observations/changes": {"since": "0"}}
+
+_OBSERVATION = (
+    "id entityId indicatorId sourceId providerId valueNumeric valueText unit frequency periodStart periodEnd observedAt "
+    "releasedAt ingestedAt revisionStatus sourceUrl attribution freshnessStatus metadata rights"
+)
+_INDICATOR = (
+    "id slug name description category kind unit unitLabel frequencies seasonalAdjustment formula inputs "
+    "preferredProviders aliases screenable seriesCount entityCount firstPeriod lastPeriod"
+)
+_COUNTRY = "id slug name isoAlpha2 isoAlpha3 kind region incomeGroup currency aliases indicatorCount ratesScope freshnessStatus"
+KEYS = {
+    path: set(names.split())
+    for path, names in {
+        "/observations": _OBSERVATION,
+        "/observations/latest": f"{_OBSERVATION} derivedFrom",
+        "/observations/vintages": f"{_OBSERVATION} derivedFrom",
+        "/observations/changes": f"{_OBSERVATION} derivedFrom",
+        "/observations/{id}/provenance": "observation vintages formula inputs payload run verified",
+        "/derived-observations": f"{_OBSERVATION} derivedFrom",
+        "/indicators": _INDICATOR,
+        "/indicators/{idOrSlug}": _INDICATOR,
+        "/derived-indicators": _INDICATOR,
+        "/derived-indicators/{idOrSlug}": _INDICATOR,
+        "/derived-indicators/{idOrSlug}/entities": "entityId name",
+        "/indicators/{idOrSlug}/series": "id indicatorId entityId sourceId providerId nativeId name frequency unit "
+        "preferred firstPeriod lastPeriod observationCount vintageCount vintagesFrom lastObservedAt freshnessStatus rights",
+        "/providers": "id name kind country homepage sourceIds attribution",
+        "/sources": "id providerId name description homepage license attribution rights frequencies storesVintages "
+        "seriesCount firstPeriod lastPeriod lastIngestedAt lastSuccessAt health freshnessStatus",
+        "/countries": _COUNTRY,
+        "/countries/{idOrIso}": _COUNTRY,
+        "/rates/{scope}": "scope name currency asOf curve spreads slopes peerSlopes comparability",
+        "/coverage": "countries regions companies indicators series observations derivedObservations vintages statements "
+        "events providers sources firstPeriod lastPeriod lastIngestedAt dataVersion",
+    }.items()
+}
+RIGHTS = {"exposure", "redistributable", "valueWithheld", "reason", "license", "attribution"}

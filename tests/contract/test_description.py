@@ -1,0 +1,83 @@
+"""/openapi.json and /llms.txt say what the service does, and generated requests find no answer they do not describe."""
+
+import json
+
+import jsonschema_rs
+import pytest
+import schemathesis
+
+from .declared import ENDPOINTS, LISTS
+from .fuzzing import fuzz
+from .test_every_endpoint import get, url
+
+
+@pytest.fixture(scope="module")
+def told(service):
+    return service.get("/openapi.json").json()
+
+
+def test_document(service, told):
+    """The machine-readable description of the service is at version 0.1.0; paths carry no version prefix."""
+    assert (told["openapi"], told["info"]["version"]) == ("3.1.0", "0.1.0")
+    schemathesis.openapi.from_dict(told).validate()
+    assert set(told["paths"]) == set(ENDPOINTS)
+    assert all(set(path) == {"get"} for path in told["paths"].values())
+    assert all("requestBody" not in path["get"] for path in told["paths"].values())
+    assert told["security"] == [{"apiKey": []}, {"bearer": []}]
+    assert not [path for path in told["paths"] if path.startswith("/v")]
+
+
+@pytest.mark.parametrize("path", ENDPOINTS)
+def test_parameters_are_listed(told, path):
+    """Every parameter of every operation is described, with its bounds."""
+    listed = {p["name"]: p for p in told["paths"][path]["get"]["parameters"] if p["in"] == "query"}
+    assert list(listed) == list(ENDPOINTS[path].by_name)
+    if path in LISTS:
+        assert listed["limit"]["schema"] == {"type": "integer", "minimum": 1, "maximum": 500, "default": 100}
+        assert listed["order"]["schema"]["enum"] == ["asc", "desc"]
+
+
+@pytest.mark.parametrize("path", [p for p in ENDPOINTS if ENDPOINTS[p].kind != "text"])
+def test_answers_fit_their_schemas(service, told, path):
+    """Every answer, good and bad, fits the schema of its status."""
+    for answer in (
+        get(service, path),
+        get(service, path, nonsense="1"),
+        get(service, path, None),
+        get(service, path, "events:read"),
+    ):
+        response = told["paths"][path]["get"]["responses"][str(answer.status_code)]
+        if "$ref" in response:
+            response = told["components"]["responses"][str(answer.status_code)]
+        schema = {**response["content"]["application/json"]["schema"], "components": told["components"]}
+        jsonschema_rs.validator_for(schema).validate(answer.json())
+        promised = {name.lower() for name in response["headers"]} - {"x-history-from"}
+        assert promised <= set(answer.headers)
+
+
+def test_overview(service):
+    """/llms.txt (text/plain, the one answer that is not JSON) names every operation and parameter."""
+    answer = service.get("/llms.txt")
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    for path, endpoint in ENDPOINTS.items():
+        (line,) = [part for part in answer.text.split("\n- ") if part.startswith(f"GET {path}:")]
+        named = line.partition("Parameters: ")[2].rstrip().rstrip(".").split(", ") if endpoint.by_name else []
+        assert named == list(endpoint.by_name)
+
+
+def test_the_description_holds_no_values(service):
+    """The description is the same for every plan: it speaks of shapes, not of data."""
+    assert service.get("/openapi.json", "free").content == service.get("/openapi.json", "enterprise").content
+    assert "country_usa" in json.dumps(service.get("/openapi.json").json())
+    assert url(service, "/rates/{scope}") == "/rates/USA"
+
+
+def test_generated_requests(service, told):
+    """No 5xx, no undocumented status, answers conform to the schema: a few hundred generated requests."""
+    assert fuzz(service, told, 300) >= 300
+
+
+@pytest.mark.slow
+def test_ten_thousand_generated_requests(service, told):
+    """The same with 10,000."""
+    assert fuzz(service, told, 10_000) >= 10_000

@@ -1,0 +1,137 @@
+"""The free plan's window: every way to old data is bounded, and a request for nothing else is refused."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from .declared import ENDPOINTS
+from .invented_mirror import FREE_FROM, NOW
+from .test_every_endpoint import get, url
+
+DATED = [path for path, endpoint in ENDPOINTS.items() if endpoint.dated]
+LISTED = ["/observations", "/derived-observations", "/observations/vintages"]
+
+
+def test_window_is_declared():
+    """Every endpoint with dated rows is bounded by the plan."""
+    assert {"/observations", "/observations/latest", "/observations/vintages", "/observations/{id}/provenance",
+            "/derived-observations", "/rates/{scope}"} <= set(DATED)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", DATED)
+def test_history_header(service, path):
+    """Every 200 with dated rows carries `x-history-from` when the plan has a window."""
+    target = (
+        url(service, path) if "{id}" not in path else path.replace("{id}", service.ok("/observations/latest")[0]["id"])
+    )
+    required = {"since": "0"} if path == "/observations/changes" else {}
+    assert service.get(target, "free", **required).headers["x-history-from"] == FREE_FROM
+    for plan in ("pro", "enterprise"):
+        assert "x-history-from" not in service.get(target, plan, **required).headers
+
+
+@pytest.mark.parametrize("path", [p for p in ENDPOINTS if p not in DATED])
+def test_no_history_header_without_dated_rows(service, path):
+    """And only those do."""
+    assert "x-history-from" not in get(service, path, "free").headers
+
+
+@pytest.mark.parametrize(
+    "more", [{}, {"sources": "all"}, {"as_of": "2026-11-18"}, {"as_of": "2024-11-25", "sources": "all"}]
+)
+@pytest.mark.parametrize("path", LISTED)
+def test_lists_are_clipped(service, path, more):
+    """The free tier reaches recent history only; paid tiers reach the full archive: a list is clipped, on `periodEnd`."""
+    full = service.walk(path, limit=500, **more)
+    inside = [row for row in full if row["periodEnd"][:10] >= FREE_FROM]
+    assert 0 < len(inside) < len(full)
+    assert service.walk(path, "free", limit=500, **more) == inside
+    assert service.walk(path, "free", limit=7, **more)[: len(inside)] == inside
+    assert service.walk(path, "enterprise", limit=500, **more) == full
+
+
+def test_the_first_day(service):
+    """24 months back from today (UTC): the first day is inside."""
+    days = [r["periodEnd"][:10] for r in service.walk("/observations", "free", indicator="gov_yield_2y", country="USA")]
+    assert days[0] == FREE_FROM
+    # A period that ends inside counts, whenever it began.
+    assert service.walk("/observations", "free", indicator="unemployment_rate")[0]["periodStart"][:10] == "2024-11-01"
+
+
+def test_the_window_moves_with_the_day(own):
+    """The window is counted from today, in whole UTC days and calendar months."""
+    for moment, first in (
+        ("2026-11-20T00:00:00", "2024-11-20"), ("2026-11-20T23:59:59", "2024-11-20"), ("2026-11-21T00:00:00", "2024-11-21"),
+        ("2028-02-29T12:00:00", "2026-02-28"),
+    ):  # fmt: skip
+        own.data_now = int(datetime.fromisoformat(moment).replace(tzinfo=UTC).timestamp())
+        assert own.get("/observations", "free").headers["x-history-from"] == first
+
+
+OUTSIDE = [
+    ("period", "2024-Q3", "2024"), ("period", "2024-10", "2024-11"), ("period", "2024-11-19", "2024-11-20"), ("period", "2023", "2025"),
+    ("period_end", "2024-11-19", "2024-11-20"), ("end_date", "2024-11-19", "2024-11-20"), ("as_of", "2024-11-19", "2024-11-20"),
+    ("as_of", "2024-11-19T23:59:59Z", "2024-11-20T00:00:00Z"), ("as_of", "2020-01-01", "2026-11-20"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "outside", "inside"),
+    [(path, *case) for path in DATED for case in OUTSIDE if case[0] in ENDPOINTS[path].by_name],
+)
+def test_wholly_before_the_window(service, path, name, outside, inside):
+    """A request wholly before the window (an explicit `period`, `period_end`, `end_date` or `as_of` older than it) is 403."""
+    required = {"since": "0"} if path == "/observations/changes" else {}
+    error = service.error(path, 403, "free", **required, **{name: outside})
+    assert error["code"] == "forbidden"
+    assert "plan 'free'" in error["message"]
+    assert error["details"] == {"parameter": name, "plan": "free", "historyFrom": FREE_FROM}
+    assert service.get(path, "free", **required, **{name: inside}).status_code == 200
+    assert service.get(path, "pro", **required, **{name: outside}).status_code == 200
+
+
+def test_checks_come_in_order(service):
+    """Parameters (400) come before the plan's window (403), the scope before both."""
+    assert service.get("/observations", "free", as_of="2020-01-01", limit="0").status_code == 400
+    assert service.get("/observations", "events:read", limit="0").status_code == 403
+
+
+def test_provenance_is_bounded(service):
+    """An id of a row before the window is 403; older inputs without value, reason `outside_plan_history`."""
+    old = service.ok("/observations", indicator="gov_yield_2y", country="USA", period="2024-11-19")[0]
+    error = service.error(f"/observations/{old['id']}/provenance", 403, "free")
+    assert error["details"]["plan"] == "free"
+    assert service.get(f"/observations/{old['id']}/provenance", "pro").status_code == 200
+    (row,) = service.ok(
+        "/derived-observations", "free", indicator="yield_10y_change_1y", country="USA", period="2025-11-18"
+    )
+    paid = service.ok(f"/observations/{row['id']}/provenance")
+    free = service.ok(f"/observations/{row['id']}/provenance", "free")
+    assert [(i["periodEnd"][:10], i["valueNumeric"] is None) for i in paid["inputs"]] == [("2025-11-18", False), ("2024-11-18", False)]  # fmt: skip
+    shown = [(i["periodEnd"][:10], i["valueNumeric"], i["valueWithheld"], i["reason"]) for i in free["inputs"]]
+    assert shown == [
+        ("2025-11-18", paid["inputs"][0]["valueNumeric"], False, None),
+        ("2024-11-18", None, True, "outside_plan_history"),
+    ]
+    assert free["observation"] == paid["observation"]
+
+
+def test_latest_and_entities_are_bounded(service):
+    """Latest readings and entity lists reach no further back than the plan."""
+    assert all(
+        r["periodEnd"][:10] >= FREE_FROM for r in service.walk("/observations/latest", "free", as_of="2024-11-21")
+    )
+    whole = service.walk("/observations/latest", as_of="2024-11-20")
+    assert any(r["periodEnd"][:10] < FREE_FROM for r in whole)
+    slope = "/derived-indicators/yield_slope_2s10s/entities"
+    assert service.walk(slope, "free") == service.walk(slope)
+
+
+def test_the_end_of_the_window_matters_not(own):
+    """A plan with a longer window reaches further: plans live in the settings, not in code."""
+    from .service import Service
+
+    longer = Service(own.home, {"PLANS__FREE__HISTORY_MONTHS": "36"})
+    assert longer.get("/observations", "free").headers["x-history-from"] == "2023-11-20"
+    assert NOW.startswith("2026-11-20")
+    longer.close()

@@ -1,0 +1,205 @@
+"""GET /observations, /observations/latest, /observations/vintages: values, times, statuses."""
+
+from datetime import date, timedelta
+
+import pytest
+
+from .invented_mirror import (
+    ARCHIVE_FETCH,
+    COPY_10Y,
+    CORRECTED,
+    CORRECTED_DAY,
+    MOF_DAYS,
+    MONTHS,
+    REVISED_MONTH,
+    TREASURY_DAYS,
+    WITHDRAWN_DAY,
+    WITHDRAWN_MONTH,
+    jobless,
+    mof_value,
+    price,
+    released,
+    treasury_value,
+)
+
+
+def by_day(rows):
+    return {date.fromisoformat(row["periodEnd"][:10]): row for row in rows}
+
+
+def test_values_as_published(service):
+    """Values as their publishers stated them; without filters /observations lists all."""
+    rows = by_day(service.walk("/observations", indicator="gov_yield_10y", country="USA"))
+    expected = {day: treasury_value("BC_10YEAR", day) for day in TREASURY_DAYS}
+    expected |= {CORRECTED_DAY: CORRECTED, WITHDRAWN_DAY: COPY_10Y[WITHDRAWN_DAY]}
+    assert {day: row["valueNumeric"] for day, row in rows.items()} == expected
+    japan = by_day(service.walk("/observations", indicator="gov_yield_30y", country="JP"))
+    assert {day: row["valueNumeric"] for day, row in japan.items()} == {day: mof_value(30, day) for day in MOF_DAYS}
+    prices = service.walk("/observations", indicator="cpi_index_nsa")
+    assert [row["valueNumeric"] for row in prices] == [price(m) for m in MONTHS if m != WITHDRAWN_MONTH]
+    assert len(service.walk("/observations", limit=500, sources="all")) == service.ok("/coverage")["observations"]
+
+
+def test_a_whole_row(service):
+    """The fields of an observation."""
+    (row,) = service.ok("/observations", indicator="unemployment_rate", period="2026-10")
+    assert {key: value for key, value in row.items() if key != "id"} == {
+        "entityId": "country_usa", "indicatorId": "indicator_unemployment_rate", "sourceId": "fred", "providerId": "fred",
+        "valueNumeric": jobless(date(2026, 10, 1)), "valueText": None, "unit": "percent", "frequency": "monthly",
+        "periodStart": "2026-10-01T00:00:00Z", "periodEnd": "2026-10-31T00:00:00Z", "observedAt": "2026-11-12T23:59:59Z",
+        "releasedAt": "2026-11-12T23:59:59Z", "ingestedAt": ARCHIVE_FETCH, "revisionStatus": "initial",
+        "sourceUrl": "https://fred.stlouisfed.org/series/UNRATE",
+        "attribution": "Source: U.S. Bureau of Labor Statistics, via FRED®", "freshnessStatus": "fresh",
+        "metadata": {
+            "seriesId": "fred:country_usa:unemployment_rate:M", "nativeId": "UNRATE", "seasonalAdjustment": "SA", "releasePrecision": "day",
+        },
+        "rights": {
+            "exposure": "public", "redistributable": True, "valueWithheld": False, "reason": None,
+            "license": "Public domain: citation requested", "attribution": "Source: U.S. Bureau of Labor Statistics, via FRED®",
+        },
+    }  # fmt: skip
+
+
+def test_times(service):
+    """A date-only release is knowable at 23:59:59Z of that day; a backfill without release times only from `ingestedAt`."""
+    for month, row in zip(MONTHS, service.walk("/observations", indicator="unemployment_rate"), strict=True):
+        assert row["observedAt"] == row["releasedAt"] == f"{released(month)}T23:59:59Z"
+        assert row["metadata"]["releasePrecision"] == "day"
+        assert row["ingestedAt"] == ARCHIVE_FETCH
+    for row in service.walk("/observations", indicator="gov_yield_10y", country="JPN"):
+        fetched = "2026-11-05T03:00:00Z" if row["periodEnd"] < "2026-11" else "2026-11-19T03:00:00Z"
+        assert (row["observedAt"], row["releasedAt"], row["ingestedAt"]) == (fetched, None, fetched)
+        assert "releasePrecision" not in row["metadata"]
+
+
+def test_a_declared_publication_time(service):
+    """It counts as stated for a cell's first vintage; later changes are known from their capture; cut to `ingestedAt`."""
+    days = by_day(service.walk("/observations", indicator="gov_yield_2y", country="USA", source_id="us-treasury-par"))
+    assert days[date(2026, 11, 10)]["observedAt"] == "2026-11-10T23:59:59Z"
+    assert days[date(2026, 11, 18)]["observedAt"] == days[date(2026, 11, 18)]["releasedAt"] == "2026-11-18T23:30:00Z"
+    (corrected,) = service.ok(
+        "/observations", indicator="gov_yield_10y", country="USA", period=CORRECTED_DAY.isoformat()
+    )
+    assert (corrected["observedAt"], corrected["releasedAt"]) == ("2026-11-20T01:00:00Z", corrected["releasedAt"])
+
+
+def test_revision_statuses(service):
+    """revisionStatus: initial, revised, final, unknown; each as its place and its feed say."""
+    months = by_day(service.walk("/observations", indicator="cpi_index_nsa"))
+    statuses = {day: row["revisionStatus"] for day, row in months.items()}
+    assert statuses.pop(date(2023, 1, 31)) == "unknown"  # where the archive begins, a first release cannot be told
+    assert statuses.pop(date(2026, 8, 31)) == "revised"
+    assert set(statuses.values()) == {"initial"}
+    assert {r["revisionStatus"] for r in service.walk("/observations", indicator="gov_yield_10y", country="JPN")} == {
+        "unknown"
+    }
+    vintages = service.ok("/observations/vintages", indicator="cpi_index_nsa", period="2026-08")
+    assert [(v["revisionStatus"], v["valueNumeric"], v["observedAt"]) for v in vintages] == [
+        ("initial", price(REVISED_MONTH) - 1, "2026-09-12T23:59:59Z"), ("revised", price(REVISED_MONTH), "2026-10-14T23:59:59Z"),
+    ]  # fmt: skip
+
+
+def test_vintages(service):
+    """/observations/vintages: one row per vintage, tombstones too (`metadata.withdrawn: true`)."""
+    rows = service.walk("/observations/vintages", limit=500, sources="all")
+    assert len(rows) == service.ok("/coverage")["vintages"]
+    withdrawn = [r for r in rows if r["metadata"].get("withdrawn")]
+    assert all(r["valueNumeric"] is None and r["valueText"] is None for r in withdrawn)
+    assert {r["periodEnd"][:10] for r in withdrawn if r["indicatorId"].startswith("indicator_gov_yield")} == {
+        "2026-11-12"
+    }
+    assert {r["periodEnd"][:10] for r in withdrawn if r["indicatorId"] == "indicator_cpi_index_nsa"} == {"2026-03-31"}
+    old = service.ok("/observations/vintages", indicator="cpi_index_nsa", period="2026-08", as_of="2026-10-13")
+    assert [v["revisionStatus"] for v in old] == ["initial"]
+    late = service.ok("/observations/vintages", indicator="cpi_index_nsa", period="2026-08", start_date="2026-10-14")
+    assert [v["revisionStatus"] for v in late] == ["revised"]
+
+
+def test_forecasts(service):
+    """A row whose period starts after its knowledge time has `metadata.forecast: true` and is never a latest reading."""
+    rows = service.walk("/observations", indicator="potential_gdp")
+    assert [(r["periodEnd"][:10], r["metadata"].get("forecast", False)) for r in rows] == [
+        ("2026-03-31", False), ("2026-06-30", False), ("2026-09-30", False), ("2026-12-31", False),
+        ("2027-03-31", True), ("2027-06-30", True), ("2027-09-30", True), ("2027-12-31", True),
+    ]  # fmt: skip
+    (latest,) = service.ok("/observations/latest", indicator="potential_gdp")
+    assert latest["periodEnd"] == "2026-12-31T00:00:00Z"
+    (series,) = service.ok("/indicators/potential_gdp/series")
+    assert series["lastPeriod"] == "2026-12-31T00:00:00Z"
+
+
+def test_latest(service):
+    """The latest reading: newest `periodEnd` (no forecast), then the higher frequency, then the preferred order."""
+    rows = {(r["indicatorId"][10:], r["entityId"]): r for r in service.walk("/observations/latest", limit=500)}
+    newest = {}
+    for path in ("/observations", "/derived-observations"):
+        for row in service.walk(path, limit=500):
+            if not row["metadata"].get("forecast"):
+                newest[row["indicatorId"][10:], row["entityId"]] = row
+    assert rows.keys() == newest.keys()
+    for key, row in rows.items():
+        assert row["id"] == newest[key]["id"], key
+        assert set(row) == set(newest[key]) | {"derivedFrom"}
+    assert rows["gov_yield_10y", "country_usa"]["valueNumeric"] == treasury_value("BC_10YEAR", date(2026, 11, 19))
+
+
+def test_filters_of_latest(service):
+    """/observations/latest: filters country, entity, indicator, indicator_id, source_id, provider_id, frequency, freshness, as_of."""
+    whole = service.walk("/observations/latest", limit=500)
+    for query, keep in (
+        ({"kind": "derived"}, lambda r: r["derivedFrom"]), ({"kind": "raw"}, lambda r: not r["derivedFrom"]),
+        ({"country": "JPN"}, lambda r: r["entityId"] == "country_jpn"), ({"frequency": "W"}, lambda r: r["frequency"] == "weekly"),
+        ({"freshness": "fresh"}, lambda r: r["freshnessStatus"] == "fresh"), ({"freshness": "stale"}, lambda r: r["freshnessStatus"] == "stale"),
+        ({"indicator_id": "sahm,unemployment_rate"}, lambda r: r["indicatorId"][10:] in {"sahm_indicator", "unemployment_rate"}),
+        ({"provider_id": "mof"}, lambda r: r["providerId"] == "mof"), ({"entity": "atlantis"}, lambda r: False),
+    ):  # fmt: skip
+        assert service.walk("/observations/latest", limit=500, **query) == [r for r in whole if keep(r)], query
+    (copied,) = service.ok("/observations/latest", indicator="gov_yield_10y", source_id="fred")
+    assert (copied["periodEnd"], copied["valueNumeric"]) == ("2026-11-18T00:00:00Z", COPY_10Y[date(2026, 11, 18)])
+    (then,) = service.ok("/observations/latest", indicator="unemployment_rate", as_of="2026-11-11")
+    assert then["periodEnd"] == "2026-09-30T00:00:00Z"
+
+
+def test_freshness(own):
+    """`freshnessStatus`, judged at `as_of` (else today), from the newest period against its frequency's allowance."""
+    last, start = date(2026, 11, 19), "/observations/latest"
+    for days, status in ((1, "fresh"), (10, "fresh"), (11, "stale"), (400, "stale")):
+        own.data_now = int((last + timedelta(days) - date(1970, 1, 1)).total_seconds()) + 60
+        (row,) = own.ok(start, indicator="gov_yield_2y", country="USA")
+        assert row["freshnessStatus"] == status, days
+        day = (last + timedelta(days)).isoformat()
+        (then,) = own.ok(start, indicator="gov_yield_2y", country="USA", as_of=day)
+        assert then["freshnessStatus"] == status
+        # As of the day after, that day's own values were the newest: fresh, however long ago it was.
+        (back,) = own.ok(start, indicator="gov_yield_2y", country="USA", as_of="2026-11-20")
+        assert back["freshnessStatus"] == "fresh"
+
+
+@pytest.mark.parametrize("path", ["/observations", "/observations/vintages", "/derived-observations"])
+def test_filters_are_the_same_everywhere(service, path):
+    """`GET /observations` takes the same parameters as /derived-observations; vintages take its filters."""
+    from .declared import ENDPOINTS
+
+    document = [
+        "limit",
+        "cursor",
+        "sort",
+        "order",
+        "country",
+        "entity",
+        "entity_id",
+        "indicator_id",
+        "indicator",
+        "source_id",
+        "provider_id",
+        "frequency",
+        "period",
+        "period_start",
+        "period_end",
+        "start_date",
+        "end_date",
+        "as_of",
+        "sources",
+    ]
+    expected = set(document) - ({"sort"} if path.endswith("vintages") else set())
+    assert set(ENDPOINTS[path].by_name) == expected

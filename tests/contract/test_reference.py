@@ -1,0 +1,242 @@
+"""Indicators, series, entities of derived indicators, providers, sources, countries, coverage."""
+
+import pytest
+
+from almanac.api.indicators import CATEGORIES
+
+from .declared import ENDPOINTS
+from .service import CATALOG
+
+UNITS = {
+    "percent", "percentage_points", "index", "points", "thousands", "persons", "usd", "usd_millions", "usd_billions", "usd_per_tonne",
+    "usd_per_barrel", "usd_per_ounce", "local_currency", "local_currency_millions", "local_currency_billions", "ratio", "per_usd",
+    "per_eur", "months", "years", "text",
+}  # fmt: skip
+
+
+def test_indicators(service):
+    """Indicators: every concept of the catalogue, with how much of it there is."""
+    rows = service.walk("/indicators", limit=500)
+    assert [r["id"] for r in rows] == sorted(i.id for i in CATALOG.indicators.values())
+    assert {r["category"] for r in rows} <= set(CATEGORIES)
+    assert {r["unit"] for r in rows} <= UNITS | {None}
+    counted = {r["slug"]: r for r in rows}
+    observed = service.walk("/observations", limit=500, sources="all") + service.walk(
+        "/derived-observations", limit=500, sources="all"
+    )
+    for slug, row in counted.items():
+        mine = [o for o in observed if o["indicatorId"] == row["id"]]
+        assert row["seriesCount"] == len({o["metadata"]["seriesId"] for o in mine})
+        assert row["entityCount"] == len({o["entityId"] for o in mine})
+        assert row["frequencies"] == sorted({o["frequency"] for o in mine}, key=["annual", "quarterly", "monthly", "weekly", "daily"].index)  # fmt: skip
+        assert row["firstPeriod"] == min((o["periodEnd"] for o in mine), default=None)
+        present = [o["periodEnd"] for o in mine if not o["metadata"].get("forecast")]
+        assert row["lastPeriod"] == max(present, default=None)
+        assert row["id"] == f"indicator_{slug}"
+
+
+def test_one_indicator(service):
+    """Returns one indicator. Path parameter: indicator id or slug (or alias); case does not matter."""
+    row = service.ok("/indicators/sahm_indicator")
+    assert (row["kind"], row["category"], row["unit"], row["unitLabel"]) == ("derived", "labor", "percentage_points", "percentage points")  # fmt: skip
+    assert (row["inputs"], row["formula"]) == (
+        ["indicator_unemployment_rate"],
+        "mean₃(u)_t − min(mean₃(u)_{t−12..t−1})",
+    )
+    assert (row["preferredProviders"][:1], row["aliases"]) == (["fred"], ["sahm_rule", "sahm"])
+    assert (row["frequencies"], row["seriesCount"], row["entityCount"]) == (["monthly"], 1, 1)
+    assert (row["firstPeriod"], row["lastPeriod"]) == (
+        "2023-12-31T00:00:00Z"[:0] or row["firstPeriod"],
+        "2026-10-31T00:00:00Z",
+    )
+    for name in ("indicator_sahm_indicator", "SAHM", "Sahm_Rule"):
+        assert service.ok(f"/indicators/{name}") == service.ok(f"/derived-indicators/{name}") == row
+    for one in service.walk("/indicators", limit=500):
+        assert service.ok(f"/indicators/{one['slug']}") == service.ok(f"/indicators/{one['id']}") == one
+
+
+def test_an_unknown_indicator(service):
+    """An unknown id in a path is 404, with the nearest name; a raw indicator is no derived one."""
+    error = service.error("/indicators/unemployment_rte", 404)
+    assert error["details"] == {"parameter": "idOrSlug", "suggestion": "unemployment_rate"}
+    for path in (
+        "/derived-indicators/gov_yield_10y",
+        "/derived-indicators/gov_yield_10y/entities",
+        "/indicators/nothing/series",
+    ):
+        assert service.error(path, 404)["code"] == "not_found"
+
+
+def test_filters_of_indicators(service):
+    """Filters on `/indicators`: `category`, `kind`, `q`. `/derived-indicators`: the same records of kind derived."""
+    whole = service.walk("/indicators", limit=500)
+    for category in CATEGORIES:
+        assert service.walk("/indicators", limit=500, category=category) == [
+            r for r in whole if r["category"] == category
+        ]
+    for kind in ("raw", "derived"):
+        assert service.walk("/indicators", limit=500, kind=kind.upper()) == [r for r in whole if r["kind"] == kind]
+    derived = service.walk("/derived-indicators", limit=500)
+    assert derived == [r for r in whole if r["kind"] == "derived"]
+    assert len(derived) == sum(1 for i in CATALOG.indicators.values() if i.kind == "derived")
+    slopes = service.walk("/indicators", q="YIELD slope")
+    assert [r["slug"] for r in slopes] == ["yield_slope_2s10s", "yield_slope_3m10y", "yield_slope_5s30s"]
+    assert service.walk("/derived-indicators", q="sahm", category="labor") == [
+        r for r in derived if r["slug"] == "sahm_indicator"
+    ]
+    assert service.walk("/indicators", q="zebra") == []
+    assert service.error("/indicators", 400, category="weather")["details"]["allowed"] == list(CATEGORIES)
+    assert service.error("/derived-indicators", 400, kind="derived")["details"]["reason"] == "unknown"
+
+
+def test_series(service):
+    """Series of one indicator (path: indicator id or slug): what each holds, and which is preferred."""
+    rows = {r["id"]: r for r in service.walk("/indicators/gov_yield_10y/series")}
+    assert set(rows) == {"fred:country_usa:gov_yield_10y:D", "mof-japan:country_jpn:gov_yield_10y:D", "us-treasury-par:country_usa:gov_yield_10y:D"}  # fmt: skip
+    treasury = {**rows["us-treasury-par:country_usa:gov_yield_10y:D"]}
+    rights = treasury.pop("rights")
+    assert rights["redistributable"] is True
+    assert treasury == {
+        "id": "us-treasury-par:country_usa:gov_yield_10y:D", "indicatorId": "indicator_gov_yield_10y", "entityId": "country_usa",
+        "sourceId": "us-treasury-par", "providerId": "us-treasury", "nativeId": "BC_10YEAR", "name": "United States, 10-year par yield",
+        "frequency": "daily", "unit": "percent", "preferred": True, "firstPeriod": "2023-11-13T00:00:00Z",
+        "lastPeriod": "2026-11-19T00:00:00Z", "observationCount": 38 + 1, "vintageCount": 40 + 2, "vintagesFrom": "2023-11-13T23:59:59Z",
+        "lastObservedAt": "2026-11-20T01:00:00Z", "freshnessStatus": "fresh",
+    }  # fmt: skip
+    assert [r["preferred"] for r in rows.values()] == [False, True, True]
+
+
+def test_every_series_adds_up(service):
+    """Counts and bounds agree with the rows and vintages served."""
+    observed = service.walk("/observations", limit=500, sources="all") + service.walk(
+        "/derived-observations", limit=500, sources="all"
+    )
+    vintages = service.walk("/observations/vintages", limit=500, sources="all")
+    found = 0
+    for indicator in service.walk("/indicators", limit=500):
+        for row in service.walk(f"/indicators/{indicator['slug']}/series"):
+            mine = [o for o in observed if o["metadata"]["seriesId"] == row["id"]]
+            known = [v["observedAt"] for v in vintages if v["metadata"]["seriesId"] == row["id"]]
+            assert (row["observationCount"], row["vintageCount"]) == (len(mine), len(known))
+            assert row["firstPeriod"] == min(o["periodEnd"] for o in mine)
+            assert (row["vintagesFrom"], row["lastObservedAt"]) == (min(known), max(known))
+            assert {(o["unit"], o["frequency"], o["rights"]["valueWithheld"]) for o in mine} == {
+                (row["unit"], row["frequency"], row["rights"]["valueWithheld"])
+            }
+            assert isinstance(row["nativeId"], str)
+            found += 1
+    assert found == service.ok("/coverage")["series"]
+
+
+def test_filters_of_series(service):
+    """Series by country, source, provider and frequency."""
+    path = "/indicators/gov_yield_10y/series"
+    whole = service.walk(path)
+    for query, keep in (
+        ({"country": "JP"}, lambda r: r["entityId"] == "country_jpn"), ({"entity": "united-states"}, lambda r: r["entityId"] == "country_usa"),
+        ({"source_id": "fred"}, lambda r: r["sourceId"] == "fred"), ({"provider_id": "mof"}, lambda r: r["providerId"] == "mof"),
+        ({"frequency": "weekly"}, lambda r: False), ({"frequency": "D"}, lambda r: True), ({"entity_id": "nobody"}, lambda r: False),
+    ):  # fmt: skip
+        assert service.walk(path, **query) == [r for r in whole if keep(r)]
+
+
+def test_entities_of_a_derived_indicator(service):
+    """Lists entities for which the derived indicator has data: entityId and name."""
+    usa, japan = {"entityId": "country_usa", "name": "United States"}, {"entityId": "country_jpn", "name": "Japan"}
+    for name in ("yield_slope_2s10s", "indicator_yield_slope_2s10s", "2S10S"):
+        assert service.ok(f"/derived-indicators/{name}/entities") == [japan, usa]
+    assert service.ok("/derived-indicators/yield_slope_2s10s/entities", order="desc", limit=1) == [usa]
+    assert service.ok("/derived-indicators/sovereign_spread_10y_usa/entities") == [japan]
+    assert service.ok("/derived-indicators/debt_change_5y/entities") == []
+    for indicator in service.walk("/derived-indicators", limit=500):
+        rows = service.walk("/derived-observations", indicator=indicator["slug"], limit=500)
+        found = service.walk(f"/derived-indicators/{indicator['slug']}/entities")
+        assert {r["entityId"] for r in found} == {r["entityId"] for r in rows}
+
+
+def test_providers_and_sources(service):
+    """Who publishes; feeds, each with its licence, rights, health and freshness. Each belongs to the other."""
+    providers = {p["id"]: p for p in service.walk("/providers")}
+    sources = {s["id"]: s for s in service.walk("/sources")}
+    assert set(sources) == {"us-treasury-par", "mof-japan", "fred", "almanac-derived"}
+    assert {(p, s) for p, row in providers.items() for s in row["sourceIds"]} == {(row["providerId"], s) for s, row in sources.items()}  # fmt: skip
+    assert providers["us-treasury"]["kind"] == "treasury"
+    assert providers["mof"]["country"] in {"JP", "JPN", "country_jpn"}
+    fred = sources["fred"]
+    assert (fred["storesVintages"], fred["health"], fred["freshnessStatus"]) == (True, "ok", "fresh")
+    assert fred["frequencies"] == ["daily", "weekly", "monthly", "quarterly"]
+    assert (fred["firstPeriod"], fred["lastPeriod"]) == ("2023-01-31T00:00:00Z", "2026-12-31T00:00:00Z")
+    assert fred["lastSuccessAt"] == "2026-11-20T12:00:00Z"
+    treasury = sources["us-treasury-par"]
+    assert treasury["rights"]["derivativesAllowed"] is True
+    assert (
+        treasury["license"] == treasury["rights"]["license"] == "Public domain (work of the United States government)"
+    )
+    observed = service.walk("/observations", limit=500, sources="all") + service.walk(
+        "/derived-observations", limit=500, sources="all"
+    )
+    for name, row in sources.items():
+        assert row["seriesCount"] == len({o["metadata"]["seriesId"] for o in observed if o["sourceId"] == name})
+
+
+def test_a_source_that_never_ran(own):
+    """health: ok, late, failing, never_run; by attempts, not by words."""
+    with own.world() as world, world.batch("test") as batch:
+        world.db.execute("DELETE FROM source_state WHERE source = 'fred'")
+        batch.touch()
+    assert {s["id"]: s["health"] for s in own.walk("/sources")}["fred"] == "never_run"
+    own.data_now = own.settings.clock() + 200 * 86_400
+    states = {s["id"]: (s["health"], s["freshnessStatus"]) for s in own.walk("/sources")}
+    assert states["us-treasury-par"] == ("late", "stale")
+
+
+def test_countries(service):
+    """Countries by `name`, then id; path parameter: country id or ISO code (or slug)."""
+    rows = {r["id"]: r for r in service.walk("/countries", limit=500)}
+    assert set(rows) == {e.id for e in CATALOG.entities.values() if e.kind in {"country", "region"}}
+    usa = rows["country_usa"]
+    assert usa == {**usa, "slug": "united-states", "name": "United States", "isoAlpha2": "US", "isoAlpha3": "USA", "kind": "country",
+                   "currency": "USD", "ratesScope": True, "freshnessStatus": "fresh"}  # fmt: skip
+    for entity, row in rows.items():
+        seen = {o["indicatorId"] for o in service.walk("/observations/latest", entity_id=entity, limit=500)}
+        assert row["indicatorCount"] == len(seen), entity
+        assert (row["freshnessStatus"] == "unknown") == (not seen)
+        for name in (row["id"], row["slug"], row["isoAlpha2"], row["isoAlpha3"]):
+            if name is not None:
+                assert service.ok(f"/countries/{name.lower()}") == service.ok(f"/countries/{name.upper()}") == row
+    assert service.ok("/countries/EUR")["id"] == "region_euro_area"
+    assert service.ok("/countries/840") == usa
+    assert {r["id"] for r in rows.values() if r["ratesScope"]} == {
+        e.id for e in CATALOG.entities.values() if e.rates_scope
+    }
+    assert service.error("/countries/untied-states", 404)["details"]["suggestion"] == "united-states"
+
+
+def test_coverage(service):
+    """GET /coverage: the cheapest authenticated call; 200 means the key is live, 401 means it is missing, malformed or revoked."""
+    assert service.ok("/coverage", "events:read") == service.ok("/coverage", "free") == {
+        "countries": 2, "regions": 0, "companies": 0, "indicators": {"raw": 16, "derived": 13}, "series": 40, "observations": 849,
+        "derivedObservations": 427, "vintages": service.ok("/coverage")["vintages"], "statements": 0, "events": 0, "providers": 4,
+        "sources": 4, "firstPeriod": "2023-01-31T00:00:00Z", "lastPeriod": "2026-12-31T00:00:00Z",
+        "lastIngestedAt": "2026-11-20T12:00:00Z", "dataVersion": int(service.get("/coverage").headers["x-data-version"]),
+    }  # fmt: skip
+    assert ENDPOINTS["/coverage"].scope is None
+
+
+def test_a_revoked_key(own):
+    """401: the key is missing, malformed or revoked; unknown and revoked get the same message."""
+    assert own.get("/coverage").status_code == 200
+    own.accounts.revoke(own.keys["pro"], now=int(own.real_now))
+    revoked = own.error("/coverage", 401)
+    unknown = own.error("/coverage", 401, own.keys["free"][:-8] + "AAAAAAAA")
+    assert revoked["code"] == unknown["code"] == "unauthorized"
+    assert own.get("/coverage", "free").status_code == 200
+
+
+@pytest.mark.parametrize("expires", [10, 1000])
+def test_an_expired_key(own, expires):
+    """401 for an expired key, by real time."""
+    text, _ = own.accounts.create_key("pro@example.org", expires=int(own.real_now) + expires, now=int(own.real_now))
+    assert own.get("/coverage", text).status_code == 200
+    own.real_now += expires
+    assert own.get("/coverage", text).status_code == 401

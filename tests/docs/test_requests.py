@@ -1,0 +1,60 @@
+"""Every request that a page shows is made, and answered as the page says."""
+
+import pytest
+
+from almanac.api.errors import CODES
+
+from .shown import ANYTHING, commands, differences, requests
+from .tables_interface import every
+
+_STATUS = {code: status for status, code in CODES.items()}
+
+
+@pytest.mark.parametrize("shown", requests(), ids=lambda shown: f"{shown.page} {shown.target}")
+def test_a_shown_request_is_answered_as_shown(service, shown):
+    given = service.get(shown.target)
+    error = shown.answer.get("error") if shown.answer else None
+    assert given.status_code == (_STATUS[error["code"]] if error else 200), given.text
+    if shown.answer is not None:
+        assert list(differences(shown.answer, given.json())) == []
+    elif given.headers["content-type"] == "application/json":
+        assert given.json() != {}
+
+
+def test_the_pages_show_enough():
+    targets = [shown.target for shown in requests() if shown.page == "README.md" and shown.answer is not None]
+    assert 4 <= len(targets) <= 8
+
+
+@pytest.mark.parametrize(
+    ("shown", "given", "wrong"),
+    [
+        ({"a": 1}, {"a": 1, "b": 2}, []),
+        ({"a": ANYTHING}, {"a": [1]}, []),
+        ({"a": ANYTHING}, {}, [".a: is not in the answer"]),
+        ({"a": {"b": 1}}, {"a": {"b": 2}}, [".a.b: 1 is shown, 2 is given"]),
+        ([1, ANYTHING], [1, 2, 3], []),
+        ([1, 2], [1, 2, 3], [": 2 rows are shown, 3 are given"]),
+        ([1, 2, ANYTHING], [1], [": 2 rows are shown, 1 are given"]),
+        ([None], [1], ["[0]: None is shown, 1 is given"]),
+        ([], {}, [": [] is shown, {} is given"]),
+    ],
+)
+def test_the_comparison_finds_what_differs(shown, given, wrong):
+    assert list(differences(shown, given)) == wrong
+
+
+def test_a_curl_of_a_page_asks_for_a_declared_path():
+    paths = {one.path for one in every()}
+    asked = [
+        words[-1].partition("?")[0].partition(":8000")[2]
+        for _, words in commands()
+        if words[0] == "curl" and ":8000" in words[-1]
+    ]
+    assert asked != []
+    assert [path for path in asked if not any(_fits(path, template) for template in paths)] == []
+
+
+def _fits(path, template):
+    parts, wanted = path.split("/"), template.split("/")
+    return len(parts) == len(wanted) and all(w.startswith("{") or p == w for p, w in zip(parts, wanted, strict=True))

@@ -1,0 +1,64 @@
+"""The generated tables of the pages are in step with the code, and nothing declared is missing from them."""
+
+import re
+
+import pytest
+
+from almanac.api.errors import CODES
+
+from .render import ROOT, MarkError, pages, rendered
+from .tables_interface import every
+from .tables_operations import paths, variable
+
+
+@pytest.mark.parametrize("page", list(pages()), ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_the_tables_of_a_page_are_in_step(page):
+    text = page.read_text("utf-8")
+    assert rendered(text, page.name) == text, "run `make docs`"
+
+
+def test_every_endpoint_has_a_section():
+    text = (ROOT / "docs/interface.md").read_text("utf-8")
+    told = re.findall(r"(?m)^### GET (\S+)$", text)
+    marked = re.findall(r"(?m)^<!-- table:endpoint (\S+) -->$", text)
+    declared = [one.path for one in every()]
+    assert sorted(told) == sorted(declared)
+    assert marked == told
+
+
+def test_every_setting_and_every_error_code_is_told():
+    operations = (ROOT / "docs/operations.md").read_text("utf-8")
+    assert [path for path, _ in paths() if f"`{variable(path)}`" not in operations] == []
+    interface = (ROOT / "docs/interface.md").read_text("utf-8")
+    assert [code for code in CODES.values() if f"`{code}`" not in interface] == []
+
+
+def test_links_between_pages_lead_somewhere():
+    broken = [
+        f"{page.name}: {target}"
+        for page in [*pages(), ROOT / "CHANGELOG.md"]
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text("utf-8"))
+        if "://" not in target and not (page.parent / target).exists()
+    ]
+    assert broken == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<!-- table:nothing -->\n<!-- end -->\n", "there is no table 'nothing'"),
+        ("<!-- table:errors -->\nno end\n", "1 tables begin, 0 of them"),
+    ],
+)
+def test_a_wrong_mark_is_named(text, message):
+    with pytest.raises(MarkError, match=re.escape(f"page.md: {message}")):
+        rendered(text, "page.md")
+
+
+def test_a_table_out_of_step_is_made_anew_and_prose_stays():
+    old = "before\n<!-- table:plans -->\nold\n<!-- end -->\nafter\n"
+    new = rendered(old, "page.md")
+    assert new.startswith("before\n<!-- table:plans -->\n| Plan |")
+    assert "| free | 100 | 24 months |" in new
+    assert new.endswith("\n<!-- end -->\nafter\n")
+    assert rendered(new, "page.md") == new

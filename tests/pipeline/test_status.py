@@ -1,0 +1,116 @@
+"""Figures, health and what could not be read, on the invented mirror."""
+
+import msgspec
+import pytest
+
+from almanac.domain.observations import wire_time
+from almanac.pipeline.status import Quarantined, Unmapped, status
+from almanac.pipeline.world import World
+from almanac.store.coverage import coverage
+
+from .invented import BROKEN, NOW, ROWS, SOURCE, THIRD, settings, take, url
+
+DAY = 86_400
+
+
+def state(world, days=0):
+    return status(world.db, world.settings.clock() + days * DAY)
+
+
+def health(found, source=SOURCE):
+    return {one.id: one for one in found.sources}[source]
+
+
+def test_figures_of_the_invented_mirror(world):
+    found = coverage(world.db)
+    rows = dict(
+        world.db.execute(
+            "SELECT kind, count(*) FROM current JOIN topic USING(topic) WHERE to_version = 1 << 62 GROUP BY kind"
+        )
+    )
+    # Two tenors of four days each that still have a value.
+    assert rows["raw"] == found.observations == 8
+    assert rows["derived"] == found.derived_observations > 0
+    assert found.vintages == world.db.execute("SELECT count(*) FROM vintages WHERE to_version = 1 << 62").get
+    assert (found.countries, found.regions, found.companies) == (1, 0, 0)
+    slugs = {"raw": set(), "derived": set()}
+    for kind, indicator in world.db.execute(
+        "SELECT kind, indicator FROM topic JOIN series USING(topic) WHERE rows > 0"
+    ):
+        slugs[kind].add(indicator)
+    assert slugs["raw"] == {"gov_yield_2y", "gov_yield_10y"}
+    assert "yield_slope_2s10s" in slugs["derived"]
+    assert (found.indicators.raw, found.indicators.derived) == (2, len(slugs["derived"]))
+    assert found.series == 2 + len(slugs["derived"])
+    assert (found.providers, found.sources, found.statements, found.events) == (1, 1, 0, 0)
+    assert (found.first_period, found.last_period) == ("2025-12-31T00:00:00Z", "2026-01-07T00:00:00Z")
+    assert found.last_ingested_at == NOW
+    assert found.data_version == world.db.execute("SELECT max(version) FROM version").get
+
+
+def test_the_names_are_those_of_the_interface(world):
+    assert list(msgspec.to_builtins(coverage(world.db))) == [
+        "countries", "regions", "companies", "indicators", "series", "observations", "derivedObservations", "vintages",
+        "statements", "events", "providers", "sources", "firstPeriod", "lastPeriod", "lastIngestedAt", "dataVersion",
+    ]  # fmt: skip
+
+
+def test_an_empty_store_has_zeros_and_nulls(tmp_path):
+    with World(settings(tmp_path)) as world:
+        found = msgspec.to_builtins(coverage(world.db))
+        assert found.pop("dataVersion") == 1  # the catalogue
+        assert found.pop("indicators") == {"raw": 0, "derived": 0}
+        assert set(found.values()) == {0, None}
+        assert {one.health for one in state(world).sources} == {"never_run"}
+
+
+def test_a_company_counts_one_statement_for_each_period_of_its_telling_line(world):
+    world.db.execute('INSERT INTO record VALUES(\'entity\', \'company_1\', \'{"id":"company_1","kind":"company"}\')')
+    lines = [("net_income", "A", 10), ("net_income", "Q", 40), ("revenue", "A", 99), ("total_assets", "A", 9)]
+    for number, (indicator, frequency, rows) in enumerate(lines, start=5000):
+        world.db.execute("INSERT INTO topic VALUES(?, ?, 'company_1', ?, 'derived')", (number, indicator, frequency))
+        # A second source that tells the same statements adds none.
+        for source, count in (("sec", rows), ("copy", rows - 1)):
+            world.db.execute(
+                "INSERT INTO series VALUES(NULL, ?, ?, ?, '{}', 0, 0, NULL, NULL, NULL, ?, ?, NULL, NULL, NULL, NULL)",
+                (f"{source}-{number}", number, source, count, count),
+            )
+    found = coverage(world.db)
+    assert (found.companies, found.statements) == (1, 10 + 40 + 9)
+
+
+def test_what_could_not_be_read_and_what_is_not_mapped_is_listed(world):
+    found = state(world)
+    (one,) = found.quarantine
+    assert (one.source, one.url, one.fetched_at) == (SOURCE, url(2024), "2026-01-07T23:33:00Z")
+    assert "DOCTYPE" in one.reason
+    assert isinstance(one, Quarantined)
+    assert found.unmapped == [Unmapped(SOURCE, "BC_4MONTH", 1)]
+
+
+def test_a_source_fails_while_the_newest_answer_of_an_address_cannot_be_read(world, tmp_path):
+    assert (health(state(world)).health, health(state(world)).unreadable) == ("failing", 1)
+    mended = (url(2024), "2026-01-08T00:00:01Z", THIRD.replace(b"2026-01", b"2024-01"), 200)
+    take(world, tmp_path / "mirror", [*ROWS, mended])
+    assert (health(state(world)).health, health(state(world)).unreadable) == ("ok", 0)
+    assert len(state(world).quarantine) == 1  # still kept and still listed
+    take(world, tmp_path / "mirror", [(url(2024), "2026-01-09T00:00:01Z", BROKEN, 200)])
+    assert health(state(world)).health == "failing"
+
+
+@pytest.mark.parametrize(("days", "word"), [(0, "ok"), (10, "ok"), (11, "late")])
+def test_a_daily_source_is_late_after_its_allowance(tmp_path, days, word):
+    with World(settings(tmp_path)) as world:
+        take(world, tmp_path / "mirror", ROWS[:1])
+        found = health(state(world, days))
+        assert found.health == word
+        assert (found.last_success_at, found.last_error) == (NOW, None)
+        assert health(state(world, days), "fred").health == "never_run"
+
+
+def test_a_run_that_failed_says_why(tmp_path):
+    with World(settings(tmp_path)) as world:
+        world.db.execute("INSERT INTO source_state VALUES(?, 20, 10, 10, 1, 'the publisher answered 503')", (SOURCE,))
+        found = health(state(world))
+        assert (found.health, found.last_error) == ("failing", "the publisher answered 503")
+        assert (found.last_attempt_at, found.last_success_at) == (wire_time(20), wire_time(10))

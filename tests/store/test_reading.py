@@ -1,0 +1,264 @@
+"""Reading: a view is one state, a past state can be asked for, and what readers remember follows the writer."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from tests.laws.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent
+
+from almanac.domain.observations import Statement
+from almanac.domain.periods import Period
+from almanac.store import sqlite
+from almanac.store.reading import Place, Reader, Selection, View
+
+JANUARY, FEBRUARY, MARCH = (Period.parse(f"2025-{month:02}").key for month in (1, 2, 3))
+
+
+@pytest.fixture
+def world():
+    with SmallWorld() as opened:
+        yield opened
+
+
+def level(source, day, *lines, country="aaa"):
+    return sent(source, day, (f"level.{country}", [Statement(*line) for line in lines], None))
+
+
+def cells(rows):
+    return [(row.series.spec.source, row.period) for row in rows]
+
+
+# -- selections ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filled(world):
+    balance = Period(None, date(2025, 2, 15)).key
+    world.send(
+        [
+            level(ALPHA, 1, (JANUARY, 1.0), (FEBRUARY, 2.0), (MARCH, 3.0), (balance, 9.0)),
+            level(ALPHA, 1, (JANUARY, 4.0), country="bbb"),
+            sent(BETA, 1, ("policy.aaa", [Statement(Period.parse("2025-02-28").key, 5.0)], None)),
+        ]
+    )
+    return world
+
+
+@pytest.mark.parametrize(
+    ("selection", "expected"),
+    [
+        ({}, [1.0, 9.0, 2.0, 3.0, 4.0, 5.0]),
+        ({"indicators": ("policy",)}, [5.0]),
+        ({"indicators": ("policy", "level")}, [1.0, 9.0, 2.0, 3.0, 4.0, 5.0]),
+        ({"indicators": ("aaa", "zzz")}, []),
+        ({"indicators": ()}, []),
+        ({"entities": ("country_bbb",)}, [4.0]),
+        ({"entities": ()}, []),
+        ({"sources": frozenset({BETA})}, [5.0]),
+        ({"sources": frozenset()}, []),
+        ({"frequency": "D"}, [5.0]),
+        ({"kind": "derived", "indicators": ("level",)}, []),
+        ({"starts_from": date(2025, 2, 1), "indicators": ("level",)}, [2.0, 3.0]),
+        ({"ends_from": date(2025, 2, 15), "indicators": ("level",)}, [9.0, 2.0, 3.0]),
+        ({"ends_by": date(2025, 2, 28), "entities": ("country_aaa",)}, [1.0, 9.0, 2.0, 5.0]),
+        ({"starts_from": date(2025, 2, 2), "ends_from": date(2025, 1, 1)}, [3.0, 5.0]),
+    ],
+)
+@pytest.mark.parametrize("as_of", [None, START + 9 * DAY_SECONDS])
+@pytest.mark.parametrize("sort", ["topic", "ingested_at"])
+def test_filters(filled, selection, expected, as_of, sort):
+    rows = filled.rows(as_of, sort=sort, **{"kind": "raw", **selection})
+    assert [float(row.val.split(b":")[1].split(b",")[0]) for row in rows] == expected
+
+
+def test_a_selection_that_cannot_match_asks_nothing(world):
+    view = world.view()
+    world.db.execute("DROP TABLE current")
+    nothing = Selection(sources=frozenset())
+    asked = {"version": 1, "every": True, "descending": False, "after": None, "limit": 5}
+    assert view.page(nothing, as_of=None, sort="topic", **asked) == ([], None)
+    assert view.cell_vintages(nothing, as_of=1, **asked) == ([], None)
+
+
+def test_a_page_that_ends_with_the_list_has_no_next(filled):
+    view = filled.view()
+    asked = {"version": view.version, "as_of": None, "every": True, "sort": "topic", "descending": False, "after": None}
+    assert view.page(Selection(kind="raw"), limit=6, **asked)[1] is None
+    rows, after = view.page(Selection(kind="raw"), limit=5, **asked)
+    assert len(rows) == 5
+    assert Place(*after)[:4] == ("level", "country_bbb", "M", JANUARY)
+
+
+# -- past states --------------------------------------------------------------------------------------------------------
+
+
+def test_a_past_version_is_read_as_it_was(world):
+    world.send([level(ALPHA, 3, (JANUARY, 1.0))])
+    pinned = world.version
+    world.send([level(ALPHA, 5, (JANUARY, 2.0)), level(ALPHA, 1, (JANUARY, 0.5), (FEBRUARY, 7.0))])
+    assert [row.val[:19] for row in world.rows(version=pinned)] == [b',"valueNumeric":1,"']
+    as_then = world.rows(START + 9 * DAY_SECONDS, version=pinned)
+    assert [row.val[:19] for row in as_then] == [b',"valueNumeric":1,"']
+    assert [row.period for row in world.rows(kind="raw")] == [JANUARY, FEBRUARY]
+
+
+def test_the_order_of_sources_is_that_of_the_version(world):
+    world.send([level(ALPHA, 1, (JANUARY, 1.0)), level(BETA, 1, (JANUARY, 2.0))])
+    pinned = world.version
+    world.prefer(BETA, ALPHA)
+    assert cells(world.rows(every=False)) == [(BETA, JANUARY)]
+    assert cells(world.rows(every=False, version=pinned)) == [(ALPHA, JANUARY)]
+    assert cells(world.rows()) == [(BETA, JANUARY), (ALPHA, JANUARY)]
+    assert cells(world.rows(version=pinned, descending=True)) == [(BETA, JANUARY), (ALPHA, JANUARY)]
+
+
+def test_rights_are_those_of_now_whatever_the_version(world):
+    world.send([level(GAMMA, 1, (JANUARY, 1.0)), level(BETA, 1, (JANUARY, 2.0))])
+    pinned = world.version
+    assert cells(world.rows(every=False)) == [(BETA, JANUARY)]
+    world.allow(GAMMA)
+    assert cells(world.rows(every=False)) == cells(world.rows(every=False, version=pinned)) == [(GAMMA, JANUARY)]
+
+
+def test_a_source_filter_narrows_before_the_choice(world):
+    world.send([level(ALPHA, 1, (JANUARY, 1.0)), level(BETA, 2, (JANUARY, 2.0))])
+    only = {"sources": frozenset({BETA}), "every": False}
+    assert cells(world.rows(**only)) == cells(world.rows(sort="observed_at", **only)) == [(BETA, JANUARY)]
+
+
+def test_a_preferred_row_withdrawn_gives_way(world):
+    world.send([level(ALPHA, 1, (JANUARY, 1.0)), level(BETA, 1, (JANUARY, 2.0)), level(ALPHA, 3, (JANUARY, None))])
+    for as_of in (None, START + 3 * DAY_SECONDS):
+        assert cells(world.rows(as_of, every=False)) == [(BETA, JANUARY)]
+    assert cells(world.rows(START + 2 * DAY_SECONDS, every=False)) == [(ALPHA, JANUARY)]
+
+
+def vintages(world, *, every=True, descending=False, **selection):
+    rows, _ = world.view().cell_vintages(
+        Selection(**selection),
+        version=world.version,
+        as_of=1 << 40,
+        every=every,
+        descending=descending,
+        after=None,
+        limit=1 << 30,
+    )
+    return [(row.series.spec.source, (row.known - START) // DAY_SECONDS, row.withdrawn) for row in rows]
+
+
+def test_vintages_are_listed_by_source_then_knowledge_with_withdrawals(world):
+    world.send([level(BETA, 1, (JANUARY, 2.0)), level(ALPHA, 1, (JANUARY, 1.0)), level(ALPHA, 3, (JANUARY, None))])
+    found = [(ALPHA, 1, False), (ALPHA, 3, True), (BETA, 1, False)]
+    assert vintages(world) == found
+    assert vintages(world, descending=True) == found[::-1]
+    # The preferred history is that of the source whose row is shown.
+    assert vintages(world, every=False) == [(BETA, 1, False)]
+    assert vintages(world, every=False, sources=frozenset({ALPHA})) == found[:2]
+    assert vintages(world, observed_from=START + 2 * DAY_SECONDS) == [(ALPHA, 3, True)]
+
+
+def test_a_withdrawn_row_says_so_and_has_an_id_of_its_own(world):
+    world.send([level(ALPHA, 1, (JANUARY, 1.0)), level(ALPHA, 3, (JANUARY, None))])
+    rows, _ = world.view().cell_vintages(
+        Selection(), version=world.version, as_of=1 << 40, every=True, descending=False, after=None, limit=10
+    )
+    assert [row.withdrawn for row in rows] == [False, True]
+    assert len({row.id for row in rows}) == 2
+    assert rows[1].extra == b',"withdrawn":true'
+
+
+# -- freshness ----------------------------------------------------------------------------------------------------------
+
+
+def test_freshness_is_judged_by_the_newest_period_that_is_no_forecast(world):
+    future = Period.parse("2027-01").key
+    world.send(
+        [
+            level(ALPHA, 1, (JANUARY, 1.0)),
+            level(ALPHA, 2, (FEBRUARY, 1.0), (future, 2.0)),
+            level(ALPHA, 4, (FEBRUARY, None)),
+        ]
+    )
+    view = world.view()
+    series = view.directory.series_by_id("alpha:country_aaa:level:M")
+    for as_of, expected in (
+        (None, JANUARY), (START + 3 * DAY_SECONDS, FEBRUARY), (START + DAY_SECONDS, JANUARY), (START + 4 * DAY_SECONDS, JANUARY),
+        (START, None),
+    ):  # fmt: skip
+        assert view.newest_period(series, world.version, as_of) == expected
+    assert view.freshness(series, world.version, None, date(2025, 5, 1)) == "fresh"
+    assert view.freshness(series, world.version, None, date(2025, 5, 2)) == "stale"
+    assert view.freshness(series, world.version, START, date(2025, 5, 1)) == "unknown"
+
+
+# -- the reader of a file -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stored(tmp_path, world):
+    """The small world in a file, with a reader of its own connection."""
+    world.db.close()
+    path = tmp_path / "data.db"
+    world.db = sqlite.create(path)
+    world.sync()
+    world.restart()
+    reader = Reader(path)
+    yield world, reader
+    reader.close()
+
+
+def listed(view: View):
+    return cells(
+        view.page(
+            Selection(),
+            version=view.version,
+            as_of=None,
+            every=False,
+            sort="topic",
+            descending=False,
+            after=None,
+            limit=9,
+        )[0]
+    )
+
+
+def test_a_view_is_one_state_while_the_writer_goes_on(stored):
+    world, reader = stored
+    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
+    with reader.view() as view:
+        assert listed(view) == [(ALPHA, JANUARY)]
+        world.send([level(ALPHA, 2, (FEBRUARY, 1.0))])
+        assert listed(view) == [(ALPHA, JANUARY)]
+    with reader.view() as view:
+        assert view.version == world.version
+        assert listed(view)[:2] == [(ALPHA, JANUARY), (ALPHA, FEBRUARY)]
+
+
+def test_a_reader_follows_changes_of_rights_and_order(stored):
+    world, reader = stored
+    world.send([level(GAMMA, 1, (JANUARY, 1.0)), level(BETA, 1, (JANUARY, 2.0))])
+    with reader.view() as view:
+        assert listed(view) == [(BETA, JANUARY)]
+        before = view.directory
+    with reader.view() as view:
+        assert view.directory is before
+    world.allow(GAMMA)
+    with reader.view() as view:
+        assert listed(view) == [(GAMMA, JANUARY)]
+    world.prefer(BETA, GAMMA)
+    with reader.view() as view:
+        assert listed(view) == [(BETA, JANUARY)]
+
+
+def test_a_failing_request_ends_its_transaction(stored):
+    world, reader = stored
+    with pytest.raises(RuntimeError), reader.view():
+        raise RuntimeError
+    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
+    with reader.view() as view:
+        assert view.version == world.version
+
+
+def test_no_store_is_storage_unavailable(tmp_path):
+    with pytest.raises(sqlite.Unavailable), Reader(Path(tmp_path / "nothing.db")).view():
+        pass

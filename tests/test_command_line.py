@@ -1,0 +1,362 @@
+"""The commands for data: what they print where, and how they end. `accounts` and `keys` have a file of their own."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from almanac.__main__ import main
+from almanac.commands.shared import Progress
+
+from .pipeline.invented import BILLS, GOOD, NOW, ROWS, SOURCE, url, write_mirror
+
+REAL_DATA = Path(__file__).resolve().parents[1] / "../shared/real-data"
+SUMMARY = ["source", "read", "known", "notRead", "quarantined", "failed", "cellsChanged", "unmappedSeries"]
+
+
+@pytest.fixture
+def run(tmp_path):
+    def call(*arguments, expect=0, home="home", **env):
+        given = {"ALMANAC_HOME": str(tmp_path / home), "ALMANAC_NOW": NOW, **env}
+        result = CliRunner(env=given).invoke(main, [str(argument) for argument in arguments])
+        assert result.exit_code == expect, result.output
+        return result
+
+    return call
+
+
+@pytest.fixture
+def mirror(tmp_path):
+    return write_mirror(tmp_path / "mirror")
+
+
+@pytest.fixture
+def good(tmp_path):
+    return write_mirror(tmp_path / "good", GOOD)
+
+
+def summary(result):
+    header, *lines = result.stdout.splitlines()
+    assert header.split() == SUMMARY
+    return {source: [int(figure) for figure in figures] for source, *figures in map(str.split, lines)}
+
+
+def coverage(run):
+    return json.loads(run("status", "--json").stdout)["coverage"]
+
+
+# -- ingest -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_mirror_is_taken_in_and_what_was_not_read_is_named(run, mirror):
+    result = run("ingest", "us-treasury", "--from", mirror, expect=3)
+    assert summary(result) == {SOURCE: [4, 0, 2, 1, 0, 13, 1]}
+    told = result.stderr.splitlines()
+    assert f"read {url(2026)}: 4 cells changed, 1 series not mapped" in told
+    assert f"not read {url(2023)}: the publisher answered 404" in told
+    assert [line for line in told if line.startswith(f"not read {BILLS}: ")] != []
+    assert [line for line in told if line.startswith(f"quarantined {url(2024)}: ") and "DOCTYPE" in line] != []
+
+
+def test_the_second_run_adds_no_vintage(run, good):
+    run("ingest", SOURCE, "--from", good)
+    before = coverage(run)
+    assert (before["observations"], before["lastIngestedAt"]) == (8, NOW)
+    assert summary(run("ingest", SOURCE, "--from", good)) == {SOURCE: [0, 4, 0, 0, 0, 0, 0]}
+    assert coverage(run) == before
+
+
+def test_nothing_ingested_is_exit_1(run, tmp_path):
+    only_broken = write_mirror(tmp_path / "broken", [ROWS[5]])
+    assert summary(run("ingest", SOURCE, "--from", only_broken, expect=1)) == {SOURCE: [0, 0, 0, 1, 0, 0, 0]}
+
+
+def test_a_broken_file_of_a_mirror_fails_alone(run, tmp_path):
+    folder = write_mirror(tmp_path / "mirror", GOOD)
+    listing = (folder / "mirror.csv").read_text().replace("3.xml", "3.xml.gz")
+    (folder / "mirror.csv").write_text(listing)
+    (folder / "3.xml.gz").write_bytes(b"no gzip")
+    result = run("ingest", SOURCE, "--from", folder, expect=3)
+    assert summary(result) == {SOURCE: [3, 0, 0, 0, 1, 11, 1]}
+    assert f"failed {url(2025)}: " in result.stderr
+    assert json.loads(run("status", "--json").stdout)["sources"][-1]["health"] == "failing"
+
+
+def test_all_takes_every_real_source(run, good):
+    found = summary(run("ingest", "--all", "--from", good))
+    assert found.pop(SOURCE)[0] == 4
+    assert {"fred", "mof-japan"} <= set(found)
+    assert not any(name.startswith(("sandbox", "almanac")) for name in found)
+    assert {tuple(figures) for figures in found.values()} == {(0,) * 7}
+
+
+def test_a_source_named_twice_is_taken_once(run, good):
+    assert list(summary(run("ingest", "us-treasury", SOURCE, "--from", good))) == [SOURCE]
+
+
+def test_unknown_sources_are_refused_with_the_nearest_and_all_valid_names(run, good):
+    result = run("ingest", "us-tresury", "--from", good, expect=2)
+    assert "there is no source 'us-tresury'; the nearest is us-treasury. Valid: " in result.stderr
+    for name in ("fred", "mof-japan", "us-treasury-par"):
+        assert name in result.stderr.split("Valid: ")[1]
+    assert "almanac-derived" not in result.stderr
+    assert "there is no source 'almanac-derived'" in run("ingest", "almanac-derived", expect=2).stderr
+
+
+def test_names_or_all_but_not_both_nor_neither(run):
+    for arguments in ([], ["fred", "--all"]):
+        assert "name one source or more, or give --all" in run("ingest", *arguments, expect=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--since", "yesterday", "'yesterday' is not a day like 2026-01-31"),
+        ("--entity", "untied-states", "there is no entity 'untied-states'; the nearest is united-states"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(run, good, option, value, told):
+    assert told in run("ingest", SOURCE, "--from", good, option, value, expect=2).stderr
+
+
+def test_a_mirror_is_read_whole_whatever_is_asked(run, good):
+    result = run("ingest", SOURCE, "--from", good, "--since", "2026-01-06", "--entity", "Country_JPN")
+    assert summary(result)[SOURCE][0] == 4
+    assert result.stderr.startswith("--since and --entity narrow what a publisher is asked; a mirror is read whole\n")
+
+
+def test_a_missing_key_is_named_before_anything_is_asked(run):
+    result = run("ingest", "us-treasury", "fred", expect=1)
+    assert result.stderr == "Error: fred needs a key: set ALMANAC_SOURCES__FRED__API_KEY\n"
+    assert coverage(run)["lastIngestedAt"] is None
+
+
+def test_an_entity_no_source_has_asks_nobody(run):
+    """Nothing is asked of a publisher for an entity it has nothing on: the run ends without the network."""
+    result = run("ingest", SOURCE, "--entity", "japan", expect=1)
+    assert summary(result) == {SOURCE: [0] * 7}
+
+
+def test_a_folder_without_a_listing_is_an_error(run, tmp_path):
+    result = run("ingest", SOURCE, "--from", tmp_path / "nowhere", expect=1)
+    assert "there is no such file; a mirror folder needs one with the columns" in result.stderr
+
+
+def test_real_data_never_enter_a_simulated_store(run, good, tmp_path):
+    run("status")
+    from almanac.config import Settings
+    from almanac.pipeline.world import World
+
+    with World(Settings(home=tmp_path / "home"), kind="simulated") as world:
+        world.claim()
+    result = run("ingest", SOURCE, "--from", good, expect=1)
+    assert "holds simulated data and cannot take real data: the two are never mixed" in result.stderr
+    run("ingest", SOURCE, "--from", good, home="real")
+    assert "holds real data and cannot take simulated data" in run("sandbox", home="real", expect=1).stderr
+
+
+def test_bars_on_a_terminal_and_plain_lines_elsewhere(monkeypatch, capsys):
+    plain = Progress()
+    with plain():
+        assert list(plain.track([1, 2], "parts")) == [1, 2]
+        plain.say("[bold]as it stands")
+    assert capsys.readouterr().err == "[bold]as it stands\n"
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    bars = Progress()
+    with bars():
+        assert list(bars.track([1, 2], "parts")) == [1, 2]
+        bars.say("[bold]as it stands")
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "[bold]as it stands\n" in shown.err
+    assert "parts" in shown.err
+    assert "100%" in shown.err
+
+
+# -- sources ------------------------------------------------------------------------------------------------------------
+
+
+def test_sources_say_what_they_need_and_what_is_missing(run, tmp_path):
+    rows = {row["id"]: row for row in json.loads(run("sources", "--json").stdout)}
+    assert rows["fred"]["needs"] == ["network", "key (ALMANAC_SOURCES__FRED__API_KEY, missing)"]
+    assert (rows["fred"]["vintages"], rows["fred"]["consent"]) == ("yes", "missing")
+    assert rows[SOURCE] == {
+        "id": SOURCE,
+        "provider": "us-treasury",
+        "fetches": "Daily Treasury par yield curve",
+        "license": "Public domain (work of the United States government)",
+        "exposure": "public",
+        "vintages": "no",
+        "needs": ["network"],
+        "keySetting": None,
+        "consent": "not needed",
+        "homepage": rows[SOURCE]["homepage"],
+    }
+    assert not (tmp_path / "home").exists()
+
+
+def test_a_recorded_consent_and_a_key_are_seen_but_never_printed(run):
+    given = {f"ALMANAC_SOURCES__FRED__CONSENT__{part}": part.lower() for part in ("BY", "ON", "REFERENCE")}
+    result = run("sources", ALMANAC_SOURCES__FRED__API_KEY="s3cret", **given)
+    header, *lines = result.stdout.splitlines()
+    assert header.split() == ["id", "fetches", "license", "vintages", "needs", "consent"]
+    (fred,) = [line for line in lines if line.startswith("fred ")]
+    assert "key (ALMANAC_SOURCES__FRED__API_KEY, set)" in fred
+    assert fred.endswith("recorded")
+    assert "s3cret" not in result.output
+
+
+# -- derive, rebuild, verify, status ------------------------------------------------------------------------------------
+
+
+def test_derive_rebuild_and_verify_find_a_healthy_store(run, mirror):
+    run("ingest", SOURCE, "--from", mirror, expect=3)
+    before = coverage(run)
+    assert run("derive").stdout == "0 cells changed\n"
+    version = before["dataVersion"] + 1
+    result = run("rebuild")
+    assert result.stdout == f"6 payloads replayed, data version {version}\n"
+    assert f"read {url(2025)}: 2 cells changed\n" in result.stderr
+    assert coverage(run) == {**before, "dataVersion": version}
+    checked = run("verify")
+    assert checked.stdout.startswith(f"no problem; 6 payloads, {before['series']} series, ")
+    assert checked.stdout.endswith(f"{before['vintages']} vintages checked\n")
+    assert checked.stderr == ""
+
+
+def test_verify_prints_each_problem_and_exits_1(run, good, tmp_path):
+    run("ingest", SOURCE, "--from", good)
+    (packed, *_) = sorted((tmp_path / "home/raw/objects").rglob("*.zst"))
+    packed.unlink()
+    result = run("verify", expect=1)
+    assert result.stdout == f"raw store: objects/{packed.parent.name}/{packed.name}: is missing\n"
+    assert result.stderr.startswith("1 problems; 4 payloads, ")
+
+
+def test_a_damaged_raw_store_ends_a_rebuild_with_its_name(run, good, tmp_path):
+    run("ingest", SOURCE, "--from", good)
+    before = coverage(run)
+    (packed, *_) = sorted((tmp_path / "home/raw/objects").rglob("*.zst"))
+    packed.unlink()
+    result = run("rebuild", expect=1)
+    assert result.stderr.splitlines()[-1] == f"Error: objects/{packed.parent.name}/{packed.name}: is missing"
+    assert coverage(run) == before
+
+
+def test_status_for_people_has_the_same_figures(run, mirror):
+    run("ingest", SOURCE, "--from", mirror, expect=3)
+    told = json.loads(run("status", "--json").stdout)
+    assert [one["nativeId"] for one in told["unmapped"]] == ["BC_4MONTH"]
+    assert [one["url"] for one in told["quarantine"]] == [url(2024)]
+    assert {one["id"]: one["health"] for one in told["sources"]}[SOURCE] == "failing"
+    lines = [line.split() for line in run("status").stdout.splitlines()]
+    held = told["coverage"]
+    assert ["observations", str(held["observations"])] in lines
+    assert ["indicators", "2", "raw,", str(held["indicators"]["derived"]), "derived"] in lines
+    assert [SOURCE, "failing", NOW, NOW, NOW, "1", "-"] in lines
+    assert [SOURCE, "BC_4MONTH", "1"] in lines
+    assert [SOURCE, url(2024), "2026-01-07T23:33:00Z"] in [line[:3] for line in lines]
+
+
+def test_status_of_an_empty_home(run):
+    found = json.loads(run("status", "--json").stdout)
+    assert (found["coverage"]["observations"], found["coverage"]["firstPeriod"]) == (0, None)
+    assert {one["health"] for one in found["sources"]} == {"never_run"}
+    assert (found["quarantine"], found["unmapped"]) == ([], [])
+
+
+# -- backup and restore -------------------------------------------------------------------------------------------------
+
+
+def test_backup_and_restore(run, good, tmp_path):
+    run("ingest", SOURCE, "--from", good)
+    run("accounts", "create", "ada@example.org", "--plan", "free")
+    file = tmp_path / "all.almanac"
+    assert run("backup", file).stdout == f"{file}\n"
+    result = run("restore", file, home="other")
+    assert (result.stdout, result.stderr) == (f"{tmp_path / 'other'}\n", "")
+    assert run("status", "--json", home="other").stdout == run("status", "--json").stdout
+    assert "ada@example.org" in run("accounts", "list", home="other").stdout
+    assert "is not empty" in run("restore", file, home="other", expect=1).stderr
+    assert "is there already" in run("backup", file, expect=1).stderr
+
+
+def test_a_backup_without_data_tells_to_rebuild(run, good, tmp_path):
+    run("ingest", SOURCE, "--from", good)
+    run("backup", tmp_path / "small", "--without-data")
+    assert (
+        run("restore", tmp_path / "small", home="other").stderr == "the backup holds no data: run `almanac rebuild`\n"
+    )
+    run("rebuild", home="other")
+    told, other = coverage(run), json.loads(run("status", "--json", home="other").stdout)["coverage"]
+    own = {"dataVersion", "lastIngestedAt"}
+    assert {k: v for k, v in other.items() if k not in own} == {k: v for k, v in told.items() if k not in own}
+
+
+def test_backup_of_nothing_makes_nothing(run, tmp_path):
+    assert "there is nothing to back up" in run("backup", tmp_path / "b", expect=1).stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- the whole ----------------------------------------------------------------------------------------------------------
+
+
+def test_help_lists_every_command_without_loading_what_they_need():
+    code = (
+        "import sys; from almanac.__main__ import main; main(['--help'], standalone_mode=False);"
+        " heavy = {'numpy', 'apsw', 'lxml', 'httpx2', 'rich'} & set(sys.modules); print(sorted(heavy))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    for command in (
+        "accounts",
+        "backup",
+        "derive",
+        "ingest",
+        "keys",
+        "rebuild",
+        "restore",
+        "sandbox",
+        "sources",
+        "status",
+        "verify",
+    ):
+        assert f"\n  {command} " in found
+    assert found.endswith("\n[]\n")
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_the_publishers_own_files(run):
+    if not (REAL_DATA / "mirror.csv").exists():
+        pytest.skip("the folder of real files is not beside the repository")
+    arguments = ("ingest", "us-treasury", "fred", "mof-japan", "--from", REAL_DATA)
+    first = run(*arguments)
+    assert {name: figures[3:5] for name, figures in summary(first).items()} == {
+        "us-treasury-par": [0, 0], "fred": [0, 0], "mof-japan": [0, 0],
+    }  # fmt: skip
+    before = coverage(run)
+    assert before["observations"] > 50_000
+    again = run(*arguments)
+    assert coverage(run) == before
+    for name, figures in summary(again).items():
+        assert figures[0] == figures[5] == 0, name
+        assert figures[1] == summary(first)[name][0]
+    not_read = {line.split(" ")[2].rstrip(":") for line in first.stderr.splitlines() if line.startswith("not read ")}
+    assert len(not_read) == sum(figures[2] for figures in summary(first).values())
+    assert any("api.fiscaldata.treasury.gov" in address for address in not_read)
+
+
+@pytest.mark.slow
+def test_the_simulated_world_loads_once(run):
+    first = summary(run("sandbox"))
+    assert [figures[2:5] for figures in first.values()] == [[0, 0, 0]] * 4
+    assert set(first) == {"sandbox-us-treasury-par", "sandbox-mof-japan", "sandbox-fred", "sandbox-licensed"}
+    before = coverage(run)
+    assert before["countries"] == 35
+    again = summary(run("sandbox", ALMANAC_NOW="2026-11-20T23:00:00Z"))
+    assert again == {name: [0, figures[0], 0, 0, 0, 0, 0] for name, figures in first.items()}
+    assert {**coverage(run), "lastIngestedAt": None} == {**before, "lastIngestedAt": None}
