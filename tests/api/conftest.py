@@ -223,10 +223,10 @@ def endpoints(frame: Frame) -> tuple[Endpoint, ...]:
             params=(Param("filter", "Clauses.", required=True, maximum=100),),
         ),
         Endpoint("/indicators/{idOrSlug}", "getIndicator", "One", one, scope="macro:read", record=Row),
-        Endpoint("/indicators/broken", "getFault", "Fault", fault, heavy=True),
+        Endpoint("/indicators/broken", "getFault", "Fault", fault, heavy=lambda _: True),
         Endpoint("/events", "listEvents", "Events", rows, scope="events:read", kind="list", default_order="desc"),
         Endpoint("/coverage", "getCoverage", "Any key", lambda _: Item(b'{"series":3}')),
-        Endpoint("/heavy", "getHeavy", "In a thread", lambda _: Item(b'"' + b"x" * 2000 + b'"'), heavy=True),
+        Endpoint("/heavy", "getHeavy", "In a thread", lambda _: Item(b'"' + b"x" * 2000 + b'"'), heavy=lambda _: True),
         Endpoint("/llms.txt", "getText", "Text", lambda _: Text("Almanac\n"), kind="text"),
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from almanac.pipeline.world import SIMULATED, World
 from almanac.reports.rates import SCOPES, TENORS
 from almanac.sources.sandbox import Page
 from almanac.sources.sandbox_economy import Economy
-from almanac.sources.sandbox_feeds import fred, mof, treasury
+from almanac.sources.sandbox_feeds import Capture, fred, mof, treasury
 
 from .service import make_accounts, settings
 
@@ -40,6 +41,17 @@ def build(home: Path) -> None:
             and "release/" not in one.url
         ]
         captures.sort(key=lambda one: one.fetched_at)
-        pages = [Page(one.source, one.url, one.make(), one.fetched_at, one.media_type) for one in captures]
+        pages = [Page(one.source, one.url, _recent(one), one.fetched_at, one.media_type) for one in captures]
         take_in(world, pages, lambda _: None)
     make_accounts(chosen)
+
+
+def _recent(capture: Capture) -> bytes:
+    """The page, an archive of FRED's form cut to its last months."""
+    body = capture.make()
+    if capture.media_type != "application/json":
+        return body
+    told = json.loads(body)
+    told["observations"] = [row for row in told["observations"] if row["date"] >= "2026-09-01"]
+    told["count"] = len(told["observations"])
+    return json.dumps(told).encode()

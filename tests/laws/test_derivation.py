@@ -1,6 +1,5 @@
 """derive(as_of T) = (derive)(as_of T), for every T; and deriving step by step is deriving anew."""
 
-
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st

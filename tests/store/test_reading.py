@@ -262,3 +262,19 @@ def test_a_failing_request_ends_its_transaction(stored):
 def test_no_store_is_storage_unavailable(tmp_path):
     with pytest.raises(sqlite.Unavailable), Reader(Path(tmp_path / "nothing.db")).view():
         pass
+
+
+@pytest.mark.parametrize(
+    ("descending", "expected"), [(False, [FEBRUARY, JANUARY, MARCH]), (True, [FEBRUARY, MARCH, JANUARY])]
+)
+@pytest.mark.parametrize("every", [True, False])
+def test_a_walk_goes_on_among_the_nulls_without_coming_back_to_the_others(world, descending, expected, every):
+    world.send([level(ALPHA, 1, (JANUARY, 1.0), (FEBRUARY, 2.0, START, START), (MARCH, 3.0))])
+    walked, after = [], None
+    for _ in expected:
+        page, after = world.view().page(
+            Selection(indicators=("level",)), version=world.version, as_of=None, every=every, sort="released_at",
+            descending=descending, after=after, limit=1,
+        )  # fmt: skip
+        walked += [row.period for row in page]
+    assert (walked, after) == (expected, None)

@@ -16,6 +16,7 @@ from almanac.reports import rates as report
 from almanac.store.figures import entities_with
 from almanac.store.latest import frequencies_of, reading
 from almanac.store.reading import Selection
+from almanac.store.series import numbers_of
 
 
 def rates(ctx: Context) -> Item:
@@ -46,19 +47,13 @@ def rates(ctx: Context) -> Item:
 def _yield(ctx: Context, scope: str, entity: Entity, tenor: str) -> tuple[report.Reading | None, str | None]:
     """The latest public yield of a tenor, or a sentence on why one that exists is not shown."""
     view, indicator = ctx.view, f"gov_yield_{tenor}"
-    series = [
-        view.directory.series(number)
-        for (number,) in view.db.execute(
-            "SELECT series FROM series JOIN topic t USING(topic) WHERE t.indicator = ? AND t.entity = ?",
-            (indicator, entity.id),
-        )
-    ]
+    series = [view.directory.series(number) for number in numbers_of(view.db, indicator, entity.id)]
     public = frozenset(s.source.id for s in series if not s.rights.withheld)
     if series and not public:
         return None, f"{scope} {tenor}: there is a yield, but it may not be shown ({series[0].rights.reason})."
     row = reading(
         view,
-        Selection(sources=public, ends_from=ctx.window_start),
+        Selection(sources=None if len(public) == len(series) else public, ends_from=ctx.window_start),
         indicator,
         entity.id,
         frequencies_of(view, indicator, entity.id),

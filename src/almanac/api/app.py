@@ -112,7 +112,7 @@ class App:
             raise refuse(query.broken[:100], "is not strict UTF-8 percent-encoding", code="encoding")
         now = self._clock()
         values = endpoint.read(query.pairs, now)
-        if endpoint.heavy:
+        if endpoint.heavy(values):
             return await asyncio.to_thread(self._produce, request, endpoint, plan, values, now)
         return self._produce(request, endpoint, plan, values, now)
 

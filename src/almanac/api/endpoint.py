@@ -115,8 +115,8 @@ class Endpoint:
     default_limit: int = 100
     max_limit: int = 500
     default_order: Literal["asc", "desc"] | None = "asc"
-    #: Runs in a thread of its own rather than on the event loop.
-    heavy: bool = False
+    #: Whether a request with these typed values runs in a thread of its own rather than on the event loop.
+    heavy: Callable[[dict[str, Any]], bool] = lambda _: False
     tag: str = ""
     #: Every parameter by name, the common ones included.
     by_name: dict[str, Param] = field(init=False, repr=False, compare=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from almanac.api.access import Exit
 from almanac.api.endpoint import Context, Endpoint, Listing
 from almanac.api.filters import (
@@ -21,6 +23,7 @@ from almanac.api.filters import (
 from almanac.api.params import Param
 from almanac.api.records import DerivedObservation, Observation
 from almanac.store.latest import latest
+from almanac.store.selection import INDEXED
 
 
 def _list(ctx: Context, kind: str) -> Listing:
@@ -80,6 +83,11 @@ def latest_readings(ctx: Context) -> Listing:
     return Listing(exit_.rows(rows, lineage=True), following)
 
 
+def _sorts(values: dict[str, Any]) -> bool:
+    """Whether a request makes the store sort: other requests may go on meanwhile."""
+    return values["sort"] not in INDEXED
+
+
 ENDPOINTS = (
     Endpoint(
         path="/observations",
@@ -91,6 +99,7 @@ ENDPOINTS = (
         scope="macro:read",
         params=(SORT, *OBSERVATION_FILTERS),
         kind="list",
+        heavy=_sorts,
         record=Observation,
         dated=True,
         tag="Observations",
@@ -142,6 +151,7 @@ ENDPOINTS = (
         scope="analytics:read",
         params=(SORT, *OBSERVATION_FILTERS),
         kind="list",
+        heavy=_sorts,
         record=DerivedObservation,
         dated=True,
         tag="Analytics",

@@ -11,7 +11,10 @@ from typing import Any
 
 import msgspec
 
+from almanac.catalog import succession
 from almanac.catalog.lines import plain
+from almanac.catalog.services import Areas, Service, expanded
+from almanac.catalog.services import problems as service_problems
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
 from almanac.domain.rights import Exposure
@@ -79,6 +82,7 @@ class Catalog(msgspec.Struct, frozen=True):
     formulas: Mapping[str, Formula]
     #: source id → native code → series
     series: Mapping[str, Mapping[str, SeriesSpec]]
+    services: Mapping[str, Service] = {}
 
     def providers_sources(self, name: str) -> list[str]:
         """
@@ -101,6 +105,12 @@ class Catalog(msgspec.Struct, frozen=True):
 def load(extra: Iterable[Mapping[str, Any]] = ()) -> Catalog:
     """The catalogue of the package, with `extra` parts (the simulated world's) added to it. Raises CatalogError."""
     return build([*_packaged(), *extra])
+
+
+@functools.cache
+def shipped() -> Catalog:
+    """The catalogue of the package alone, built once."""
+    return load()
 
 
 @functools.cache
@@ -127,6 +137,8 @@ _TABLES: dict[str, type] = {
     "entity": Entity,
     "indicator": Indicator,
     "derived": Formula,
+    "service": Service,
+    "areas": Areas,
 }
 
 
@@ -135,6 +147,7 @@ def build(parts: Iterable[Mapping[str, Any]]) -> Catalog:
     problems: list[str] = []
     tables: dict[str, dict[str, Any]] = {name: {} for name in _TABLES}
     series: dict[str, dict[str, SeriesSpec]] = {}
+    parts = list(parts)
     for part in parts:
         for table in part:
             if table not in _TABLES and table != "series":
@@ -155,24 +168,26 @@ def build(parts: Iterable[Mapping[str, Any]]) -> Catalog:
                 if key in tables[table]:
                     problems.append(f"{table} {key} is there twice")
                 tables[table][key] = read
+    # Series last: a line may stand for one series of every entity.
+    for part in parts:
         for group in part.get("series", ()):
             defaults = {key: value for key, value in group.items() if key != "codes"}
             if not group.get("codes"):
                 problems.append(f"series group of {group.get('source')} has no codes")
             for code in group.get("codes", ()):
-                line = {**defaults, **code}
-                unknown = set(line) - set(SeriesSpec.__struct_fields__)
-                if unknown:
-                    problems.append(f"series {line.get('native')}: unknown field {', '.join(sorted(unknown))}")
+                pattern = {**defaults, **code}
                 try:
-                    spec = msgspec.convert(plain(line), SeriesSpec)
+                    for line in expanded(pattern, tables["areas"], tables["entity"]):
+                        unknown = set(line) - set(SeriesSpec.__struct_fields__)
+                        if unknown:
+                            problems.append(f"series {line.get('native')}: unknown field {', '.join(sorted(unknown))}")
+                        spec = msgspec.convert(plain(line), SeriesSpec)
+                        natives = series.setdefault(spec.source, {})
+                        if spec.native in natives:
+                            problems.append(f"series {spec.source} {spec.native} is mapped twice")
+                        natives[spec.native] = spec
                 except msgspec.ValidationError as error:
-                    problems.append(f"series {line.get('native')}: {error}")
-                    continue
-                natives = series.setdefault(spec.source, {})
-                if spec.native in natives:
-                    problems.append(f"series {spec.source} {spec.native} is mapped twice")
-                natives[spec.native] = spec
+                    problems.append(f"series {pattern.get('native')}: {error}")
     for formula in tables["derived"].values():
         if formula.slug in tables["indicator"]:
             problems.append(f"indicator {formula.slug} is both raw and derived")
@@ -186,6 +201,7 @@ def build(parts: Iterable[Mapping[str, Any]]) -> Catalog:
         tables["indicator"],
         tables["derived"],
         series,
+        tables["service"],
     )
     problems += _check(catalog)
     if problems:
@@ -269,10 +285,10 @@ def _check(catalog: Catalog) -> Iterator[str]:
             if entity_id not in catalog.entities:
                 yield f"derived {formula.slug}: unknown entity {entity_id}"
     yield from _circles(catalog)
+    yield from service_problems(catalog.services, catalog.sources, catalog.series)
     for source_id, natives in catalog.series.items():
         if source_id not in catalog.sources:
             yield f"series of unknown source {source_id}"
-        ids: dict[str, str] = {}
         for spec in natives.values():
             if spec.indicator not in catalog.indicators:
                 yield f"series {source_id} {spec.native}: unknown indicator {spec.indicator}"
@@ -284,8 +300,7 @@ def _check(catalog: Catalog) -> Iterator[str]:
                 yield f"series {source_id} {spec.native}: unknown unit {spec.unit}"
             if spec.exposure is not Exposure.public and not spec.reason:
                 yield f"series {source_id} {spec.native}: exposure {spec.exposure.name} needs a reason"
-            if ids.setdefault(spec.id, spec.native) != spec.native:
-                yield f"series {spec.id}: two native codes make it, {ids[spec.id]} and {spec.native}"
+        yield from succession.problems(source_id, natives)
 
 
 def _circles(catalog: Catalog) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import msgspec
 
 from almanac.domain.periods import Frequency
@@ -112,9 +114,16 @@ class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True):
     license: str | None = None
     attribution: str | None = None
     allowance_days: int | None = None
+    #: A value that stands until it is changed (a policy rate): fresh as long as its source was read of late, however
+    #: old the newest period is.
+    judged_by_fetch: bool = False
     discontinued: bool = False
     page_url: str | None = None
     notes: str | None = None
+    #: First day this native code speaks for its series; the code it succeeds does before. None: from the beginning.
+    from_date: date | None = None
+    #: Native code of the same series whose numbers this one repeats; what a copy leaves out is no withdrawal.
+    copy_of: str | None = None
 
     @property
     def id(self) -> str:

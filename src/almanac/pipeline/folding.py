@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from almanac.catalog.succession import voices
 from almanac.domain.observations import Vintage
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.derivation import Changes
@@ -31,6 +32,7 @@ class Folding:
         self._source = source
         self._reader = reader
         self._series = series
+        self._voices = voices(series)
         #: Cells of raw series changed so far.
         self.vintages = 0
 
@@ -43,21 +45,25 @@ class Folding:
         unmapped = dict(parsed.unmapped)
         late: list[tuple[Handle, SeriesSpec]] = []
         for block in parsed.blocks:
-            spec = self._series.get(block.native)
-            if spec is None:
+            voice = self._voices.get(block.native)
+            if voice is None:
                 unmapped[block.native] = unmapped.get(block.native, 0) + len(block.statements)
                 continue
+            spec = voice.series
+            statements, complete = voice.heard(block.statements, block.complete)
+            if not statements and complete is None and (block.statements or block.complete):
+                continue  # all of it lies in the stretch of another native code
             handle = batch.series(spec, "raw")
             if batch.behind(handle, row.ref):
                 batch.remember(handle, row.ref)
                 late.append((handle, spec))
                 continue
-            self._note(batch, spec, batch.append(handle, row.ref, block.statements, block.complete), changes)
+            self._note(batch, spec, batch.append(handle, row.ref, statements, complete), changes)
         for handle, spec in late:
             self._note(batch, spec, self._replay(batch, handle, spec, row, parsed), changes)
         for native, (exposure, reason) in parsed.tightened.items():
-            if native in self._series:
-                batch.tighten(batch.series(self._series[native], "raw"), exposure, reason)
+            if native in self._voices:
+                batch.tighten(batch.series(self._voices[native].series, "raw"), exposure, reason)
         db = self._world.db
         for native, rows in unmapped.items():
             payloads.note_unmapped(db, self._source.id, native, rows, row.ingested_at)
@@ -83,16 +89,17 @@ class Folding:
         for one in sorted(rows, key=lambda r: r.ref.order):
             blocks = parsed.blocks if one.number == row.number else self._reread(one).blocks
             for block in blocks:
-                if block.native == spec.native:
+                voice = self._voices.get(block.native)
+                if voice is not None and voice.series.id == spec.id:
                     cells.update(self._fold_block(cells, one, block, handle))
         target: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, _EVERYTHING)} | cells
         return batch.replace(handle, target)
 
-    @staticmethod
     def _fold_block(
-        cells: Mapping[int, list[Vintage]], row: PayloadRow, block: Block, handle: Handle
+        self, cells: Mapping[int, list[Vintage]], row: PayloadRow, block: Block, handle: Handle
     ) -> dict[int, list[Vintage]]:
-        return fold(cells, row.ref, by_period(block.statements), block.complete, handle.allowance_days)
+        statements, complete = self._voices[block.native].heard(block.statements, block.complete)
+        return fold(cells, row.ref, by_period(statements), complete, handle.allowance_days)
 
     def _reread(self, row: PayloadRow) -> Parsed:
         capture = Capture(

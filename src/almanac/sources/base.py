@@ -112,8 +112,14 @@ class Connector(Protocol):
 
 
 def connector(name: str) -> Connector:
-    """The connector in module `almanac.sources.<name>`. A missing module is an error, never a default."""
-    found: Connector = importlib.import_module(f"almanac.sources.{name}").CONNECTOR
+    """
+    The connector in module `almanac.sources.<name>`. A missing module is an error, never a default.
+
+    `sdmx:ecb-yc`: the module serves several sources, and its function `connector` makes the one of that name.
+    """
+    module, _, one = name.partition(":")
+    read = importlib.import_module(f"almanac.sources.{module}")
+    found: Connector = read.connector(one) if one else read.CONNECTOR
     return found
 
 

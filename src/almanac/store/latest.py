@@ -75,6 +75,10 @@ def _pairs(
         if name is not None:
             conditions.append(f"{column} = ?")
             values.append(name)
+    if selection.sources is not None:
+        marks = ",".join("?" * len(selection.sources))
+        conditions.append(f"+topic IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))")
+        values.extend(sorted(selection.sources))
     if after is not None:
         conditions.append(f"(indicator, entity) {'<' if descending else '>'} (?, ?)")
         values.extend(after)

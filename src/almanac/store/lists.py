@@ -15,7 +15,7 @@ import apsw
 
 from almanac.store.directory import Directory
 from almanac.store.rows import BORROW, BORROWED, CURRENT, TOPIC, VINTAGE, Row, Rows
-from almanac.store.selection import SORTS, Place, Query, Selection
+from almanac.store.selection import NULLABLE, SORTS, Place, Query, Selection
 
 
 class Lists:
@@ -25,6 +25,7 @@ class Lists:
         self._db = db
         self._directory = directory
         self._rows = Rows(directory)
+        self._best: dict[tuple[int, ...], int] = {}
 
     def page(
         self, selection: Selection, *, version: int, as_of: int | None, every: bool, sort: str, descending: bool,
@@ -195,13 +196,18 @@ class Lists:
             value, *rest = after[:5]
             if value is None:
                 query.add(f"{column} IS NULL AND ({tie}) {beyond}= (?, ?, ?, ?)", *rest)
-            else:
+            elif sort in NULLABLE:
                 query.add(f"({column} IS NULL OR ({column}, {tie}) {beyond}= (?, ?, ?, ?, ?))", value, *rest)
-        order = f"{column} IS NULL, {column} {direction}, " + ", ".join(
-            f"{part} {direction}" for part in tie.split(", ")
-        )
+            else:
+                # The first term is what lets the index start there.
+                query.add(f"{column} {beyond}= ? AND ({column}, {tie}) {beyond}= (?, ?, ?, ?, ?)", value, value, *rest)
+        parts = [column, *tie.split(", ")]
+        order = ", ".join([f"{column} IS NULL"] * (sort in NULLABLE) + [f"{part} {direction}" for part in parts])
+        # Few topics: their rows are sorted. All of them: the rows come in the order of an index on the column.
+        narrow = selection.indicators is not None or selection.entities is not None
         if as_of is None:
-            sql = f"SELECT {column}, {TOPIC}, {CURRENT} FROM current x JOIN topic t ON t.topic = x.topic WHERE {query.where} ORDER BY {order}"
+            tables = _tables("current", narrow=narrow)
+            sql = f"SELECT {column}, {TOPIC}, {CURRENT} FROM {tables} WHERE {query.where} ORDER BY {order}"
             read = self._rows.shown
         else:
             query.add(
@@ -210,8 +216,9 @@ class Lists:
                 " AND y.known_at <= ? AND y.from_version <= ? AND y.to_version > ?)",
                 as_of, as_of, version, version,
             )  # fmt: skip
+            tables = _tables("vintages", narrow=narrow)
             sql = (
-                f"SELECT {column}, {TOPIC}, {VINTAGE}, {BORROWED} FROM vintages x JOIN topic t ON t.topic = x.topic {BORROW}"
+                f"SELECT {column}, {TOPIC}, {VINTAGE}, {BORROWED} FROM {tables} {BORROW}"
                 f" WHERE {query.where} ORDER BY {order}"
             )
             read = self._rows.stated
@@ -294,6 +301,21 @@ class Lists:
         """The first in order of preference; a withheld row never wins over a public one."""
         if len(rows) == 1:
             return rows[0]
-        return min(
-            rows, key=lambda r: (self._directory.row_rights(r.series, r.lineage).withheld, self._rank(r, version))
-        )
+        if any(row.lineage for row in rows):
+            return min(rows, key=lambda row: self._merit(row, version))
+        # The choice among the same series is the same in every cell, for as long as this view lasts.
+        key = tuple([row.series.number for row in rows])
+        best = self._best.get(key)
+        if best is None:
+            best = min(range(len(rows)), key=lambda place: self._merit(rows[place], version))
+            self._best[key] = best
+        return rows[best]
+
+    def _merit(self, row: Row, version: int) -> tuple[bool, tuple[int, str]]:
+        return (self._directory.row_rights(row.series, row.lineage).withheld, self._rank(row, version))
+
+
+def _tables(rows: str, *, narrow: bool) -> str:
+    """The join of topics and rows, with the outer table first."""
+    outer, inner = ("topic t", f"{rows} x") if narrow else (f"{rows} x", "topic t")
+    return f"{outer} CROSS JOIN {inner} ON t.topic = x.topic"

@@ -56,6 +56,10 @@ SORTS: dict[str, str | None] = {
     "released_at": "x.released_at",
     "ingested_at": "x.ingested_at",
 }
+#: Those that may be null: an instant has no start, a backfill no release.
+NULLABLE = frozenset({"period_start", "released_at"})
+#: Those an index gives in order, however many topics there are.
+INDEXED = frozenset({"topic", "period_end", "observed_at"})
 
 
 class Query:
@@ -80,6 +84,12 @@ class Query:
         self._among("t.entity", selection.entities)
         if selection.frequency is not None:
             self.add("t.frequency = ?", selection.frequency)
+        if selection.sources is not None:
+            marks = ", ".join("?" * len(selection.sources))
+            # The `+` keeps the list in the order of its index; a correlated EXISTS would have the rows sorted.
+            self.add(
+                f"+t.topic IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))", *sorted(selection.sources)
+            )
 
     def _among(self, column: str, names: tuple[str, ...] | None) -> None:
         """One name may use the index; several are tested row by row (`+`), so that the index keeps the order of the list."""

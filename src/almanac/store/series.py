@@ -36,3 +36,12 @@ def of_indicator(db: apsw.Connection, indicator: str, descending: bool, after: s
         (indicator, after) if after is not None else (indicator,),
     )
     return [Counted._make((*row[:11], tuple(int(number) for number in row[11].split(",")))) for row in found]
+
+
+def numbers_of(db: apsw.Connection, indicator: str, entity: str) -> list[int]:
+    """Numbers of the series of an indicator for an entity that have vintages."""
+    found = db.execute(
+        "SELECT s.series FROM series s JOIN topic t USING(topic) WHERE t.indicator = ? AND t.entity = ? AND s.vintages > 0",
+        (indicator, entity),
+    )
+    return [row[0] for row in found]

@@ -1,0 +1,170 @@
+"""SDMX services as data: what differs from one statistical office to the next, so that one more is a few lines of TOML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from almanac.domain.reference import Entity, SeriesSpec, Source
+from almanac.domain.rights import Exposure
+
+#: `Source.connector` of a source read by a service: this word and the service's id.
+CONNECTOR = "sdmx:"
+
+
+class Flow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A dataflow of a service. A native code is `id.` and the codes of all its dimensions, in their order."""
+
+    id: str
+    dimensions: tuple[str, ...]
+    #: How an address names the flow, where that is not its id (`IMF.RES,WEO,9.0.0`).
+    path: str | None = None
+    #: Other names by which messages call it: its data structure, its set.
+    names: tuple[str, ...] = ()
+    #: Attributes that are known and carry nothing for us, beside the service's.
+    attributes: tuple[str, ...] = ()
+    #: Dimensions of which one request brings every code.
+    every: tuple[str, ...] = ()
+    #: A flow too large for one answer is asked in windows of so many years, from its first year on.
+    window_years: int | None = None
+    first_year: int | None = None
+    #: Only series with one of these codes in each of these dimensions may be public.
+    public: dict[str, tuple[str, ...]] = {}
+    #: Attribute with the instant of release of all that a message holds.
+    release: str | None = None
+    #: Attribute with the instant at which the publisher last corrected that release.
+    corrected: str | None = None
+    #: Attribute with the last year that is not a projection.
+    last_actual: str | None = None
+
+    def owns(self, word: str) -> bool:
+        """Whether a publisher's name for a flow means this one."""
+        return word == self.id or word in self.names
+
+
+class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A web service that answers in SDMX, as far as one source asks it."""
+
+    id: str
+    hosts: tuple[str, ...]
+    #: Address of data, with `{flow}` and `{key}` in it.
+    url: str
+    since: str = "startPeriod={}"
+    until: str = "endPeriod={}"
+    #: What stands for every code of a dimension in a key.
+    wildcard: str = ""
+    #: Content type to ask for, where the address does not say the format.
+    accept: str | None = None
+    #: Attribute with the power of ten of the numbers; checked against the catalogue, never applied.
+    multiplier: str | None = "UNIT_MULT"
+    #: Attributes that are known and carry nothing for us.
+    attributes: tuple[str, ...] = ()
+    #: What is written where there is no value, whatever the observation's status.
+    absent: tuple[str, ...] = ()
+    #: Whether addresses on its hosts that name no flow of any service are this one's.
+    rest: bool = True
+    flow: tuple[Flow, ...]
+
+    def find(self, words: Iterable[str]) -> Flow | None:
+        """The flow that one of these names means."""
+        return next((flow for word in words for flow in self.flow if flow.owns(word)), None)
+
+
+class Areas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A publisher's codes of places: those of every entity's `field`, if one is named, and `codes` → entity id."""
+
+    id: str
+    field: str | None = None
+    codes: dict[str, str] = {}
+
+
+def places(areas: Areas, entities: Mapping[str, Entity]) -> Iterator[tuple[str, Entity]]:
+    """Every code of an area table with its entity. Raises KeyError naming an entity that does not exist."""
+    if areas.field is not None:
+        for entity in entities.values():
+            code = getattr(entity, areas.field)
+            if code is not None and code not in areas.codes:
+                yield code, entity
+    for code, entity_id in areas.codes.items():
+        yield code, entities[entity_id]
+
+
+def expanded(
+    line: Mapping[str, Any], areas: Mapping[str, Areas], entities: Mapping[str, Entity]
+) -> Iterator[dict[str, Any]]:
+    """
+    The series that a line of `codes` means: itself, or with `each` one for every code of that area table.
+
+    `{area}` stands for the code, `{name}` and `{currency}` for the entity's; an entity without the currency asked for
+    is passed over, and so is a code in `except`; `only` names all codes there are. Raises msgspec.ValidationError.
+    """
+    ready = dict(line)
+    each, leave, only = ready.pop("each", None), ready.pop("except", ()), ready.pop("only", None)
+    if each is None:
+        if leave or only:
+            raise msgspec.ValidationError("except and only need each")
+        yield ready
+        return
+    if each not in areas:
+        raise msgspec.ValidationError(f"unknown area table {each}")
+    try:
+        found = dict(places(areas[each], entities))
+    except KeyError as error:
+        raise msgspec.ValidationError(f"area table {each}: unknown entity {error.args[0]}") from None
+    unknown = sorted({*leave, *(only or ())} - set(found))
+    if unknown:
+        raise msgspec.ValidationError(f"area table {each} has no code {', '.join(unknown)}")
+    for code, entity in found.items():
+        if code in leave or (only is not None and code not in only):
+            continue
+        words = {"area": code, "name": entity.name, "currency": entity.currency}
+        if entity.currency is None and any("{currency}" in str(value) for value in ready.values()):
+            continue
+        texts = {
+            name: value.format_map(words) if isinstance(value, str) and "{" in value else value
+            for name, value in ready.items()
+        }
+        yield {"entity": entity.id, **texts}
+
+
+def problems(
+    services: Mapping[str, Service], sources: Mapping[str, Source], series: Mapping[str, Mapping[str, SeriesSpec]]
+) -> Iterator[str]:
+    """Every contradiction between services, their sources and their series, one line each."""
+    rest: dict[str, str] = {}
+    for service in services.values():
+        for host in service.hosts:
+            if service.rest and rest.setdefault(host, service.id) != service.id:
+                yield f"services {rest[host]} and {service.id} both take the rest of {host}"
+        for flow in service.flow:
+            for name in (*flow.every, *flow.public):
+                if name not in flow.dimensions:
+                    yield f"service {service.id}: flow {flow.id} has no dimension {name}"
+            if flow.window_years is not None and flow.first_year is None:
+                yield f"service {service.id}: flow {flow.id} has window_years and no first_year"
+    for source in sources.values():
+        if not source.connector.startswith(CONNECTOR):
+            continue
+        name = source.connector.removeprefix(CONNECTOR)
+        if name not in services:
+            yield f"source {source.id}: unknown service {name}"
+            continue
+        for spec in series.get(source.id, {}).values():
+            yield from _native(services[name], source.id, spec)
+
+
+def _native(service: Service, source: str, spec: SeriesSpec) -> Iterator[str]:
+    flow = next((flow for flow in service.flow if spec.native.startswith(flow.id + ".")), None)
+    if flow is None:
+        yield f"series {source} {spec.native}: no flow of service {service.id}"
+        return
+    codes = spec.native.removeprefix(flow.id + ".").split(".")
+    if len(codes) != len(flow.dimensions) or not all(codes) or "*" in codes:
+        yield f"series {source} {spec.native}: not one code for each of {', '.join(flow.dimensions)}"
+        return
+    own = dict(zip(flow.dimensions, codes, strict=True))
+    shut = [name for name, allowed in flow.public.items() if own[name] not in allowed]
+    if shut and spec.exposure is Exposure.public:
+        yield f"series {source} {spec.native}: may not be public for its {', '.join(shut)}"

@@ -1,0 +1,90 @@
+"""
+Native codes that succeed or repeat one another within one series of one source.
+
+A publisher that moves a series to another code (a new data set, a re-based index) continues it. Each code of the
+series then speaks for its own stretch of reference periods: from its `from_date` to the day before the next code's.
+A code with `copy_of` repeats the numbers of another, over the other's stretch; it may be slower or shorter, so what
+it leaves out is never taken for a withdrawal. The record of the series is that of its newest code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, timedelta
+from typing import NamedTuple
+
+from almanac.domain.observations import Statement
+from almanac.domain.periods import highest_key, lowest_key
+from almanac.domain.reference import SeriesSpec
+
+#: What all codes of one series must agree on: a series says each of these once.
+_AGREED = ("unit", "scale", "seasonal_adjustment", "annualized", "curve_type", "compounding", "exposure")
+
+
+class Voice(NamedTuple):
+    """What a native code may say: of which series, and of periods ending from `first` to `last` (None: no bound)."""
+
+    series: SeriesSpec
+    first: date | None
+    last: date | None
+    copy: bool
+
+    def heard(
+        self, statements: Sequence[Statement], complete: tuple[int, int] | None
+    ) -> tuple[Sequence[Statement], tuple[int, int] | None]:
+        """The part of what a payload says that counts: statements, and the span listed completely."""
+        if self.first is None and self.last is None:
+            return statements, None if self.copy else complete
+        low = 0 if self.first is None else lowest_key(self.first)
+        high = highest_key(date.max if self.last is None else self.last)
+        kept = [statement for statement in statements if low <= statement.period <= high]
+        if complete is None or self.copy:
+            return kept, None
+        span = max(complete[0], low), min(complete[1], high)
+        return kept, span if span[0] <= span[1] else None
+
+
+def voices(natives: Mapping[str, SeriesSpec]) -> dict[str, Voice]:
+    """The voice of every native code of one source. The codes must have passed `problems`."""
+    found: dict[str, Voice] = {}
+    for codes in _series(natives).values():
+        owners = sorted((spec for spec in codes if spec.copy_of is None), key=_start)
+        for spec, after in zip(owners, [*owners[1:], None], strict=True):
+            last = None if after is None else _start(after) - timedelta(days=1)
+            found[spec.native] = Voice(owners[-1], spec.from_date, last, copy=False)
+        for spec in codes:
+            if spec.copy_of is not None:
+                found[spec.native] = found[spec.copy_of]._replace(copy=True)
+    return found
+
+
+def problems(source: str, natives: Mapping[str, SeriesSpec]) -> Iterator[str]:
+    """Every reason why the codes of a source do not make series, one line each."""
+    for identifier, codes in _series(natives).items():
+        owners: dict[date, str] = {}
+        for spec in codes:
+            if spec.copy_of is None:
+                held = owners.setdefault(_start(spec), spec.native)
+                if held != spec.native:
+                    when = "" if spec.from_date is None else f" from {spec.from_date}"
+                    yield f"series {identifier}: two native codes make it{when}, {held} and {spec.native}"
+            elif spec.from_date is not None:
+                yield f"series {source} {spec.native}: a copy has the from_date of {spec.copy_of}, not one of its own"
+        first = next((spec for spec in codes if spec.copy_of is None), None)
+        for spec in codes:
+            if spec.copy_of is not None and spec.copy_of not in owners.values():
+                yield f"series {source} {spec.native}: copy_of {spec.copy_of} is no code of {identifier} in its own right"
+            for field in _AGREED:
+                if first is not None and getattr(spec, field) != getattr(first, field):
+                    yield f"series {identifier}: {first.native} and {spec.native} differ in {field}"
+
+
+def _start(spec: SeriesSpec) -> date:
+    return spec.from_date or date.min
+
+
+def _series(natives: Mapping[str, SeriesSpec]) -> dict[str, list[SeriesSpec]]:
+    found: dict[str, list[SeriesSpec]] = {}
+    for spec in natives.values():
+        found.setdefault(spec.id, []).append(spec)
+    return found

@@ -1,0 +1,89 @@
+"""Zip archives that came over the network: opened without trust, read as streams, never beyond a budget.
+
+A small archive can unpack to any size, so what is read is counted byte by byte, over all archives inside one payload;
+the sizes that an archive states of itself are not believed.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+from almanac.sources.base import SourceChanged
+
+#: What the zip module raises for a member that is damaged, encrypted or packed in a way it does not know.
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+
+
+class Budget:
+    """Bytes that may still be unpacked from one payload, and from one member that is held whole."""
+
+    def __init__(self, total: int = 512 << 20, member: int = 64 << 20) -> None:
+        self.left = total
+        self.member = member
+
+    def spend(self, amount: int, where: str) -> None:
+        """Count bytes unpacked. Raises SourceChanged beyond the budget."""
+        self.left -= amount
+        if self.left < 0:
+            raise SourceChanged(f"{where} unpacks to more than is allowed")
+
+
+class Stream:
+    """One member, unpacked while it is read."""
+
+    def __init__(self, file: IO[bytes], budget: Budget, where: str) -> None:
+        self._file = file
+        self._budget = budget
+        self._where = where
+
+    def read(self, size: int = 65_536) -> bytes:
+        """At most so many bytes, none at the end. Raises SourceChanged for damage and beyond the budget."""
+        try:
+            chunk = self._file.read(size)
+        except _BROKEN as error:
+            raise SourceChanged(f"{self._where} is damaged: {error}") from None
+        self._budget.spend(len(chunk), self._where)
+        return chunk
+
+
+class Archive:
+    """A zip archive held in memory. Raises SourceChanged where it is none."""
+
+    def __init__(self, body: bytes, budget: Budget, where: str) -> None:
+        self.where = where
+        self.budget = budget
+        try:
+            self._zip = zipfile.ZipFile(io.BytesIO(body))
+        except _BROKEN as error:
+            raise SourceChanged(f"{where} is not a zip archive: {error}") from None
+
+    @property
+    def names(self) -> list[str]:
+        """Names of all members, as listed."""
+        return self._zip.namelist()
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[Stream]:
+        """A member as a stream. Raises SourceChanged if there is none of that name."""
+        where = f"{self.where}/{name}"
+        try:
+            file = self._zip.open(name)
+        except KeyError:
+            raise SourceChanged(f"{self.where} has no member {name}") from None
+        except _BROKEN as error:
+            raise SourceChanged(f"{where} is damaged: {error}") from None
+        with file:
+            yield Stream(file, self.budget, where)
+
+    def read(self, name: str) -> bytes:
+        """A member whole. Raises SourceChanged where it is larger than the budget allows for one."""
+        with self.open(name) as stream:
+            body = stream.read(self.budget.member + 1)
+        if len(body) > self.budget.member:
+            raise SourceChanged(f"{self.where}/{name} unpacks to more than {self.budget.member} bytes")
+        return body
