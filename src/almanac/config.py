@@ -165,6 +165,11 @@ def _where(message: str) -> str:
     return f"ALMANAC_{path.rstrip('`').replace('.', '__').upper()}: {text}" if path else message
 
 
+def real_time() -> int:
+    """Real time in unix seconds, whatever ALMANAC_NOW says: for limits, cursors, sessions and keys."""
+    return int(time.time())
+
+
 def utc_today(seconds: int) -> datetime:
     """Midnight, UTC, of the day of a moment."""
     return datetime.fromtimestamp(seconds, UTC).replace(hour=0, minute=0, second=0, microsecond=0)

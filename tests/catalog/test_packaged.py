@@ -16,7 +16,7 @@ RAW = """
 policy_rate policy_rate_upper policy_rate_lower overnight_rate long_term_rate_10y money_market_rate_3m
 gov_yield_1m gov_yield_2m gov_yield_3m gov_yield_6m gov_yield_1y gov_yield_2y gov_yield_3y gov_yield_5y gov_yield_7y
 gov_yield_10y gov_yield_20y gov_yield_30y gov_par_yield_2y gov_par_yield_5y gov_par_yield_10y gov_par_yield_20y
-gov_par_yield_30y gov_real_yield_5y gov_real_yield_10y gov_real_yield_30y high_yield_spread
+gov_par_yield_30y gov_real_yield_5y gov_real_yield_10y gov_real_yield_20y gov_real_yield_30y high_yield_spread
 financial_conditions_index cpi_index cpi_index_nsa core_cpi_index cpi_inflation_official_yoy pce_price_index
 core_pce_price_index ppi_index employment_cost_index unemployment_rate nonfarm_payrolls initial_jobless_claims
 labor_force_participation_rate average_hourly_earnings job_openings employment_persons nominal_gdp real_gdp
@@ -69,7 +69,10 @@ def test_preferred_orders_name_the_sources_that_feed_the_indicator(catalog: Cata
             feeds.setdefault(spec.indicator, set()).add(source)
     orders = {i.slug: set(i.preferred) for i in catalog.indicators.values() if i.kind == "raw"}
     assert {slug: order for slug, order in orders.items() if order} == feeds
-    assert catalog.indicators["gov_yield_10y"].preferred == ("us-treasury-par", "mof-japan", "fred")
+    wanted = "us-treasury-par ecb-yc boe-iadb boe-glc boc-valet mof-japan rba snb norges-bank bundesbank fred".split()
+    for slug in [name for name in RAW if name.startswith("gov_yield_")]:
+        order = catalog.indicators[slug].preferred
+        assert [source for source in wanted if source in order] == list(order), slug
 
 
 def test_units_agree_with_the_indicators(catalog: Catalog) -> None:
@@ -166,6 +169,11 @@ def test_sources_say_what_they_are(catalog: Catalog) -> None:
     } == {
         "us-treasury-par": ("us-treasury", "us_treasury", False, "same_day"),
         "mof-japan": ("mof", "mof_japan", False, None),
+        "boe-iadb": ("boe", "boe_iadb", False, None),
+        "boe-glc": ("boe", "boe_glc", False, None),
+        "boc-valet": ("boc", "boc", False, None),
+        "rba": ("rba", "rba", False, None),
+        "snb": ("snb", "snb", False, None),
         "fred": ("fred", "fred", True, None),
         "almanac-derived": ("almanac", "", False, None),
     }
@@ -185,6 +193,10 @@ def test_frequencies_of_a_source_are_those_of_its_series(catalog: Catalog) -> No
         ("us-treasury-par", ["us-treasury-par"]),
         ("mof", ["mof-japan"]),
         ("mof-japan", ["mof-japan"]),
+        ("boe", ["boe-glc", "boe-iadb"]),
+        ("boc", ["boc-valet"]),
+        ("rba", ["rba"]),
+        ("snb", ["snb"]),
     ],
 )
 def test_a_short_name_means_its_sources(catalog: Catalog, name: str, sources: list[str]) -> None:

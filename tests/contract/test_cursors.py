@@ -6,7 +6,15 @@ import pytest
 
 from almanac.store import sqlite
 
-from .invented_mirror import CORRECTED_DAY, TREASURY, TREASURY_DAYS, WITHDRAWN_DAY, treasury_file
+from .invented_mirror import (
+    CORRECTED,
+    CORRECTED_DAY,
+    TREASURY,
+    TREASURY_DAYS,
+    WITHDRAWN_DAY,
+    treasury_file,
+    treasury_value,
+)
 from .test_rights import NO_CONSENT
 
 URL = f"{TREASURY}?data=daily_treasury_yield_curve&field_tdr_date_value="
@@ -65,6 +73,23 @@ def test_time_moves_between_pages(own):
     arrive(own)
     rest = own.get("/observations/latest", limit=500, cursor=first["meta"]["pagination"]["next_cursor"], **query).json()
     assert first["data"] + rest["data"] == whole
+
+
+def test_today_is_pinned_to_the_first_page(own):
+    """The bare date of today means the moment of the first page, however late on that day the others are asked for."""
+    query = {"as_of": "2026-11-20", "indicator": "gov_yield_10y", "country": "USA", "period": "2026-11"}
+    own.data_now = seconds("2026-11-20T00:30:00")
+    whole = own.walk("/observations", **query)
+    first = own.get("/observations", limit=4, **query).json()
+    own.data_now = seconds("2026-11-20T12:00:00")
+    rest = own.get("/observations", cursor=first["meta"]["pagination"]["next_cursor"], **query).json()["data"]
+    assert first["data"] + rest == whole
+    # The correction came at 01:00: it is no part of that walk, but of one that begins now.
+    found = [
+        [r["valueNumeric"] for r in rows if r["periodEnd"][:10] == f"{CORRECTED_DAY}"]
+        for rows in (whole, own.walk("/observations", **query))
+    ]
+    assert found == [[treasury_value("BC_10YEAR", CORRECTED_DAY)], [CORRECTED]]
 
 
 def test_rights_are_not_pinned(own):

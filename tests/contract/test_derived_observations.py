@@ -230,12 +230,13 @@ def test_start_and_end_date(service):
     """`start_date`, `end_date` bound `observedAt`, both ends inclusive; a bare date is its first second and its last."""
     query = {"indicator": "cpi_inflation_yoy"}
     whole = service.walk(PATH, **query)
+    assert [r["periodEnd"][:10] for r in whole if r["observedAt"] == "2026-10-12T23:59:59Z"] == ["2026-09-30"]
     for name, text, keep in (
-        ("start_date", "2026-09-12", lambda at: at >= "2026-09-12T00:00:00Z"),
-        ("start_date", "2026-09-12T23:59:59Z", lambda at: at >= "2026-09-12T23:59:59Z"),
-        ("start_date", "2026-09-13", lambda at: at >= "2026-09-13T00:00:00Z"),
-        ("end_date", "2026-09-12", lambda at: at <= "2026-09-12T23:59:59Z"),
-        ("end_date", "2026-09-12T23:59:58Z", lambda at: at < "2026-09-12T23:59:59Z"),
+        ("start_date", "2026-10-12", lambda at: at >= "2026-10-12T00:00:00Z"),
+        ("start_date", "2026-10-12T23:59:59Z", lambda at: at >= "2026-10-12T23:59:59Z"),
+        ("start_date", "2026-10-13", lambda at: at >= "2026-10-13T00:00:00Z"),
+        ("end_date", "2026-10-12", lambda at: at <= "2026-10-12T23:59:59Z"),
+        ("end_date", "2026-10-12T23:59:58Z", lambda at: at < "2026-10-12T23:59:59Z"),
     ):
         assert service.walk(PATH, **query, **{name: text}) == [r for r in whole if keep(r["observedAt"])]
     assert (

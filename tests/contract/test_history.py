@@ -127,7 +127,16 @@ def test_latest_and_entities_are_bounded(service):
     assert service.walk(slope, "free") == service.walk(slope)
 
 
-def test_the_end_of_the_window_matters_not(own):
+def test_entities_and_rates_before_the_window(own):
+    """Years later nothing is inside the window: no entity has data, no tenor a yield; a paid plan still sees them."""
+    own.data_now = int(datetime(2029, 6, 1, tzinfo=UTC).timestamp())
+    slope = "/derived-indicators/yield_slope_2s10s/entities"
+    assert (len(own.walk(slope, "free")), len(own.walk(slope))) == (0, 2)
+    assert [len(own.ok("/rates/USA", plan)["curve"]) for plan in ("free", "pro")] == [0, 4]
+    assert own.walk("/observations/latest", "free") == []
+
+
+def test_plans_live_in_the_settings(own):
     """A plan with a longer window reaches further: plans live in the settings, not in code."""
     from .service import Service
 

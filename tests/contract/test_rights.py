@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from almanac.store import sqlite
+
 from .declared import ENDPOINTS, LISTS
 from .invented_mirror import DAILY, SECRETS
 from .test_every_endpoint import url
@@ -182,6 +184,22 @@ def test_a_withheld_row_never_wins(own):
     assert by_day["2026-11-12"]["valueNumeric"] is None
     every = own.walk("/observations", indicator="gov_yield_10y", country="USA", period="2026-11-17", sources="all")
     assert [(r["sourceId"], r["valueNumeric"] is None) for r in every] == [("us-treasury-par", False), ("fred", True)]
+
+
+def test_a_withheld_row_never_wins_though_first_in_order(own):
+    """Not even where its source is the first in the order of preference."""
+    query = {"indicator": "gov_yield_10y", "country": "USA", "period": "2026-11-17"}
+
+    def prefer_fred(**consent):
+        with own.world(**consent) as world, world.batch("test") as batch:
+            row = ("gov_yield_10y", batch.version, '["fred", "us-treasury-par"]')
+            world.db.execute("INSERT OR REPLACE INTO preference VALUES(?, ?, ?)", row)
+            sqlite.set_meta(world.db, "reference", str(batch.version))
+            batch.touch()
+        return [(r["sourceId"], r["rights"]["valueWithheld"]) for r in own.ok("/observations", **query)]
+
+    assert prefer_fred() == [("fred", False)]
+    assert prefer_fred(**NO_CONSENT) == [("us-treasury-par", False)]
 
 
 def test_withheld_yields_in_rates(own):

@@ -139,6 +139,7 @@ class Ingest:
                 error=None if succeeded else next(iter(self.outcome.failed.values())),
             )
             self.finish()
+        self._world.tidy()
         return self.outcome
 
     def finish(self) -> None:

@@ -10,13 +10,14 @@ import apsw
 import msgspec
 
 from almanac.catalog.load import Catalog, load
-from almanac.config import Settings
+from almanac.config import Settings, real_time
 from almanac.domain.rights import Consent
 from almanac.pipeline.derivation import Deriver
 from almanac.store import records, sqlite
 from almanac.store.directory import MIXED_SOURCE
 from almanac.store.folder import Folder
 from almanac.store.raw import RawStore
+from almanac.store.tidy import purge
 from almanac.store.vintages import Batch
 
 REAL, SIMULATED = "real", "simulated"
@@ -75,7 +76,11 @@ class World:
 
     def batch(self, cause: str) -> Batch:
         """One write transaction, one data version at most."""
-        return Batch(self.db, self.settings.clock(), cause)
+        return Batch(self.db, real_time(), cause)
+
+    def tidy(self) -> int:
+        """Drop rows no cursor can ask for any more: those that ended longer ago than a cursor lives. Returns how many."""
+        return purge(self.db, real_time() - self.settings.cursor_days * 86_400)
 
     def claim(self) -> None:
         """Mark the store as holding this world, before the first payload goes in."""
