@@ -69,7 +69,19 @@ def test_preferred_orders_name_the_sources_that_feed_the_indicator(catalog: Cata
             feeds.setdefault(spec.indicator, set()).add(source)
     orders = {i.slug: set(i.preferred) for i in catalog.indicators.values() if i.kind == "raw"}
     assert {slug: order for slug, order in orders.items() if order} == feeds
-    wanted = "us-treasury-par ecb-yc boe-iadb boe-glc boc-valet mof-japan rba snb norges-bank bundesbank fred".split()
+    wanted = [
+        "us-treasury-par",
+        "ecb-yc",
+        "boe-iadb",
+        "boe-glc",
+        "boc-valet",
+        "mof-japan",
+        "rba",
+        "snb",
+        "norges-bank",
+        "bundesbank",
+        "fred",
+    ]
     for slug in [name for name in RAW if name.startswith("gov_yield_")]:
         order = catalog.indicators[slug].preferred
         assert [source for source in wanted if source in order] == list(order), slug

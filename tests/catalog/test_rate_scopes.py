@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+from datetime import date
 
 import pytest
 
@@ -11,7 +11,7 @@ from almanac.catalog.succession import voices
 from almanac.domain.periods import Frequency
 from almanac.domain.rights import Consent, Exposure, effective
 
-MONTHS_AND_YEARS = "1m 2m 3m 6m 1y 2y 3y 5y 7y 10y 20y 30y".split()
+MONTHS_AND_YEARS = ["1m", "2m", "3m", "6m", "1y", "2y", "3y", "5y", "7y", "10y", "20y", "30y"]
 
 
 @pytest.fixture(scope="module")
@@ -62,10 +62,10 @@ def test_switzerland_has_eight_maturities_of_one_curve_and_never_the_foreign_ite
 def test_the_stopped_cube_of_switzerland_is_continued_by_the_warehouse_s(catalog: Catalog) -> None:
     heard = voices(catalog.series["snb"])
     stopped, repeated = heard["rendoblid{10J0}"], heard["rendeiduebd{CHF,10J}"]
-    assert (stopped.first, stopped.last, stopped.copy) == (None, datetime.date(2025, 7, 31), False)
-    assert (repeated.first, repeated.last, repeated.copy) == (datetime.date(2025, 8, 1), None, True)
+    assert (stopped.first, stopped.last, stopped.copy) == (None, date(2025, 7, 31), False)
+    assert (repeated.first, repeated.last, repeated.copy) == (date(2025, 8, 1), None, True)
     current = heard["SNB1A.SNB.NSS.KZS.EID{J10M0,A1100,P1D_L,ZZ}"]
-    assert (current.first, current.last, current.copy) == (datetime.date(2025, 8, 1), None, False)
+    assert (current.first, current.last, current.copy) == (date(2025, 8, 1), None, False)
     assert {voice.series.native for voice in (stopped, repeated, current)} == {
         "SNB1A.SNB.NSS.KZS.EID{J10M0,A1100,P1D_L,ZZ}"
     }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 
 from almanac.api.endpoint import Context
 from almanac.api.params import day_of
 from almanac.store.directory import SeriesInfo, SeriesRights
 from almanac.store.fragments import HEAD, MASKED
+from almanac.store.pages import EXTRA, FRAG, LINEAGE, SERIES, VAL, Found
 from almanac.store.reading import Row, View
 
 _MASKED = MASKED.encode()
@@ -24,6 +25,7 @@ class Exit:
         self._as_of = asked_as_of
         self._today = today
         self._fresh: dict[int, str] = {}
+        self._wrappings: dict[tuple[int, int], tuple[bytes, bytes, bytes, bytes, bytes]] = {}
 
     @classmethod
     def of(cls, ctx: Context) -> Exit:
@@ -45,27 +47,37 @@ class Exit:
         return [self.row(row, lineage=lineage) for row in rows]
 
     def row(self, row: Row, *, lineage: bool) -> bytes:
-        series, frag = row.series, row.frag
-        rights = series.rights if not row.lineage else self.rights(row)
-        return b"".join(
-            (
-                frag[:HEAD],
-                series.names,
-                self._lineage(row) if lineage else b"",
-                _MASKED if rights.withheld else row.val,
-                series.unit,
-                frag[HEAD:],
-                series.tail,
-                rights.credit,
-                _FRESHNESS[self.freshness(series)],
-                series.metadata,
-                row.extra,
-                rights.encoded,
-            )
-        )
+        names, masked, unit, tail, end = self._wrapping(row.series.number, row.lineage, lineage=lineage)
+        frag = row.frag
+        return b"".join((frag[:HEAD], names, masked or row.val, unit, frag[HEAD:], tail, row.extra, end[:-1]))
 
-    def _lineage(self, row: Row) -> bytes:
-        if not row.lineage:
-            return row.series.derived_from
-        names = self._view.directory.lineage(row.lineage)
+    def joined(self, found: Sequence[Found], *, lineage: bool) -> bytes:
+        """Rows as the database gave them, as JSON objects with commas between. The same bytes as `rows` would give."""
+        parts: list[bytes] = []
+        held = self._wrappings
+        for f in found:
+            number, own = f[SERIES], f[LINEAGE]
+            wrapping = held.get((number, own))
+            if wrapping is None:
+                wrapping = held[number, own] = self._wrapping(number, own, lineage=lineage)
+            names, masked, unit, tail, end = wrapping
+            frag = f[FRAG]
+            parts += (frag[:HEAD], names, masked or f[VAL], unit, frag[HEAD:], tail, f[EXTRA], end)
+        if parts:
+            parts[-1] = parts[-1][:-1]
+        return b"".join(parts)
+
+    def _wrapping(self, number: int, own: int, *, lineage: bool) -> tuple[bytes, bytes, bytes, bytes, bytes]:
+        """What is the same for all rows of a series here: between head and value, a mask or nothing, and so on to the end."""
+        directory = self._view.directory
+        series = directory.series(number)
+        rights = directory.row_rights(series, own)
+        tail = series.tail + rights.credit + _FRESHNESS[self.freshness(series)] + series.metadata
+        names = series.names + (self._lineage(series, own) if lineage else b"")
+        return names, _MASKED if rights.withheld else b"", series.unit, tail, rights.encoded + b","
+
+    def _lineage(self, series: SeriesInfo, own: int) -> bytes:
+        if not own:
+            return series.derived_from
+        names = self._view.directory.lineage(own)
         return b',"derivedFrom":[' + b",".join(b'"%s"' % name.encode() for name in names) + b"]"

@@ -156,7 +156,7 @@ class App:
         kind = context.endpoint.kind
         content_type = envelope.PLAIN if kind == "text" else envelope.JSON
         if isinstance(answer, Listing):
-            data = b",".join(answer.rows)
+            data = answer.rows if isinstance(answer.rows, bytes) else b",".join(answer.rows)
             limit, used = context.params["limit"], context.params["cursor"]
             etag = envelope.page_etag(answer, data, limit=limit, cursor=used, epoch=pinned.epoch, issued=pinned.issued)
         else:

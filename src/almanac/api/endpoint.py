@@ -23,9 +23,9 @@ __all__ = ["Context", "Endpoint", "Item", "Listing", "Param", "Text", "View"]
 
 
 class Listing(msgspec.Struct, frozen=True):
-    """One page. `rows` are encoded JSON objects; `next_key` None says that no more rows follow."""
+    """One page. `rows` are encoded JSON objects, or all of them joined by commas; `next_key` None: no more rows follow."""
 
-    rows: Sequence[bytes]
+    rows: Sequence[bytes] | bytes
     next_key: list[Any] | None = None
     total: int | None = None
 

@@ -27,7 +27,17 @@ from almanac.store.selection import INDEXED
 
 
 def _list(ctx: Context, kind: str) -> Listing:
-    params = ctx.params
+    params, lineage = ctx.params, kind == "derived"
+    if params["sort"] == "topic" and params["sources"] == "preferred":
+        found, following = ctx.view.pages.found(
+            selection(ctx, kind),
+            version=ctx.version,
+            as_of=params["as_of"],
+            descending=params["order"] == "desc",
+            after=ctx.after,
+            limit=params["limit"],
+        )
+        return Listing(Exit.of(ctx).joined(found, lineage=lineage), following)
     rows, following = ctx.view.page(
         selection(ctx, kind),
         version=ctx.version,
@@ -38,7 +48,7 @@ def _list(ctx: Context, kind: str) -> Listing:
         after=ctx.after,
         limit=params["limit"],
     )
-    return Listing(Exit.of(ctx).rows(rows, lineage=kind == "derived"), following)
+    return Listing(Exit.of(ctx).rows(rows, lineage=lineage), following)
 
 
 def observations(ctx: Context) -> Listing:

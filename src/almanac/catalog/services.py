@@ -10,7 +10,7 @@ import msgspec
 from almanac.domain.reference import Entity, SeriesSpec, Source
 from almanac.domain.rights import Exposure
 
-#: `Source.connector` of a source read by a service: this word and the service's id.
+#: `Source.connector` of a source read by a service: this word and the service's id, and `/FLOW` where it is one flow.
 CONNECTOR = "sdmx:"
 
 
@@ -45,7 +45,7 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A web service that answers in SDMX, as far as one source asks it."""
+    """A web service that answers in SDMX. Where each of its flows is a source, the first one's also owns its other answers."""
 
     id: str
     hosts: tuple[str, ...]
@@ -63,8 +63,6 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     attributes: tuple[str, ...] = ()
     #: What is written where there is no value, whatever the observation's status.
     absent: tuple[str, ...] = ()
-    #: Whether addresses on its hosts that name no flow of any service are this one's.
-    rest: bool = True
     flow: tuple[Flow, ...]
 
     def find(self, words: Iterable[str]) -> Flow | None:
@@ -133,11 +131,11 @@ def problems(
     services: Mapping[str, Service], sources: Mapping[str, Source], series: Mapping[str, Mapping[str, SeriesSpec]]
 ) -> Iterator[str]:
     """Every contradiction between services, their sources and their series, one line each."""
-    rest: dict[str, str] = {}
+    hosts: dict[str, str] = {}
     for service in services.values():
         for host in service.hosts:
-            if service.rest and rest.setdefault(host, service.id) != service.id:
-                yield f"services {rest[host]} and {service.id} both take the rest of {host}"
+            if hosts.setdefault(host, service.id) != service.id:
+                yield f"services {hosts[host]} and {service.id} share the host {host}"
         for flow in service.flow:
             for name in (*flow.every, *flow.public):
                 if name not in flow.dimensions:
@@ -147,12 +145,27 @@ def problems(
     for source in sources.values():
         if not source.connector.startswith(CONNECTOR):
             continue
-        name = source.connector.removeprefix(CONNECTOR)
-        if name not in services:
-            yield f"source {source.id}: unknown service {name}"
+        try:
+            service = named(source.connector.removeprefix(CONNECTOR), services)
+        except KeyError as error:
+            yield f"source {source.id}: {error.args[0]}"
             continue
         for spec in series.get(source.id, {}).values():
-            yield from _native(services[name], source.id, spec)
+            yield from _native(service, source.id, spec)
+
+
+def named(name: str, services: Mapping[str, Service]) -> Service:
+    """The service of that name, for `service/FLOW` with that flow alone. Raises KeyError saying what is unknown."""
+    word, _, flow_id = name.partition("/")
+    service = services.get(word)
+    if service is None:
+        raise KeyError(f"unknown service {word}")
+    if not flow_id:
+        return service
+    flow = tuple(flow for flow in service.flow if flow.id == flow_id)
+    if not flow:
+        raise KeyError(f"service {word} has no flow {flow_id}")
+    return msgspec.structs.replace(service, flow=flow)
 
 
 def _native(service: Service, source: str, spec: SeriesSpec) -> Iterator[str]:

@@ -14,7 +14,7 @@ from datetime import UTC, date, datetime
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from almanac.catalog.load import shipped
-from almanac.catalog.services import Flow, Service
+from almanac.catalog.services import Flow, Service, named
 from almanac.domain.observations import UNKNOWN, Statement, instant
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source, Unit
@@ -31,23 +31,24 @@ _YEAR = re.compile(r"(?:FY)?([0-9]{4})(?:/[0-9]{2}(?:[0-9]{2})?)?")
 
 
 class Sdmx:
-    """The connector of one service. `others` are the services of the same hosts, `units` the catalogue's."""
+    """The connector of one service. `whole` is the service with all its flows, `units` are the catalogue's."""
 
     version = 1
 
-    def __init__(self, service: Service, others: tuple[Service, ...], units: Mapping[str, Unit]) -> None:
+    def __init__(self, service: Service, whole: Service, units: Mapping[str, Unit]) -> None:
         self._service = service
-        self._others = others
+        self._whole = whole
         self._units = units
 
     def owns(self, url: str) -> bool:
-        """Whether the URL is on a host of the service and names one of its flows, or no flow of any other service."""
+        """Whether the URL is on a host of the service and names one of the flows read here.
+
+        One that names none of the service's flows belongs to the source that reads its first.
+        """
         if urlsplit(url).hostname not in self._service.hosts:
             return False
-        words = _words(url)
-        if self._service.find(words) is not None:
-            return True
-        return self._service.rest and not any(other.find(words) for other in self._others)
+        flow = self._whole.find(_words(url)) or self._whole.flow[0]
+        return flow in self._service.flow
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -156,7 +157,9 @@ def _read(body: bytes, asked: Asked) -> Iterator[Series]:
         raise SourceChanged(f"{asked.where} is empty")
     if start == b"<":
         return sdmx_ml.read(body, asked)
-    return (sdmx_json if start == b"{" else sdmx_csv).read(body, asked)
+    if start == b"{":
+        return sdmx_json.read(body, asked)
+    return sdmx_csv.read(body, asked)
 
 
 def _words(url: str) -> tuple[str, ...]:
@@ -241,10 +244,7 @@ def _is_projected(period: Period, actual: int | None, flow: Flow | None, release
 
 @functools.cache
 def connector(name: str) -> Connector:
-    """The connector of a service of the catalogue. Raises KeyError for a service there is none of."""
+    """The connector `service`, or `service/FLOW`, of the catalogue. Raises KeyError for one there is not."""
     catalog = shipped()
-    service = catalog.services[name]
-    others = tuple(
-        other for other in catalog.services.values() if other.id != name and set(other.hosts) & set(service.hosts)
-    )
-    return Sdmx(service, others, catalog.units)
+    whole = catalog.services[name.partition("/")[0]]
+    return Sdmx(named(name, catalog.services), whole, catalog.units)

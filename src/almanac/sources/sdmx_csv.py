@@ -1,5 +1,8 @@
-"""SDMX-CSV: one line per observation, columns by name. Version 1.0 (`DATAFLOW`), 2.0 (`STRUCTURE`…), and what
-publishers write who have neither column (BIS) or one with the whole key (`KEY`, ECB)."""
+"""SDMX-CSV: one line per observation, columns by name.
+
+Version 1.0 (`DATAFLOW`), 2.0 (`STRUCTURE`…), and what publishers write who have neither column (BIS) or one with the
+whole key (`KEY`, ECB).
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def read(body: bytes, asked: Asked) -> Iterator[Series]:
     twice = sorted({name for name in header if header.count(name) > 1})
     if twice:
         raise SourceChanged(f"{asked.where}: column {', '.join(twice)} is there twice")
-    naming = next((header.index(name) for name in _NAMING if name in header), None)
+    naming = next((name for name in _NAMING if name in header), None)
     found: dict[str, Series] = {}
     reader: _Reader | None = None
     for number, cells in enumerate(lines, start=2):
@@ -38,7 +41,9 @@ def read(body: bytes, asked: Asked) -> Iterator[Series]:
             continue
         if len(cells) != len(header):
             raise SourceChanged(f"{asked.where}: line {number} has {len(cells)} cells, the header {len(header)}")
-        said = "" if naming is None else cells[naming]
+        said = "" if naming is None else cells[header.index(naming)]
+        if naming == "KEY":
+            said = said.partition(".")[0]
         if reader is None or said != reader.said:
             reader = _Reader(asked, header, said)
         reader.take(cells, found)
@@ -60,8 +65,7 @@ class _Reader:
         self.said = said
         self._asked = asked
         self._place = {name: index for index, name in enumerate(header)}
-        word = said.partition(".")[0] if "KEY" in header and "DATAFLOW" not in header else name_in(said)
-        self._name, self._flow = asked.flow([word])
+        self._name, self._flow = asked.flow([name_in(said)])
         if self._flow is not None:
             self._dimensions, self._attributes = self._layout(self._flow, header)
 

@@ -184,6 +184,8 @@ class _Reader:
         found: dict[str, str] = {}
         for component, value in zip(components, values, strict=False):  # absent ones at the end may be left out
             if isinstance(value, int | float):
+                if value != int(value):
+                    raise SourceChanged(f"{self._asked.where}: {within} has {component.id} {value}, not a place")
                 found[component.id] = self._code(component, int(value), within)
             elif value is not None:
                 found[component.id] = value

@@ -21,8 +21,10 @@ _GENERIC = {f"{_MESSAGE}GenericData", f"{_MESSAGE}GenericTimeSeriesData"}
 _SPECIFIC = {f"{_MESSAGE}StructureSpecificData", f"{_MESSAGE}StructureSpecificTimeSeriesData"}
 #: Attributes of the data set that belong to the message, not to the data; those with a namespace do too.
 _FRAME = frozenset(
-    ["action", "structureRef", "setID", "validFromDate", "validToDate", "publicationYear", "publicationPeriod"]
-    + ["reportingBeginDate", "reportingEndDate", "dataScope", "REPORTING_YEAR_START_DAY"]
+    """
+    action structureRef setID validFromDate validToDate publicationYear publicationPeriod reportingBeginDate
+    reportingEndDate dataScope REPORTING_YEAR_START_DAY
+    """.split()
 )
 #: Attributes that make an observation of a StructureSpecific message.
 _OBSERVED = frozenset(["TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "OBS_CONF"])

@@ -128,6 +128,11 @@ class Directory:
                 ranks = order
         return (_LAST if source == MIXED_SOURCE else ranks.get(source, _UNNAMED), source)
 
+    def merit(self, number: int, lineage: int, version: int) -> tuple[bool, int, str]:
+        """What rows of one cell are chosen by, the least first: a withheld row never wins over a public one; then the order."""
+        series = self.series(number)
+        return (self.row_rights(series, lineage).withheld, *self.rank(series.spec.indicator, series.source.id, version))
+
     # -- series -----------------------------------------------------------------------------------------------------
 
     def series(self, number: int) -> SeriesInfo:

@@ -14,6 +14,7 @@ from typing import Any
 import apsw
 
 from almanac.store.directory import Directory
+from almanac.store.pages import Pages
 from almanac.store.rows import BORROW, BORROWED, CURRENT, TOPIC, VINTAGE, Row, Rows
 from almanac.store.selection import NULLABLE, SORTS, Place, Query, Selection
 
@@ -25,7 +26,7 @@ class Lists:
         self._db = db
         self._directory = directory
         self._rows = Rows(directory)
-        self._best: dict[tuple[int, ...], int] = {}
+        self.pages = Pages(db, directory)
 
     def page(
         self, selection: Selection, *, version: int, as_of: int | None, every: bool, sort: str, descending: bool,
@@ -38,8 +39,13 @@ class Lists:
         """
         if selection.empty:
             return [], None
+        if SORTS[sort] is None and not every:
+            found, following = self.pages.found(
+                selection, version=version, as_of=as_of, descending=descending, after=after, limit=limit
+            )
+            return self.pages.rows(found), following
         if SORTS[sort] is None:
-            stream = self._by_topic(selection, version, as_of, every, descending, after)
+            stream = self._by_topic(selection, version, as_of, descending, after)
         else:
             stream = self._by_column(selection, version, as_of, every, sort, descending, after)
         rows: list[Row] = []
@@ -58,20 +64,13 @@ class Lists:
         selection: Selection,
         version: int,
         as_of: int | None,
-        every: bool,
         descending: bool,
         after: list[Any] | None,
     ) -> Iterator[tuple[Row, list[Any]]]:
+        """Every series of every cell, in order of preference within it."""
         place = Place(*after) if after else None
         for key, period, candidates in self._cells(selection, version, as_of, descending, place):
             alive = [row for row in candidates if not row.withdrawn]
-            if not alive:
-                continue
-            if not every:
-                if place is not None and place[:4] == (*key, period):
-                    continue
-                yield self._prefer(alive, version), [*key, period]
-                continue
             for row in sorted(alive, key=lambda r: self._rank(r, version), reverse=descending):
                 if place is not None and place[:4] == (*key, period):
                     there = self._directory.rank(key[0], place.source or "", version)
@@ -299,20 +298,7 @@ class Lists:
 
     def _prefer(self, rows: list[Row], version: int) -> Row:
         """The first in order of preference; a withheld row never wins over a public one."""
-        if len(rows) == 1:
-            return rows[0]
-        if any(row.lineage for row in rows):
-            return min(rows, key=lambda row: self._merit(row, version))
-        # The choice among the same series is the same in every cell, for as long as this view lasts.
-        key = tuple([row.series.number for row in rows])
-        best = self._best.get(key)
-        if best is None:
-            best = min(range(len(rows)), key=lambda place: self._merit(rows[place], version))
-            self._best[key] = best
-        return rows[best]
-
-    def _merit(self, row: Row, version: int) -> tuple[bool, tuple[int, str]]:
-        return (self._directory.row_rights(row.series, row.lineage).withheld, self._rank(row, version))
+        return min(rows, key=lambda row: self._directory.merit(row.series.number, row.lineage, version))
 
 
 def _tables(rows: str, *, narrow: bool) -> str:

@@ -1,0 +1,179 @@
+"""Pages in the default order, one preferred row a cell: the question asked most, answered with the least work.
+
+Rows stay the tuples that the database gives; nothing is made of them until their bytes are joined. The columns:
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import apsw
+
+from almanac.domain.observations import observation_id
+from almanac.store.directory import Directory
+from almanac.store.fragments import extra_part, row_part, value_part
+from almanac.store.rows import BORROW, Row
+from almanac.store.selection import Place, Query, Selection
+
+#: Places of the columns of a found row.
+TOPIC, PERIOD, SERIES, LINEAGE, KNOWN, RELEASED, INGESTED, FLAGS, VAL, FRAG, EXTRA = range(11)
+#: Those that a row of `vintages` has besides.
+VALUE, TEXT, NOTE = range(11, 14)
+
+_COMMON = "x.topic, x.period, x.series, x.lineage, x.known_at, x.released_at, x.ingested_at, x.flags"
+_SHOWN = f"SELECT {_COMMON}, x.val, x.frag, x.extra FROM topic t CROSS JOIN current x ON x.topic = t.topic"
+_STATED = (
+    f"SELECT {_COMMON}, c.val, c.frag, c.extra, x.value, x.text, x.note"
+    f" FROM topic t CROSS JOIN vintages x ON x.topic = t.topic {BORROW}"
+)
+
+#: A row as found: a tuple with the columns above.
+Found = tuple[Any, ...]
+
+
+class Pages:
+    """Pages of one state of the store."""
+
+    def __init__(self, db: apsw.Connection, directory: Directory) -> None:
+        self._db = db
+        self._directory = directory
+        self._best: dict[tuple[int, ...], int] = {}
+
+    def found(
+        self,
+        selection: Selection,
+        *,
+        version: int,
+        as_of: int | None,
+        descending: bool,
+        after: list[Any] | None,
+        limit: int,
+    ) -> tuple[list[Found], list[Any] | None]:
+        """The preferred row of each cell, and the place to go on from (None: that was all). `after`: what an earlier call returned."""
+        if selection.empty:
+            return [], None
+        place = Place(*after) if after else None
+        sql, values = _query(selection, version, as_of, descending, place)
+        choose = self._now if as_of is None else self._then
+        wanted = self._wanted(selection)
+        observed = (
+            selection.observed if selection.observed_from is not None or selection.observed_to is not None else None
+        )
+        given = None if place is None else self._cell_of(place)
+        rows: list[Found] = []
+        cell: list[Found] = []
+        topic = period = -1
+        for one in self._db.execute(sql, values):
+            if one[TOPIC] != topic or one[PERIOD] != period:
+                if cell:
+                    chosen = choose(cell, version)
+                    if chosen is not None and (observed is None or observed(chosen[KNOWN])):
+                        rows.append(chosen)
+                        if len(rows) > limit:
+                            break
+                cell = []
+                topic, period = one[TOPIC], one[PERIOD]
+            if (wanted is None or wanted(one[SERIES])) and (topic, period) != given:
+                cell.append(one)
+        else:
+            if cell:
+                chosen = choose(cell, version)
+                if chosen is not None and (observed is None or observed(chosen[KNOWN])):
+                    rows.append(chosen)
+        if len(rows) <= limit:
+            return rows, None
+        del rows[limit:]
+        return rows, self._place(rows[-1])
+
+    def rows(self, found: list[Found]) -> list[Row]:
+        """The same rows with their series, for those who need more than bytes."""
+        series = self._directory.series
+        return [
+            Row(series(f[SERIES]), f[PERIOD], f[KNOWN], f[RELEASED], f[INGESTED], f[FLAGS], f[LINEAGE], f[VAL], f[FRAG], f[EXTRA])
+            for f in found
+        ]  # fmt: skip
+
+    def _place(self, row: Found) -> list[Any]:
+        spec = self._directory.series(row[SERIES]).spec
+        return [spec.indicator, spec.entity, spec.frequency.value, row[PERIOD]]
+
+    def _cell_of(self, place: Place) -> tuple[int | None, int]:
+        topic = self._db.execute(
+            "SELECT topic FROM topic WHERE indicator = ? AND entity = ? AND frequency = ?", place[:3]
+        ).get
+        return topic, place.period
+
+    def _wanted(self, selection: Selection) -> Callable[[int], bool] | None:
+        """Which series a filter by source lets take part; None: all."""
+        sources = selection.sources
+        if sources is None:
+            return None
+        held: dict[int, bool] = {}
+
+        def wanted(number: int) -> bool:
+            known = held.get(number)
+            if known is None:
+                known = held[number] = self._directory.series(number).source.id in sources
+            return known
+
+        return wanted
+
+    def _now(self, cell: list[Found], version: int) -> Found | None:
+        return cell[0] if len(cell) == 1 else self._prefer(cell, version)
+
+    def _then(self, cell: list[Found], version: int) -> Found | None:
+        """Of a cell's vintages known by then, the last of each series; of those with a value, the preferred."""
+        if len(cell) == 1:
+            last = cell
+        else:
+            latest: dict[int, Found] = {}
+            for one in cell:
+                held = latest.get(one[SERIES])
+                if held is None or one[KNOWN] > held[KNOWN]:
+                    latest[one[SERIES]] = one
+            last = list(latest.values())
+        alive = [one for one in last if one[VALUE] is not None or one[TEXT] is not None]
+        if not alive:
+            return None
+        chosen = alive[0] if len(alive) == 1 else self._prefer(alive, version)
+        return chosen if chosen[FRAG] is not None else self._rendered(chosen)
+
+    def _rendered(self, f: Found) -> Found:
+        """A vintage that is not the one shown now, with the parts that could not be borrowed."""
+        series = self._directory.series(f[SERIES]).id
+        identifier = observation_id(series, f[PERIOD], f[KNOWN], f[VALUE], f[TEXT])
+        return (
+            *f[:VAL],
+            value_part(f[VALUE], f[TEXT]).encode(),
+            row_part(identifier, f[PERIOD], f[KNOWN], f[FLAGS], f[RELEASED], f[INGESTED]).encode(),
+            extra_part(f[FLAGS], f[RELEASED], f[NOTE]).encode(),
+        )
+
+    def _prefer(self, rows: list[Found], version: int) -> Found:
+        """The first in order of preference; a withheld row never wins over a public one."""
+        if any(row[LINEAGE] for row in rows):
+            return min(rows, key=lambda row: self._directory.merit(row[SERIES], row[LINEAGE], version))
+        # The choice among the same series is the same in every cell, for as long as this view lasts.
+        key = tuple([row[SERIES] for row in rows])
+        best = self._best.get(key)
+        if best is None:
+            merits = [self._directory.merit(number, 0, version) for number in key]
+            best = self._best[key] = merits.index(min(merits))
+        return rows[best]
+
+
+def _query(
+    selection: Selection, version: int, as_of: int | None, descending: bool, place: Place | None
+) -> tuple[str, list[Any]]:
+    query = Query()
+    query.topics(selection)
+    if place is not None:
+        query.resume(place, descending)
+    query.periods(selection)
+    query.pinned(version)
+    if as_of is not None:
+        query.add("x.known_at <= ?", as_of)
+    way = " DESC" if descending else ""
+    order = f"t.indicator{way}, t.entity{way}, t.frequency{way}, x.period{way}"
+    return f"{_SHOWN if as_of is None else _STATED} WHERE {query.where} ORDER BY {order}", query.values
