@@ -94,7 +94,7 @@ def test_units_agree_with_the_indicators(catalog: Catalog) -> None:
 
 
 def test_scale_is_said_once(catalog: Catalog) -> None:
-    """A unit says its power of ten in its name, so no series here needs one of its own."""
+    """A unit says its power of ten in its name; only credit in national currency has a scale of its own."""
     assert {unit.id: unit.scale for unit in catalog.units.values() if unit.scale} == {
         "thousands": 3,
         "usd_millions": 6,
@@ -102,7 +102,8 @@ def test_scale_is_said_once(catalog: Catalog) -> None:
         "local_currency_millions": 6,
         "local_currency_billions": 9,
     }
-    assert {spec.scale for natives in catalog.series.values() for spec in natives.values()} == {0}
+    specs = [spec for natives in catalog.series.values() for spec in natives.values()]
+    assert {(spec.source, spec.indicator, spec.scale) for spec in specs if spec.scale} == {("bis", "total_credit", 9)}
 
 
 def test_treasury_maps_the_curve_but_not_the_display_field(catalog: Catalog) -> None:
@@ -188,6 +189,14 @@ def test_sources_say_what_they_are(catalog: Catalog) -> None:
         "snb": ("snb", "snb", False, None),
         "fred": ("fred", "fred", True, None),
         "almanac-derived": ("almanac", "", False, None),
+        "ecb-yc": ("ecb", "sdmx:ecb/YC", False, None),
+        "ecb-fm": ("ecb", "sdmx:ecb/FM", False, None),
+        "ecb-exr": ("ecb", "sdmx:ecb/EXR", False, None),
+        "ecb-tgb": ("ecb", "sdmx:ecb/TGB", False, None),
+        "bis": ("bis", "sdmx:bis", False, None),
+        "imf": ("imf", "sdmx:imf", True, None),
+        "norges-bank": ("norges-bank", "sdmx:norges-bank", False, None),
+        "bundesbank": ("bundesbank", "sdmx:bundesbank", False, None),
     }
     assert catalog.sources["fred"].key_setting == "ALMANAC_SOURCES__FRED__API_KEY"
 

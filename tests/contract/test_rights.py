@@ -152,8 +152,12 @@ def test_consent_withdrawn_and_recorded(own):
     assert own.ok("/coverage")["dataVersion"] == version + 1
     for path, rows in before.items():
         now = own.walk(path, limit=500, sources="all")
-        assert [r["id"] for r in now] == [r["id"] for r in rows]
         for row, was in zip(now, rows, strict=True):
+            assert [row[k] for k in ("sourceId", "indicatorId", "periodEnd", "observedAt")] == [
+                was[k] for k in ("sourceId", "indicatorId", "periodEnd", "observedAt")
+            ]
+            # What is withheld goes by an id that says nothing of the value; the restricted series did so before.
+            assert (row["id"] == was["id"]) == (row["rights"]["valueWithheld"] == was["rights"]["valueWithheld"])
             from_fred = any(name.startswith("fred:") for name in (row.get("derivedFrom") or [row["sourceId"] + ":"]))
             assert row["rights"]["valueWithheld"] == from_fred
             if from_fred:
@@ -235,3 +239,20 @@ def test_etag_and_rows_do_not_depend_on_a_withheld_value(own):
     other = own.get("/observations", indicator=RAW)
     assert other.headers["etag"] == one.headers["etag"]
     assert other.json()["data"] == one.json()["data"]
+
+
+def test_the_id_of_a_withheld_row_tells_nothing_of_its_value(service):
+    """Nothing leaks sideways: whoever knows all of a row but its value cannot try values until the id comes out."""
+    from datetime import date
+
+    from almanac.domain.observations import observation_id
+    from almanac.domain.periods import Period
+
+    rows = service.walk("/observations", indicator=RAW)
+    known = 1_795_075_200  # 2026-11-19T08:00:00Z
+    for row in rows:
+        day = date.fromisoformat(row["periodEnd"][:10])
+        content = observation_id(row["metadata"]["seriesId"], Period(day, day).key, known, SECRETS[day], None)
+        assert row["id"] != content
+        assert service.ok(f"/observations/{row['id']}/provenance")["observation"]["id"] == row["id"]
+        assert service.error(f"/observations/{content}/provenance", 404)["code"] == "not_found"

@@ -72,7 +72,9 @@ def large(years: int = 20) -> list[Response]:
     Several seconds of work: the curve by year, the latest year as fetched week after week with corrections and a day
     left out, one file fetched long ago that comes last (so that series are replayed), Japan, and monthly archives.
     """
-    found = [Response(year_url(year), year_file(year), f"{year + 1}-01-02T06:00:00Z") for year in range(2026 - years, 2026)]
+    found = [
+        Response(year_url(year), year_file(year), f"{year + 1}-01-02T06:00:00Z") for year in range(2026 - years, 2026)
+    ]
     for week in range(1, 11):
         until = date(2026, 8, 28) + timedelta(days=7 * week)
         corrected = {until - timedelta(days=2): 5.0 + week / 100}

@@ -37,7 +37,9 @@ def start(home: Path, *arguments: object, before: str = "", **more: str) -> subp
     )
 
 
-def run(home: Path, *arguments: object, before: str = "", expect: int | None = 0, **more: str) -> subprocess.CompletedProcess[str]:
+def run(
+    home: Path, *arguments: object, before: str = "", expect: int | None = 0, **more: str
+) -> subprocess.CompletedProcess[str]:
     """A command from beginning to end, its output as text. `expect` None: any end will do."""
     done = subprocess.run(
         command(*arguments, before=before),

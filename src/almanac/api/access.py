@@ -7,9 +7,10 @@ from datetime import date
 
 from almanac.api.endpoint import Context
 from almanac.api.params import day_of
+from almanac.store.covered import cover
 from almanac.store.directory import SeriesInfo, SeriesRights
 from almanac.store.fragments import HEAD, MASKED
-from almanac.store.pages import EXTRA, FRAG, LINEAGE, SERIES, VAL, Found
+from almanac.store.pages import EXTRA, FRAG, KNOWN, LINEAGE, PERIOD, SERIES, VAL, Found
 from almanac.store.reading import Row, View
 
 _MASKED = MASKED.encode()
@@ -49,7 +50,11 @@ class Exit:
     def row(self, row: Row, *, lineage: bool) -> bytes:
         names, masked, unit, tail, end = self._wrapping(row.series.number, row.lineage, lineage=lineage)
         frag = row.frag
-        return b"".join((frag[:HEAD], names, masked or row.val, unit, frag[HEAD:], tail, row.extra, end[:-1]))
+        head = self._covered(row.series.number, row.period, row.known) if masked else frag[:HEAD]
+        return b"".join((head, names, masked or row.val, unit, frag[HEAD:], tail, row.extra, end[:-1]))
+
+    def _covered(self, series: int, period: int, known: int) -> bytes:
+        return b'{"id":"%s"' % cover(self._view.directory.series(series).id, period, known).encode()
 
     def joined(self, found: Sequence[Found], *, lineage: bool) -> bytes:
         """Rows as the database gave them, as JSON objects with commas between. The same bytes as `rows` would give."""
@@ -62,7 +67,8 @@ class Exit:
                 wrapping = held[number, own] = self._wrapping(number, own, lineage=lineage)
             names, masked, unit, tail, end = wrapping
             frag = f[FRAG]
-            parts += (frag[:HEAD], names, masked or f[VAL], unit, frag[HEAD:], tail, f[EXTRA], end)
+            head = self._covered(number, f[PERIOD], f[KNOWN]) if masked else frag[:HEAD]
+            parts += (head, names, masked or f[VAL], unit, frag[HEAD:], tail, f[EXTRA], end)
         if parts:
             parts[-1] = parts[-1][:-1]
         return b"".join(parts)

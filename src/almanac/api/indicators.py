@@ -72,7 +72,7 @@ def encoded(ctx: Context, indicator: Indicator, figures: Figures | None = None) 
             description=indicator.description,
             category=indicator.category,
             kind=indicator.kind,  # type: ignore[arg-type]  # the catalogue is checked to have these two
-            unit=None if indicator.unit == "text" else indicator.unit,
+            unit=indicator.unit,
             unit_label=unit.label if unit else None,
             frequencies=[Frequency(letter).word for letter in figures.frequencies],
             seasonal_adjustment=indicator.seasonal_adjustment,
@@ -160,7 +160,7 @@ def _series(ctx: Context, exit_: Exit, counted: Counted) -> bytes:
             "nativeId": spec.native,
             "name": spec.name,
             "frequency": spec.frequency.word,
-            "unit": None if spec.unit == "text" else spec.unit,
+            "unit": spec.unit,
             "preferred": best.number == info.number,
             "firstPeriod": None if counted.first_period is None else day(end_of(counted.first_period)),
             "lastPeriod": None if counted.last_period is None else day(end_of(counted.last_period)),

@@ -14,6 +14,7 @@ from almanac.api.records import Provenance, ProvenanceInput, ProvenancePayload, 
 from almanac.domain.observations import Vintage, wire_time
 from almanac.domain.periods import Period, end_of
 from almanac.store import lookup
+from almanac.store.covered import cover
 from almanac.store.reading import Row, View
 
 OUTSIDE = "outside_plan_history"
@@ -49,7 +50,7 @@ def endpoint(explain: Explain) -> Endpoint:
 
     def provenance(ctx: Context) -> Item:
         name = ctx.path["id"].lower()
-        found = lookup.by_id(ctx.view, name)
+        found = _find(ctx, name)
         if found is None:
             raise ApiError(404, f"there is no observation {quoted(ctx.path['id'])}", {"parameter": "id"})
         ctx.require_window("id", end_of(found.row.period))
@@ -67,6 +68,20 @@ def endpoint(explain: Explain) -> Endpoint:
         dated=True,
         tag="Observations",
     )
+
+
+def _find(ctx: Context, name: str) -> lookup.Found | None:
+    """The row that goes by this id here: a public row by its own, a withheld one by its covered id only."""
+    if lookup.ID_SHAPE.fullmatch(name) is None:
+        return None
+    for find, withheld in ((lookup.by_id, False), (lookup.by_covered_id, True)):
+        found = find(ctx.view, name)
+        if (
+            found is not None
+            and ctx.view.directory.row_rights(found.row.series, found.row.lineage).withheld == withheld
+        ):
+            return found
+    return None
 
 
 def _encoded(ctx: Context, found: lookup.Found, explain: Explain) -> bytes:
@@ -115,8 +130,11 @@ def _input(ctx: Context, one: Input) -> ProvenanceInput:
     if reason is None and ctx.window_start is not None and period.end < ctx.window_start:
         reason = OUTSIDE
     shown = reason is None
+    identifier = lookup.id_of(one.series, one.period, one.vintage)
     return ProvenanceInput(
-        observation_id=lookup.id_of(one.series, one.period, one.vintage),
+        observation_id=identifier
+        if info is None or not info.rights.withheld
+        else cover(one.series, one.period, one.vintage.known),
         series_id=one.series,
         period_start=f"{period.start.isoformat()}T00:00:00Z" if period.start else None,
         period_end=f"{period.end.isoformat()}T00:00:00Z",

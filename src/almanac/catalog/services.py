@@ -178,6 +178,6 @@ def _native(service: Service, source: str, spec: SeriesSpec) -> Iterator[str]:
         yield f"series {source} {spec.native}: not one code for each of {', '.join(flow.dimensions)}"
         return
     own = dict(zip(flow.dimensions, codes, strict=True))
-    shut = [name for name, allowed in flow.public.items() if own[name] not in allowed]
+    shut = [name for name, allowed in flow.public.items() if own.get(name) not in allowed]
     if shut and spec.exposure is Exposure.public:
         yield f"series {source} {spec.native}: may not be public for its {', '.join(shut)}"

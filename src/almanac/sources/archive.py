@@ -7,6 +7,8 @@ the sizes that an archive states of itself are not believed.
 from __future__ import annotations
 
 import io
+import lzma
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -16,11 +18,21 @@ from typing import IO
 from almanac.sources.base import SourceChanged
 
 #: What the zip module raises for a member that is damaged, encrypted or packed in a way it does not know.
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError)
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    OSError,
+    ValueError,
+    struct.error,
+)
 
 
 class Budget:
-    """Bytes that may still be unpacked from one payload, and from one member that is held whole."""
+    """Bytes that may still be unpacked from one payload, and the most that one member may have."""
 
     def __init__(self, total: int = 512 << 20, member: int = 64 << 20) -> None:
         self.left = total
@@ -40,14 +52,18 @@ class Stream:
         self._file = file
         self._budget = budget
         self._where = where
+        self._left = budget.member
 
     def read(self, size: int = 65_536) -> bytes:
-        """At most so many bytes, none at the end. Raises SourceChanged for damage and beyond the budget."""
+        """At most so many bytes, none at the end. Raises SourceChanged for damage and for a member or payload too large."""
         try:
             chunk = self._file.read(size)
         except _BROKEN as error:
             raise SourceChanged(f"{self._where} is damaged: {error}") from None
         self._budget.spend(len(chunk), self._where)
+        self._left -= len(chunk)
+        if self._left < 0:
+            raise SourceChanged(f"{self._where} unpacks to more than {self._budget.member} bytes")
         return chunk
 
 
@@ -81,9 +97,6 @@ class Archive:
             yield Stream(file, self.budget, where)
 
     def read(self, name: str) -> bytes:
-        """A member whole. Raises SourceChanged where it is larger than the budget allows for one."""
+        """A member whole. Raises SourceChanged if there is none of that name."""
         with self.open(name) as stream:
-            body = stream.read(self.budget.member + 1)
-        if len(body) > self.budget.member:
-            raise SourceChanged(f"{self.where}/{name} unpacks to more than {self.budget.member} bytes")
-        return body
+            return stream.read(self.budget.member + 1)

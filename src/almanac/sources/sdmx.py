@@ -65,7 +65,7 @@ class Sdmx:
         headers = {"accept": self._service.accept} if self._service.accept else {}
         return [
             Request(url, headers=headers)
-            for (_, asked_key), natives in wanted.items()
+            for (_, asked_key), natives in sorted(wanted.items())
             for url in self._urls(asked_key, natives, series, since, today)
         ]
 
@@ -125,7 +125,7 @@ class Sdmx:
         self._check_multiplier(one, spec, where)
         flow = one.flow
         released = _stamp(one.attributes, flow.release if flow else None, where)
-        corrected = _stamp(one.attributes, flow.corrected if flow else None, where)
+        corrected = _stamp(one.attributes, flow.corrected if flow else None, where, required=False)
         actual = _last_actual(one.attributes, flow.last_actual if flow else None, where)
         found: dict[int, list[Statement]] = {}
         for row in one.rows:
@@ -211,9 +211,9 @@ def _statements(
     ]
 
 
-def _stamp(attributes: Mapping[str, str], name: str | None, where: str) -> int | None:
-    """An instant among the attributes, in unix seconds; None where the flow has no such attribute."""
-    if name is None:
+def _stamp(attributes: Mapping[str, str], name: str | None, where: str, *, required: bool = True) -> int | None:
+    """An instant among the attributes, in unix seconds; None where the flow has no such attribute, or need not."""
+    if name is None or not (required or attributes.get(name)):
         return None
     text = attributes.get(name)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -132,15 +133,22 @@ def period_of(text: str, frequency: Frequency, where: str) -> Period:
 
     Raises SourceChanged if it is none, or not one of that frequency.
     """
-    try:
-        if week := _WEEK.fullmatch(text):
-            monday = date.fromisocalendar(int(week[1]), int(week[2]), 1)
-            period = Period(monday, monday + timedelta(days=6))
-        else:
-            month = _MONTH.fullmatch(text)
-            period = Period.parse(f"{month[1]}-{month[2]}" if month else text)
-    except ValueError:
-        raise SourceChanged(f"{where}: {formats.shown(text)} is not a period") from None
+    period = _period(text)
+    if period is None:
+        raise SourceChanged(f"{where}: {formats.shown(text)} is not a period")
     if Period.ending(period.end, frequency) != period:
         raise SourceChanged(f"{where}: {formats.shown(text)} is not a {frequency.word} period")
     return period
+
+
+# The series of one message have the same periods over and over.
+@functools.lru_cache(maxsize=65_536)
+def _period(text: str) -> Period | None:
+    try:
+        if week := _WEEK.fullmatch(text):
+            monday = date.fromisocalendar(int(week[1]), int(week[2]), 1)
+            return Period(monday, monday + timedelta(days=6))
+        month = _MONTH.fullmatch(text)
+        return Period.parse(f"{month[1]}-{month[2]}" if month else text)
+    except ValueError:
+        return None

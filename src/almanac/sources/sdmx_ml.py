@@ -21,10 +21,10 @@ _GENERIC = {f"{_MESSAGE}GenericData", f"{_MESSAGE}GenericTimeSeriesData"}
 _SPECIFIC = {f"{_MESSAGE}StructureSpecificData", f"{_MESSAGE}StructureSpecificTimeSeriesData"}
 #: Attributes of the data set that belong to the message, not to the data; those with a namespace do too.
 _FRAME = frozenset(
-    """
-    action structureRef setID validFromDate validToDate publicationYear publicationPeriod reportingBeginDate
-    reportingEndDate dataScope REPORTING_YEAR_START_DAY
-    """.split()
+    [
+        *("action", "structureRef", "setID", "dataScope", "validFromDate", "validToDate", "publicationYear"),
+        *("publicationPeriod", "reportingBeginDate", "reportingEndDate", "REPORTING_YEAR_START_DAY"),
+    ]
 )
 #: Attributes that make an observation of a StructureSpecific message.
 _OBSERVED = frozenset(["TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "OBS_CONF"])
@@ -104,7 +104,7 @@ class _Reader:
         """A part of the message beside the data: its header names the flow, a footer says that data are missing."""
         name = _local(element)
         if name == "Header":
-            self._names = [name for part in element.iter() for name in _naming(part)]
+            self._names = _naming(element)
         elif name == "Footer":
             said = " ".join("".join(element.itertext()).split())
             raise SourceChanged(f"{self._asked.where} ends with a notice of the service: {formats.shown(said)}")
@@ -164,11 +164,12 @@ class _Reader:
             stated = _plain(element)
             key = {name: value for name, value in stated.items() if name in flow.dimensions}
             own = {name: value for name, value in stated.items() if name not in key}
+        self._checked(own)
         attributes = dict(self._above)
         for covers, more in self._groups:
             if all(key.get(name) == value for name, value in covers.items()):
                 attributes |= more
-        return Series(self._asked.native(flow, key), attributes | self._checked(own), flow, rows)
+        return Series(self._asked.native(flow, key), attributes | own, flow, rows)
 
     def _row(self, element: etree._Element) -> Row:
         stated = self._generic_row(element) if self._generic else _plain(element)
@@ -196,18 +197,22 @@ class _Reader:
 
 
 def _local(element: etree._Element) -> str:
-    return etree.QName(element).localname
+    return element.tag.rpartition("}")[2]
 
 
-def _naming(part: etree._Element) -> Iterator[str]:
-    """Names of the flow or its data structure in an element of the header, best first."""
-    name = _local(part)
-    if name == "Ref":
-        yield part.get("id") or ""
-    elif name == "URN":
-        yield name_in(part.text or "")
-    elif name == "Structure" and part.get("structureID"):
-        yield part.get("structureID") or ""
+def _naming(header: etree._Element) -> list[str]:
+    """Names of the flow or its data structure in a header, best first: a reference, a URN, the message's own mark."""
+    references: list[str] = []
+    marks: list[str] = []
+    for part in header.iter():
+        name = _local(part)
+        if name == "Ref":
+            references.append(part.get("id") or "")
+        elif name == "URN":
+            references.append(name_in(part.text or ""))
+        elif name == "Structure":
+            marks.append(part.get("structureID") or "")
+    return [*references, *marks]
 
 
 def _values(element: etree._Element) -> dict[str, str]:

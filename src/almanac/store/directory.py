@@ -162,7 +162,7 @@ class Directory:
 
     def row_rights(self, series: SeriesInfo, lineage: int) -> SeriesRights:
         """Rights of a row: its series', unless the row has a lineage of its own."""
-        if lineage == 0 or not lineage or series.inputs:
+        if not lineage:
             return series.rights
         key = (series.number, lineage)
         if key not in self._mixed:
@@ -179,17 +179,24 @@ class Directory:
         source = self.sources[spec.source]
         inputs = self.lineage(lineage)
         if kind == "derived":
-            rights = self._derived_rights(source, inputs)
+            # Where every row has a lineage of its own, the series as a whole is as shut as the strictest of them.
+            rights = self._derived_rights(source, inputs or self._all_inputs(topic, number))
         else:
             rights = self._raw_rights(spec, source, Exposure(tightened), reason)
         return SeriesInfo(
             number, identifier, topic, spec, kind, source, inputs, rights,
             names=_names(spec, source),
             derived_from=b',"derivedFrom":' + dumps(inputs).encode(),
-            unit=f',"unit":{dumps(None if spec.unit == "text" else spec.unit)},"frequency":"{spec.frequency.word}"'.encode(),
-            tail=f',"sourceUrl":{dumps(_page(spec, source))}'.encode(),
-            metadata=b',"metadata":' + dumps(_metadata(spec, source)).encode()[:-1],
+            unit=f',"unit":{dumps(spec.unit)},"frequency":"{spec.frequency.word}"'.encode(),
+            tail=f',"sourceUrl":{dumps(_page(spec, source, kind))}'.encode(),
+            metadata=b',"metadata":' + dumps(_metadata(spec, source, kind)).encode()[:-1],
         )  # fmt: skip
+
+    def _all_inputs(self, topic: int, number: int) -> tuple[str, ...]:
+        found = self._db.execute(
+            "SELECT DISTINCT lineage FROM vintages WHERE topic = ? AND series = ?", (topic, number)
+        )
+        return tuple(sorted({name for (lineage,) in list(found) for name in self.lineage(lineage)}))
 
     def _raw_rights(self, spec: SeriesSpec, source: Source, tightened: Exposure, reason: str | None) -> SeriesRights:
         rights = source.rights
@@ -246,9 +253,9 @@ def _rights(exposure: Exposure, reason: str | None, license_: str, attribution: 
     )
 
 
-def _page(spec: SeriesSpec, source: Source) -> str | None:
+def _page(spec: SeriesSpec, source: Source, kind: str) -> str | None:
     """The page a person would check a value on; none for what we computed ourselves."""
-    return spec.page_url or (source.homepage if source.connector else None)
+    return spec.page_url or (source.homepage if kind == "raw" else None)
 
 
 def _names(spec: SeriesSpec, source: Source) -> bytes:
@@ -258,10 +265,10 @@ def _names(spec: SeriesSpec, source: Source) -> bytes:
     ).encode()
 
 
-def _metadata(spec: SeriesSpec, source: Source) -> dict[str, Any]:
+def _metadata(spec: SeriesSpec, source: Source, kind: str) -> dict[str, Any]:
     """Series-level metadata, only what applies."""
     found: dict[str, Any] = {
-        "nativeId": spec.native if spec.native and source.connector else None,
+        "nativeId": spec.native if kind == "raw" else None,
         "seasonalAdjustment": spec.seasonal_adjustment,
         "annualized": spec.annualized or None,
         "basis": spec.basis,

@@ -108,9 +108,9 @@ class Lists:
                 history = [row for row in history if row.series.number == chosen]
             history.sort(key=lambda r: (self._rank(r, version), r.known, r.ingested, r.id), reverse=descending)
             for row in history:
-                if place is not None and place[:4] == (*key, period) and place.row is not None:
-                    there = (self._directory.rank(key[0], place.source or "", version), *place.row)
-                    here = (self._rank(row, version), row.known, row.ingested, row.id)
+                if place is not None and place[:4] == (*key, period) and place.known is not None:
+                    there = (self._directory.rank(key[0], place.source or "", version), place.known)
+                    here = (self._rank(row, version), row.known)
                     if here <= there if not descending else here >= there:
                         continue
                 if not selection.observed(row.known):
@@ -118,7 +118,7 @@ class Lists:
                 if len(rows) == limit:
                     return rows, last
                 rows.append(row)
-                last = [*key, period, row.series.source.id, [row.known, row.ingested, row.id]]
+                last = [*key, period, row.series.source.id, row.known]
         return rows, None
 
     def _cells(

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from almanac.domain.observations import Vintage, observation_id
+from almanac.store.covered import uncover
 from almanac.store.directory import SeriesInfo
 from almanac.store.payloads import PayloadRow, by_number
 from almanac.store.reading import View
@@ -41,6 +42,22 @@ def by_id(view: View, identifier: str) -> Found | None:
         if row.id == identifier:
             return Found(row, columns[7], columns[8], columns[-1])
     return None
+
+
+def by_covered_id(view: View, identifier: str) -> Found | None:
+    """The open row that a withheld row's id leads to; None where there is none."""
+    number, period, known = uncover(identifier)
+    rows = Rows(view.directory)
+    found = view.db.execute(
+        f"SELECT {_COLUMNS}, payload FROM vintages JOIN (SELECT topic AS t, series AS s FROM series WHERE hash = ?)"
+        f" ON topic = t AND series = s WHERE period = ? AND known_at = ? AND to_version = {OPEN}",
+        (number, period, known),
+    ).fetchone()
+    if found is None:
+        return None
+    columns: tuple[Any, ...] = tuple(found)
+    row = rows.stated(columns[:-1])
+    return Found(row, columns[7], columns[8], columns[-1])
 
 
 def cell(view: View, series: SeriesInfo, period: int) -> list[Row]:

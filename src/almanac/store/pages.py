@@ -28,6 +28,9 @@ _STATED = (
     f" FROM topic t CROSS JOIN vintages x ON x.topic = t.topic {BORROW}"
 )
 
+#: Rows fetched beyond what a batch is expected to need, and the most fetched at once.
+_SPARE, _MOST = 8, 20_000
+
 #: A row as found: a tuple with the columns above.
 Found = tuple[Any, ...]
 
@@ -54,37 +57,57 @@ class Pages:
         if selection.empty:
             return [], None
         place = Place(*after) if after else None
-        sql, values = _query(selection, version, as_of, descending, place)
-        choose = self._now if as_of is None else self._then
         wanted = self._wanted(selection)
         observed = (
             selection.observed if selection.observed_from is not None or selection.observed_to is not None else None
         )
-        given = None if place is None else self._cell_of(place)
         rows: list[Found] = []
-        cell: list[Found] = []
-        topic = period = -1
-        for one in self._db.execute(sql, values):
-            if one[TOPIC] != topic or one[PERIOD] != period:
-                if cell:
-                    chosen = choose(cell, version)
-                    if chosen is not None and (observed is None or observed(chosen[KNOWN])):
-                        rows.append(chosen)
-                        if len(rows) > limit:
-                            break
-                cell = []
-                topic, period = one[TOPIC], one[PERIOD]
-            if (wanted is None or wanted(one[SERIES])) and (topic, period) != given:
-                cell.append(one)
-        else:
-            if cell:
-                chosen = choose(cell, version)
+        # A batch is fetched whole, which is cheaper than row by row: one row a cell at first, more where cells have more.
+        size = limit + 2
+        while True:
+            sql, values = _query(selection, version, as_of, descending, place)
+            before = len(rows)
+            batch = list(self._db.execute(f"{sql} LIMIT {size}", values))
+            whole = len(batch) < size
+            cells = self._cells(batch, place, whole=whole)
+            if cells:
+                place = Place(*self._place(cells[-1][0]))
+            for cell in cells:
+                if wanted is not None:
+                    cell = [one for one in cell if wanted(one[SERIES])]
+                    if not cell:
+                        continue
+                chosen = cell[0] if as_of is None and len(cell) == 1 else self._choose(cell, version, as_of)
                 if chosen is not None and (observed is None or observed(chosen[KNOWN])):
                     rows.append(chosen)
-        if len(rows) <= limit:
-            return rows, None
-        del rows[limit:]
-        return rows, self._place(rows[-1])
+            if len(rows) > limit:
+                del rows[limit:]
+                return rows, self._place(rows[-1])
+            if whole:
+                return rows, None
+            # As many rows again as the page still lacks, at the rate at which this batch gave them.
+            gained = len(rows) - before
+            lacking = limit + 1 - len(rows)
+            size = min(lacking * size // gained + _SPARE, _MOST) if gained else min(4 * size, _MOST)
+
+    def _cells(self, batch: list[Found], place: Place | None, *, whole: bool) -> list[list[Found]]:
+        """Rows by cell, in order; without the cell a walk stands at and, unless the rows end here, the last, which may go on."""
+        cells: list[list[Found]] = []
+        topic = period = -1
+        for one in batch:
+            if one[PERIOD] == period and one[TOPIC] == topic:
+                cells[-1].append(one)
+            else:
+                topic, period = one[TOPIC], one[PERIOD]
+                cells.append([one])
+        if place is not None and cells and self._place(cells[0][0]) == list(place[:4]):
+            del cells[0]
+        if not whole and cells:
+            del cells[-1]
+        return cells
+
+    def _choose(self, cell: list[Found], version: int, as_of: int | None) -> Found | None:
+        return self._prefer(cell, version) if as_of is None else self._then(cell, version)
 
     def rows(self, found: list[Found]) -> list[Row]:
         """The same rows with their series, for those who need more than bytes."""
@@ -97,12 +120,6 @@ class Pages:
     def _place(self, row: Found) -> list[Any]:
         spec = self._directory.series(row[SERIES]).spec
         return [spec.indicator, spec.entity, spec.frequency.value, row[PERIOD]]
-
-    def _cell_of(self, place: Place) -> tuple[int | None, int]:
-        topic = self._db.execute(
-            "SELECT topic FROM topic WHERE indicator = ? AND entity = ? AND frequency = ?", place[:3]
-        ).get
-        return topic, place.period
 
     def _wanted(self, selection: Selection) -> Callable[[int], bool] | None:
         """Which series a filter by source lets take part; None: all."""
@@ -118,9 +135,6 @@ class Pages:
             return known
 
         return wanted
-
-    def _now(self, cell: list[Found], version: int) -> Found | None:
-        return cell[0] if len(cell) == 1 else self._prefer(cell, version)
 
     def _then(self, cell: list[Found], version: int) -> Found | None:
         """Of a cell's vintages known by then, the last of each series; of those with a value, the preferred."""

@@ -44,7 +44,8 @@ class Place(NamedTuple):
     frequency: str
     period: int
     source: str | None = None
-    row: tuple[int, int, str] | None = None
+    #: Knowledge time of the last vintage given: one series has one open vintage of a cell at a time.
+    known: int | None = None
 
 
 #: Sort fields of an observation list: SQL over the row's columns. None: the default order.

@@ -20,6 +20,7 @@ from almanac.domain.observations import FORECAST, PAIR_VALUES, Statement, Vintag
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store import sqlite
+from almanac.store.covered import series_hash
 from almanac.store.fragments import extra_part, row_part, value_part
 from almanac.store.sqlite import OPEN
 from almanac.store.statements import History, PayloadRef, by_period, fold
@@ -98,8 +99,8 @@ class Batch:
         if found is None:
             topic = self._topic(spec, kind)
             self._db.execute(
-                "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL)",
-                (spec.id, topic, spec.source, body, lineage),
+                "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, ?)",
+                (spec.id, topic, spec.source, body, lineage, series_hash(spec.id)),
             )
             handle = Handle(self._db.last_insert_rowid(), spec.id, topic, allowance, True, lineage)
             self._reference_changed()

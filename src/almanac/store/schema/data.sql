@@ -31,7 +31,9 @@ CREATE TABLE series(
   exposure INTEGER NOT NULL, reason TEXT,   -- tightened by the feed's own metadata
   folded_at INTEGER, folded_sha TEXT,       -- the newest payload folded in: an older one means replay
   rows INTEGER NOT NULL, vintages INTEGER NOT NULL, first_period INTEGER, last_period INTEGER,
-  first_known INTEGER, last_known INTEGER) STRICT;
+  first_known INTEGER, last_known INTEGER,
+  hash INTEGER NOT NULL) STRICT;             -- leads from a withheld row's id to its series
+CREATE INDEX series_hash ON series(hash);
 CREATE INDEX series_topic ON series(topic);
 CREATE INDEX series_source ON series(source);
 

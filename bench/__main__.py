@@ -1,0 +1,115 @@
+"""`python -m bench`: all comparisons in one run. Everything stays on this host; only processes started here are ended."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench import data, report
+from bench.contenders import Contender, contenders
+from bench.load import LoadError
+
+_ROOT = Path(__file__).resolve().parents[1]
+_WARM_SECONDS = 1.0
+
+
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """The command line. Bounds keep a slip of the finger from running for a day."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure Almanac beside its peers.")
+    parser.add_argument("what", nargs="*", choices=["pages", "store", []], help="what to measure; nothing: all of it")
+    parser.add_argument("--observations", type=int, default=1_000_000, help="rows of the store (default: %(default)s)")
+    parser.add_argument("--rounds", type=int, default=7, choices=range(1, 101), metavar="1..100")
+    parser.add_argument("--seconds", type=float, default=3.0, help="of each contender in each round")
+    parser.add_argument("--connections", type=int, default=32, choices=range(1, 1025), metavar="1..1024")
+    parser.add_argument("--folder", type=Path, default=_ROOT / ".almanac" / "bench", help="where the store is kept")
+    parser.add_argument("--peers", type=Path, default=_ROOT / ".venv-bench" / "bin" / "python",
+                        help="interpreter with requirements/bench.txt installed")  # fmt: skip
+    parser.add_argument("--without-peers", action="store_true", help="only Almanac and the floor")
+    chosen = parser.parse_args(words)
+    if not 0.1 <= chosen.seconds <= 600:
+        parser.error("--seconds must lie between 0.1 and 600")
+    if not chosen.without_peers and "store" not in chosen.what[:1] and not chosen.peers.exists():
+        parser.error(f"there is no {chosen.peers}; `make bench` makes it, --without-peers goes without")
+    return chosen
+
+
+def cores() -> tuple[int | None, int | None]:
+    """A core for the servers and another for the client; None where cores cannot be chosen, or there is one only."""
+    if not hasattr(os, "sched_getaffinity"):
+        return None, None
+    allowed = sorted(os.sched_getaffinity(0))
+    return (allowed[0], allowed[1]) if len(allowed) > 1 else (None, None)
+
+
+def load(
+    contender: Contender, folder: Path, *, seconds: float, connections: int, first: int, cpu: int | None
+) -> tuple[report.Round, int]:
+    """One run against one contender; and the place in its list to go on from. Raises LoadError."""
+    targets = folder / "targets"
+    targets.write_text("\n".join(contender.targets), "ascii")
+    job = {
+        "port": contender.server.port, "targets": str(targets), "headers": contender.headers, "seconds": seconds,
+        "connections": connections, "first": first, "most": 10_000_000, "cpu": cpu,
+    }  # fmt: skip
+    before = contender.server.cpu()
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.load"], input=json.dumps(job), cwd=_ROOT, capture_output=True, text=True, check=False
+    )
+    after = contender.server.cpu()
+    if done.returncode:
+        raise LoadError(f"{contender.name}: {done.stderr.strip()}")
+    outcome = json.loads(done.stdout)
+    count = len(outcome["latencies"])
+    cpu_each = None if before is None or after is None else (after - before) / count * 1e6
+    return (
+        report.Round(
+            count / outcome["seconds"], cpu_each, outcome["client_cpu"] / outcome["seconds"], outcome["latencies"],
+            outcome["bytes"] / count,
+        ),
+        first + count,
+    )  # fmt: skip
+
+
+def measure_pages(chosen: argparse.Namespace) -> str:
+    """The comparison of pages, as a table."""
+    home, key = data.prepare(chosen.folder, chosen.observations, say)
+    as_of = data.year_ago(int(time.time()))
+    pages = data.pages(home, as_of)
+    say(f"{len(pages):,} different pages of {data.ROWS} rows")
+    server_cpu, client_cpu = cores()
+    rounds: dict[str, list[report.Round]] = {}
+    places: dict[str, int] = {}
+    peers = None if chosen.without_peers else chosen.peers
+    with contenders(home, key, pages, as_of, peers, server_cpu) as every:
+        for number in range(chosen.rounds + 1):
+            say("warming up" if not number else f"round {number} of {chosen.rounds}")
+            for one in every:
+                seconds = chosen.seconds if number else min(_WARM_SECONDS, chosen.seconds)
+                found, places[one.name] = load(
+                    one, home, seconds=seconds, connections=chosen.connections, first=places.get(one.name, 0), cpu=client_cpu
+                )  # fmt: skip
+                if number:
+                    rounds.setdefault(one.name, []).append(found)
+    return report.table(report.lines(rounds))
+
+
+def say(text: str) -> None:
+    """Talk goes to standard error; figures to standard output."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Measure what is asked, and print it."""
+    chosen = arguments()
+    if not chosen.what or "pages" in chosen.what:
+        print(measure_pages(chosen))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,123 @@
+"""Who is measured, and the requests each is asked."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from almanac.domain.periods import Frequency
+from bench.data import ROWS, Page, cursors, day_text, environment, fetch, walk, wide_table
+from bench.servers import Server, free_port, running
+
+_PEERS = Path(__file__).parent / "peers"
+#: Pages that are compared row by row between Almanac and its peers before anything is measured.
+_COMPARED = 20
+_WALKED = 2_000
+
+
+class Contender(NamedTuple):
+    """One line of the table: a server and what it is asked."""
+
+    name: str
+    server: Server
+    targets: Sequence[str]
+    headers: dict[str, str]
+
+
+def almanac_target(page: Page, as_of: date | None = None) -> str:
+    """GET /observations of one series from a period on."""
+    query = {
+        "indicator_id": page.indicator, "entity_id": page.entity, "frequency": page.frequency,
+        "period_start": page.start.isoformat(),
+    }  # fmt: skip
+    if as_of is not None:
+        query["as_of"] = as_of.isoformat()
+    return f"/observations?{urlencode(query)}"
+
+
+def fastapi_target(page: Page) -> str:
+    """The same page of the wide table."""
+    query = {
+        "indicator_id": f"indicator_{page.indicator}", "entity_id": page.entity,
+        "frequency": Frequency(page.frequency).word, "period_end_from": day_text(page.end), "limit": str(ROWS),
+    }  # fmt: skip
+    return f"/observations?{urlencode(query)}"
+
+
+def datasette_target(page: Page) -> str:
+    """The same page, as objects, without the count and the suggestions that nobody asked for."""
+    query = {
+        "indicatorId": f"indicator_{page.indicator}", "entityId": page.entity,
+        "frequency": Frequency(page.frequency).word, "periodEnd__gte": day_text(page.end), "_sort": "periodEnd",
+        "_size": str(ROWS), "_shape": "objects", "_nocount": "1", "_nofacet": "1", "_nosuggest": "1",
+    }  # fmt: skip
+    more = urlencode([("_json", "metadata"), ("_json", "rights")])
+    return f"/wide/observations.json?{urlencode(query)}&{more}"
+
+
+@contextlib.contextmanager
+def contenders(
+    home: Path, key: str, pages: Sequence[Page], as_of: date, peers: Path | None, cpu: int | None
+) -> Iterator[list[Contender]]:
+    """All servers running, and what to ask each. `peers`: the interpreter that has the peers installed; None: no peers."""
+    logs = home / "logs"
+    logs.mkdir(exist_ok=True)
+    with contextlib.ExitStack() as stack:
+
+        def start(name: str, command: Sequence[str], port: int, more: dict[str, str] | None = None) -> Server:
+            settings = environment(home) if more is None else {**os.environ, **more}
+            return stack.enter_context(running(name, command, port, settings, logs, cpu))
+
+        port = free_port()
+        service = [sys.executable, "-m", "almanac", "serve", "--port", str(port), "--ops-port", str(free_port())]
+        almanac = start("almanac", service, port)
+        ours = {"x-api-key": key}
+        one = fetch(almanac.port, almanac_target(pages[0]), ours)
+        (home / "page.json").write_bytes(one)
+        port = free_port()
+        floor = start("floor", [sys.executable, str(_PEERS / "serve.py"), "floor", str(port)], port,
+                      {"BENCH_PAGE": str(home / "page.json")})  # fmt: skip
+        found = [
+            Contender("the same bytes from memory", floor, ["/"], {}),
+            Contender("Almanac, fresh page", almanac, [almanac_target(page) for page in pages], ours),
+            Contender("Almanac, next page of a walk", almanac, cursors(almanac.port, key, _WALKED), ours),
+            Contender("Almanac, as of a year ago", almanac, [almanac_target(page, as_of) for page in pages], ours),
+            Contender("Almanac, repeated page", almanac, [almanac_target(pages[0])], ours),
+        ]
+        if peers is not None:
+            table = home / "wide.db"
+            if not table.exists():
+                wide_table(table, walk(almanac.port, key))
+            port = free_port()
+            fastapi = start("fastapi", [str(peers), str(_PEERS / "serve.py"), "fastapi_stack", str(port)], port,
+                            {"BENCH_TABLE": str(table)})  # fmt: skip
+            port = free_port()
+            datasette = start("datasette", [str(peers), "-m", "datasette", "serve", "-i", str(table), "--port", str(port)], port, {})
+            found += [
+                Contender("FastAPI, SQLAlchemy, pydantic", fastapi, [fastapi_target(page) for page in pages], {}),
+                Contender("Datasette", datasette, [datasette_target(page) for page in pages], {}),
+            ]
+            for page in pages[:_COMPARED]:
+                same_rows(page, almanac.port, key, fastapi.port, datasette.port)
+        yield found
+
+
+def same_rows(page: Page, almanac: int, key: str, fastapi: int, datasette: int) -> None:
+    """Raises RuntimeError where the three do not say the same rows of a page, field by field."""
+    ours = json.loads(fetch(almanac, almanac_target(page), {"x-api-key": key}))["data"]
+    if len(ours) != ROWS:
+        raise RuntimeError(f"{almanac_target(page)}: {len(ours)} rows, not {ROWS}")
+    theirs: dict[str, list[dict[str, Any]]] = {
+        "FastAPI": json.loads(fetch(fastapi, fastapi_target(page)))["data"],
+        "Datasette": json.loads(fetch(datasette, datasette_target(page)))["rows"],
+    }
+    for name, rows in theirs.items():
+        if rows != ours:
+            raise RuntimeError(f"{name} does not say the rows that {almanac_target(page)} says")

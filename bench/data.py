@@ -1,0 +1,172 @@
+"""What is measured: a store of the simulated world, the same rows as a wide table, and a list of pages to ask for."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import apsw
+import msgspec
+
+from almanac.domain.observations import end_of_day, wire_time
+from almanac.domain.periods import add_months, end_of, start_of
+
+#: Rows of a page, and how far apart the pages of one series begin: no two are the same.
+ROWS, STEP = 100, 20
+EMAIL, PLAN = "bench@example.org", "bench"
+#: The fields of a row of GET /observations, which are the columns of the wide table.
+COLUMNS = (
+    "id", "entityId", "indicatorId", "sourceId", "providerId", "valueNumeric", "valueText", "unit", "frequency",
+    "periodStart", "periodEnd", "observedAt", "releasedAt", "ingestedAt", "revisionStatus", "sourceUrl", "attribution",
+    "freshnessStatus", "metadata", "rights",
+)  # fmt: skip
+_TYPES = {"id": "TEXT PRIMARY KEY", "valueNumeric": "REAL"}
+_SEED = 20_260_101
+
+
+class Page(NamedTuple):
+    """One hundred neighbouring rows of one series: its topic, and the first and last day of the first row's period."""
+
+    indicator: str
+    entity: str
+    frequency: str
+    start: date
+    end: date
+
+
+def environment(home: Path) -> dict[str, str]:
+    """The settings of every Almanac process here: an operator's, with a plan that does not end a measurement."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("ALMANAC_")}
+    return {
+        **kept,
+        "ALMANAC_HOME": str(home),
+        f"ALMANAC_PLANS__{PLAN.upper()}__REQUESTS_PER_MINUTE": "1000000000",
+    }
+
+
+def almanac(home: Path, *words: str) -> str:
+    """Run one command of Almanac; what it printed. Raises CalledProcessError."""
+    command = [sys.executable, "-m", "almanac", *words]
+    return subprocess.run(command, env=environment(home), check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def prepare(folder: Path, observations: int, say: Callable[[str], None]) -> tuple[Path, str]:
+    """A store of about so many rows in a folder, made unless it is there, and a fresh key. Returns home and key."""
+    home = folder / f"home-{observations}"
+    made = home / "made"
+    if not made.exists():
+        say(f"making a store of about {observations:,} observations in {home} …")
+        began = time.perf_counter()
+        almanac(home, "sandbox", "--observations", str(observations))
+        almanac(home, "accounts", "create", EMAIL, "--plan", PLAN)
+        made.touch()
+        say(f"made in {time.perf_counter() - began:.0f} s")
+    return home, json.loads(almanac(home, "keys", "create", "--account", EMAIL, "--json"))["key"]
+
+
+def year_ago(now: int) -> date:
+    """The day a year before a moment: pages are also asked as of then."""
+    return add_months(datetime.fromtimestamp(now, UTC).date(), -12)
+
+
+def pages(home: Path, as_of: date) -> list[Page]:
+    """Pages of raw series that were whole by the end of a day, in a shuffled order that is always the same."""
+    found: list[Page] = []
+    database = apsw.Connection(str(home / "data.db"), flags=apsw.SQLITE_OPEN_READWRITE)
+    topics = database.execute(
+        "SELECT topic, indicator, entity, frequency FROM topic WHERE kind = 'raw' ORDER BY indicator, entity, frequency"
+    ).fetchall()
+    for topic, *names in topics:
+        periods = [
+            row[0]
+            for row in database.execute(
+                "SELECT DISTINCT period FROM vintages WHERE topic = ? AND known_at <= ? AND value IS NOT NULL ORDER BY 1",
+                (topic, end_of_day(as_of)),
+            )
+        ]
+        for key in periods[: max(0, len(periods) - ROWS + 1) : STEP]:
+            start = start_of(key)
+            if start is not None:
+                found.append(Page(*names, start, end_of(key)))
+    database.close()
+    random.Random(_SEED).shuffle(found)
+    return found
+
+
+def fetch(port: int, target: str, headers: dict[str, str] | None = None) -> bytes:
+    """The body of one answer. Raises RuntimeError for another status than 200."""
+    with contextlib.closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+        connection.request("GET", target, headers=headers or {})
+        answer = connection.getresponse()
+        body = answer.read()
+    if answer.status != 200:
+        raise RuntimeError(f"{target.partition('?')[0]}: {answer.status} {body[:300]!r}")
+    return body
+
+
+def walk(port: int, key: str) -> Iterator[list[dict[str, Any]]]:
+    """All raw observations as the interface says them, 500 at a time."""
+    target = "/observations?limit=500"
+    while True:
+        answer = msgspec.json.decode(fetch(port, target, {"x-api-key": key}))
+        yield answer["data"]
+        following = answer["meta"]["pagination"]["next_cursor"]
+        if following is None:
+            return
+        target = f"/observations?limit=500&cursor={following}"
+
+
+def cursors(port: int, key: str, count: int) -> list[str]:
+    """Targets of consecutive pages of a walk over everything, from its second page on."""
+    found: list[str] = []
+    target = "/observations"
+    while len(found) < count:
+        tail = fetch(port, target, {"x-api-key": key})[-2_000:]
+        _, mark, rest = tail.partition(b'"next_cursor":"')
+        if not mark:
+            break
+        cursor = rest.partition(b'"')[0].decode()
+        target = f"/observations?cursor={cursor}"
+        found.append(target)
+    return found
+
+
+def wide_table(path: Path, rows: Iterator[list[dict[str, Any]]]) -> int:
+    """Write rows as a table of twenty columns with an index in the order of the lists. Returns how many."""
+    part = path.with_suffix(".unfinished")
+    part.unlink(missing_ok=True)
+    with contextlib.closing(sqlite3.connect(part)) as table:
+        columns = ", ".join(f"{name} {_TYPES.get(name, 'TEXT')}" for name in COLUMNS)
+        table.execute("PRAGMA journal_mode=OFF")
+        table.execute(f"CREATE TABLE observations({columns})")
+        marks = ",".join("?" * len(COLUMNS))
+        count = 0
+        for some in rows:
+            table.executemany(f"INSERT INTO observations VALUES({marks})", (_line(row) for row in some))
+            count += len(some)
+        table.execute("CREATE INDEX in_order ON observations(indicatorId, entityId, frequency, periodEnd)")
+        table.execute("ANALYZE")
+        table.commit()
+    part.replace(path)
+    return count
+
+
+def _line(row: dict[str, Any]) -> tuple[Any, ...]:
+    line = [row[name] for name in COLUMNS[:-2]]
+    return (*line, msgspec.json.encode(row["metadata"]).decode(), msgspec.json.encode(row["rights"]).decode())
+
+
+def day_text(day: date) -> str:
+    """A day as the interface writes it."""
+    return wire_time(end_of_day(day) - 86_399)

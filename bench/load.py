@@ -1,0 +1,194 @@
+"""A small HTTP load generator: a number of keep-alive connections, each sending its next request when it has its answer.
+
+It runs in a process of its own (`python -m bench.load`, a job as JSON on standard input, the outcome as JSON on
+standard output), so that it takes no time of the server's core. It knows just enough of HTTP/1.1 to be cheap: a status
+line, headers with a content-length, a body of that many bytes. Anything else is an error, never a number.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+_BUFFER = 1 << 18
+_LENGTH = b"content-length:"
+#: Seconds beyond the asked duration after which a run whose answers do not come is given up.
+_PATIENCE = 30.0
+
+
+class LoadError(Exception):
+    """The server did not do as a load test needs: another status, no content-length, a closed connection."""
+
+
+class Outcome(NamedTuple):
+    """What one run saw. Latencies in microseconds, seconds of wall-clock time and of the client's CPU."""
+
+    seconds: float
+    client_cpu: float
+    bytes: int
+    latencies: list[int]
+
+
+class Work:
+    """Requests in turn, from a place in the list, until a time or a count is reached."""
+
+    def __init__(self, requests: Sequence[bytes], first: int, most: int, until: float) -> None:
+        self._requests = requests
+        self._next = first
+        self._left = most
+        self._until = until
+
+    def take(self) -> bytes | None:
+        """The next request, None when enough were sent."""
+        if self._left <= 0 or time.perf_counter() >= self._until:
+            return None
+        self._left -= 1
+        request = self._requests[self._next % len(self._requests)]
+        self._next += 1
+        return request
+
+
+class Connection(asyncio.BufferedProtocol):
+    """One keep-alive connection. Bodies are counted and thrown away; only the head of an answer is looked at."""
+
+    def __init__(self, work: Work, latencies: list[int], done: asyncio.Future[None]) -> None:
+        self._work = work
+        self._latencies = latencies
+        self._done = done
+        self._buffer = bytearray(_BUFFER)
+        self._view = memoryview(self._buffer)
+        self._held = 0
+        self._left = 0
+        self._sent = 0.0
+        self.received = 0
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport: Any = transport
+        self._send()
+
+    def _send(self) -> None:
+        request = self._work.take()
+        if request is None:
+            self._finish(None)
+            return
+        self._sent = time.perf_counter()
+        self._transport.write(request)
+
+    def get_buffer(self, _hint: int) -> memoryview:
+        return self._view[self._held :]
+
+    def buffer_updated(self, count: int) -> None:
+        self.received += count
+        if self._left:
+            self._left -= count
+            if self._left < 0:
+                self._finish(LoadError("an answer is longer than its content-length"))
+            elif not self._left:
+                self._answered()
+            return
+        self._held += count
+        end = self._buffer.find(b"\r\n\r\n", 0, self._held)
+        if end < 0:
+            if self._held == _BUFFER:
+                self._finish(LoadError("an answer's headers do not end"))
+            return
+        try:
+            length = body_length(bytes(self._buffer[: end + 2]))
+        except LoadError as error:
+            self._finish(error)
+            return
+        self._left = length - (self._held - end - 4)
+        self._held = 0
+        if self._left < 0:
+            self._finish(LoadError("an answer is longer than its content-length"))
+        elif not self._left:
+            self._answered()
+
+    def _answered(self) -> None:
+        self._latencies.append(round((time.perf_counter() - self._sent) * 1e6))
+        self._send()
+
+    def _finish(self, error: Exception | None) -> None:
+        if not self._done.done():
+            if error is None:
+                self._done.set_result(None)
+            else:
+                self._done.set_exception(error)
+        self._transport.close()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        if not self._done.done():
+            self._done.set_exception(LoadError(f"the server closed a connection: {error}"))
+
+
+def body_length(head: bytes) -> int:
+    """Content length from status line and headers. Raises LoadError for another status than 200 and for no length."""
+    if not head.startswith(b"HTTP/1.1 200 "):
+        raise LoadError(f"an answer other than 200: {head.split(bytes((13, 10)), 1)[0].decode('latin-1')}")
+    lower = head.lower()
+    start = lower.find(b"\r\n" + _LENGTH)
+    if start < 0:
+        raise LoadError("an answer without a content-length")
+    start += 2 + len(_LENGTH)
+    return int(lower[start : lower.index(b"\r\n", start)])
+
+
+async def run(
+    port: int, requests: Sequence[bytes], *, connections: int, seconds: float, first: int = 0, most: int = 1 << 62
+) -> Outcome:
+    """Load a server on this host. Raises LoadError on the first answer that is not a 200."""
+    loop = asyncio.get_running_loop()
+    latencies: list[int] = []
+    began, cpu = time.perf_counter(), time.process_time()
+    work = Work(requests, first, most, began + seconds)
+    made: list[Connection] = []
+    waiting: list[asyncio.Future[None]] = []
+    for _ in range(connections):
+        done = loop.create_future()
+        waiting.append(done)
+        _, protocol = await loop.create_connection(
+            lambda done=done: Connection(work, latencies, done), "127.0.0.1", port
+        )
+        made.append(protocol)
+    try:
+        async with asyncio.timeout(seconds + _PATIENCE):
+            await asyncio.gather(*waiting)
+    except TimeoutError:
+        raise LoadError(f"answers did not come within {_PATIENCE:g} s of the end of the run") from None
+    return Outcome(
+        time.perf_counter() - began, time.process_time() - cpu, sum(one.received for one in made), latencies
+    )
+
+
+def encode(targets: Sequence[str], port: int, headers: dict[str, str]) -> list[bytes]:
+    """Requests as they go over the wire."""
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+    return [f"GET {target} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n{lines}\r\n".encode() for target in targets]
+
+
+def main() -> None:
+    """Read a job, do it, write the outcome. Exit 1 with a line on standard error when the server misbehaves."""
+    job = json.load(sys.stdin)
+    if job["cpu"] is not None:
+        os.sched_setaffinity(0, {job["cpu"]})
+    requests = encode(Path(job["targets"]).read_text("ascii").splitlines(), job["port"], job["headers"])
+    import uvloop  # noqa: PLC0415  (only this process needs it)
+
+    work = run(
+        job["port"], requests, connections=job["connections"], seconds=job["seconds"], first=job["first"], most=job["most"],
+    )  # fmt: skip
+    try:
+        outcome = uvloop.run(work)
+    except LoadError as error:
+        sys.exit(f"load: {error}")
+    json.dump(outcome._asdict(), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

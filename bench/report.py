@@ -1,0 +1,78 @@
+"""What the rounds came to: medians, spread, percentiles, and a table in Markdown."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+
+class Round(NamedTuple):
+    """One contender in one round: requests a second, server CPU in microseconds per request, client CPU share."""
+
+    rate: float
+    server_cpu: float | None
+    client_share: float
+    latencies: list[int]
+    size: float
+
+
+class Line(NamedTuple):
+    """One contender over all rounds. `ratio` is the median of each round's rate over the first contender's."""
+
+    name: str
+    ratio: float
+    low: float
+    high: float
+    rate: float
+    p50: float
+    p99: float
+    server_cpu: float | None
+    client_share: float
+    size: float
+
+
+def percentile(values: Sequence[int], share: float) -> float:
+    """The value below which a share of the values lie, by nearest rank."""
+    ordered = sorted(values)
+    return float(ordered[min(len(ordered) - 1, int(len(ordered) * share))])
+
+
+def lines(rounds: Mapping[str, Sequence[Round]]) -> list[Line]:
+    """One line for each contender, in their order; the first is the floor."""
+    floor = next(iter(rounds.values()))
+    found: list[Line] = []
+    for name, own in rounds.items():
+        ratios = [one.rate / base.rate for one, base in zip(own, floor, strict=True)]
+        every = [latency for one in own for latency in one.latencies]
+        cpu = [one.server_cpu for one in own if one.server_cpu is not None]
+        found.append(
+            Line(
+                name,
+                statistics.median(ratios),
+                min(ratios),
+                max(ratios),
+                statistics.median(one.rate for one in own),
+                percentile(every, 0.50) / 1000,
+                percentile(every, 0.99) / 1000,
+                statistics.median(cpu) if cpu else None,
+                statistics.median(one.client_share for one in own),
+                statistics.median(one.size for one in own),
+            )
+        )
+    return found
+
+
+def table(found: Sequence[Line]) -> str:
+    """The lines as a Markdown table."""
+    rows = [
+        "| | ratio to the first | least to most | answers/s | p50 ms | p99 ms | server CPU µs/answer | KB | client's core |",
+        "| --- | --: | --: | --: | --: | --: | --: | --: | --: |",
+    ]
+    for line in found:
+        cpu = "" if line.server_cpu is None else f"{line.server_cpu:,.0f}"
+        rows.append(
+            f"| {line.name} | {line.ratio:.3f} | {line.low:.3f} to {line.high:.3f} | {line.rate:,.0f} | {line.p50:.1f}"
+            f" | {line.p99:.1f} | {cpu} | {line.size / 1000:.0f} | {line.client_share:.0%} |"
+        )
+    return "\n".join(rows)

@@ -1,0 +1,100 @@
+"""Servers under test: each a process tree of its own, on a port of its own, ended by its own process id."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+_START_SECONDS, _STOP_SECONDS = 60.0, 15.0
+
+
+class Server:
+    """A running server; `cpu()` is what its processes have used so far."""
+
+    def __init__(self, name: str, process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+        self.name = name
+        self.port = port
+        self._process = process
+        self._log = log
+
+    def wait(self) -> None:
+        """Until it accepts connections. Raises RuntimeError with the end of its log if it does not."""
+        until = time.monotonic() + _START_SECONDS
+        while time.monotonic() < until and self._process.poll() is None:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
+                return
+            time.sleep(0.05)
+        end = self._log.read_text("utf-8", errors="replace")[-2_000:]
+        raise RuntimeError(f"{self.name} does not listen:\n{end}")
+
+    def cpu(self) -> float | None:
+        """Seconds of CPU used by it and its children; None where there is no /proc."""
+        if not Path("/proc/self/stat").exists():
+            return None
+        ticks = sum(_ticks(process) for process in family(self._process.pid))
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def stop(self) -> None:
+        """Ask it to end; after a while, end it and its children."""
+        children = family(self._process.pid)
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._process.wait(_STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                for process in children:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(process, signal.SIGKILL)
+                self._process.wait()
+
+
+def free_port() -> int:
+    """A port that the system gave out a moment ago."""
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return int(one.getsockname()[1])
+
+
+@contextlib.contextmanager
+def running(
+    name: str, command: Sequence[str], port: int, environment: dict[str, str], folder: Path, cpu: int | None
+) -> Iterator[Server]:
+    """A server for the length of a `with`, its output in a log file, pinned to one core where that is possible."""
+    log = folder / f"{name}.log"
+    pin = None if cpu is None else lambda: os.sched_setaffinity(0, {cpu})
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, preexec_fn=pin
+        )
+    server = Server(name, process, port, log)
+    try:
+        server.wait()
+        yield server
+    finally:
+        server.stop()
+
+
+def family(root: int) -> list[int]:
+    """A process and all that descend from it; only the process where there is no /proc."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = entry.read_text().rpartition(")")[2].split()
+            parents[int(entry.parent.name)] = int(fields[1])
+    found = [root]
+    for one in found:
+        found.extend(child for child, parent in parents.items() if parent == one)
+    return found
+
+
+def _ticks(process: int) -> int:
+    with contextlib.suppress(OSError):
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return int(fields[11]) + int(fields[12])
+    return 0

@@ -1,0 +1,257 @@
+"""Services, area tables and lines that stand for one series of every place: in an invented catalogue, and as shipped."""
+
+import copy
+
+import pytest
+
+from almanac.catalog.load import CatalogError, build, load
+from almanac.domain.rights import Exposure
+
+PLACES = [
+    {"id": "country_aaa", "slug": "aland", "name": "A", "kind": "country", "iso2": "AA", "currency": "AAC"},
+    {"id": "country_bbb", "slug": "bland", "name": "B", "kind": "country", "iso2": "BB"},
+    {"id": "region_all", "slug": "everywhere", "name": "Everywhere", "kind": "region"},
+]
+
+
+def small():
+    """An invented catalogue that is right: a service with one flow, an area table, two series by pattern."""
+    return {
+        "unit": [{"id": "percent", "label": "%"}],
+        "provider": [{"id": "office", "name": "O", "kind": "statistics_office", "homepage": "/", "attribution": "O"}],
+        "source": [
+            {
+                "id": "office-rates",
+                "provider": "office",
+                "name": "Rates",
+                "description": "Invented.",
+                "homepage": "/",
+                "connector": "sdmx:office/RATES",
+                "rights": {"license": "open", "attribution": "O"},
+            }
+        ],
+        "entity": copy.deepcopy(PLACES),
+        "indicator": [{"slug": s, "name": s, "description": s, "category": "rates", "kind": "raw"} for s in ("r", "s")],
+        "service": [
+            {
+                "id": "office",
+                "hosts": ["data.example.org"],
+                "url": "https://data.example.org/{flow}/{key}",
+                "flow": [{"id": "RATES", "dimensions": ["FREQ", "AREA", "KIND"], "public": {"KIND": ["X"]}}],
+            }
+        ],
+        "areas": [{"id": "places", "field": "iso2", "codes": {"1W": "region_all"}}],
+        "series": [
+            {
+                "source": "office-rates",
+                "frequency": "D",
+                "unit": "percent",
+                "indicator": "r",
+                "codes": [{"each": "places", "native": "RATES.D.{area}.X", "name": "{name}, rate"}],
+            }
+        ],
+    }
+
+
+def line(**fields):
+    part = small()
+    part["series"][0]["codes"][0].update(fields)
+    return part
+
+
+def natives(part):
+    return {native: (spec.entity, spec.name) for native, spec in build([part]).series["office-rates"].items()}
+
+
+def test_a_pattern_is_one_series_for_every_place_of_its_table():
+    assert natives(small()) == {
+        "RATES.D.AA.X": ("country_aaa", "A, rate"),
+        "RATES.D.BB.X": ("country_bbb", "B, rate"),
+        "RATES.D.1W.X": ("region_all", "Everywhere, rate"),
+    }
+
+
+def test_a_table_s_own_code_stands_in_place_of_the_entity_s():
+    part = small()
+    part["areas"][0]["codes"] = {"AA": "region_all"}
+    assert natives(part) == {
+        "RATES.D.BB.X": ("country_bbb", "B, rate"),
+        "RATES.D.AA.X": ("region_all", "Everywhere, rate"),
+    }
+
+
+def test_a_pattern_leaves_out_places_by_name_and_those_without_a_currency_it_needs():
+    assert set(natives(line(**{"except": ["AA"]}))) == {"RATES.D.BB.X", "RATES.D.1W.X"}
+    assert set(natives(line(only=["AA"]))) == {"RATES.D.AA.X"}
+    assert natives(line(name="{name}, {currency}")) == {"RATES.D.AA.X": ("country_aaa", "A, AAC")}
+
+
+def service(**fields):
+    part = small()
+    part["service"][0].update(fields)
+    return part
+
+
+def flow(**fields):
+    part = small()
+    part["service"][0]["flow"][0].update(fields)
+    return part
+
+
+def source(connector):
+    part = small()
+    part["source"][0]["connector"] = connector
+    return part
+
+
+def second_service(**fields):
+    part = small()
+    part["service"].append(part["service"][0] | {"id": "other"} | fields)
+    return part
+
+
+LINES = "series RATES.D.{area}.X: "
+SHUT = "".join(
+    f"series office-rates RATES.D.{area}.X: may not be public for its KIND\n" for area in ("AA", "BB", "1W")
+).rstrip()
+WRONG = {
+    "area table": (line(each="moons"), LINES + "unknown area table moons"),
+    "code left out": (line(**{"except": ["ZZ"]}), LINES + "area table places has no code ZZ"),
+    "only code": (line(only=["YY", "ZZ"]), LINES + "area table places has no code YY, ZZ"),
+    "field of a pattern": (line(only=["AA"], colour="red"), "series RATES.D.AA.X: unknown field colour"),
+    "only without each": (
+        line(each=None, only=["AA"], entity="country_aaa"),
+        LINES + "except and only need each",
+    ),
+    "key too short": (
+        line(only=["AA"], native="RATES.D.{area}"),
+        "series office-rates RATES.D.AA: not one code for each of FREQ, AREA, KIND",
+    ),
+    "dimension left open": (
+        line(only=["AA"], native="RATES.D.{area}."),
+        "series office-rates RATES.D.AA.: not one code for each of FREQ, AREA, KIND",
+    ),
+    "flow of a key": (
+        line(only=["AA"], native="WAGES.D.{area}.X"),
+        "series office-rates WAGES.D.AA.X: no flow of service office",
+    ),
+    "allowlist": (line(native="RATES.D.{area}.Y"), SHUT.replace(".X:", ".Y:")),
+    "two keys, one series": (
+        {**small(), "series": [*small()["series"], *line(only=["AA"], native="RATES.B.{area}.X")["series"]]},
+        "series office-rates:country_aaa:r:D: two native codes make it, RATES.D.AA.X and RATES.B.AA.X",
+    ),
+    "service": (source("sdmx:nobody"), "source office-rates: unknown service nobody"),
+    "flow of a source": (source("sdmx:office/WAGES"), "source office-rates: service office has no flow WAGES"),
+    "unknown field of a service": (service(colour="red"), "Object contains unknown field `colour`"),
+    "unknown field of a flow": (flow(colour="red"), "Object contains unknown field `colour`"),
+    "dimension asked whole": (flow(every=["MOON"]), "service office: flow RATES has no dimension MOON"),
+    "dimension of the allowlist": (
+        flow(public={"KIND": ["X"], "MOON": ["1"]}),
+        "service office: flow RATES has no dimension MOON",
+    ),
+    "window": (flow(window_years=2), "service office: flow RATES has window_years and no first_year"),
+    "host of two": (second_service(), "services office and other share the host data.example.org"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_contradiction_is_an_error_that_says_what_it_is(name):
+    part, said = WRONG[name]
+    if part["series"][0]["codes"][0].get("each", "") is None:
+        del part["series"][0]["codes"][0]["each"]
+    with pytest.raises(CatalogError) as caught:
+        build([part])
+    assert said in str(caught.value)
+
+
+def test_an_area_of_nobody_is_named():
+    part = small()
+    part["areas"][0]["codes"]["2W"] = "region_none"
+    with pytest.raises(CatalogError, match="area table places: unknown entity region_none"):
+        build([part])
+
+
+def test_a_restricted_series_may_lie_outside_the_allowlist():
+    part = line(native="RATES.D.{area}.Y", only=["AA"], exposure="restricted", reason="Because.")
+    assert build([part]).series["office-rates"]["RATES.D.AA.Y"].exposure is Exposure.restricted
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load()
+
+
+def test_a_mapped_data_set_is_mapped_for_every_country(catalog):
+    countries = {e.iso2 for e in catalog.entities.values() if e.iso2}
+    bis = catalog.series["bis"]
+    for pattern in ("WS_CBPOL.D.{}", "WS_EER.M.R.B.{}", "WS_SPP.Q.{}.N.628", "WS_TC.Q.{}.P.A.M.770.A", "WS_DSR.Q.{}.P"):
+        assert [area for area in [*countries, "XM"] if pattern.format(area) not in bis] == [], pattern
+    assert bis["WS_XRU.M.JP.JPY.A"].id == "bis:country_jpn:usd_exchange_rate:M"
+    assert bis["WS_SPP.Q.5R.N.628"].entity == "region_advanced_economies"
+    assert "WS_XRU.M.US.USD.A" not in bis
+    assert catalog.series["imf"]["WEO.SVK.NGDP_R.A"].entity == "country_svk"
+    assert catalog.series["imf"]["WEO.G163.LUR.A"].entity == "region_euro_area"
+
+
+def test_policy_rates_are_as_fresh_as_the_last_look_at_them(catalog):
+    rates = [s for natives in catalog.series.values() for s in natives.values() if s.judged_by_fetch]
+    assert {spec.indicator for spec in rates} == {"policy_rate"}
+    bis = catalog.series["bis"]
+    assert (bis["WS_CBPOL.D.US"].judged_by_fetch, bis["WS_CBPOL.D.US"].discontinued) == (True, False)
+    assert (bis["WS_CBPOL.D.DE"].judged_by_fetch, bis["WS_CBPOL.D.DE"].discontinued) == (False, True)
+    assert "midpoint" in bis["WS_CBPOL.D.US"].name
+
+
+def test_allowances_of_the_bis_are_the_data_sets_own(catalog):
+    flows = {}
+    for native, spec in catalog.series["bis"].items():
+        flows.setdefault((native.partition(".")[0], spec.frequency.value), set()).add(spec.allowance_days)
+    assert flows == {
+        ("WS_CBPOL", "D"): {30},
+        ("WS_CBPOL", "M"): {None},
+        ("WS_XRU", "D"): {30},
+        ("WS_XRU", "M"): {None},
+        ("WS_EER", "D"): {30},
+        ("WS_EER", "M"): {None},
+        ("WS_SPP", "Q"): {250},
+        ("WS_LONG_CPI", "M"): {None},
+        ("WS_TC", "Q"): {290},
+        ("WS_CREDIT_GAP", "Q"): {290},
+        ("WS_DSR", "Q"): {290},
+    }
+
+
+def test_of_the_ecb_s_financial_markets_only_its_own_key_rates_are_public(catalog):
+    public = {native for native, s in catalog.series["ecb-fm"].items() if s.exposure is Exposure.public}
+    assert public == {"FM.D.U2.EUR.4F.KR.DFR.LEV"}
+    assert set(catalog.series["ecb-fm"]) - public == {"FM.M.U2.EUR.RT.MM.EURIBOR3MD_.HSTA"}
+
+
+def test_curves_say_their_kind_and_compounding(catalog):
+    def kinds(source):
+        return {
+            (s.indicator.rpartition("_")[0], s.curve_type, s.compounding)
+            for s in catalog.series[source].values()
+            if "yield" in s.indicator
+        }
+
+    assert kinds("ecb-yc") == {("gov_yield", "spot", "continuous"), ("gov_par_yield", "par", "continuous")}
+    assert kinds("bundesbank") == {("gov_yield", "spot", "annual")}
+    assert kinds("norges-bank") == {("gov_yield", "benchmark", None), ("gov_yield", "bill", None)}
+    # 3M and 12M of Norway are 3 and 12 months; each tenor goes to the indicator of its length.
+    norway = {n.split(".")[2]: s.indicator for n, s in catalog.series["norges-bank"].items() if "GOVT" in n}
+    assert norway == {f"{t}": f"gov_yield_{'1y' if t == '12M' else t.lower()}" for t in norway}
+    germany = {n.split(".")[9]: s.indicator for n, s in catalog.series["bundesbank"].items()}
+    assert germany == {f"R{years:02}XX": f"gov_yield_{years}y" for years in (1, 2, 3, 5, 7, 10, 20, 30)}
+    euro = {n.rpartition("_")[2]: s.indicator.rpartition("_")[2] for n, s in catalog.series["ecb-yc"].items()}
+    assert euro == {tenor: tenor.lower() for tenor in euro}
+
+
+def test_the_standing_example_of_a_withheld_source(catalog):
+    rights = catalog.sources["imf"].rights
+    assert (rights.channel, rights.exposure, rights.derivatives_allowed) == (
+        Exposure.internal_only,
+        Exposure.public,
+        False,
+    )
+    assert catalog.sources["bis"].rights.commercial_use == "no_extra_charge"
