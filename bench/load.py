@@ -2,7 +2,7 @@
 
 It runs in a process of its own (`python -m bench.load`, a job as JSON on standard input, the outcome as JSON on
 standard output), so that it takes no time of the server's core. It knows just enough of HTTP/1.1 to be cheap: a status
-line, headers with a content-length, a body of that many bytes. Anything else is an error, never a number.
+line, headers, and a body whose length is stated or that comes in chunks. Anything else is an error, never a number.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 _BUFFER = 1 << 18
-_LENGTH = b"content-length:"
+_LENGTH, _CODING = b"content-length:", b"transfer-encoding:"
+#: How a body in chunks ends. JSON holds no bare CR, and a connection has one request at a time: nothing else looks so.
+_LAST_CHUNK = b"\r\n0\r\n\r\n"
+_CHUNKED = -1
 #: Seconds beyond the asked duration after which a run whose answers do not come is given up.
 _PATIENCE = 30.0
 
 
 class LoadError(Exception):
-    """The server did not do as a load test needs: another status, no content-length, a closed connection."""
+    """The server did not do as a load test needs: another status, a body without an end, a closed connection."""
 
 
 class Outcome(NamedTuple):
@@ -64,7 +67,9 @@ class Connection(asyncio.BufferedProtocol):
         self._buffer = bytearray(_BUFFER)
         self._view = memoryview(self._buffer)
         self._held = 0
+        #: Bytes of the body still to come, or `_CHUNKED`.
         self._left = 0
+        self._tail = b""
         self._sent = 0.0
         self.received = 0
 
@@ -85,13 +90,15 @@ class Connection(asyncio.BufferedProtocol):
 
     def buffer_updated(self, count: int) -> None:
         self.received += count
-        if self._left:
-            self._left -= count
-            if self._left < 0:
-                self._finish(LoadError("an answer is longer than its content-length"))
-            elif not self._left:
-                self._answered()
-            return
+        if self._left == _CHUNKED:
+            self._chunk(self._view[:count])
+        elif self._left:
+            self._counted(self._left - count)
+        else:
+            self._head(count)
+
+    def _head(self, count: int) -> None:
+        """Bytes while the headers have not ended; what follows them is the beginning of the body."""
         self._held += count
         end = self._buffer.find(b"\r\n\r\n", 0, self._held)
         if end < 0:
@@ -103,11 +110,24 @@ class Connection(asyncio.BufferedProtocol):
         except LoadError as error:
             self._finish(error)
             return
-        self._left = length - (self._held - end - 4)
-        self._held = 0
-        if self._left < 0:
+        body, self._held = self._view[end + 4 : self._held], 0
+        if length == _CHUNKED:
+            self._left, self._tail = _CHUNKED, b"\r\n"
+            self._chunk(body)
+        else:
+            self._counted(length - len(body))
+
+    def _counted(self, left: int) -> None:
+        self._left = left
+        if left < 0:
             self._finish(LoadError("an answer is longer than its content-length"))
-        elif not self._left:
+        elif not left:
+            self._answered()
+
+    def _chunk(self, some: memoryview) -> None:
+        self._tail = (self._tail + bytes(some[-len(_LAST_CHUNK) :]))[-len(_LAST_CHUNK) :]
+        if self._tail == _LAST_CHUNK:
+            self._left = 0
             self._answered()
 
     def _answered(self) -> None:
@@ -128,15 +148,24 @@ class Connection(asyncio.BufferedProtocol):
 
 
 def body_length(head: bytes) -> int:
-    """Content length from status line and headers. Raises LoadError for another status than 200 and for no length."""
+    """Length of the body from status line and headers, -1 for one in chunks. Raises LoadError for another status than 200."""
     if not head.startswith(b"HTTP/1.1 200 "):
         raise LoadError(f"an answer other than 200: {head.split(bytes((13, 10)), 1)[0].decode('latin-1')}")
     lower = head.lower()
-    start = lower.find(b"\r\n" + _LENGTH)
+    length, coding = _value(lower, _LENGTH), _value(lower, _CODING)
+    if coding == b"chunked":
+        return _CHUNKED
+    if length is None or coding is not None:
+        raise LoadError("an answer whose end cannot be told")
+    return int(length)
+
+
+def _value(lower: bytes, name: bytes) -> bytes | None:
+    start = lower.find(b"\r\n" + name)
     if start < 0:
-        raise LoadError("an answer without a content-length")
-    start += 2 + len(_LENGTH)
-    return int(lower[start : lower.index(b"\r\n", start)])
+        return None
+    start += 2 + len(name)
+    return lower[start : lower.index(b"\r\n", start)].strip()
 
 
 async def run(

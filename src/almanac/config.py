@@ -66,6 +66,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trusted_proxies: tuple[str, ...] = ()
     failures_per_minute: int = 300
     cursor_days: int = 7
+    #: Memory each worker may use for pages asked before, in MiB.
+    page_cache_mib: int = 64
     host: str = "127.0.0.1"
     port: int = 8000
     dashboard_port: int = 8001

@@ -187,3 +187,19 @@ def test_the_corrected_day_is_there(service):
     seen = [(r["periodEnd"][8:10], r["revisionStatus"], r["metadata"].get("withdrawn", False)) for r in rows]
     assert [s for s in seen if s[0] == f"{CORRECTED_DAY.day}"] == [("17", "initial", False), ("17", "revised", False)]
     assert [s for s in seen if s[0] == f"{WITHDRAWN_DAY.day}"] == [("12", "initial", False), ("12", "revised", True)]
+
+
+def test_a_page_asked_before_is_as_fresh_as_one_asked_first(own):
+    """The same request under the same data version gives the same data; a new one, or other rights, holds at once."""
+    query = {"indicator": "unemployment_rate", "limit": 5}
+    first, again = own.get("/observations", **query), own.get("/observations", **query)
+    assert first.json()["data"] == again.json()["data"]
+    assert first.headers["etag"] == again.headers["etag"]
+    assert first.json()["requestId"] != again.json()["requestId"]
+    with own.world(**NO_CONSENT):
+        pass
+    assert all(row["rights"]["valueWithheld"] for row in own.ok("/observations", **query))
+    with own.world():
+        pass
+    assert own.get("/observations", **query).json()["data"] == first.json()["data"]
+    assert own.get("/observations", "free", **query).json()["data"] != first.json()["data"]

@@ -29,6 +29,7 @@ _WORDS = {
     "trusted_proxies": "Addresses or networks of proxies, separated by commas, whose `X-Forwarded-For` is believed.",
     "failures_per_minute": "Failed authentications a minute from one address before further failing ones get 429.",
     "cursor_days": "Days a cursor lives.",
+    "page_cache_mib": "Memory each worker may use for pages asked before, in MiB; 0 keeps none.",
     "host": "Address the interface listens on.",
     "port": "Port the interface listens on.",
     "dashboard_port": "Reserved for the dashboard.",

@@ -25,6 +25,7 @@ from almanac.api.gate import Gate
 from almanac.api.headers import Cors, limit_headers
 from almanac.api.lifespan import lifespan
 from almanac.api.limits import Limiter
+from almanac.api.pagecache import Kept, PageCache
 from almanac.api.ports import Accounts, View
 from almanac.api.routes import Routes
 from almanac.config import Plan, Settings
@@ -33,6 +34,7 @@ from almanac.store.accounts import KeyRecord
 
 _STORAGE_RETRY_SECONDS = 5
 _CLIENT_ID_MAX = 128
+_DAY_SECONDS = 86_400
 
 log = structlog.get_logger("almanac.access")
 
@@ -65,6 +67,7 @@ class App:
         self._unavailable: tuple[type[Exception], ...] = (StorageUnavailable, *unavailable)
         self._on_startup, self._on_shutdown = on_startup, on_shutdown
         self._signer = Signer(accounts.secret("cursor"), settings.cursor_days)
+        self._pages = PageCache(settings.page_cache_mib << 20)
         self._cors = Cors(settings.cors_origins)
         self._common: tuple[Header, ...] = (
             envelope.CACHE_CONTROL,
@@ -121,6 +124,7 @@ class App:
         real_now = self._walltime()
         query = b""
         cursor: Cursor | None = None
+        kept: Kept | None = None
         with self._open_view() as view:
             version, epoch = view.version, view.epoch
             request.version = self._last_version = version
@@ -146,22 +150,26 @@ class App:
                 at=at,
             )
             endpoint.check_window(context)
-            answer = endpoint.handler(context)
+            if endpoint.cached:
+                key = (
+                    endpoint.path, query, values["limit"], values["cursor"], values.get("as_of"), version, view.version, epoch,
+                    context.window_start, now // _DAY_SECONDS, int(real_now) // _DAY_SECONDS,
+                )  # fmt: skip
+                kept = self._pages.get(key)
+            if kept is None:
+                answer = endpoint.handler(context)
         # Further pages keep the first page's time of issue: a walk ends with the life of the rows it is pinned to.
         issued = cursor.issued if cursor is not None else int(real_now)
         pinned = Cursor(issued, epoch, version, at, query, [])
-        return self._wrap(request, context, answer, pinned)
+        if kept is None:
+            kept = _sealed(context, answer, pinned)
+            if endpoint.cached:
+                self._pages.put(key, kept)
+        return self._wrap(request, context, kept, pinned)
 
-    def _wrap(self, request: Request, context: Context, answer: Answer, pinned: Cursor) -> Reply:
-        kind = context.endpoint.kind
-        content_type = envelope.PLAIN if kind == "text" else envelope.JSON
-        if isinstance(answer, Listing):
-            data = answer.rows if isinstance(answer.rows, bytes) else b",".join(answer.rows)
-            limit, used = context.params["limit"], context.params["cursor"]
-            etag = envelope.page_etag(answer, data, limit=limit, cursor=used, epoch=pinned.epoch, issued=pinned.issued)
-        else:
-            data = answer.data if isinstance(answer, Item) else _bytes(answer.body)
-            etag = envelope.body_etag(data)
+    def _wrap(self, request: Request, context: Context, kept: Kept, pinned: Cursor) -> Reply:
+        answer, data, etag = kept
+        content_type = envelope.PLAIN if context.endpoint.kind == "text" else envelope.JSON
         headers: list[Header] = [(b"etag", etag)]
         if context.endpoint.dated and context.window_start is not None:
             headers.append((b"x-history-from", context.window_start.isoformat().encode()))
@@ -172,6 +180,7 @@ class App:
             following = None
             if answer.next_key is not None:
                 following = self._signer.write(pinned.following(answer.next_key))
+            limit, used = context.params["limit"], context.params["cursor"]
             body = envelope.list_body(answer, data, request.id, limit=limit, cursor=used, following=following)
         else:
             body = envelope.item_body(data, request.id) if isinstance(answer, Item) else data
@@ -232,6 +241,18 @@ class App:
             account=request.key.account_id if request.key is not None else None,
             key=request.key.prefix if request.key is not None else None,
         )
+
+
+def _sealed(context: Context, answer: Answer, pinned: Cursor) -> Kept:
+    """An answer with its rows joined and its ETag."""
+    if isinstance(answer, Listing):
+        data = answer.rows if isinstance(answer.rows, bytes) else b",".join(answer.rows)
+        limit, used = context.params["limit"], context.params["cursor"]
+        etag = envelope.page_etag(answer, data, limit=limit, cursor=used, epoch=pinned.epoch, issued=pinned.issued)
+    else:
+        data = answer.data if isinstance(answer, Item) else _bytes(answer.body)
+        etag = envelope.body_etag(data)
+    return Kept(answer, data, etag)
 
 
 def _window_start(plan: Plan, now: int) -> date | None:

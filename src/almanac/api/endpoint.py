@@ -117,6 +117,8 @@ class Endpoint:
     default_order: Literal["asc", "desc"] | None = "asc"
     #: Whether a request with these typed values runs in a thread of its own rather than on the event loop.
     heavy: Callable[[dict[str, Any]], bool] = lambda _: False
+    #: The answer depends on nothing but the query, the data, the account's window and the day: it may be kept.
+    cached: bool = False
     tag: str = ""
     #: Every parameter by name, the common ones included.
     by_name: dict[str, Param] = field(init=False, repr=False, compare=False)

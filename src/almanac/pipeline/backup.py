@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import hashlib
 import io
 import os
@@ -216,15 +218,41 @@ def _copy(content: IO[bytes], path: Path) -> str:
 
 @contextmanager
 def _beside(path: Path) -> Iterator[Path]:
-    """A temporary folder on the same file system, gone at the end."""
+    """A temporary folder on the same file system, gone at the end. One that a killed run left behind goes first."""
+    prefix = f".{path.name}.unfinished-"
+    # The folder is locked while its run lives; whoever gets the lock knows that it does not.
+    for left in path.parent.glob(f"{glob.escape(prefix)}*"):
+        with _held(left) as free:
+            if free:
+                shutil.rmtree(left, ignore_errors=True)
     try:
-        folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.unfinished-", dir=path.parent))
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=path.parent))
     except FileNotFoundError:
         raise BackupError(f"there is no folder {path.parent}") from None
     try:
-        yield folder
+        with _held(folder):
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[bool]:
+    """Whether a folder could be locked; it is for as long as the block lasts. One that went away meanwhile could not."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(handle)
 
 
 @contextmanager

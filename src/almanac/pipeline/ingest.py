@@ -8,12 +8,15 @@ is known by its capture. What cannot be parsed is quarantined with its reason; t
 from __future__ import annotations
 
 import hashlib
+import logging
 import secrets
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import apsw
 
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.derivation import Changes
@@ -23,8 +26,13 @@ from almanac.sources import mirror
 from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, connector
 from almanac.sources.http import Fetcher, FetchFailed, Validators
 from almanac.store import payloads
-from almanac.store.raw import Capture
+from almanac.store.raw import Capture, Corrupt
 from almanac.store.vintages import Batch
+
+
+log = logging.getLogger("almanac.ingest")
+#: Characters of an unforeseen error that are kept: its text may repeat the payload.
+_REASON = 300
 
 
 class Arrival(NamedTuple):
@@ -45,6 +53,15 @@ class Judged(NamedTuple):
     state: str
     reason: str | None = None
     parsed: Parsed | None = None
+
+
+class Unstorable(Exception):  # noqa: N818  (the name says what happened)
+    """What a reader made of a payload cannot be folded: a fault of the reader. `reason` is for the quarantine."""
+
+    def __init__(self, capture: Capture, reason: str) -> None:
+        super().__init__(f"{capture.url}: {reason}")
+        self.capture = capture
+        self.reason = reason
 
 
 @dataclass(slots=True)
@@ -83,6 +100,12 @@ Track = Callable[[Sequence[Any], str], Iterable[Any]]
 def untracked(parts: Sequence[Any], name: str) -> Iterable[Any]:
     """Shows nothing."""
     return parts
+
+
+def _told(error: Exception) -> str:
+    """Type and message of an unforeseen error, on one line."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= _REASON else text[:_REASON] + "…"
 
 
 class Ingest:
@@ -129,6 +152,10 @@ class Ingest:
         """End the run and note how the source does."""
         clock = self._world.settings.clock
         succeeded = not self.outcome.failed
+        error = None
+        if not succeeded:
+            url, reason = next(iter(self.outcome.failed.items()))
+            error = reason if url in reason else f"{url}: {reason}"
         with self._world.batch(f"ingest {self._source.id}"):
             payloads.note_attempt(
                 self._world.db,
@@ -136,7 +163,7 @@ class Ingest:
                 clock(),
                 succeeded=succeeded,
                 kept=bool(self.outcome.folded),
-                error=None if succeeded else next(iter(self.outcome.failed.values())),
+                error=error,
             )
             self.finish()
         self._world.tidy()
@@ -190,12 +217,20 @@ class Ingest:
             parsed = self._connector.parse(payload, self._source, self._series)
         except SourceChanged as error:
             return Judged(capture, payloads.QUARANTINED, str(error))
+        except Exception as error:
+            # A fault of the reader, not of the publisher. It costs this payload, never the others.
+            log.exception("the reader of %s failed on %s", self._source.id, capture.url)
+            return Judged(capture, payloads.QUARANTINED, f"reader failed: {_told(error)}")
         if parsed.ignored is not None:
             return Judged(capture, payloads.IGNORED, parsed.ignored)
         return Judged(capture, payloads.FOLDED, parsed=parsed)
 
     def write(self, batch: Batch, judged: Judged, changes: Changes) -> None:
-        """Enter what became of a capture; fold it if it could be read. `changes` grows by the cells changed."""
+        """
+        Enter what became of a capture; fold it if it could be read. `changes` grows by the cells changed.
+
+        Raises Unstorable for what cannot be folded: the batch must then be undone.
+        """
         url = judged.capture.url
         row = payloads.put(self._world.db, judged.capture, self.run_id, judged.state, judged.reason)
         if judged.parsed is None:
@@ -204,7 +239,13 @@ class Ingest:
             self._say(f"{'quarantined' if quarantined else 'not read'} {url}: {judged.reason}")
             return
         before = self._folding.vintages
-        unmapped = self._folding.fold(batch, row, judged.parsed, changes)
+        try:
+            unmapped = self._folding.fold(batch, row, judged.parsed, changes)
+        except (apsw.Error, OSError, Corrupt):
+            raise  # the storage's fault, not the payload's
+        except Exception as error:
+            log.exception("what the reader of %s made of %s cannot be stored", self._source.id, url)
+            raise Unstorable(judged.capture, f"cannot be stored: {_told(error)}") from error
         changed = self._folding.vintages - before
         self.outcome.folded += 1
         self.outcome.vintages += changed
@@ -214,8 +255,14 @@ class Ingest:
 
     def _take(self, capture: Capture, body: bytes) -> None:
         judged = self.judge(capture, body)
+        try:
+            self._fold(judged)
+        except Unstorable as error:
+            self._fold(Judged(capture, payloads.QUARANTINED, error.reason))
+
+    def _fold(self, judged: Judged) -> None:
         changes: Changes = {}
-        with self._world.batch(f"payload {capture.id}") as batch:
+        with self._world.batch(f"payload {judged.capture.id}") as batch:
             self.write(batch, judged, changes)
             self._world.deriver.run(batch, changes)
 

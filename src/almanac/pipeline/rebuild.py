@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 
 from almanac.pipeline.derivation import Changes
-from almanac.pipeline.ingest import Ingest, Say, Track, untracked
+from almanac.pipeline.ingest import Ingest, Judged, Say, Track, Unstorable, untracked
 from almanac.pipeline.world import World
 from almanac.store import payloads, sqlite
 
@@ -19,6 +20,16 @@ def rebuild(world: World, say: Say, track: Track = untracked) -> int:
     of a source that the catalogue no longer has are named and left out. Raises store.raw.Corrupt for a damaged raw
     store; the store is then as it was, and the world must be opened anew.
     """
+    refused: dict[str, str] = {}
+    while True:
+        try:
+            return _replay(world, say, track, refused)
+        except Unstorable as error:
+            # Nothing was written. Once more, with that one in quarantine, as an ingest would have it.
+            refused[error.capture.id] = error.reason
+
+
+def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) -> int:
     with world.batch("rebuild") as batch:
         sqlite.recreate(world.db)
         sqlite.set_meta(world.db, "world", world.kind)
@@ -40,7 +51,12 @@ def rebuild(world: World, say: Say, track: Track = untracked) -> int:
                 runs[source.id] = Ingest(world, source, say)
                 runs[source.id].begin()
             run = runs[source.id]
-            run.write(batch, run.judge(capture, world.raw.read(capture)), changes)
+            judged = (
+                Judged(capture, payloads.QUARANTINED, refused[capture.id])
+                if capture.id in refused
+                else run.judge(capture, world.raw.read(capture))
+            )
+            run.write(batch, judged, changes)
             newest[source.id] = max(newest.get(source.id, 0), capture.ingested_at)
         world.deriver.run(batch, changes)
         for key, run in runs.items():

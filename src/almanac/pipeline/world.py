@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
@@ -21,6 +22,8 @@ from almanac.store.tidy import purge
 from almanac.store.vintages import Batch
 
 REAL, SIMULATED = "real", "simulated"
+#: How long a command waits for another writer: longer than any one transaction of an ingest takes.
+_WAIT_SECONDS = 120.0
 
 
 class WorldError(Exception):
@@ -31,11 +34,16 @@ class World:
     """
     Everything a command needs, for one store of one world. Use as a context manager.
 
-    `kind` None: whichever world the store holds already (real for an empty one). Raises WorldError on a mix.
+    `kind` None: whichever world the store holds already (real for an empty one). Raises WorldError on a mix, and on the
+    way in and out StoreError, which says what to do, where the database cannot be used (store.sqlite.Unavailable).
     `rebuilding`: the tables are about to be made anew, so they may be of any schema and are not looked at.
     """
 
     deriver: Deriver
+    #: The data version whose series the deriver knows; None where it may know of some that are not there.
+    _known: int | None = None
+    _rebuilding = False
+    _cleared = False
 
     def __init__(
         self,
@@ -48,7 +56,17 @@ class World:
         self.settings = settings
         settings.home.mkdir(parents=True, exist_ok=True)
         self.raw = RawStore(Folder(settings.raw_path))
-        self.db: apsw.Connection = sqlite.create(settings.data_path, any_schema=rebuilding)
+        self._rebuilding = rebuilding
+        try:
+            self._open(kind, extra)
+        except sqlite.Unavailable as error:
+            raise sqlite.StoreError(sqlite.advice(error, settings.data_path)) from None
+
+    def _open(self, kind: str | None, extra: Iterable[Mapping[str, Any]]) -> None:
+        settings = self.settings
+        self.db: apsw.Connection = sqlite.create(
+            settings.data_path, any_schema=self._rebuilding, busy_seconds=_WAIT_SECONDS
+        )
         held = sqlite.meta(self.db, "world") or self._kept()
         if kind is not None and held is not None and held != kind:
             raise WorldError(
@@ -62,7 +80,7 @@ class World:
 
             parts = [catalog_part()]
         self.catalog: Catalog = load(parts)
-        if not rebuilding:
+        if not self._rebuilding:
             self.sync()
             self.renew()
 
@@ -73,17 +91,32 @@ class World:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.db.close()
+        if isinstance(error, sqlite.Unavailable):
+            raise sqlite.StoreError(sqlite.advice(error, self.settings.data_path)) from error
 
-    def batch(self, cause: str) -> Batch:
-        """One write transaction, one data version at most."""
-        return Batch(self.db, real_time(), cause)
+    @contextmanager
+    def batch(self, cause: str) -> Iterator[Batch]:
+        """One write transaction, one data version at most. The deriver knows all series that are there at its beginning."""
+        try:
+            with Batch(self.db, real_time(), cause) as batch:
+                # Another process may have written since; or a batch of ours was undone, and with it series it had made.
+                if self._known != batch.version - 1 and not self._rebuilding:
+                    self.renew()
+                yield batch
+        except BaseException:
+            self._known = None
+            raise
+        self._known = batch.version if batch.changed else batch.version - 1
 
     def tidy(self) -> int:
         """Drop rows no cursor can ask for any more: those that ended longer ago than a cursor lives. Returns how many."""
         return purge(self.db, real_time() - self.settings.cursor_days * 86_400)
 
     def claim(self) -> None:
-        """Mark the store as holding this world, before the first payload goes in."""
+        """Mark the store as holding this world, before the first payload goes in. Clears away what kills left behind."""
+        if not self._cleared:
+            self.raw.tidy()
+            self._cleared = True
         if sqlite.meta(self.db, "world") != self.kind:
             with sqlite.transaction(self.db):
                 sqlite.set_meta(self.db, "world", self.kind)
@@ -95,6 +128,7 @@ class World:
 
     def renew(self) -> None:
         """Forget what is known of the series and learn it again from the store."""
+        self._known = int(sqlite.meta(self.db, "version") or 0)
         self.deriver = Deriver(self.catalog, self.db, self._orders())
 
     def write_catalog(self, batch: Batch) -> None:

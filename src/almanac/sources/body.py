@@ -24,7 +24,10 @@ def read_body(pieces: Iterable[bytes], encoding: str | None, max_bytes: int) -> 
     `pieces` are as sent. Raises BrokenBody, and RefusedBody for more than `max_bytes`, packed or plain.
     """
     # The standard library's reader, not httpx2's: that one takes a gzip stream that ends too early for a whole one.
-    return b"".join(_counted(_plain(_counted(pieces, max_bytes), encoding), max_bytes))
+    held = io.BytesIO()  # whose buffer itself becomes the result: pieces to be joined would be held twice
+    for piece in _counted(_plain(_counted(pieces, max_bytes), encoding), max_bytes):
+        held.write(piece)
+    return held.getvalue()
 
 
 def first_bytes(pieces: Iterable[bytes], encoding: str | None, size: int) -> tuple[bytes, bool]:

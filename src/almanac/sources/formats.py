@@ -23,6 +23,10 @@ T = TypeVar("T")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SHOWN = 60
+#: Bytes of a text payload, and separators in it, that are read at once. Both are several times what any feed of ours
+#: sends; they bound the memory of a reader, for a separator of one byte makes objects of fifty and more.
+_BYTES, _PARTS = 64 << 20, 2_000_000
+_LINE = 1 << 20
 
 
 def shown(text: str | None) -> str:
@@ -52,6 +56,15 @@ def day(text: str | None, where: str) -> date:
     raise SourceChanged(f"{where}: {shown(text)} is not a day like 2026-10-31")
 
 
+def bounded(body: bytes, separator: bytes, where: str) -> None:
+    """Refuse a payload that would fill the memory: too large, or of too many cells, values or elements."""
+    if len(body) > _BYTES:
+        raise SourceChanged(f"{where} has {len(body)} bytes, more than the {_BYTES} that are read")
+    parts = body.count(separator)
+    if parts > _PARTS:
+        raise SourceChanged(f"{where} has {parts} times {separator.decode()!r}, more than the {_PARTS} that are read")
+
+
 def text(body: bytes, encoding: str, where: str) -> str:
     """The payload as text. A byte that the encoding does not have is an error, never a replacement character."""
     try:
@@ -62,6 +75,10 @@ def text(body: bytes, encoding: str, where: str) -> str:
 
 def rows(body: bytes, encoding: str, where: str, delimiter: str = ",") -> list[list[str]]:
     """All lines of a CSV file as lists of cells, blank lines as empty lists. Quotes must close."""
+    bounded(body, delimiter.encode(), where)
+    longest = max(map(len, body.splitlines()), default=0)
+    if longest > _LINE:
+        raise SourceChanged(f"{where} has a line of {longest} bytes, more than the {_LINE} that are read")
     try:
         # `newline=""` leaves line ends inside quotes to the csv module, as its documentation asks.
         return list(csv.reader(io.StringIO(text(body, encoding, where), newline=""), delimiter=delimiter, strict=True))
@@ -71,12 +88,15 @@ def rows(body: bytes, encoding: str, where: str, delimiter: str = ",") -> list[l
 
 def json(body: bytes, shape: type[T], where: str) -> T:
     """A JSON payload of that shape (a msgspec Struct; `forbid_unknown_fields` makes a new field an error)."""
+    bounded(body, b",", where)
     try:
         return msgspec.json.decode(text(body, "utf-8", where), type=shape)
     except msgspec.ValidationError as error:
         raise SourceChanged(f"{where}: {error}") from None
     except msgspec.DecodeError as error:
         raise SourceChanged(f"{where} is not JSON: {error}") from None
+    except RecursionError:
+        raise SourceChanged(f"{where} is not JSON of a feed: it is nested too deeply") from None
 
 
 def xml(body: bytes, root: str, where: str) -> etree._Element:
@@ -85,6 +105,7 @@ def xml(body: bytes, root: str, where: str) -> etree._Element:
     Nothing outside the payload is read, no entity is expanded, libxml2's own limits on depth and size stay on, and a
     document type declaration is refused whatever it declares: no feed of ours has one, an HTML error page does.
     """
+    bounded(body, b"<", where)
     parser = etree.XMLParser(
         resolve_entities=False,
         no_network=True,

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import IO
 from urllib.parse import urlsplit
 
 from almanac.domain.observations import instant
 
 COLUMNS = ("url", "file", "fetched_at", "media_type", "status")
 _DAY = 86_400
+_PIECE = 1 << 20
 
 
 class MirrorError(Exception):
@@ -43,13 +45,23 @@ class MirrorRow:
         """
         try:
             with gzip.open(self.path) if self.path.suffix == ".gz" else self.path.open("rb") as file:
-                body = file.read(max_bytes + 1)
+                body = _whole(file, max_bytes)
         # A cut gzip file is an EOFError, a damaged one a BadGzipFile (an OSError) or a zlib.error.
         except (OSError, EOFError, zlib.error) as error:
             raise MirrorError(f"{self.path}: cannot be read ({error})") from None
-        if len(body) > max_bytes:
+        if body is None:
             raise MirrorError(f"{self.path}: is larger than the {max_bytes} bytes allowed")
         return body
+
+
+def _whole(file: IO[bytes], max_bytes: int) -> bytes | None:
+    """All that is in a file, None for more than allowed. Held once: the buffer itself becomes the result."""
+    held = io.BytesIO()
+    while piece := file.read(_PIECE):
+        if held.tell() + len(piece) > max_bytes:
+            return None
+        held.write(piece)
+    return held.getvalue()
 
 
 def rows(folder: Path) -> list[MirrorRow]:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
 import apsw
 
 from almanac.store.account_records import AccountError
-from almanac.store.sqlite import connect, transaction
+from almanac.store.sqlite import alone, connect, transaction
 
 _SCHEMA = 1
 
@@ -21,7 +17,7 @@ def open_file(path: Path) -> apsw.Connection:
     """Open the accounts database, making it and its folder where they are not. Raises AccountError for another file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(mode=0o600)  # before SQLite makes it, so that its WAL has the same narrow mode from the start
-    with _one_at_a_time(path.parent):
+    with alone(path.parent):
         try:
             db = connect(path)
         except apsw.NotADBError:
@@ -36,15 +32,3 @@ def open_file(path: Path) -> apsw.Connection:
             elif found != _SCHEMA:
                 raise AccountError(f"{path} has schema {found}, this version of Almanac needs {_SCHEMA}")
     return db
-
-
-@contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
-    # SQLite does not wait for a lock while it turns a new file to WAL: workers that start together would fail.
-    # The lock is on the folder, for closing any handle of the database file would drop SQLite's own locks.
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

@@ -35,7 +35,7 @@ from almanac.store.account_records import (
     shown,
 )
 from almanac.store.keytext import KEY_SHAPE, PREFIX, new_key, well_formed
-from almanac.store.sqlite import transaction
+from almanac.store.sqlite import identity, transaction
 
 __all__ = [
     "MALFORMED",
@@ -71,9 +71,14 @@ class Accounts:
         self._secrets: dict[str, bytes] = {}
         self._known: dict[bytes, tuple[KeyRecord, int | None]] = {}
         self._used: dict[str, int] = {}
-        self._db = open_file(path)
+        self._path = path
+        self._open()
+
+    def _open(self) -> None:
+        self._db = open_file(self._path)
         self._version, self._mark = self._data_version(), self._read_mark()
-        self._check_pepper(path)
+        self._check_pepper(self._path)
+        self._file: tuple[int, int] | None = identity(self._path)
 
     def _check_pepper(self, path: Path) -> None:
         check = hmac.digest(self.secret("pepper"), b"check", "sha256")[:8]
@@ -254,6 +259,17 @@ class Accounts:
     # What other processes do
 
     def _notice(self) -> None:
+        """Raises apsw.CantOpenError where the file is gone or its successor cannot be used: no key is known then."""
+        file = identity(self._path)
+        if file != self._file:
+            # Replaced, by a restore: what is remembered of the old file must not outlive it.
+            self._file = None
+            self._db.close()
+            self._forget()
+            try:
+                self._open()
+            except AccountError as error:
+                raise apsw.CantOpenError(str(error)) from None
         version = self._data_version()
         if version != self._version:
             self._version = version

@@ -34,6 +34,8 @@ class _Thread(threading.local):
     """What one thread reads with: connections and what is remembered of them are never shared."""
 
     connection: apsw.Connection | None = None
+    #: The file that is open.
+    file: tuple[int, int] | None = None
     directory: Directory | None = None
     epoch: str = ""
 
@@ -44,21 +46,23 @@ class _Thread(threading.local):
 class Reader:
     """The data database, opened for reading by one process. `view()` is one consistent state of it."""
 
-    def __init__(self, path: Path, busy_seconds: float = 5.0) -> None:
+    def __init__(self, path: Path, busy_seconds: float = 1.0) -> None:
         self._path = path
         self._busy = busy_seconds
         self._here = _Thread()
 
     @contextlib.contextmanager
     def view(self) -> Iterator[View]:
-        """One read transaction. Raises one of `sqlite.Unavailable` where the store cannot be read."""
+        """
+        One read transaction. Raises one of `sqlite.Unavailable` where the store cannot be read.
+
+        After such a fault, and when the file was replaced (by a restore), the next view opens the file anew.
+        """
         here = self._here
-        if here.connection is None:
-            here.connection = sqlite.connect(self._path, read_only=True, busy_seconds=self._busy)
-        db = here.connection
-        db.execute("BEGIN")
+        db = self._connection()
         try:
-            meta = dict(db.execute("SELECT k, v FROM meta"))
+            db.execute("BEGIN")
+            meta = self._meta(db)
             reference = int(meta["reference"])
             if here.directory is None or here.directory.reference != reference or here.epoch != meta["epoch"]:
                 here.directory, here.epoch = Directory(db, reference), meta["epoch"]
@@ -66,14 +70,35 @@ class Reader:
             if len(here.newest) > _NEWEST_HELD:
                 here.newest.clear()
             yield View(db, int(meta["version"]), meta["epoch"], here.directory, here.newest)
+        except sqlite.Unavailable:
+            self.close()
+            raise
         finally:
-            if db.in_transaction:
+            if here.connection is not None and db.in_transaction:
                 db.execute("COMMIT")
 
+    def _connection(self) -> apsw.Connection:
+        here = self._here
+        file = sqlite.identity(self._path)
+        if here.connection is None or here.file != file:
+            self.close()
+            here.connection, here.file = sqlite.connect(self._path, read_only=True, busy_seconds=self._busy), file
+        return here.connection
+
+    def _meta(self, db: apsw.Connection) -> dict[str, str]:
+        try:
+            return dict(db.execute("SELECT k, v FROM meta"))
+        except apsw.SQLError as error:
+            # A file that was emptied, or that nobody has made tables in yet.
+            raise apsw.CantOpenError(f"{self._path}: {error}") from None
+
     def close(self) -> None:
-        if self._here.connection is not None:
-            self._here.connection.close()
-            self._here.connection = None
+        """Close the file as far as this thread has it open. What was remembered of it is forgotten."""
+        here = self._here
+        if here.connection is not None:
+            here.connection.close(force=True)
+        here.connection = here.file = here.directory = None
+        here.newest.clear()
 
 
 class View(Lists):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +31,51 @@ Unavailable = (
     apsw.CorruptError,
     apsw.NotADBError,
     apsw.FullError,
+    apsw.ProtocolError,
 )
+
+
+def advice(error: Exception, path: Path) -> str:
+    """One of `Unavailable` in words for people: which file, what is wrong with it, and what to do."""
+    if isinstance(error, (apsw.BusyError, apsw.LockedError)):
+        return f"{path} is held by another writer: run the command again when that one has ended"
+    if isinstance(error, (apsw.CorruptError, apsw.NotADBError)):
+        return (
+            f"{path} is damaged ({error}): move it and the files {path.name}-wal and {path.name}-shm away"
+            " and run `almanac rebuild`, which makes it anew from the raw store"
+        )
+    if isinstance(error, apsw.FullError):
+        return f"the disk is full ({path}: {error}): make room and run the command again; nothing is half-written"
+    return f"{path} cannot be used ({error}): nothing is half-written; run the command again when the cause is gone"
+
+
+def identity(path: Path) -> tuple[int, int]:
+    """
+    Which file stands at a path: a connection goes on reading one that was removed or replaced, and never notices.
+
+    Raises apsw.CantOpenError where there is none.
+    """
+    try:
+        found = os.stat(path)  # noqa: PTH116  (at every request: half the time of Path.stat)
+    except OSError as error:
+        raise apsw.CantOpenError(f"{path}: {error.strerror}") from None
+    return (found.st_dev, found.st_ino)
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """
+    One process at a time makes database files in a folder.
+
+    SQLite does not wait for a lock while it turns a new file to WAL: processes that start together would fail. The
+    lock is on the folder, for closing any handle of the database file would drop SQLite's own locks.
+    """
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) -> apsw.Connection:
@@ -53,24 +98,31 @@ def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) 
     return connection
 
 
-def create(path: Path, *, any_schema: bool = False) -> apsw.Connection:
+def create(path: Path, *, any_schema: bool = False, busy_seconds: float = 30.0) -> apsw.Connection:
     """
-    Open the data database for writing, making it where it is not.
+    Open the data database for writing, making it where it is not. One that is there is opened beside any writer.
 
     Raises StoreError for another schema, unless the caller is about to make the tables anew.
     """
-    connection = connect(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with alone(path.parent):
+        connection = connect(path, busy_seconds=busy_seconds)
     with contextlib.suppress(OSError):
         os.chmod(path, 0o600)  # noqa: PTH101  (the path may be shared; a failure here is no fault of ours)
-    with transaction(connection):
-        if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get:
-            _make(connection, {"version": "0", "reference": "0"})
+    if not _made(connection):
+        with transaction(connection):
+            if not _made(connection):
+                _make(connection, {"version": "0", "reference": "0"})
     found = meta(connection, "schema")
     if found != SCHEMA and not any_schema:
         raise StoreError(
             f"the data store has schema {found}, this version of Almanac needs {SCHEMA}: run `almanac rebuild`"
         )
     return connection
+
+
+def _made(connection: apsw.Connection) -> bool:
+    return bool(connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get)
 
 
 def recreate(connection: apsw.Connection) -> None:

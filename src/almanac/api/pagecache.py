@@ -1,0 +1,52 @@
+"""Pages that were asked before, kept while nothing they are made of has changed.
+
+A key holds all that the bytes depend on: the query as read, the data version it is answered from and the newest one
+(rights are never pinned), the account's window, the day. So nothing is ever invalidated; what is old falls out.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import NamedTuple
+
+from almanac.api.endpoint import Answer
+
+
+class Kept(NamedTuple):
+    """An answer, its rows joined, and its ETag."""
+
+    answer: Answer
+    data: bytes
+    etag: bytes
+
+
+class PageCache:
+    """The most recently used pages, up to a number of bytes. Safe between threads."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._held = 0
+        self._pages: OrderedDict[Hashable, Kept] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> Kept | None:
+        with self._lock:
+            found = self._pages.get(key)
+            if found is not None:
+                self._pages.move_to_end(key)
+            return found
+
+    def put(self, key: Hashable, kept: Kept) -> None:
+        """Keep a page; one that alone is larger than the whole cache is not kept."""
+        size = len(kept.data)
+        if size > self._most:
+            return
+        with self._lock:
+            before = self._pages.pop(key, None)
+            self._held += size - (len(before.data) if before else 0)
+            self._pages[key] = kept
+            while self._held > self._most:
+                _, gone = self._pages.popitem(last=False)
+                self._held -= len(gone.data)
