@@ -59,7 +59,12 @@ def load(
     }  # fmt: skip
     before = contender.server.cpu()
     done = subprocess.run(
-        [sys.executable, "-m", "bench.load"], input=json.dumps(job), cwd=_ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "bench.load"],
+        input=json.dumps(job),
+        cwd=_ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     after = contender.server.cpu()
     if done.returncode:

@@ -99,7 +99,9 @@ def contenders(
             fastapi = start("fastapi", [str(peers), str(_PEERS / "serve.py"), "fastapi_stack", str(port)], port,
                             {"BENCH_TABLE": str(table)})  # fmt: skip
             port = free_port()
-            datasette = start("datasette", [str(peers), "-m", "datasette", "serve", "-i", str(table), "--port", str(port)], port, {})
+            datasette = start(
+                "datasette", [str(peers), "-m", "datasette", "serve", "-i", str(table), "--port", str(port)], port, {}
+            )
             found += [
                 Contender("FastAPI, SQLAlchemy, pydantic", fastapi, [fastapi_target(page) for page in pages], {}),
                 Contender("Datasette", datasette, [datasette_target(page) for page in pages], {}),

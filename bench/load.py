@@ -190,9 +190,7 @@ async def run(
             await asyncio.gather(*waiting)
     except TimeoutError:
         raise LoadError(f"answers did not come within {_PATIENCE:g} s of the end of the run") from None
-    return Outcome(
-        time.perf_counter() - began, time.process_time() - cpu, sum(one.received for one in made), latencies
-    )
+    return Outcome(time.perf_counter() - began, time.process_time() - cpu, sum(one.received for one in made), latencies)
 
 
 def encode(targets: Sequence[str], port: int, headers: dict[str, str]) -> list[bytes]:

@@ -134,4 +134,3 @@ async def observations(
     rows = found.all()
     data = [Observation.model_validate(row) for row in rows[:limit]]
     return Page(data=data, following=rows[limit].period_end if len(rows) > limit else None)
-

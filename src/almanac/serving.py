@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 #: Longest request line and header block read from a client, bytes; beyond, the server answers bare.
 _REQUEST_HEAD = 128 * 1024
 _KILL_AFTER_SECONDS = 10
+#: Connections one worker holds at a time. They are cheap; a bound of some hundreds would let as many idle ones shut
+#: everybody else out for as long as they like to wait.
+_CONNECTIONS = 8_192
+#: How long a client may take over a request's head, and how long a connection may idle between two requests.
+_HEAD_MILLISECONDS = 10_000
 
 
 def api() -> App:
@@ -113,11 +118,25 @@ def serve(settings: Settings) -> None:
         workers=settings.workers,
         factory=True,
         websockets=False,
-        http1_settings=HTTP1Settings(max_buffer_size=_REQUEST_HEAD),
+        http1_settings=HTTP1Settings(max_buffer_size=_REQUEST_HEAD, header_read_timeout=_HEAD_MILLISECONDS),
+        backlog=4_096,
+        backpressure=_connections(),
         log_level=LogLevels.warning,
         respawn_failed_workers=True,
         workers_kill_timeout=_KILL_AFTER_SECONDS,
     ).serve()
+
+
+def _connections() -> int:
+    """As many connections as a worker may have files, and some to spare, up to our own bound."""
+    import resource  # noqa: PLC0415
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _CONNECTIONS + 512
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return _CONNECTIONS if soft == resource.RLIM_INFINITY else max(128, min(_CONNECTIONS, soft - 512))
 
 
 def _environment(settings: Settings) -> dict[str, str]:

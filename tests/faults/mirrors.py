@@ -67,10 +67,10 @@ def _months(native: str, count: int) -> bytes:
     return fred_body(rows, EVER)
 
 
-def large(years: int = 20) -> list[Response]:
+def large(years: int = 8) -> list[Response]:
     """
-    Several seconds of work: the curve by year, the latest year as fetched week after week with corrections and a day
-    left out, one file fetched long ago that comes last (so that series are replayed), Japan, and monthly archives.
+    Several seconds of work: the curve by year, the latest year as fetched week after week with corrections, Japan, and
+    monthly archives in which every value is revised.
     """
     found = [
         Response(year_url(year), year_file(year), f"{year + 1}-01-02T06:00:00Z") for year in range(2026 - years, 2026)
@@ -79,7 +79,7 @@ def large(years: int = 20) -> list[Response]:
         until = date(2026, 8, 28) + timedelta(days=7 * week)
         corrected = {until - timedelta(days=2): 5.0 + week / 100}
         found.append(Response(year_url(2026), year_file(2026, until.isoformat(), corrected), f"{until}T23:30:00Z"))
-    japan = weekdays("2006-01-02", "2026-10-30")
+    japan = weekdays("2018-01-02", "2026-10-30")
     found.append(Response(HISTORY, mof_file(japan), "2026-11-05T03:00:00Z", "text/csv"))
     current = mof_file(weekdays("2026-11-02", "2026-11-18"), " (November 2026)")
     found.append(Response(MOF + "jgbcme.csv", current, "2026-11-19T03:00:00Z", "text/csv"))

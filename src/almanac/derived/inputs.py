@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -43,7 +42,9 @@ class InputSeries:
 
     def touched(self) -> Ints:
         """Changed ordinals, ascending."""
-        return np.array(sorted(self.cells if self.changed is None else self.changed), dtype=np.int64)
+        if self.changed is None:
+            return self.arrays.ordinals
+        return np.array(sorted(self.changed), dtype=np.int64)
 
 
 @dataclass(slots=True)
@@ -60,14 +61,21 @@ class Arrays:
 
     @classmethod
     def of(cls, cells: Mapping[int, Sequence[Vintage]]) -> Arrays:
-        order = sorted(cells)
-        last = [cells[o][-1] for o in order]
+        numbers = sorted(cells)
+        histories = [cells[number] for number in numbers]
+        last = [history[-1] for history in histories]
+        # A missing value becomes NaN on the way.
+        value = np.array([vintage.value for vintage in last], dtype=np.float64)
         return cls(
-            np.array(order, dtype=np.int64),
-            np.array([len(cells[o]) == 1 and cells[o][0].value is not None for o in order], dtype=bool),
-            np.array([math.nan if v.value is None else v.value for v in last], dtype=np.float64),
-            np.array([v.known for v in last], dtype=np.int64),
-            np.array([NO_RELEASE if v.released is None else v.released for v in last], dtype=np.int64),
-            np.array([v.ingested for v in last], dtype=np.int64),
-            np.array([v.flags for v in last], dtype=np.int64),
+            np.array(numbers, dtype=np.int64),
+            (_whole(map(len, histories)) == 1) & ~np.isnan(value),
+            value,
+            _whole(vintage.known for vintage in last),
+            _whole(NO_RELEASE if vintage.released is None else vintage.released for vintage in last),
+            _whole(vintage.ingested for vintage in last),
+            _whole(vintage.flags for vintage in last),
         )
+
+
+def _whole(numbers: Iterable[int]) -> Ints:
+    return np.fromiter(numbers, dtype=np.int64)

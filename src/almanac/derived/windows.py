@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import numpy as np
 
 from almanac.derived.inputs import Ints
 from almanac.derived.operators import LOOK_BACK_DAYS, Slot
-from almanac.domain.periods import Frequency, Period, key_at, ordinal
+from almanac.domain.periods import Frequency, Period, highest_key, key_at, lowest_key, ordinal
 
 _EPOCH_ORDINAL = 719_163
+_EPOCH_MONTH = 1970 * 12
+#: Low bits of an instant's key; those of a period count down from one less.
+_INSTANT = highest_key(date(1970, 1, 1)) - lowest_key(date(1970, 1, 1))
 
 
 def window(slot: Slot, outputs: Ints, frequency: Frequency, own: Frequency) -> tuple[Ints, Ints]:
@@ -40,6 +45,28 @@ def _shift(outputs: Ints, months: int, frequency: Frequency) -> Ints:
     start: Ints = earlier.astype("datetime64[D]").astype(np.int64)
     shifted: Ints = start + np.minimum(into, length - 1) + _EPOCH_ORDINAL
     return shifted
+
+
+def spans(outputs: Ints, frequency: Frequency) -> tuple[Ints, Ints]:
+    """First and last day, as ordinals, of the periods with these numbers (`key_at` for whole series)."""
+    if not frequency.months:
+        return outputs - (6 if frequency is Frequency.WEEKLY else 0), outputs
+    months = (outputs - _EPOCH_MONTH).astype("datetime64[M]")
+    first = (months - np.timedelta64(frequency.months - 1, "M")).astype("datetime64[D]").astype(np.int64)
+    after = (months + np.timedelta64(1, "M")).astype("datetime64[D]").astype(np.int64)
+    return first + _EPOCH_ORDINAL, after - 1 + _EPOCH_ORDINAL
+
+
+def keys(starts: Ints, ends: Ints) -> Ints:
+    """Period keys from first and last days."""
+    found: Ints = ends * (_INSTANT + 1) + (_INSTANT - 1) - (ends - starts)
+    return found
+
+
+def midnight(days: Ints) -> Ints:
+    """Unix seconds at which days begin, from their ordinals."""
+    begins: Ints = (days - _EPOCH_ORDINAL) * 86_400
+    return begins
 
 
 def inside(output: int, frequency: Frequency, own: Frequency) -> tuple[int, int, int]:

@@ -29,7 +29,6 @@ from almanac.store import payloads
 from almanac.store.raw import Capture, Corrupt
 from almanac.store.vintages import Batch
 
-
 log = logging.getLogger("almanac.ingest")
 #: Characters of an unforeseen error that are kept: its text may repeat the payload.
 _REASON = 300
@@ -120,6 +119,7 @@ class Ingest:
         self._folding = Folding(world, source, self._connector, self._series)
         self.run_id = secrets.token_hex(8)
         self.outcome = Outcome(source.id)
+        self._fetched_at: int | None = None
 
     def run(self, arrivals: Iterable[Arrival]) -> Outcome:
         """Take in what an earlier run left behind, then every arrival in turn, each in a transaction of its own."""
@@ -156,18 +156,27 @@ class Ingest:
         if not succeeded:
             url, reason = next(iter(self.outcome.failed.items()))
             error = reason if url in reason else f"{url}: {reason}"
-        with self._world.batch(f"ingest {self._source.id}"):
-            payloads.note_attempt(
+        with self._world.batch(f"ingest {self._source.id}") as batch:
+            later = payloads.note_attempt(
                 self._world.db,
                 self._source.id,
                 clock(),
                 succeeded=succeeded,
                 kept=bool(self.outcome.folded),
                 error=error,
+                fetched_at=self._fetched_at,
             )
+            if later and any(spec.judged_by_fetch for spec in self._series.values()):
+                batch.touch()  # what is judged by the last fetch may have turned fresh, though no row moved
             self.finish()
         self._world.tidy()
         return self.outcome
+
+    def answered(self, fetched_at: int | None) -> None:
+        """Note that the publisher answered, whatever it said. None: now."""
+        clock = self._world.settings.clock()
+        moment = clock if fetched_at is None else min(fetched_at, clock)
+        self._fetched_at = moment if self._fetched_at is None else max(self._fetched_at, moment)
 
     def finish(self) -> None:
         """Enter the end of the run in the log."""
@@ -186,6 +195,7 @@ class Ingest:
         A capture that was ignored or quarantined before is given back, to be judged anew.
         """
         clock = self._world.settings.clock()
+        self.answered(arrival.fetched_at)
         raw = self._world.raw
         capture = None
         if arrival.fetched_at is None:
@@ -342,6 +352,7 @@ def from_network(
                         continue
                     if got.not_modified:
                         ingest.outcome.known += 1
+                        ingest.answered(None)
                         continue
                     yield Arrival(request.url, got.body, got.media_type, None, got.etag, got.last_modified)
 

@@ -70,7 +70,7 @@ def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) ->
 def _remember_health(world: World, source: str, newest: int) -> None:
     """A store without memory of a source's runs (restored without data) learns it from the newest capture."""
     if not world.db.execute("SELECT 1 FROM source_state WHERE source = ?", (source,)).get:
-        payloads.note_attempt(world.db, source, newest, succeeded=True, kept=True, error=None)
+        payloads.note_attempt(world.db, source, newest, succeeded=True, kept=True, error=None, fetched_at=newest)
 
 
 def recompute(world: World) -> int:

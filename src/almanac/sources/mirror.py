@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import IO
 from urllib.parse import urlsplit
 
 from almanac.domain.observations import instant
@@ -54,7 +53,7 @@ class MirrorRow:
         return body
 
 
-def _whole(file: IO[bytes], max_bytes: int) -> bytes | None:
+def _whole(file: io.BufferedIOBase, max_bytes: int) -> bytes | None:
     """All that is in a file, None for more than allowed. Held once: the buffer itself becomes the result."""
     held = io.BytesIO()
     while piece := file.read(_PIECE):

@@ -106,14 +106,14 @@ class _Reader:
         if name == "Header":
             self._names = _naming(element)
         elif name == "Footer":
-            said = " ".join("".join(element.itertext()).split())
+            said = " ".join("".join(map(str, element.itertext())).split())
             raise SourceChanged(f"{self._asked.where} ends with a notice of the service: {formats.shown(said)}")
         else:
             raise SourceChanged(f"{self._asked.where} has element {name}, which nobody reads")
 
     def _data_set(self, element: etree._Element) -> None:
         self._begun = True
-        stated = {name: str(value) for name, value in element.attrib.items()}
+        stated = {str(name): str(value) for name, value in element.attrib.items()}
         self._name, self._flow = self._asked.flow([*self._names, stated.get("setID", "")])
         self._above = {name: value for name, value in stated.items() if not name.startswith("{") and name not in _FRAME}
         self._groups = []

@@ -79,16 +79,31 @@ def finish_run(db: apsw.Connection, run: str, outcome: str, now: int) -> None:
     db.execute("UPDATE run SET finished_at = ?, outcome = ? WHERE run = ?", (now, outcome, run))
 
 
-def note_attempt(db: apsw.Connection, source: str, now: int, *, succeeded: bool, kept: bool, error: str | None) -> None:
-    """Keep a source's health: when it was last tried, answered, and brought something new."""
-    db.execute("INSERT OR IGNORE INTO source_state VALUES(?, NULL, NULL, NULL, 0, NULL)", (source,))
+def note_attempt(
+    db: apsw.Connection,
+    source: str,
+    now: int,
+    *,
+    succeeded: bool,
+    kept: bool,
+    error: str | None,
+    fetched_at: int | None = None,
+) -> bool:
+    """Keep a source's health: when it was last tried, answered, and brought something new.
+
+    `fetched_at`: of the newest answer, kept or the same as before. Returns whether that is of a later UTC day than held.
+    """
+    db.execute("INSERT OR IGNORE INTO source_state VALUES(?, NULL, NULL, NULL, 0, NULL, NULL)", (source,))
+    held: int | None = db.execute("SELECT fetched_at FROM source_state WHERE source = ?", (source,)).get
     db.execute(
         "UPDATE source_state SET last_attempt_at = ?1, last_error = ?2,"
         " last_success_at = CASE WHEN ?3 THEN ?1 ELSE last_success_at END,"
         " last_ingested_at = CASE WHEN ?4 THEN ?1 ELSE last_ingested_at END,"
-        " failures = CASE WHEN ?3 THEN 0 ELSE failures + 1 END WHERE source = ?5",
-        (now, error, succeeded, kept, source),
+        " failures = CASE WHEN ?3 THEN 0 ELSE failures + 1 END,"
+        " fetched_at = max(coalesce(fetched_at, ?6), coalesce(?6, fetched_at)) WHERE source = ?5",
+        (now, error, succeeded, kept, source, fetched_at),
     )
+    return fetched_at is not None and (held is None or fetched_at // 86_400 > held // 86_400)
 
 
 def note_unmapped(db: apsw.Connection, source: str, native: str, rows: int, now: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +142,21 @@ class View(Lists):
         """`freshnessStatus` of a series on a day."""
         if series.spec.discontinued:
             return "stale"
+        if series.spec.judged_by_fetch:
+            return freshness(self._last_fetch(series.source.id, as_of), today, _allowance(series))
         newest = self.newest_period(series, version, as_of)
-        allowance = series.spec.allowance_days or series.spec.frequency.allowance_days
-        return freshness(None if newest is None else end_of(newest), today, allowance)
+        return freshness(None if newest is None else end_of(newest), today, _allowance(series))
+
+    def _last_fetch(self, source: str, as_of: int | None) -> date | None:
+        """Day of a source's newest answer: of any, now; of the newest that was kept, for a past moment."""
+        found: int | None
+        if as_of is None:
+            found = self.db.execute("SELECT fetched_at FROM source_state WHERE source = ?", (source,)).get
+        else:
+            sql = "SELECT max(ingested_at) FROM payload WHERE source = ? AND ingested_at <= ?"
+            found = self.db.execute(sql, (source, as_of)).get
+        return None if found is None else datetime.fromtimestamp(found, UTC).date()
+
+
+def _allowance(series: SeriesInfo) -> int:
+    return series.spec.allowance_days or series.spec.frequency.allowance_days

@@ -71,7 +71,8 @@ CREATE TABLE preference(
 
 CREATE TABLE source_state(
   source TEXT PRIMARY KEY, last_attempt_at INTEGER, last_success_at INTEGER, last_ingested_at INTEGER,
-  failures INTEGER NOT NULL, last_error TEXT) WITHOUT ROWID, STRICT;
+  failures INTEGER NOT NULL, last_error TEXT,
+  fetched_at INTEGER) WITHOUT ROWID, STRICT;  -- of the newest answer, kept or the same as before
 CREATE TABLE unmapped(
   source TEXT NOT NULL, native TEXT NOT NULL, rows INTEGER NOT NULL, seen_at INTEGER NOT NULL,
   PRIMARY KEY(source, native)) WITHOUT ROWID, STRICT;

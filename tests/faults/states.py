@@ -1,0 +1,54 @@
+"""What a home holds, in a form in which two homes compare: no numbers of rows, no ids of runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from almanac.store import sqlite
+
+from ..pipeline.invented import PAYLOADS, SERVED, SHOWN
+
+_QUERIES = {
+    "vintages": SERVED,
+    "current": SHOWN,
+    "payloads": PAYLOADS,
+    "records": "SELECT kind, id, body FROM record ORDER BY kind, id",
+    "orders": "SELECT DISTINCT indicator, sources FROM preference ORDER BY 1, 2",
+    "series": "SELECT id, source, spec, exposure, folded_at, folded_sha, rows, vintages, first_period, last_period, first_known,"
+    " last_known FROM series ORDER BY id",
+    "unmapped": "SELECT source, native, rows FROM unmapped ORDER BY 1, 2",
+    "releases": "SELECT source, native, name FROM release ORDER BY 1, 2",
+    "world": "SELECT v FROM meta WHERE k = 'world'",
+}
+
+
+def state(home: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Everything that is served, and where it came from."""
+    db = sqlite.connect(home / "data.db", read_only=True)
+    try:
+        with sqlite.reading(db):
+            return {name: sqlite.rows(db, sql) for name, sql in _QUERIES.items()}
+    finally:
+        db.close()
+
+
+def version(home: Path) -> int:
+    db = sqlite.connect(home / "data.db", read_only=True)
+    try:
+        return int(sqlite.meta(db, "version") or 0)
+    finally:
+        db.close()
+
+
+def unfinished(folder: Path) -> list[str]:
+    """Temporary files and folders anywhere below."""
+    return sorted(path.name for path in folder.rglob("*") if "unfinished" in path.name)
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> None:
+    """Assert that two states are equal, naming the part that is not: the whole would be megabytes."""
+    for name, rows in one.items():
+        differing = sorted(map(repr, set(rows) ^ set(other[name])))
+        assert not differing, f"{name}: {len(differing)} rows differ, the first is {differing[0]}"
+        assert rows == other[name]

@@ -1,0 +1,203 @@
+"""kill -9 at any instant: nothing is lost, nothing is there twice, and the next run says the same as an undisturbed one."""
+
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from .mirrors import SOURCES, TREASURY_SOURCE
+from .processes import PATIENCE, ingest, run, start
+from .states import same, state, unfinished, version
+
+SEED = 20261120
+KILLS = 12
+
+#: Kills its own process inside the n-th call of a function: before the call is made, or when it has returned.
+DIES = """
+import os, signal, apsw
+calls = {when}
+def died():
+    global calls
+    calls -= 1
+    return not calls
+def killed():
+    os.kill(os.getpid(), signal.SIGKILL)
+def inside(real):
+    def call(*a, **k):
+        mine = died()
+        if mine and not {after}: killed()
+        result = real(*a, **k)
+        if mine: killed()
+        return result
+    return call
+class Connection(apsw.Connection):
+    def execute(self, sql, *rest, **more):
+        mine = {name!r} == sql.split()[0] and died()
+        if mine and not {after}: killed()
+        found = super().execute(sql, *rest, **more)
+        if mine: killed()
+        return found
+    def executemany(self, *a, **k):
+        mine = {name!r} == "executemany" and died()
+        if mine and not {after}: killed()
+        found = super().executemany(*a, **k)
+        if mine: killed()
+        return found
+if hasattr(os, {name!r}):
+    setattr(os, {name!r}, inside(getattr(os, {name!r})))
+else:
+    apsw.Connection = Connection
+"""
+
+#: (function or statement, which call, after it). A file is written with fsync, then replace (object) or link (capture).
+POINTS = [
+    ("fsync", 1, False), ("fsync", 3, True), ("fsync", 9, False), ("replace", 1, False), ("replace", 2, True),
+    ("link", 1, False), ("link", 1, True), ("link", 3, False), ("BEGIN", 3, True), ("COMMIT", 1, False), ("COMMIT", 2, True),
+    ("COMMIT", 4, False), ("COMMIT", 5, True), ("COMMIT", 7, False), ("executemany", 1, True), ("executemany", 6, True), ("INSERT", 9, True),
+]  # fmt: skip
+#: One of each kind, in the suite of every day.
+FEW = [POINTS[0], POINTS[5], POINTS[11], POINTS[14]]
+
+
+def killed_at(home, point, *arguments, expect=-signal.SIGKILL):
+    name, when, after = point
+    return run(home, *arguments, before=DIES.format(name=name, when=when, after=after), expect=expect)
+
+
+def check_point(point, tmp_path, small_mirror, small_home):
+    home = tmp_path / "home"
+    killed_at(home, point, "ingest", TREASURY_SOURCE, "--from", small_mirror)
+    ingest(home, small_mirror, (TREASURY_SOURCE,))
+    same(state(small_home), state(home))
+    assert unfinished(home) == []
+    return home
+
+
+@pytest.mark.parametrize("point", FEW, ids=str)
+def test_a_kill_at_a_chosen_instant_of_an_ingest(point, tmp_path, small_mirror, small_home):
+    check_point(point, tmp_path, small_mirror, small_home)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", [point for point in POINTS if point not in FEW], ids=str)
+def test_a_kill_at_every_kind_of_instant_of_an_ingest(point, tmp_path, small_mirror, small_home):
+    home = check_point(point, tmp_path, small_mirror, small_home)
+    assert run(home, "verify").stdout.startswith("no problem; 4 payloads, ")
+
+
+def kill_after(home, seconds, *arguments, before=""):
+    """Whether the command was still running when it was killed."""
+    process = start(home, *arguments, before=before)
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        assert process.wait(PATIENCE) == -signal.SIGKILL
+        return True
+    assert process.returncode == 0
+    return False
+
+
+@pytest.fixture(scope="module")
+def duration(large_mirror, tmp_path_factory):
+    """Seconds an undisturbed ingest takes here and now, that is beside whatever else runs."""
+    begun = time.monotonic()
+    ingest(tmp_path_factory.mktemp("timed") / "home", large_mirror, SOURCES)
+    return time.monotonic() - begun
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(KILLS))
+def test_kills_at_random_instants_of_an_ingest(number, duration, tmp_path, large_mirror, large_home):
+    """One instant from each twelfth of the run, so that they are spread over all of it."""
+    share = (number + random.Random(SEED + number).random()) / KILLS
+    home = tmp_path / "home"
+    command = ("ingest", *SOURCES, "--from", large_mirror)
+    killed = kill_after(home, share * duration, *command)
+    assert killed or share > 0.6
+    if killed and (home / "data.db").exists() and number % 4 == 0:
+        # Between the kill and the next run, too, what is there is sound.
+        assert run(home, "verify").stdout.startswith("no problem; ")
+    ingest(home, large_mirror, SOURCES)
+    same(state(large_home), state(home))
+    assert unfinished(home) == []
+
+
+@pytest.mark.slow
+@pytest.mark.real
+def test_kills_at_random_instants_of_an_ingest_of_real_files(tmp_path, real_mirror):
+    undisturbed, home = tmp_path / "undisturbed", tmp_path / "home"
+    command = ("ingest", "us-treasury-par", "mof-japan", "fred", "--from", real_mirror)
+    begun = time.monotonic()
+    run(undisturbed, *command, expect=None)
+    duration = time.monotonic() - begun
+    chance = random.Random(SEED)
+    for _ in range(3):
+        kill_after(home, chance.random() * duration, *command)
+    assert run(home, *command, expect=None).returncode == run(undisturbed, *command, expect=None).returncode
+    same(state(undisturbed), state(home))
+    assert run(home, "verify").stdout.startswith("no problem; ")
+
+
+@pytest.mark.parametrize("point", [("executemany", 5, True), ("COMMIT", 1, False)], ids=str)
+def test_a_kill_during_a_rebuild_leaves_the_old_state_served(point, tmp_path, small_home):
+    home = tmp_path / "home"
+    shutil.copytree(small_home, home)
+    before, number = state(home), version(home)
+    killed_at(home, point, "rebuild")
+    same(before, state(home))
+    assert version(home) == number
+    assert run(home, "rebuild").stdout == f"4 payloads replayed, data version {number + 1}\n"
+    same(before, state(home))
+
+
+@pytest.mark.parametrize("point", [("fsync", 1, False), ("link", 1, False)], ids=str)
+def test_a_kill_during_a_backup_leaves_no_file_and_the_next_clears_up(point, tmp_path, small_home):
+    home, file = tmp_path / "home", tmp_path / "all.almanac"
+    shutil.copytree(small_home, home)
+    killed_at(home, point, "backup", file)
+    assert not file.exists()
+    assert len(unfinished(tmp_path)) == 1
+    run(home, "backup", file)
+    assert unfinished(tmp_path) == []
+    other = tmp_path / "other"
+    run(other, "restore", file)
+    same(state(home), state(other))
+
+
+@pytest.mark.parametrize("point", [("open", 40, True), ("fsync", 3, False)], ids=str)
+def test_a_kill_during_a_restore_leaves_no_home_and_the_next_clears_up(point, tmp_path, small_home):
+    file, home = tmp_path / "all.almanac", tmp_path / "home"
+    run(small_home, "backup", file)
+    killed_at(home, point, "restore", file)
+    assert not home.exists()
+    assert unfinished(tmp_path) != []
+    run(home, "restore", file)
+    same(state(small_home), state(home))
+    assert unfinished(tmp_path) == []
+
+
+#: A simulated world of some hundred pages in small groups, so that there are many instants to be killed at.
+FEW_PAGES = """
+from itertools import islice
+from almanac.sources import sandbox
+from almanac.pipeline import simulation
+every = sandbox.world
+sandbox.world = lambda now, observations=None: islice(every(now, observations), 150)
+simulation._GROUP = 10
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.85])
+def test_a_kill_during_the_loading_of_the_simulated_world(share, tmp_path):
+    home, undisturbed = tmp_path / "home", tmp_path / "undisturbed"
+    begun = time.monotonic()
+    run(undisturbed, "sandbox", before=FEW_PAGES)
+    assert kill_after(home, share * (time.monotonic() - begun), "sandbox", before=FEW_PAGES)
+    run(home, "sandbox", before=FEW_PAGES)
+    same(state(undisturbed), state(home))
+    assert state(home)["world"] == [("simulated",)]
