@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+BENCH_STAMP := .venv-bench/.installed
 WORKERS ?= 1
 
 .DEFAULT_GOAL := help
@@ -37,12 +38,18 @@ check: $(STAMP) ## Lint, format check, strict types, layers
 docs: $(STAMP) ## Write the generated tables of the documentation anew
 	$(BIN)/python -m tests.docs.render
 
-bench: $(STAMP) ## Measure; prints ratios of things run side by side
-	$(BIN)/python -m bench
+$(BENCH_STAMP): requirements/bench.txt
+	$(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	@touch $@
+
+bench: $(STAMP) $(BENCH_STAMP) ## Measure beside peers; BENCH="--observations 100000" for a smaller store
+	$(BIN)/python -m bench $(BENCH)
 
 lock: ## Write the hashed requirement files anew (needs uv)
 	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra redis -o requirements/runtime.txt
 	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra redis --group dev -o requirements/dev.txt
+	uv pip compile requirements/bench.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/bench.txt
 
 clean: ## Remove the environment and caches, keep the data folder
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

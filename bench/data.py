@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from http.client import HTTPConnection
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,15 +67,26 @@ def almanac(home: Path, *words: str) -> str:
 def prepare(folder: Path, observations: int, say: Callable[[str], None]) -> tuple[Path, str]:
     """A store of about so many rows in a folder, made unless it is there, and a fresh key. Returns home and key."""
     home = folder / f"home-{observations}"
-    made = home / "made"
-    if not made.exists():
+    made, schema = home / "made", _schema()
+    if home.exists() and not made.exists():
+        raise RuntimeError(f"{home} was not made by a measurement and is left alone; choose another --folder")
+    if not home.exists() or made.read_text("ascii") != schema:
+        if home.exists():
+            shutil.rmtree(home)
+        home.mkdir(parents=True)
+        made.write_text("unfinished", "ascii")
         say(f"making a store of about {observations:,} observations in {home} …")
         began = time.perf_counter()
         almanac(home, "sandbox", "--observations", str(observations))
         almanac(home, "accounts", "create", EMAIL, "--plan", PLAN)
-        made.touch()
+        made.write_text(schema, "ascii")
         say(f"made in {time.perf_counter() - began:.0f} s")
     return home, json.loads(almanac(home, "keys", "create", "--account", EMAIL, "--json"))["key"]
+
+
+def _schema() -> str:
+    """What tells a store of another version of Almanac, whose tables may differ."""
+    return hashlib.sha256(files("almanac.store").joinpath("schema/data.sql").read_bytes()).hexdigest()
 
 
 def year_ago(now: int) -> date:
@@ -87,7 +101,7 @@ def pages(home: Path, as_of: date) -> list[Page]:
     topics = database.execute(
         "SELECT topic, indicator, entity, frequency FROM topic WHERE kind = 'raw' ORDER BY indicator, entity, frequency"
     ).fetchall()
-    for topic, *names in topics:
+    for topic, indicator, entity, frequency in topics:
         periods = [
             row[0]
             for row in database.execute(
@@ -98,7 +112,7 @@ def pages(home: Path, as_of: date) -> list[Page]:
         for key in periods[: max(0, len(periods) - ROWS + 1) : STEP]:
             start = start_of(key)
             if start is not None:
-                found.append(Page(*names, start, end_of(key)))
+                found.append(Page(indicator, entity, frequency, start, end_of(key)))
     database.close()
     random.Random(_SEED).shuffle(found)
     return found

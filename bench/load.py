@@ -8,6 +8,7 @@ line, headers, and a body whose length is stated or that comes in chunks. Anythi
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import sys
@@ -180,17 +181,20 @@ async def run(
     waiting: list[asyncio.Future[None]] = []
     for _ in range(connections):
         done = loop.create_future()
+        connection = Connection(work, latencies, done)
         waiting.append(done)
-        _, protocol = await loop.create_connection(
-            lambda done=done: Connection(work, latencies, done), "127.0.0.1", port
-        )
-        made.append(protocol)
+        made.append(connection)
+        await loop.create_connection(functools.partial(_given, connection), "127.0.0.1", port)
     try:
         async with asyncio.timeout(seconds + _PATIENCE):
             await asyncio.gather(*waiting)
     except TimeoutError:
         raise LoadError(f"answers did not come within {_PATIENCE:g} s of the end of the run") from None
     return Outcome(time.perf_counter() - began, time.process_time() - cpu, sum(one.received for one in made), latencies)
+
+
+def _given(connection: Connection) -> Connection:
+    return connection
 
 
 def encode(targets: Sequence[str], port: int, headers: dict[str, str]) -> list[bytes]:

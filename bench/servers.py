@@ -67,11 +67,16 @@ def running(
 ) -> Iterator[Server]:
     """A server for the length of a `with`, its output in a log file, pinned to one core where that is possible."""
     log = folder / f"{name}.log"
-    pin = None if cpu is None else lambda: os.sched_setaffinity(0, {cpu})
+    own = None if cpu is None else os.sched_getaffinity(0)
     with log.open("wb") as out:
-        process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out, preexec_fn=pin
-        )
+        try:
+            # A child has the cores of its parent: those of this process are narrowed for the moment of the start.
+            if cpu is not None:
+                os.sched_setaffinity(0, {cpu})
+            process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+        finally:
+            if own is not None:
+                os.sched_setaffinity(0, own)
     server = Server(name, process, port, log)
     try:
         server.wait()

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+from datetime import datetime, timedelta
 
 import httpx2
 import pytest
@@ -14,16 +15,20 @@ from almanac import ops
 from almanac.api import logs
 
 
-def test_access_log(frame):
+def test_access_log(frame, monkeypatch):
     """One line per request: ids, method, path template, status, account, key prefix; never the key or the query."""
-    with capture_logs() as lines:
-        answer = frame.get("/indicators/cpi", x_request_id="theirs")
+    stream = io.BytesIO()
+    monkeypatch.setattr(logs.access, "stream", stream)
+    answer = frame.get("/indicators/cpi", x_request_id="theirs")
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert len(lines) == 1
     ms = lines[0].pop("ms")
     assert ms > 0
+    stamp = lines[0].pop("timestamp")
+    assert datetime.fromisoformat(stamp).utcoffset() == timedelta(0)
     assert lines[0] == {
         "event": "request",
-        "log_level": "info",
+        "level": "info",
         "request_id": answer.headers["x-request-id"],
         "client_request_id": "theirs",
         "method": "GET",
@@ -32,6 +37,19 @@ def test_access_log(frame):
         "account": "acc_pro",
         "key": "alm_PPPP",
     }
+
+
+def test_no_access_log_below_its_level(frame, monkeypatch):
+    """A service told to log warnings only writes nothing about a good request."""
+    stream = io.BytesIO()
+    before = structlog.get_config()
+    try:
+        logs.configure("warning", stream)
+        frame.get("/indicators/cpi")
+    finally:
+        structlog.configure(**before)
+        logs.access.stream = None
+    assert stream.getvalue() == b""
 
 
 def test_keys_never_reach_the_log(frame):
@@ -47,6 +65,7 @@ def test_keys_never_reach_the_log(frame):
         structlog.get_logger().info("deep", told={"in": [f"k {frame.FREE}"]})
     finally:
         structlog.configure(**before)
+        logs.access.stream = None
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [line["event"] for line in lines] == ["request", "request", "fault", "request", "deep"]
     assert lines[0]["client_request_id"] == "x[redacted]"

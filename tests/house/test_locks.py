@@ -29,6 +29,9 @@ def pins(file):
 
 
 def wanted(file):
+    if file == "bench.txt":
+        lines = (ROOT / "requirements/bench.in").read_text("utf-8").splitlines()
+        return [Requirement(line) for line in lines if not line.startswith("#")]
     project = PROJECT["project"]
     texts = [*project["dependencies"], *project["optional-dependencies"]["redis"], *PROJECT["build-system"]["requires"]]
     if file == "dev.txt":
@@ -36,7 +39,7 @@ def wanted(file):
     return [Requirement(text) for text in texts]
 
 
-@pytest.mark.parametrize("file", ["runtime.txt", "dev.txt"])
+@pytest.mark.parametrize("file", ["runtime.txt", "dev.txt", "bench.txt"])
 def test_every_requirement_is_locked_at_a_version_it_allows(file):
     locked = pins(file)
     for requirement in wanted(file):
@@ -46,7 +49,7 @@ def test_every_requirement_is_locked_at_a_version_it_allows(file):
         assert not wrong, f"{file} locks {name} {wrong}, not {requirement}"
 
 
-@pytest.mark.parametrize("file", ["runtime.txt", "dev.txt"])
+@pytest.mark.parametrize("file", ["runtime.txt", "dev.txt", "bench.txt"])
 def test_every_locked_package_has_a_hash(file):
     locked = pins(file)
     assert len(locked) > 20

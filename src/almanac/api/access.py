@@ -10,7 +10,7 @@ from almanac.api.params import day_of
 from almanac.store.covered import cover
 from almanac.store.directory import SeriesInfo, SeriesRights
 from almanac.store.fragments import HEAD, MASKED
-from almanac.store.pages import EXTRA, FRAG, KNOWN, LINEAGE, PERIOD, SERIES, VAL, Found
+from almanac.store.pages import Found
 from almanac.store.reading import Row, View
 
 _MASKED = MASKED.encode()
@@ -56,22 +56,35 @@ class Exit:
     def _covered(self, series: int, period: int, known: int) -> bytes:
         return b'{"id":"%s"' % cover(self._view.directory.series(series).id, period, known).encode()
 
-    def joined(self, found: Sequence[Found], *, lineage: bool) -> bytes:
-        """Rows as the database gave them, as JSON objects with commas between. The same bytes as `rows` would give."""
+    def joined(self, found: Sequence[Found], *, lineage: bool) -> tuple[bytes, bytes]:
+        """Rows as the database gave them, as JSON objects with commas between, and what their bytes follow from.
+
+        The first is what `rows` would give, joined. The second is a third as long and tells any two such pages apart:
+        an ETag is made of it.
+        """
         parts: list[bytes] = []
+        seal: list[bytes] = []
         held = self._wrappings
-        for f in found:
-            number, own = f[SERIES], f[LINEAGE]
-            wrapping = held.get((number, own))
-            if wrapping is None:
-                wrapping = held[number, own] = self._wrapping(number, own, lineage=lineage)
-            names, masked, unit, tail, end = wrapping
-            frag = f[FRAG]
-            head = self._covered(number, f[PERIOD], f[KNOWN]) if masked else frag[:HEAD]
-            parts += (head, names, masked or f[VAL], unit, frag[HEAD:], tail, f[EXTRA], end)
+        before = None
+        names = masked = unit = tail = end = b""
+        for _, period, number, own, known, val, frag, extra, *_ in found:
+            if (number, own) != before:
+                before = (number, own)
+                wrapping = held.get(before)
+                if wrapping is None:
+                    wrapping = held[before] = self._wrapping(number, own, lineage=lineage)
+                names, masked, unit, tail, end = wrapping
+                seal += wrapping
+            if masked:
+                head, val = self._covered(number, period, known), masked
+            else:
+                head = frag[:HEAD]
+            rest = frag[HEAD:]
+            parts += (head, names, val, unit, rest, tail, extra, end)
+            seal += (head, val, rest, extra)
         if parts:
             parts[-1] = parts[-1][:-1]
-        return b"".join(parts)
+        return b"".join(parts), b"".join(seal)
 
     def _wrapping(self, number: int, own: int, *, lineage: bool) -> tuple[bytes, bytes, bytes, bytes, bytes]:
         """What is the same for all rows of a series here: between head and value, a mask or nothing, and so on to the end."""

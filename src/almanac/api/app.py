@@ -15,7 +15,7 @@ from typing import Any, cast
 import structlog
 from starlette.types import Receive, Scope, Send
 
-from almanac.api import envelope, metrics
+from almanac.api import envelope, logs, metrics
 from almanac.api.auth import redact, split_query
 from almanac.api.cursor import Cursor, Signer, fingerprint
 from almanac.api.endpoint import Answer, Context, Endpoint, Item, Listing
@@ -230,8 +230,7 @@ class App:
         template = request.endpoint.path if request.endpoint is not None else None
         metrics.observe(template or metrics.OTHER, request.method, status, seconds)
         theirs = request.headers.get(b"x-request-id")
-        log.info(
-            "request",
+        logs.access(
             request_id=request.id.decode(),
             client_request_id=None if theirs is None else redact(theirs.decode("latin-1"))[:_CLIENT_ID_MAX],
             method=request.method[:16],

@@ -28,6 +28,8 @@ class Listing(msgspec.Struct, frozen=True):
     rows: Sequence[bytes] | bytes
     next_key: list[Any] | None = None
     total: int | None = None
+    #: Shorter bytes that differ whenever the rows do, to make an ETag of; None: the rows themselves.
+    seal: bytes | None = None
 
 
 class Item(msgspec.Struct, frozen=True):

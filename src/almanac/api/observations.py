@@ -37,7 +37,8 @@ def _list(ctx: Context, kind: str) -> Listing:
             after=ctx.after,
             limit=params["limit"],
         )
-        return Listing(Exit.of(ctx).joined(found, lineage=lineage), following)
+        data, seal = Exit.of(ctx).joined(found, lineage=lineage)
+        return Listing(data, following, seal=seal)
     rows, following = ctx.view.page(
         selection(ctx, kind),
         version=ctx.version,

@@ -82,7 +82,7 @@ def _emit(
     unknown = ((flag_sets & UNKNOWN != 0) | (flag_sets & (FINAL | INITIAL | REVISED) == 0)).any(axis=0)
     final = ~unknown & (flag_sets & FINAL != 0).all(axis=0)
     day = (released != NO_RELEASE) & (flag_sets & DAY != 0).any(axis=0)
-    stated: Ints = np.where(unknown, UNKNOWN, 0) | np.where(final, FINAL, 0) | np.where(day, DAY, 0)
+    stated: Ints = UNKNOWN * unknown + FINAL * final + DAY * day
     starts, ends = spans(outputs, frequency)
     flags = stated | _first_place(starts, ends, known, released, stated, allowance_days)
     finite = np.isfinite(value)
@@ -105,7 +105,7 @@ def _releases(released: Ints) -> Iterable[int | None]:
     if missing.all():
         return repeat(None)
     if not missing.any():
-        return iter(released.tolist())
+        return map(int, released)
     return [None if at == NO_RELEASE else at for at in released.tolist()]
 
 

@@ -41,7 +41,7 @@ class Lists:
             return [], None
         if SORTS[sort] is None and not every:
             found, following = self.pages.found(
-                selection, version=version, as_of=as_of, descending=descending, after=after, limit=limit
+                selection, version=version, as_of=as_of, descending=descending, after=after, limit=limit, whole=True
             )
             return self.pages.rows(found), following
         if SORTS[sort] is None:

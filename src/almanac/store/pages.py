@@ -16,15 +16,20 @@ from almanac.store.fragments import extra_part, row_part, value_part
 from almanac.store.rows import BORROW, Row
 from almanac.store.selection import Place, Query, Selection
 
-#: Places of the columns of a found row.
-TOPIC, PERIOD, SERIES, LINEAGE, KNOWN, RELEASED, INGESTED, FLAGS, VAL, FRAG, EXTRA = range(11)
-#: Those that a row of `vintages` has besides.
+#: Places of the columns of a found row: what a page of bytes is made of,
+TOPIC, PERIOD, SERIES, LINEAGE, KNOWN, VAL, FRAG, EXTRA = range(8)
+#: what more a `Row` has,
+RELEASED, INGESTED, FLAGS = range(8, 11)
+#: and what more a row of `vintages` has.
 VALUE, TEXT, NOTE = range(11, 14)
 
-_COMMON = "x.topic, x.period, x.series, x.lineage, x.known_at, x.released_at, x.ingested_at, x.flags"
-_SHOWN = f"SELECT {_COMMON}, x.val, x.frag, x.extra FROM topic t CROSS JOIN current x ON x.topic = t.topic"
-_STATED = (
-    f"SELECT {_COMMON}, c.val, c.frag, c.extra, x.value, x.text, x.note"
+_CELL = "x.topic, x.period, x.series, x.lineage, x.known_at"
+_TIMES = "x.released_at, x.ingested_at, x.flags"
+_CURRENT = "FROM topic t CROSS JOIN current x ON x.topic = t.topic"
+_BYTES = f"SELECT {_CELL}, x.val, x.frag, x.extra {_CURRENT}"
+_ROWS = f"SELECT {_CELL}, x.val, x.frag, x.extra, {_TIMES} {_CURRENT}"
+_VINTAGES = (
+    f"SELECT {_CELL}, c.val, c.frag, c.extra, {_TIMES}, x.value, x.text, x.note"
     f" FROM topic t CROSS JOIN vintages x ON x.topic = t.topic {BORROW}"
 )
 
@@ -52,8 +57,12 @@ class Pages:
         descending: bool,
         after: list[Any] | None,
         limit: int,
+        whole: bool = False,
     ) -> tuple[list[Found], list[Any] | None]:
-        """The preferred row of each cell, and the place to go on from (None: that was all). `after`: what an earlier call returned."""
+        """The preferred row of each cell, and the place to go on from (None: that was all).
+
+        `after`: what an earlier call returned. `whole`: with all that a `Row` has, not only what its bytes need.
+        """
         if selection.empty:
             return [], None
         place = Place(*after) if after else None
@@ -65,32 +74,53 @@ class Pages:
         # A batch is fetched whole, which is cheaper than row by row: one row a cell at first, more where cells have more.
         size = limit + 2
         while True:
-            sql, values = _query(selection, version, as_of, descending, place)
+            sql, values = _query(selection, version, as_of, descending, place, whole=whole)
             before = len(rows)
             batch = list(self._db.execute(f"{sql} LIMIT {size}", values))
-            whole = len(batch) < size
-            cells = self._cells(batch, place, whole=whole)
-            if cells:
-                place = Place(*self._place(cells[-1][0]))
-            for cell in cells:
-                if wanted is not None:
-                    cell = [one for one in cell if wanted(one[SERIES])]
-                    if not cell:
-                        continue
-                chosen = cell[0] if as_of is None and len(cell) == 1 else self._choose(cell, version, as_of)
-                if chosen is not None and (observed is None or observed(chosen[KNOWN])):
-                    rows.append(chosen)
+            ended = len(batch) < size
+            singles = None if wanted or observed else self._singles(batch, place, ended=ended)
+            if singles is None:
+                cells = self._cells(batch, place, ended=ended)
+                last = cells[-1][0] if cells else None
+                for cell in cells:
+                    if wanted is not None:
+                        cell = [one for one in cell if wanted(one[SERIES])]
+                        if not cell:
+                            continue
+                    chosen = cell[0] if as_of is None and len(cell) == 1 else self._choose(cell, version, as_of)
+                    if chosen is not None and (observed is None or observed(chosen[KNOWN])):
+                        rows.append(chosen)
+            else:
+                last = singles[-1] if singles else None
+                rows += singles if as_of is None else self._alive(singles)
+            if last is not None:
+                place = Place(*self._place(last))
             if len(rows) > limit:
                 del rows[limit:]
                 return rows, self._place(rows[-1])
-            if whole:
+            if ended:
                 return rows, None
             # As many rows again as the page still lacks, at the rate at which this batch gave them.
             gained = len(rows) - before
             lacking = limit + 1 - len(rows)
             size = min(lacking * size // gained + _SPARE, _MOST) if gained else min(4 * size, _MOST)
 
-    def _cells(self, batch: list[Found], place: Place | None, *, whole: bool) -> list[list[Found]]:
+    def _singles(self, batch: list[Found], place: Place | None, *, ended: bool) -> list[Found] | None:
+        """What `_cells` would give, where every cell has one row, which is nearly always; else None."""
+        if len({one[TOPIC] << 40 | one[PERIOD] for one in batch}) != len(batch):
+            return None
+        first = 1 if place is not None and batch and self._place(batch[0]) == list(place[:4]) else 0
+        return batch[first:] if ended else batch[first:-1]
+
+    def _alive(self, rows: list[Found]) -> list[Found]:
+        """Single vintages that have a value, rendered where they could not be borrowed."""
+        return [
+            row if row[FRAG] is not None else self._rendered(row)
+            for row in rows
+            if row[VALUE] is not None or row[TEXT] is not None
+        ]
+
+    def _cells(self, batch: list[Found], place: Place | None, *, ended: bool) -> list[list[Found]]:
         """Rows by cell, in order; without the cell a walk stands at and, unless the rows end here, the last, which may go on."""
         cells: list[list[Found]] = []
         topic = period = -1
@@ -102,7 +132,7 @@ class Pages:
                 cells.append([one])
         if place is not None and cells and self._place(cells[0][0]) == list(place[:4]):
             del cells[0]
-        if not whole and cells:
+        if not ended and cells:
             del cells[-1]
         return cells
 
@@ -162,6 +192,7 @@ class Pages:
             value_part(f[VALUE], f[TEXT]).encode(),
             row_part(identifier, f[PERIOD], f[KNOWN], f[FLAGS], f[RELEASED], f[INGESTED]).encode(),
             extra_part(f[FLAGS], f[RELEASED], f[NOTE]).encode(),
+            *f[RELEASED:],
         )
 
     def _prefer(self, rows: list[Found], version: int) -> Found:
@@ -178,7 +209,7 @@ class Pages:
 
 
 def _query(
-    selection: Selection, version: int, as_of: int | None, descending: bool, place: Place | None
+    selection: Selection, version: int, as_of: int | None, descending: bool, place: Place | None, *, whole: bool
 ) -> tuple[str, list[Any]]:
     query = Query()
     query.topics(selection)
@@ -190,4 +221,5 @@ def _query(
         query.add("x.known_at <= ?", as_of)
     way = " DESC" if descending else ""
     order = f"t.indicator{way}, t.entity{way}, t.frequency{way}, x.period{way}"
-    return f"{_SHOWN if as_of is None else _STATED} WHERE {query.where} ORDER BY {order}", query.values
+    columns = _VINTAGES if as_of is not None else _ROWS if whole else _BYTES
+    return f"{columns} WHERE {query.where} ORDER BY {order}", query.values

@@ -1,0 +1,175 @@
+"""The store's and the formulas' own figures, in process, on a copy of the store: nothing but one thread is measured."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple
+
+import apsw
+import numpy as np
+
+from almanac.derived.base import InputSeries, derive
+from almanac.derived.operators import Operator, operator
+from almanac.domain.observations import UNKNOWN, Statement, Vintage
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.reference import SeriesSpec
+from almanac.store import sqlite
+from almanac.store.vintages import Batch, PayloadRef
+
+#: Series that are added, rows of each at first, days that follow, revisions of each and their length.
+SERIES, ROWS, DAYS, REVISIONS, CELLS = 40, 5_000, 25, 2, 100
+#: Cells of a derived series, and how often it is computed.
+VALUES, TRIES = 10_000, 15
+_FIRST = date(1990, 1, 1).toordinal()
+#: Knowledge times of the added payloads: later than anything in the store.
+_LATER = 2_000_000_000
+_DAILY = Frequency.DAILY
+
+#: One payload: what it says of each series, by the series' place.
+Said = list[tuple[int, list[Statement]]]
+
+
+class Figure(NamedTuple):
+    """What one kind of work came to: how many, in how many seconds of wall-clock time and of CPU, in how many steps."""
+
+    name: str
+    unit: str
+    number: int
+    seconds: float
+    cpu: float
+    steps: int
+
+
+def copied(home: Path, folder: Path) -> Path:
+    """A copy of the data database, so that measuring leaves the store as it was."""
+    target = folder / "copy.db"
+    target.unlink(missing_ok=True)
+    source = apsw.Connection(str(home / "data.db"), flags=apsw.SQLITE_OPEN_READWRITE)
+    source.pragma("wal_checkpoint(TRUNCATE)")
+    source.close()
+    shutil.copyfile(home / "data.db", target)
+    return target
+
+
+def appending(home: Path, folder: Path) -> list[Figure]:
+    """Vintages appended to the store, `current` kept: new series, a new day, revisions, and what is known already."""
+    path = copied(home, folder)
+    database = sqlite.create(path)
+    try:
+        generator = np.random.default_rng(1)
+        values = np.round(generator.normal(3.0, 1.0, (SERIES, ROWS)), 3).tolist()
+        keys = [_day(place).key for place in range(ROWS + DAYS)]
+        times = iter(range(_LATER, _LATER + 1_000_000))
+
+        def said(series: int, first: int, last: int, more: float) -> list[Statement]:
+            return [Statement(keys[place], values[series][place] + more) for place in range(first, last)]
+
+        def figure(name: str, payloads: Sequence[Said]) -> Figure:
+            return _appended(database, name, payloads, times)
+
+        return [
+            figure(f"new series of {ROWS:,} rows", [[(one, said(one, 0, ROWS, 0.0))] for one in range(SERIES)]),
+            figure("the same once more, nothing new", [[(one, said(one, 0, ROWS, 0.0))] for one in range(SERIES)]),
+            figure(
+                f"a new day of {SERIES} series",
+                [
+                    [(one, [Statement(keys[ROWS + day], 1.0 + one)]) for one in range(SERIES)] for day in range(DAYS)
+                ],
+            ),
+            figure(
+                f"revisions of {CELLS} neighbouring cells",
+                [
+                    [(one, said(one, turn * CELLS, (turn + 1) * CELLS, 1.0))]
+                    for turn in range(REVISIONS)
+                    for one in range(SERIES)
+                ],
+            ),
+        ]  # fmt: skip
+    finally:
+        database.close()
+        for part in folder.glob(f"{path.name}*"):
+            part.unlink()
+
+
+def _appended(database: apsw.Connection, name: str, payloads: Sequence[Said], times: Iterator[int]) -> Figure:
+    count = 0
+    began, cpu = time.perf_counter(), time.process_time()
+    for said in payloads:
+        now = next(times)
+        payload = PayloadRef(now, now, (now, f"{now:064x}"))
+        with Batch(database, now, "bench") as batch:
+            for place, statements in said:
+                batch.append(batch.series(_spec(place), "raw"), payload, statements, None)
+                count += len(statements)
+    return Figure(name, "vintages", count, time.perf_counter() - began, time.process_time() - cpu, len(payloads))
+
+
+def _spec(place: int) -> SeriesSpec:
+    return SeriesSpec(
+        source="sandbox-fred", native=f"BENCH{place}", indicator=f"bench_{place}", entity="country_usa",
+        frequency=_DAILY, unit="percent", name=f"Invented for measuring, {place}",
+    )  # fmt: skip
+
+
+def _day(place: int) -> Period:
+    day = date.fromordinal(_FIRST + place)
+    return Period(day, day)
+
+
+def deriving() -> list[Figure]:
+    """Values derived from series whose cells have one vintage each, every cell anew; reading and writing apart."""
+    yearly = operator("growth", {"lag": "1y"}, _DAILY)
+    difference = operator("difference", {}, _DAILY)
+    first, second = _cells(1), _cells(2)
+    return [
+        _derived("year on year, days, with look-back", yearly, [first]),
+        _derived("difference of two series of days", difference, [first, second]),
+    ]
+
+
+def _cells(seed: int) -> dict[int, list[Vintage]]:
+    values = np.random.default_rng(seed).normal(3.0, 1.0, VALUES).tolist()
+    weekdays = (day for day in range(_FIRST, _FIRST + 2 * VALUES) if date.fromordinal(day).weekday() < 5)
+    known = 1_770_000_000
+    return {
+        day: [Vintage(known, value, None, UNKNOWN, None, known, 1)]
+        for day, value in zip(weekdays, values, strict=False)
+    }
+
+
+def _derived(name: str, formula: Operator, cells: Sequence[dict[int, list[Vintage]]]) -> Figure:
+    count = 0
+    walls: list[float] = []
+    cpus: list[float] = []
+    for _ in range(TRIES):
+        inputs = [[InputSeries(_DAILY, found)] for found in cells]
+        began, cpu = time.perf_counter(), time.process_time()
+        made = derive(formula, _DAILY, inputs, _DAILY.allowance_days)
+        walls.append(time.perf_counter() - began)
+        cpus.append(time.process_time() - cpu)
+        count = sum(map(bool, made.values()))
+    return Figure(name, "values", count, statistics.median(walls), statistics.median(cpus), 1)
+
+
+def table(figures: Sequence[Figure]) -> str:
+    """The figures as a Markdown table."""
+    rows = ["| | number | per second | per CPU second | ms each |", "| --- | --: | --: | --: | --: |"]
+    rows += [
+        f"| {one.name} | {one.number:,} {one.unit} | {one.number / one.seconds:,.0f} | {one.number / one.cpu:,.0f}"
+        f" | {one.seconds / one.steps * 1000:.1f} |"
+        for one in figures
+    ]
+    return "\n".join(rows)
+
+
+def measure(home: Path, folder: Path, say: Callable[[str], None]) -> str:
+    """All of it, as a table."""
+    say("appending to a copy of the store")
+    figures = appending(home, folder)
+    say("deriving")
+    return table([*figures, *deriving()])
