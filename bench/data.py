@@ -112,7 +112,7 @@ def pages(home: Path, as_of: date) -> list[Page]:
         for key in periods[: max(0, len(periods) - ROWS + 1) : STEP]:
             start = start_of(key)
             if start is not None:
-                found.append(Page(indicator, entity, frequency, start, end_of(key)))
+                found.append(Page(str(indicator), str(entity), str(frequency), start, end_of(key)))
     database.close()
     random.Random(_SEED).shuffle(found)
     return found

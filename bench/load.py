@@ -135,6 +135,10 @@ class Connection(asyncio.BufferedProtocol):
         self._latencies.append(round((time.perf_counter() - self._sent) * 1e6))
         self._send()
 
+    def close(self) -> None:
+        """Hang up."""
+        self._transport.close()
+
     def _finish(self, error: Exception | None) -> None:
         if not self._done.done():
             if error is None:
@@ -190,6 +194,9 @@ async def run(
             await asyncio.gather(*waiting)
     except TimeoutError:
         raise LoadError(f"answers did not come within {_PATIENCE:g} s of the end of the run") from None
+    finally:
+        for connection in made:
+            connection.close()
     return Outcome(time.perf_counter() - began, time.process_time() - cpu, sum(one.received for one in made), latencies)
 
 

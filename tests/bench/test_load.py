@@ -14,8 +14,10 @@ CHUNKED = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\
 async def server(answer, *, piece=None):
     """Answers every request alike, in pieces of so many bytes; yields its port and the requests it got."""
     got = []
+    serving = []
 
     async def serve(reader, writer):
+        serving.append(asyncio.current_task())
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 got.append(await reader.readuntil(b"\r\n\r\n"))
@@ -24,10 +26,14 @@ async def server(answer, *, piece=None):
                     writer.write(answer[start : start + size])
                     await writer.drain()
         writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
 
-    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with listening:
-        yield listening.sockets[0].getsockname()[1], got
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as listening:
+        try:
+            yield listening.sockets[0].getsockname()[1], got
+        finally:
+            await asyncio.gather(*serving)
 
 
 async def loaded(answer, *, most, piece=None, connections=2, first=0):

@@ -29,5 +29,5 @@ def test_ratios_are_those_of_each_round():
 
 def test_rounds_that_do_not_match_are_refused():
     one = Round(1, None, 0.1, [1], 1)
-    with pytest.raises(ValueError, match="shorter"):
+    with pytest.raises(ValueError, match="longer"):
         lines({"floor": [one, one], "other": [one]})

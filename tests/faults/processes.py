@@ -28,12 +28,12 @@ def command(*arguments: object, before: str = "") -> list[str]:
 
 
 def start(home: Path, *arguments: object, before: str = "", **more: str) -> subprocess.Popen[bytes]:
-    """A command that goes on by itself, silent."""
+    """A command that goes on by itself; what it says can be read from its stderr, its output goes nowhere."""
     return subprocess.Popen(
         command(*arguments, before=before),
         env=environment(home, **more),
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     )
 
 

@@ -43,15 +43,15 @@ resource.setrlimit(resource.RLIMIT_FSIZE, ({when}, {when}))
 @pytest.mark.parametrize(
     ("fault", "when", "told"),
     [
-        (NO_ROOM_FOR_FILES, 0, "No space left on device"),
-        (NO_ROOM_FOR_FILES, 1, "No space left on device"),
-        (NO_ROOM_FOR_FILES, 4, "No space left on device"),
-        (NO_ROOM_FOR_PAGES, 60, "the disk is full"),
-        (NO_ROOM_FOR_PAGES, 150, "the disk is full"),
-        (NO_LARGE_FILES, 60_000, "nothing is half-written"),
-        (NO_LARGE_FILES, 900_000, "nothing is half-written"),
+        pytest.param(NO_ROOM_FOR_FILES, 0, "No space left on device", id="first-file", marks=pytest.mark.slow),
+        pytest.param(NO_ROOM_FOR_FILES, 1, "No space left on device", id="second-file"),
+        pytest.param(NO_ROOM_FOR_FILES, 4, "No space left on device", id="fifth-file", marks=pytest.mark.slow),
+        pytest.param(NO_ROOM_FOR_PAGES, 60, "the disk is full", id="sixty-pages", marks=pytest.mark.slow),
+        pytest.param(NO_ROOM_FOR_PAGES, 150, "the disk is full", id="hundred-fifty-pages"),
+        pytest.param(NO_LARGE_FILES, 60_000, "nothing is half-written", id="small-files", marks=pytest.mark.slow),
+        pytest.param(NO_LARGE_FILES, 900_000, "nothing is half-written", id="larger-files", marks=pytest.mark.slow),
     ],
-)  # fmt: skip
+)
 def test_an_ingest_without_room_says_so_and_the_next_completes(fault, when, told, tmp_path, small_mirror, small_home):
     home = tmp_path / "home"
     done = ingest(home, small_mirror, (TREASURY_SOURCE,), before=fault.format(when=when), expect=1)

@@ -60,7 +60,7 @@ def split_query(raw: bytes) -> Query:
 
 
 def _decode(raw: bytes) -> tuple[str, bool]:
-    if raw.isalnum():
+    if b"%" not in raw and b"+" not in raw and raw.isascii():
         return raw.decode("ascii"), True
     plain = unquote_to_bytes(raw.replace(b"+", b" "))
     try:

@@ -6,12 +6,10 @@ from datetime import date
 
 import numpy as np
 
-from almanac.derived.inputs import Ints
+from almanac.derived.inputs import EPOCH_MONTH, EPOCH_ORDINAL, Ints
 from almanac.derived.operators import LOOK_BACK_DAYS, Slot
 from almanac.domain.periods import Frequency, Period, highest_key, key_at, lowest_key, ordinal
 
-_EPOCH_ORDINAL = 719_163
-_EPOCH_MONTH = 1970 * 12
 #: Low bits of an instant's key; those of a period count down from one less.
 _INSTANT = highest_key(date(1970, 1, 1)) - lowest_key(date(1970, 1, 1))
 
@@ -35,7 +33,7 @@ def _shift(outputs: Ints, months: int, frequency: Frequency) -> Ints:
         return outputs
     if frequency.months:
         return outputs - months
-    days = (outputs - _EPOCH_ORDINAL).astype("datetime64[D]")
+    days = (outputs - EPOCH_ORDINAL).astype("datetime64[D]")
     month = days.astype("datetime64[M]")
     into = (days - month.astype("datetime64[D]")).astype(np.int64)
     earlier = month - np.timedelta64(months, "M")
@@ -43,7 +41,7 @@ def _shift(outputs: Ints, months: int, frequency: Frequency) -> Ints:
         np.int64
     )
     start: Ints = earlier.astype("datetime64[D]").astype(np.int64)
-    shifted: Ints = start + np.minimum(into, length - 1) + _EPOCH_ORDINAL
+    shifted: Ints = start + np.minimum(into, length - 1) + EPOCH_ORDINAL
     return shifted
 
 
@@ -51,10 +49,10 @@ def spans(outputs: Ints, frequency: Frequency) -> tuple[Ints, Ints]:
     """First and last day, as ordinals, of the periods with these numbers (`key_at` for whole series)."""
     if not frequency.months:
         return outputs - (6 if frequency is Frequency.WEEKLY else 0), outputs
-    months = (outputs - _EPOCH_MONTH).astype("datetime64[M]")
+    months = (outputs - EPOCH_MONTH).astype("datetime64[M]")
     first = (months - np.timedelta64(frequency.months - 1, "M")).astype("datetime64[D]").astype(np.int64)
     after = (months + np.timedelta64(1, "M")).astype("datetime64[D]").astype(np.int64)
-    return first + _EPOCH_ORDINAL, after - 1 + _EPOCH_ORDINAL
+    return first + EPOCH_ORDINAL, after - 1 + EPOCH_ORDINAL
 
 
 def keys(starts: Ints, ends: Ints) -> Ints:
@@ -65,7 +63,7 @@ def keys(starts: Ints, ends: Ints) -> Ints:
 
 def midnight(days: Ints) -> Ints:
     """Unix seconds at which days begin, from their ordinals."""
-    begins: Ints = (days - _EPOCH_ORDINAL) * 86_400
+    begins: Ints = (days - EPOCH_ORDINAL) * 86_400
     return begins
 
 

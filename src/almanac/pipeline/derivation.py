@@ -16,6 +16,7 @@ import msgspec
 
 from almanac.catalog.load import Catalog, Formula, input_slugs
 from almanac.derived.base import Derived, InputSeries, derive, span_needed
+from almanac.derived.inputs import NO_RELEASE, Arrays, Cells
 from almanac.derived.operators import Operator, fits, operator
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, end_of, highest_key, lowest_key, ordinal
@@ -279,8 +280,12 @@ class Deriver:
             if days is None:
                 return 0
             span = (lowest_key(days[0]), highest_key(days[1]))
+        at_once = op.vector and all(len(candidates) == 1 for candidates in plan.inputs)
         inputs = [
-            [self._input(batch, series, span, None if whole else changes.get(series, set())) for series in candidates]
+            [
+                self._input(batch, series, span, None if whole else changes.get(series, set()), at_once=at_once)
+                for series in candidates
+            ]
             for candidates in plan.inputs
         ]
         allowance = plan.spec.allowance_days or frequency.allowance_days
@@ -299,12 +304,21 @@ class Deriver:
             self._drop_if_empty(batch, plan.spec)
         return len(written)
 
-    def _input(self, batch: Batch, series: str, span: tuple[int, int], changed: set[int] | None) -> InputSeries:
+    def _input(
+        self, batch: Batch, series: str, span: tuple[int, int], changed: set[int] | None, *, at_once: bool
+    ) -> InputSeries:
+        """One input as stored now. `at_once`: as columns; cell by cell only if some cell turns out to need it."""
         spec = self._specs[series]
         handle = batch.existing(series)
-        cells = {ordinal(key, spec.frequency): found for key, found in batch.history(handle, span).items()}
+
+        def cells() -> Cells:
+            return {ordinal(key, spec.frequency): found for key, found in batch.history(handle, span).items()}
+
         moved = None if changed is None else frozenset(ordinal(key, spec.frequency) for key in changed)
-        return InputSeries(spec.frequency, cells, moved)
+        if not at_once:
+            return InputSeries(spec.frequency, cells, moved)
+        rows = batch.numbers(handle, span, NO_RELEASE)
+        return InputSeries(spec.frequency, cells, moved, Arrays.of_rows(rows, spec.frequency))
 
     def _vintages(self, batch: Batch, plan: Plan, made: Sequence[Derived]) -> list[Vintage]:
         if not plan.mixed:

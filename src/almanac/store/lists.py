@@ -22,11 +22,11 @@ from almanac.store.selection import NULLABLE, SORTS, Place, Query, Selection
 class Lists:
     """The lists of one state of the store."""
 
-    def __init__(self, db: apsw.Connection, directory: Directory) -> None:
+    def __init__(self, db: apsw.Connection, directory: Directory, version: int) -> None:
         self._db = db
         self._directory = directory
         self._rows = Rows(directory)
-        self.pages = Pages(db, directory)
+        self.pages = Pages(db, directory, version)
 
     def page(
         self, selection: Selection, *, version: int, as_of: int | None, every: bool, sort: str, descending: bool,

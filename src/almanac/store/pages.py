@@ -43,9 +43,10 @@ Found = tuple[Any, ...]
 class Pages:
     """Pages of one state of the store."""
 
-    def __init__(self, db: apsw.Connection, directory: Directory) -> None:
+    def __init__(self, db: apsw.Connection, directory: Directory, version: int) -> None:
         self._db = db
         self._directory = directory
+        self._version = version
         self._best: dict[tuple[int, ...], int] = {}
 
     def found(
@@ -71,14 +72,16 @@ class Pages:
             selection.observed if selection.observed_from is not None or selection.observed_to is not None else None
         )
         rows: list[Found] = []
+        alone, settled = self._topic(selection, version)
+        then = as_of is not None and not settled
         # A batch is fetched whole, which is cheaper than row by row: one row a cell at first, more where cells have more.
         size = limit + 2
         while True:
-            sql, values = _query(selection, version, as_of, descending, place, whole=whole)
+            sql, values = _query(selection, version, as_of, descending, place, vintages=then, whole=whole)
             before = len(rows)
             batch = list(self._db.execute(f"{sql} LIMIT {size}", values))
             ended = len(batch) < size
-            singles = None if wanted or observed else self._singles(batch, place, ended=ended)
+            singles = None if wanted or observed else self._singles(batch, place, ended=ended, sure=alone and not then)
             if singles is None:
                 cells = self._cells(batch, place, ended=ended)
                 last = cells[-1][0] if cells else None
@@ -87,12 +90,12 @@ class Pages:
                         cell = [one for one in cell if wanted(one[SERIES])]
                         if not cell:
                             continue
-                    chosen = cell[0] if as_of is None and len(cell) == 1 else self._choose(cell, version, as_of)
+                    chosen = cell[0] if not then and len(cell) == 1 else self._choose(cell, version, then=then)
                     if chosen is not None and (observed is None or observed(chosen[KNOWN])):
                         rows.append(chosen)
             else:
                 last = singles[-1] if singles else None
-                rows += singles if as_of is None else self._alive(singles)
+                rows += self._alive(singles) if then else singles
             if last is not None:
                 place = Place(*self._place(last))
             if len(rows) > limit:
@@ -105,9 +108,32 @@ class Pages:
             lacking = limit + 1 - len(rows)
             size = min(lacking * size // gained + _SPARE, _MOST) if gained else min(4 * size, _MOST)
 
-    def _singles(self, batch: list[Found], place: Place | None, *, ended: bool) -> list[Found] | None:
+    def _topic(self, selection: Selection, version: int) -> tuple[bool, bool]:
+        """What can be known before reading, where one indicator of one entity is asked for at the newest version.
+
+        Whether each of its topics has one series, so that every cell has one row; and whether every cell has one
+        vintage only, the one shown now: then a past state is the rows of `current` that were known by then.
+        """
+        indicators, entities = selection.indicators, selection.entities
+        if (
+            indicators is None
+            or entities is None
+            or len(indicators) != 1
+            or len(entities) != 1
+            or version != self._version
+        ):
+            return False, False
+        counted = self._db.execute(
+            "SELECT count(*) - count(DISTINCT topic), sum(s.rows <> s.vintages) FROM topic t JOIN series s USING(topic)"
+            " WHERE t.indicator = ? AND t.entity = ? AND s.vintages > 0",
+            (indicators[0], entities[0]),
+        ).fetchone()
+        rivals, revised = counted or (1, None)
+        return rivals == 0, revised == 0
+
+    def _singles(self, batch: list[Found], place: Place | None, *, ended: bool, sure: bool) -> list[Found] | None:
         """What `_cells` would give, where every cell has one row, which is nearly always; else None."""
-        if len({one[TOPIC] << 40 | one[PERIOD] for one in batch}) != len(batch):
+        if not sure and len({one[TOPIC] << 40 | one[PERIOD] for one in batch}) != len(batch):
             return None
         first = 1 if place is not None and batch and self._place(batch[0]) == list(place[:4]) else 0
         return batch[first:] if ended else batch[first:-1]
@@ -136,8 +162,8 @@ class Pages:
             del cells[-1]
         return cells
 
-    def _choose(self, cell: list[Found], version: int, as_of: int | None) -> Found | None:
-        return self._prefer(cell, version) if as_of is None else self._then(cell, version)
+    def _choose(self, cell: list[Found], version: int, *, then: bool) -> Found | None:
+        return self._then(cell, version) if then else self._prefer(cell, version)
 
     def rows(self, found: list[Found]) -> list[Row]:
         """The same rows with their series, for those who need more than bytes."""
@@ -209,7 +235,14 @@ class Pages:
 
 
 def _query(
-    selection: Selection, version: int, as_of: int | None, descending: bool, place: Place | None, *, whole: bool
+    selection: Selection,
+    version: int,
+    as_of: int | None,
+    descending: bool,
+    place: Place | None,
+    *,
+    vintages: bool,
+    whole: bool,
 ) -> tuple[str, list[Any]]:
     query = Query()
     query.topics(selection)
@@ -221,5 +254,5 @@ def _query(
         query.add("x.known_at <= ?", as_of)
     way = " DESC" if descending else ""
     order = f"t.indicator{way}, t.entity{way}, t.frequency{way}, x.period{way}"
-    columns = _VINTAGES if as_of is not None else _ROWS if whole else _BYTES
+    columns = _VINTAGES if vintages else _ROWS if whole else _BYTES
     return f"{columns} WHERE {query.where} ORDER BY {order}", query.values

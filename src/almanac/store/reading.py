@@ -107,7 +107,7 @@ class View(Lists):
     def __init__(
         self, db: apsw.Connection, version: int, epoch: str, directory: Directory, newest: dict[Any, int | None]
     ) -> None:
-        super().__init__(db, directory)
+        super().__init__(db, directory, version)
         self.db = db
         self.version = version
         self.epoch = epoch

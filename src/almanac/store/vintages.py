@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import apsw
@@ -231,6 +231,16 @@ class Batch:
                     found[row[0]].append(Vintage(*row[1:]))
         return found
 
+    def numbers(
+        self, series: Handle, span: tuple[int, int], no_release: int
+    ) -> Iterator[tuple[int, int, float, int, int, int]]:
+        """
+        Open vintages of a series as plain numbers, ascending by period and knowledge time, for whole series at once.
+
+        Period key, knowledge time, value (infinite: no number), release (or `no_release`), ingestion, flags.
+        """
+        return self._db.execute(_NUMBERS, (no_release, series.topic, *span, series.number))
+
     def _store(
         self, series: Handle, held: Mapping[int, list[Vintage]], target: Mapping[int, list[Vintage]]
     ) -> list[int]:
@@ -331,6 +341,10 @@ class Batch:
 
 _OPEN_ROWS = (
     "SELECT period, known_at, value, text, flags, released_at, ingested_at, payload, note, lineage FROM vintages"
+    f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
+)
+_NUMBERS = (
+    "SELECT period, known_at, coalesce(value, 9e999), coalesce(released_at, ?), ingested_at, flags FROM vintages"
     f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
 )
 _THIS = "WHERE topic = ? AND period = ? AND series = ?"
