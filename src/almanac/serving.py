@@ -6,17 +6,24 @@ import multiprocessing
 import os
 import shutil
 import signal
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import structlog
 
 from almanac import config
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.applications import Starlette
 
     from almanac.api.app import App
     from almanac.api.limits import Limiter
     from almanac.config import Settings
+
+log = structlog.get_logger("almanac.serving")
 
 #: Longest request line and header block read from a client, bytes; beyond, the server answers bare.
 _REQUEST_HEAD = 128 * 1024
@@ -26,6 +33,8 @@ _KILL_AFTER_SECONDS = 10
 _CONNECTIONS = 8_192
 #: How long a client may take over a request's head, and how long a connection may idle between two requests.
 _HEAD_MILLISECONDS = 10_000
+#: How often each worker writes down when keys were last used.
+_FLUSH_SECONDS = 60.0
 
 
 def api() -> App:
@@ -44,9 +53,7 @@ def api() -> App:
     accounts = Accounts(settings.accounts_path, settings.secret)
     reader = Reader(settings.data_path)
 
-    def flush() -> None:
-        accounts.flush()
-
+    flusher = _Every(_FLUSH_SECONDS, accounts.flush)
     return App(
         endpoints(Explainer(load())),
         accounts,
@@ -55,8 +62,38 @@ def api() -> App:
         settings,
         clock=settings.clock,
         unavailable=Unavailable,
-        on_shutdown=[flush, accounts.close],
+        on_startup=[flusher.start],
+        on_shutdown=[flusher.stop, accounts.close],
     )
+
+
+class _Every:
+    """Does something every so often in a thread of its own, and once more when stopped."""
+
+    def __init__(self, seconds: float, action: Callable[[], object]) -> None:
+        self._seconds = seconds
+        self._action = action
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="flusher", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._seconds):
+            self._once()
+        self._once()
+
+    def _once(self) -> None:
+        try:
+            self._action()
+        except Exception:
+            # When a key was last used is for the eye only: that it cannot be written must not end the service.
+            log.exception("last uses not written")
 
 
 def limiter(settings: Settings, on_fallback: object) -> Limiter:

@@ -1,12 +1,12 @@
 """Slow, rude and many clients against a running server: the others keep being served."""
 
 import contextlib
-import os
 import resource
 import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -124,7 +124,10 @@ def test_long_addresses_and_headers(server, key):
     assert within.status_code == 200
     assert within.json()["data"] == []
     much = b"y" * (1 << 20)
-    for head in (b"GET /coverage?x=" + much + b" HTTP/1.1\r\n", b"GET /coverage HTTP/1.1\r\nx-large: " + much + b"\r\n"):
+    for head in (
+        b"GET /coverage?x=" + much + b" HTTP/1.1\r\n",
+        b"GET /coverage HTTP/1.1\r\nx-large: " + much + b"\r\n",
+    ):
         with connect(server) as one:
             got = b""
             # The server may close while we still write, or answer bare.
@@ -138,7 +141,12 @@ def test_long_addresses_and_headers(server, key):
 
 def test_garbage_behind_a_request(server, key):
     asked = f"GET /coverage HTTP/1.1\r\nhost: x\r\nx-api-key: {key}\r\n\r\n".encode()
-    for garbage in (b"\x00\xff garbage\r\n\r\n" * 50, b"\x16\x03\x01\x02\x00\x01", b"PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n", b"GET"):
+    for garbage in (
+        b"\x00\xff garbage\r\n\r\n" * 50,
+        b"\x16\x03\x01\x02\x00\x01",
+        b"PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n",
+        b"GET",
+    ):
         with connect(server) as one:
             one.sendall(asked + asked + garbage)
             got = b""
@@ -155,11 +163,13 @@ def test_open_and_gone_again_thousands_of_times(server, key):
         connect(server).close()
     check_served(server, key)
     assert server.process.poll() is None
-    leaked = len(os.listdir(f"/proc/{server.process.pid}/fd"))
+    leaked = sum(1 for _ in Path(f"/proc/{server.process.pid}/fd").iterdir())
     assert leaked < 100
 
 
-@pytest.mark.parametrize(("soft", "hard", "connections"), [(1_024, 9_000, 8_192), (1_024, 2_048, 1_536), (256, 300, 128)])
+@pytest.mark.parametrize(
+    ("soft", "hard", "connections"), [(1_024, 9_000, 8_192), (1_024, 2_048, 1_536), (256, 300, 128)]
+)
 def test_room_is_made_for_as_many_connections_as_are_promised(soft, hard, connections):
     """A shell's usual limit of 1,024 files is raised; where it may not be far enough, fewer connections are let in."""
     code = (

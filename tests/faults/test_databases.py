@@ -163,7 +163,9 @@ def test_accounts_locked_by_a_writer_are_still_read(home):
         service.close()
 
 
-@pytest.mark.parametrize("damage", [scribble, lambda home: cut(home, 0.5)], ids=["scribbled", "half"])
+@pytest.mark.parametrize(
+    "damage", [scribble, pytest.param(lambda home: cut(home, 0.5), marks=pytest.mark.slow)], ids=["scribbled", "half"]
+)
 def test_the_advice_on_a_damaged_store_works(damage, home, small_mirror, small_home):
     damage(home)
     done = ingest(home, small_mirror, (TREASURY_SOURCE,), expect=1)

@@ -44,10 +44,10 @@ resource.setrlimit(resource.RLIMIT_FSIZE, ({when}, {when}))
     ("fault", "when", "told"),
     [
         pytest.param(NO_ROOM_FOR_FILES, 0, "No space left on device", id="first-file", marks=pytest.mark.slow),
-        pytest.param(NO_ROOM_FOR_FILES, 1, "No space left on device", id="second-file"),
+        pytest.param(NO_ROOM_FOR_FILES, 1, "No space left on device", id="second-file", marks=pytest.mark.slow),
         pytest.param(NO_ROOM_FOR_FILES, 4, "No space left on device", id="fifth-file", marks=pytest.mark.slow),
-        pytest.param(NO_ROOM_FOR_PAGES, 60, "the disk is full", id="sixty-pages", marks=pytest.mark.slow),
-        pytest.param(NO_ROOM_FOR_PAGES, 150, "the disk is full", id="hundred-fifty-pages"),
+        pytest.param(NO_ROOM_FOR_PAGES, 60, "the disk is full", id="sixty-pages"),
+        pytest.param(NO_ROOM_FOR_PAGES, 150, "the disk is full", id="hundred-fifty-pages", marks=pytest.mark.slow),
         pytest.param(NO_LARGE_FILES, 60_000, "nothing is half-written", id="small-files", marks=pytest.mark.slow),
         pytest.param(NO_LARGE_FILES, 900_000, "nothing is half-written", id="larger-files", marks=pytest.mark.slow),
     ],

@@ -57,8 +57,8 @@ POINTS = [
     ("link", 1, False), ("link", 1, True), ("link", 3, False), ("BEGIN", 3, True), ("COMMIT", 1, False), ("COMMIT", 2, True),
     ("COMMIT", 4, False), ("COMMIT", 5, True), ("COMMIT", 7, False), ("executemany", 1, True), ("executemany", 6, True), ("INSERT", 9, True),
 ]  # fmt: skip
-#: One of each kind, in the suite of every day.
-FEW = [POINTS[5], POINTS[11]]
+#: In the suite of every day.
+FEW = [POINTS[11]]
 
 
 def killed_at(home, point, *arguments, expect=-signal.SIGKILL):
@@ -133,7 +133,9 @@ def test_kills_at_random_instants_of_an_ingest_of_real_files(tmp_path, real_mirr
     same(state(undisturbed), state(home))
 
 
-@pytest.mark.parametrize("point", [("executemany", 5, True), ("COMMIT", 1, False)], ids=str)
+@pytest.mark.parametrize(
+    "point", [pytest.param(("executemany", 5, True), marks=pytest.mark.slow), ("COMMIT", 1, False)], ids=str
+)
 def test_a_kill_during_a_rebuild_leaves_the_old_state_served(point, tmp_path, small_home):
     home = tmp_path / "home"
     shutil.copytree(small_home, home)
@@ -145,7 +147,9 @@ def test_a_kill_during_a_rebuild_leaves_the_old_state_served(point, tmp_path, sm
     same(before, state(home))
 
 
-@pytest.mark.parametrize("point", [("fsync", 1, False), ("link", 1, False)], ids=str)
+@pytest.mark.parametrize(
+    "point", [pytest.param(("fsync", 1, False), marks=pytest.mark.slow), ("link", 1, False)], ids=str
+)
 def test_a_kill_during_a_backup_leaves_no_file_and_the_next_clears_up(point, tmp_path, small_home):
     home, file = tmp_path / "home", tmp_path / "all.almanac"
     shutil.copytree(small_home, home)
@@ -159,7 +163,9 @@ def test_a_kill_during_a_backup_leaves_no_file_and_the_next_clears_up(point, tmp
     same(state(home), state(other))
 
 
-@pytest.mark.parametrize("point", [("open", 6, True), ("fsync", 3, False)], ids=str)
+@pytest.mark.parametrize(
+    "point", [pytest.param(("open", 6, True), marks=pytest.mark.slow), ("fsync", 3, False)], ids=str
+)
 def test_a_kill_during_a_restore_leaves_no_home_and_the_next_clears_up(point, tmp_path, small_home):
     file, home = tmp_path / "all.almanac", tmp_path / "home"
     run(small_home, "backup", file)

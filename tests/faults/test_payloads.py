@@ -82,15 +82,12 @@ def source_of(url):
 
 
 #: Those in the suite of every day; the others with the slow ones.
-_DAILY = {"truncated", "entity-bomb", "renamed-column", "one-line", "deep-json"}
+_DAILY = {"entity-bomb", "renamed-column", "deep-json"}
 
 
 @pytest.mark.parametrize(
     ("url", "body", "reason"),
-    [
-        pytest.param(*one[1:], id=one[0], marks=[] if one[0] in _DAILY else [pytest.mark.slow])
-        for one in BROKEN
-    ],
+    [pytest.param(*one[1:], id=one[0], marks=[] if one[0] in _DAILY else [pytest.mark.slow]) for one in BROKEN],
 )
 def test_a_broken_payload_is_quarantined_by_name_and_changes_nothing(home, small_mirror, tmp_path, url, body, reason):
     before, number = served(home), version(home)

@@ -34,7 +34,9 @@ def check_two(home, other, mirror):
 def pair(years, japan):
     rows = [Response(year_url(year), year_file(year), f"{year + 1}-01-02T06:00:00Z") for year in years]
     rows.append(Response(HISTORY, mof_file(weekdays(*japan)), "2026-11-05T03:00:00Z", "text/csv"))
-    rows.append(Response(MOF + "jgbcme.csv", mof_file(weekdays("2026-11-02", "2026-11-18")), "2026-11-19T03:00:00Z", "text/csv"))
+    rows.append(
+        Response(MOF + "jgbcme.csv", mof_file(weekdays("2026-11-02", "2026-11-18")), "2026-11-19T03:00:00Z", "text/csv")
+    )
     return rows
 
 

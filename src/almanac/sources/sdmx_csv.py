@@ -51,6 +51,7 @@ def read(body: bytes, asked: Asked) -> Iterator[Series]:
 
 
 def _lines(body: bytes, where: str) -> Iterator[list[str]]:
+    formats.bounded(body, b",", where)
     text = formats.text(body, "utf-8", where).removeprefix("\N{BYTE ORDER MARK}")
     try:
         yield from csv.reader(io.StringIO(text, newline=""), strict=True)
