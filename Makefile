@@ -43,7 +43,7 @@ $(BENCH_STAMP): requirements/bench.txt
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
 	@touch $@
 
-bench: $(STAMP) $(BENCH_STAMP) ## Measure beside peers; BENCH="--observations 100000" for a smaller store
+bench: $(STAMP) $(BENCH_STAMP) ## Measure beside peers; BENCH="…" passes options (docs/performance.md)
 	$(BIN)/python -m bench $(BENCH)
 
 lock: ## Write the hashed requirement files anew (needs uv)

@@ -18,12 +18,17 @@ class Round(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One contender over all rounds. `ratio` is the median of each round's rate over the first contender's."""
+    """
+    One contender over all rounds. `ratio` is the median of each round's rate over the first contender's.
+
+    `cpu_ratio` is the same of answers per second of the server's CPU, which neighbours on the machine disturb less.
+    """
 
     name: str
     ratio: float
     low: float
     high: float
+    cpu_ratio: float | None
     rate: float
     p50: float
     p99: float
@@ -46,12 +51,18 @@ def lines(rounds: Mapping[str, Sequence[Round]]) -> list[Line]:
         ratios = [one.rate / base.rate for one, base in zip(own, floor, strict=True)]
         every = [latency for one in own for latency in one.latencies]
         cpu = [one.server_cpu for one in own if one.server_cpu is not None]
+        shares = [
+            base.server_cpu / one.server_cpu
+            for one, base in zip(own, floor, strict=True)
+            if one.server_cpu and base.server_cpu
+        ]
         found.append(
             Line(
                 name,
                 statistics.median(ratios),
                 min(ratios),
                 max(ratios),
+                statistics.median(shares) if shares else None,
                 statistics.median(one.rate for one in own),
                 percentile(every, 0.50) / 1000,
                 percentile(every, 0.99) / 1000,
@@ -66,13 +77,14 @@ def lines(rounds: Mapping[str, Sequence[Round]]) -> list[Line]:
 def table(found: Sequence[Line]) -> str:
     """The lines as a Markdown table."""
     rows = [
-        "| | ratio to the first | least to most | answers/s | p50 ms | p99 ms | server CPU µs/answer | KB | client's core |",
-        "| --- | --: | --: | --: | --: | --: | --: | --: | --: |",
+        "| | ratio to the first | least to most | ratio by CPU | answers/s | p50 ms | p99 ms | server CPU µs/answer | KB | client's core |",
+        "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |",
     ]
     for line in found:
         cpu = "" if line.server_cpu is None else f"{line.server_cpu:,.0f}"
+        share = "" if line.cpu_ratio is None else f"{line.cpu_ratio:.3f}"
         rows.append(
-            f"| {line.name} | {line.ratio:.3f} | {line.low:.3f} to {line.high:.3f} | {line.rate:,.0f} | {line.p50:.1f}"
+            f"| {line.name} | {line.ratio:.3f} | {line.low:.3f} to {line.high:.3f} | {share} | {line.rate:,.0f} | {line.p50:.1f}"
             f" | {line.p99:.1f} | {cpu} | {line.size / 1000:.0f} | {line.client_share:.0%} |"
         )
     return "\n".join(rows)

@@ -14,9 +14,10 @@ import apsw
 import numpy as np
 
 from almanac.derived.base import InputSeries, derive
+from almanac.derived.inputs import NO_RELEASE, Arrays, Cells, NumberRow
 from almanac.derived.operators import Operator, operator
-from almanac.domain.observations import UNKNOWN, Statement, Vintage
-from almanac.domain.periods import Frequency, Period
+from almanac.domain.observations import UNKNOWN, Statement
+from almanac.domain.periods import Frequency, Period, key_at
 from almanac.domain.reference import SeriesSpec
 from almanac.store import sqlite
 from almanac.store.vintages import Batch, PayloadRef
@@ -122,32 +123,37 @@ def _day(place: int) -> Period:
 
 
 def deriving() -> list[Figure]:
-    """Values derived from series whose cells have one vintage each, every cell anew; reading and writing apart."""
+    """Values derived from columns of series whose cells have one vintage each, every cell anew; neither read nor written."""
     yearly = operator("growth", {"lag": "1y"}, _DAILY)
     difference = operator("difference", {}, _DAILY)
-    first, second = _cells(1), _cells(2)
+    first, second = _rows(1), _rows(2)
     return [
         _derived("year on year, days, with look-back", yearly, [first]),
         _derived("difference of two series of days", difference, [first, second]),
     ]
 
 
-def _cells(seed: int) -> dict[int, list[Vintage]]:
+def _rows(seed: int) -> list[NumberRow]:
+    """A series as the store gives it to formulas: one vintage for each weekday."""
     values = np.random.default_rng(seed).normal(3.0, 1.0, VALUES).tolist()
     weekdays = (day for day in range(_FIRST, _FIRST + 2 * VALUES) if date.fromordinal(day).weekday() < 5)
     known = 1_770_000_000
-    return {
-        day: [Vintage(known, value, None, UNKNOWN, None, known, 1)]
+    return [
+        (key_at(day, _DAILY), known, value, NO_RELEASE, known, UNKNOWN)
         for day, value in zip(weekdays, values, strict=False)
-    }
+    ]
 
 
-def _derived(name: str, formula: Operator, cells: Sequence[dict[int, list[Vintage]]]) -> Figure:
+def _no_cells() -> Cells:
+    raise AssertionError("a cell was looked at by itself, so this is not what it says")
+
+
+def _derived(name: str, formula: Operator, series: Sequence[list[NumberRow]]) -> Figure:
     count = 0
     walls: list[float] = []
     cpus: list[float] = []
     for _ in range(TRIES):
-        inputs = [[InputSeries(_DAILY, found)] for found in cells]
+        inputs = [[InputSeries(_DAILY, _no_cells, arrays=Arrays.of_rows(rows, _DAILY))] for rows in series]
         began, cpu = time.perf_counter(), time.process_time()
         made = derive(formula, _DAILY, inputs, _DAILY.allowance_days)
         walls.append(time.perf_counter() - began)

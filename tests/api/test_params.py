@@ -31,6 +31,7 @@ def read(frame, query):
         ("limit", "limit", "empty"),
         ("country=%20", "country", "empty"),
         ("indicator=a,,b", "indicator", "empty"),
+        ("indicator=a,%20,b", "indicator", "empty"),
         ("indicator=a,b,c,d,e,f", "indicator", "range"),
         ("limit=0", "limit", "range"),
         ("limit=501", "limit", "range"),
@@ -114,6 +115,7 @@ def test_typed_values(frame):
     assert read(frame, "order=DESC")["order"] == "desc"
     assert read(frame, "frequency=m")["frequency"] == "monthly"
     assert read(frame, "indicator=a,b,a")["indicator"] == ("a", "b")
+    assert read(frame, "indicator=a,%20b,+a%09")["indicator"] == ("a", "b")
     assert read(frame, "country=C%C3%B4te+d%27Ivoire")["country"] == "Côte d'Ivoire"
     assert read(frame, "&&limit=007&")["limit"] == 7
     assert read(frame, "period=2026-Q3")["period"] == Period(date(2026, 7, 1), date(2026, 9, 30))

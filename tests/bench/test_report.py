@@ -16,15 +16,15 @@ def test_ratios_are_those_of_each_round():
         Round(100, 20.0, 0.5, [3000], 90_000),
         Round(100, 30.0, 0.5, [2000], 90_000),
     ]
-    other = [Round(500, None, 0.1, [1], 80_000), Round(10, None, 0.1, [2], 80_000), Round(20, None, 0.1, [3], 80_000)]
+    other = [Round(500, 100.0, 0.1, [1], 80_000), Round(10, None, 0.1, [2], 80_000), Round(20, None, 0.1, [3], 80_000)]
     first, second = lines({"floor": floor, "other": other})
     assert (first.ratio, first.low, first.high) == (1.0, 1.0, 1.0)
     assert (first.rate, first.p50, first.p99, first.server_cpu) == (100, 2.0, 3.0, 20.0)
     assert (second.ratio, second.low, second.high) == pytest.approx((0.2, 0.1, 0.5))
-    assert second.server_cpu is None
+    assert (second.server_cpu, second.cpu_ratio) == (100.0, 0.1)
     shown = table([first, second]).splitlines()
-    assert shown[2] == "| floor | 1.000 | 1.000 to 1.000 | 100 | 2.0 | 3.0 | 20 | 90 | 50% |"
-    assert shown[3].startswith("| other | 0.200 | 0.100 to 0.500 | 20 |")
+    assert shown[2] == "| floor | 1.000 | 1.000 to 1.000 | 1.000 | 100 | 2.0 | 3.0 | 20 | 90 | 50% |"
+    assert shown[3].startswith("| other | 0.200 | 0.100 to 0.500 | 0.100 | 20 |")
 
 
 def test_rounds_that_do_not_match_are_refused():

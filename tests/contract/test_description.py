@@ -35,6 +35,11 @@ def test_parameters_are_listed(told, path):
     if path in LISTS:
         assert listed["limit"]["schema"] == {"type": "integer", "minimum": 1, "maximum": 500, "default": 100}
         assert listed["order"]["schema"]["enum"] == ["asc", "desc"]
+    if "frequency" in listed:
+        # A client that checks itself against the description must be able to send what the documents write.
+        assert listed["frequency"]["schema"]["enum"][:6] == ["A", "S", "Q", "M", "W", "D"]
+    if "indicator_id" in listed:
+        assert listed["indicator_id"]["example"] == ["gov_yield_2y", "gov_yield_10y"]
 
 
 @pytest.mark.parametrize("path", [p for p in ENDPOINTS if ENDPOINTS[p].kind != "text"])

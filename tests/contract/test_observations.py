@@ -1,9 +1,11 @@
 """GET /observations, /observations/latest, /observations/vintages: values, times, statuses."""
 
 from datetime import date, timedelta
+from urllib.parse import parse_qsl
 
 import pytest
 
+from .declared import ENDPOINTS
 from .invented_mirror import (
     ARCHIVE_FETCH,
     COPY_10Y,
@@ -203,3 +205,27 @@ def test_filters_are_the_same_everywhere(service, path):
     ]
     expected = set(document) - ({"sort"} if path.endswith("vintages") else set())
     assert set(ENDPOINTS[path].by_name) == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "long"),
+    [
+        ("/observations", False),
+        ("/observations?country=USA&indicator=cpi_index&frequency=M&period=2026", False),
+        ("/observations?sort=period_end&order=desc", False),
+        ("/observations?sort=released_at", True),
+        ("/observations?start_date=2026-11-01", True),
+        ("/derived-observations?end_date=2026-11-01", True),
+        ("/observations/vintages", False),
+        ("/observations/vintages?start_date=2026-11-01", True),
+        ("/observations?sort=period_end&frequency=A", True),
+        ("/observations?sort=period_end&start_date=2026-11-01", True),
+        ("/observations?sort=observed_at&source_id=fred", True),
+        ("/derived-observations?sort=observed_at&provider_id=mof", True),
+    ],
+)
+def test_what_may_take_long_holds_nobody_up(target, long):
+    """A request that sorts, or reads far more rows than it gives, runs in a thread; others go on meanwhile."""
+    path, _, query = target.partition("?")
+    endpoint = ENDPOINTS[path]
+    assert endpoint.heavy(endpoint.read(parse_qsl(query), 1_800_000_000)) is long

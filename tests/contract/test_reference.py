@@ -62,6 +62,9 @@ def test_an_unknown_indicator(service):
         "/indicators/nothing/series",
     ):
         assert service.error(path, 404)["code"] == "not_found"
+    error = service.error("/derived-indicators/GOV_YIELD_10Y", 404)
+    assert error["message"] == ("'GOV_YIELD_10Y' is a raw indicator, not a derived one; see /indicators/gov_yield_10y")
+    assert error["details"] == {"parameter": "idOrSlug"}
 
 
 def test_filters_of_indicators(service):
@@ -207,7 +210,11 @@ def test_countries(service):
     assert {r["id"] for r in rows.values() if r["ratesScope"]} == {
         e.id for e in CATALOG.entities.values() if e.rates_scope
     }
-    assert service.error("/countries/untied-states", 404)["details"]["suggestion"] == "united-states"
+    for name, slug in (
+        ("untied-states", "united-states"), ("America", "united-states"), ("United%20States", "united-states"), ("Cote d'Ivore", "cote-divoire"),
+    ):  # fmt: skip
+        assert service.error(f"/countries/{name}", 404)["details"]["suggestion"] == slug
+    assert service.error("/countries/ZZ", 404).get("details") is None
 
 
 def test_coverage(service):

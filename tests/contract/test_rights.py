@@ -107,6 +107,9 @@ def test_nothing_leaks_in_provenance(service):
         withheld(found["observation"])
         assert [withheld(v)["id"] for v in found["vintages"]] == [row["id"]]
         assert found["verified"] is None
+        # The hash and the length of a short response would tell which guess at its one value is right.
+        assert found["payload"] is None
+        assert (found["run"] is None) == (indicator == DERIVED)
         for one in found["inputs"]:
             assert (one["valueNumeric"], one["valueText"], one["valueWithheld"], one["reason"]) == (
                 None,

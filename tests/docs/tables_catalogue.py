@@ -24,6 +24,12 @@ def providers() -> str:
     return table(("Id", "Name", "Kind", "Home page"), rows)
 
 
+def publishers() -> str:
+    """Whose feeds a connector reads, in one line."""
+    read = {source.provider for source in catalog().sources.values() if source.connector and not source.simulated}
+    return "; ".join(sorted(catalog().providers[name].name for name in read)) + "."
+
+
 def sources() -> str:
     """Feeds that a connector reads, and what may be done with them."""
     blocks = []
@@ -112,6 +118,7 @@ def units() -> str:
 
 TABLES: dict[str, Callable[..., str]] = {
     "providers": providers,
+    "publishers": publishers,
     "sources": sources,
     "indicators": indicators,
     "formulas": formulas,

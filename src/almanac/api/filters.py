@@ -11,7 +11,8 @@ from almanac.domain.periods import FREQUENCY_NAMES
 from almanac.store.directory import Directory
 from almanac.store.reading import SORTS, Selection
 
-FREQUENCIES = {name: frequency.value for name, frequency in FREQUENCY_NAMES.items()}
+#: Letters in capitals, as the interface writes them: a client that checks against the description may send no others.
+FREQUENCIES = {name.upper() if len(name) == 1 else name: frequency.value for name, frequency in FREQUENCY_NAMES.items()}
 
 COUNTRY = Param(
     "country",

@@ -40,9 +40,9 @@ FILTERS = (
 def find(ctx: Context, kind: str | None = None) -> Indicator:
     """The indicator the path names. Raises ApiError 404."""
     name = ctx.path["idOrSlug"]
-    found = ctx.view.directory.indicator(name)
-    if found is None or (kind is not None and found.kind != kind):
-        directory = ctx.view.directory
+    directory = ctx.view.directory
+    found = directory.indicator(name)
+    if found is None:
         close = nearest(name, [i.slug for i in directory.indicators.values() if kind is None or i.kind == kind])
         what = "indicator" if kind is None else f"{kind} indicator"
         hint = f"; did you mean '{close}'?" if close else ""
@@ -52,6 +52,11 @@ def find(ctx: Context, kind: str | None = None) -> Indicator:
             {"parameter": "idOrSlug", "suggestion": close} if close else None,
         )
     indicator: Indicator = found
+    if kind is not None and indicator.kind != kind:
+        elsewhere = (
+            f"{quoted(name)} is a {indicator.kind} indicator, not a {kind} one; see /indicators/{indicator.slug}"
+        )
+        raise ApiError(404, elsewhere, {"parameter": "idOrSlug"})
     return indicator
 
 

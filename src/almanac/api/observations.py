@@ -94,9 +94,17 @@ def latest_readings(ctx: Context) -> Listing:
     return Listing(exit_.rows(rows, lineage=True), following)
 
 
-def _sorts(values: dict[str, Any]) -> bool:
-    """Whether a request makes the store sort: other requests may go on meanwhile."""
-    return values["sort"] not in INDEXED
+#: Parameters that test rows one by one, however few pass: no index leads from them to a page.
+_TESTED = ("start_date", "end_date")
+#: The same, where the rows come in the order of a column and not by topic.
+_TESTED_BY_COLUMN = (*_TESTED, "frequency", "source_id", "provider_id")
+
+
+def _long(values: dict[str, Any]) -> bool:
+    """Whether a request may make the store sort, or read far more rows than it gives: others may go on meanwhile."""
+    sort = values.get("sort", "topic")
+    tested = _TESTED if sort == "topic" else _TESTED_BY_COLUMN
+    return sort not in INDEXED or any(values[name] is not None for name in tested)
 
 
 ENDPOINTS = (
@@ -111,7 +119,7 @@ ENDPOINTS = (
         params=(SORT, *OBSERVATION_FILTERS),
         kind="list",
         cached=True,
-        heavy=_sorts,
+        heavy=_long,
         record=Observation,
         dated=True,
         tag="Observations",
@@ -152,6 +160,7 @@ ENDPOINTS = (
         params=OBSERVATION_FILTERS,
         kind="list",
         cached=True,
+        heavy=_long,
         record=DerivedObservation,
         dated=True,
         tag="Observations",
@@ -166,7 +175,7 @@ ENDPOINTS = (
         params=(SORT, *OBSERVATION_FILTERS),
         kind="list",
         cached=True,
-        heavy=_sorts,
+        heavy=_long,
         record=DerivedObservation,
         dated=True,
         tag="Analytics",

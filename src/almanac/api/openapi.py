@@ -82,7 +82,7 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
         "info": {
             "title": "Almanac",
             "version": VERSION,
-            "description": "Macroeconomic data, company fundamentals and what is derived from them. Read-only.",
+            "description": "Macroeconomic data and what is derived from them. Read-only.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
@@ -140,7 +140,7 @@ def _query_parameter(param: Param) -> dict[str, Any]:
     if param.kind == "list":
         told |= {"style": "form", "explode": False}
     if param.example is not None:
-        told["example"] = [param.example] if param.kind == "list" else param.example
+        told["example"] = param.example.split(",") if param.kind == "list" else param.example
     return told
 
 

@@ -33,7 +33,8 @@ class Param:
     - `integer`: int within `minimum`..`maximum`, written in ASCII digits only;
     - `enum`: the canonical choice. `choices` is a tuple of words, or a mapping from what a client may write to the
       value handed over. Case does not matter unless `fold` is False;
-    - `list`: tuple of comma-separated texts (of choices, where `choices` is given), repeats dropped, in the order sent;
+    - `list`: tuple of comma-separated texts (of choices, where `choices` is given), spaces around them and repeats
+      dropped, in the order sent;
     - `time`: unix seconds (int) of an RFC 3339 time with any offset, or of a bare date: its first second for
       `edge="start"`, its last for `"end"`. A fraction is rounded inwards, towards the range asked for;
     - `period`: a `domain.periods.Period` from `2026`, `2026-Q3`, `2026-10` or `2026-10-31`.
@@ -143,10 +144,11 @@ def _enum(param: Param, text: str) -> Any:
 
 
 def _list(param: Param, text: str) -> tuple[Any, ...]:
-    parts = text.split(",")
+    # People write a space behind a comma; a value kept with its space would match nothing, and its rows be missed unseen.
+    parts = [part.strip() for part in text.split(",")]
     if param.maximum is not None and len(parts) > param.maximum:
         raise refuse(param.name, f"takes at most {param.maximum} values", {"maximum": param.maximum}, code="range")
-    if not all(part.strip() for part in parts):
+    if not all(parts):
         raise refuse(param.name, "must not have an empty value between commas", code="empty")
     return tuple(dict.fromkeys(_enum(param, part) if param.choices else part for part in parts))
 

@@ -90,11 +90,15 @@ def _encoded(ctx: Context, found: lookup.Found, explain: Explain) -> bytes:
     spec = row.series.spec
     explanation = explain(view, row) if row.series.kind == "derived" else None
     inputs = [_input(ctx, one) for one in explanation.inputs] if explanation else []
+    withheld = exit_.rights(row).withheld
     verified = None
-    if explanation is not None and not exit_.rights(row).withheld and not any(one.value_withheld for one in inputs):
+    if explanation is not None and not withheld and not any(one.value_withheld for one in inputs):
         verified = (explanation.value, explanation.text) == (found.value, found.text)
     payload = lookup.payload_of(view.db, found.payload)
     run: Any = lookup.run_of(view.db, payload.run) if payload else None
+    if withheld:
+        # Of a short response all but the value can be guessed: its hash and length would tell which guess is right.
+        payload = None
     indicator = view.directory.indicators.get(spec.indicator)
     parts = {
         "observation": msgspec.Raw(exit_.row(row, lineage=True)),

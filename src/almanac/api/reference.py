@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from almanac.api import records
@@ -117,8 +119,7 @@ def country(ctx: Context) -> Item:
     directory = ctx.view.directory
     found = directory.country(name)
     if found is None:
-        slugs = [e.slug for e in directory.entities.values() if e.kind in {"country", "region"}]
-        close = nearest(name, slugs)
+        close = _meant(directory.entities.values(), name)
         raise ApiError(
             404,
             f"there is no country {quoted(name)}" + (f"; did you mean '{close}'?" if close else ""),
@@ -126,6 +127,20 @@ def country(ctx: Context) -> Item:
         )
     count = figures.indicators_of_entities(ctx.view.db).get(found.id, 0)
     return Item(_country(ctx, Exit.of(ctx), found, count))
+
+
+def _meant(entities: Iterable[Entity], name: str) -> str | None:
+    """Slug of the country or region that a name or alias belongs to, else of the one whose name is nearest."""
+    slugs: dict[str, str] = {}
+    aliases: dict[str, str] = {}
+    for entity in entities:
+        if entity.kind in {"country", "region"}:
+            slugs |= {entity.slug: entity.slug, entity.name.lower(): entity.slug}
+            aliases |= {alias.lower(): entity.slug for alias in entity.aliases}
+    exact = (slugs | aliases).get(name.strip().lower())
+    # Aliases are often codes of two or three letters: near to anything.
+    close = nearest(name, list(slugs)) if exact is None else None
+    return slugs[close] if close is not None else exact
 
 
 def _country(ctx: Context, exit_: Exit, entity: Entity, indicators: int) -> bytes:

@@ -67,6 +67,9 @@ def _outputs(operator: Operator, frequency: Frequency, inputs: Sequence[Sequence
     """Output ordinals that a change can have touched: those of the undated input, where a look-up meets a changed cell."""
     first = operator.slots[0]
     present = [series.arrays.ordinals for series in inputs[first.input]]
+    if not first.months and not first.within and all(series.changed is None for series in inputs[first.input]):
+        # All cells of this input count as changed, and each is what its own output looks at.
+        return np.unique(np.concatenate(present))
     gone = [series.touched() for series in inputs[first.input]]
     every = np.unique(np.concatenate([*present, *gone])) if present else np.empty(0, dtype=np.int64)
     hit = np.zeros(len(every), dtype=bool)

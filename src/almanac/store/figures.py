@@ -80,7 +80,7 @@ def indicators_of_entities(db: apsw.Connection) -> dict[str, int]:
 
 def series_numbers(db: apsw.Connection, column: str, name: str) -> list[int]:
     """Numbers of the series with rows of an `entity` or a `source`."""
-    where = {"entity": "t.entity", "source": "s.source", "indicator": "t.indicator"}[column]
+    where = {"entity": "t.entity", "source": "s.source"}[column]
     found = db.execute(
         f"SELECT s.series FROM series s JOIN topic t USING(topic) WHERE s.vintages > 0 AND {where} = ? ORDER BY s.id",
         (name,),

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from almanac.domain.observations import FORECAST
-from almanac.domain.periods import Frequency, end_of
+from almanac.domain.periods import end_of
 from almanac.store.reading import Row, Selection, View
 
 
@@ -109,4 +109,4 @@ def _newest(
 def frequencies_of(view: View, indicator: str, entity: str) -> list[str]:
     """Frequencies in which an indicator exists for an entity."""
     found = view.db.execute("SELECT frequency FROM topic WHERE indicator = ? AND entity = ?", (indicator, entity))
-    return [row[0] for row in found if row[0] in set(Frequency)]
+    return [row[0] for row in found]
