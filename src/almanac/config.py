@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import tomllib
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -170,8 +170,3 @@ def _where(message: str) -> str:
 def real_time() -> int:
     """Real time in unix seconds, whatever ALMANAC_NOW says: for limits, cursors, sessions and keys."""
     return int(time.time())
-
-
-def utc_today(seconds: int) -> datetime:
-    """Midnight, UTC, of the day of a moment."""
-    return datetime.fromtimestamp(seconds, UTC).replace(hour=0, minute=0, second=0, microsecond=0)

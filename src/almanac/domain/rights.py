@@ -51,6 +51,6 @@ def derived(inputs: Iterable[tuple[Exposure, bool]]) -> Exposure:
     """
     Exposure of a value computed from inputs, each (exposure, derivatives allowed by its source's terms).
 
-    The strictest wins; an input whose terms allow derivatives counts as public.
+    The strictest wins; an input whose terms allow derivatives counts as public. A value whose inputs are lost is shut.
     """
-    return max((Exposure.public if allowed else exposure for exposure, allowed in inputs), default=Exposure.public)
+    return max((Exposure.public if allowed else exposure for exposure, allowed in inputs), default=Exposure.blocked)

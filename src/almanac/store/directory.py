@@ -53,6 +53,8 @@ class SeriesInfo(msgspec.Struct, frozen=True):
     kind: str
     source: Source
     inputs: tuple[str, ...]
+    #: The source is simulated, or one of the series it is computed from is.
+    simulated: bool
     rights: SeriesRights
     names: bytes  # ,"entityId":… to "providerId":… (without derivedFrom)
     derived_from: bytes  # ,"derivedFrom":[…]
@@ -180,16 +182,20 @@ class Directory:
         inputs = self.lineage(lineage)
         if kind == "derived":
             # Where every row has a lineage of its own, the series as a whole is as shut as the strictest of them.
-            rights = self._derived_rights(source, inputs or self._all_inputs(topic, number))
+            every = inputs or self._all_inputs(topic, number)
+            rights = self._derived_rights(source, every)
         else:
+            every = ()
             rights = self._raw_rights(spec, source, Exposure(tightened), reason)
+        infos = [self.series_by_id(name) for name in every]
+        simulated = source.simulated or any(info.simulated for info in infos if info is not None)
         return SeriesInfo(
-            number, identifier, topic, spec, kind, source, inputs, rights,
+            number, identifier, topic, spec, kind, source, inputs, simulated, rights,
             names=_names(spec, source),
             derived_from=b',"derivedFrom":' + dumps(inputs).encode(),
             unit=f',"unit":{dumps(spec.unit)},"frequency":"{spec.frequency.word}"'.encode(),
             tail=f',"sourceUrl":{dumps(_page(spec, source, kind))}'.encode(),
-            metadata=b',"metadata":' + dumps(_metadata(spec, source, kind)).encode()[:-1],
+            metadata=b',"metadata":' + dumps(_metadata(spec, kind, simulated=simulated)).encode()[:-1],
         )  # fmt: skip
 
     def _all_inputs(self, topic: int, number: int) -> tuple[str, ...]:
@@ -218,12 +224,13 @@ class Directory:
         exposure = derived((i.rights.exposure, i.source.rights.derivatives_allowed) for i in infos)
         shut = [i for i in infos if i.rights.withheld and not i.source.rights.derivatives_allowed]
         why = None
-        if exposure is not Exposure.public:
+        if not infos:
+            why = "the series it was computed from are not known any more"
+        elif exposure is not Exposure.public:
             named = "; ".join(f"{i.id}: {i.rights.reason}" for i in shut)
             why = f"computed from series whose values may not be redistributed ({named})"
         attributions = sorted({i.rights.attribution for i in infos})
-        simulated = any(i.source.simulated for i in infos)
-        if simulated:
+        if any(i.simulated for i in infos):
             attribution = "Simulated, not real data"
         else:
             attribution = (
@@ -265,7 +272,7 @@ def _names(spec: SeriesSpec, source: Source) -> bytes:
     ).encode()
 
 
-def _metadata(spec: SeriesSpec, source: Source, kind: str) -> dict[str, Any]:
+def _metadata(spec: SeriesSpec, kind: str, *, simulated: bool) -> dict[str, Any]:
     """Series-level metadata, only what applies."""
     found: dict[str, Any] = {
         "nativeId": spec.native if kind == "raw" else None,
@@ -277,7 +284,7 @@ def _metadata(spec: SeriesSpec, source: Source, kind: str) -> dict[str, Any]:
         "compounding": spec.compounding,
         "scale": spec.scale or None,
         "discontinued": spec.discontinued or None,
-        "simulated": source.simulated or None,
+        "simulated": simulated or None,
     }
     # Something is always there, so that a row's own metadata can follow after a comma.
     return {"seriesId": spec.id, **{key: value for key, value in found.items() if value is not None}}

@@ -95,6 +95,8 @@ def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) 
     if read_only:
         # Read-write at file level, so that WAL's shared memory works; read-only for every statement.
         connection.pragma("query_only", 1)
+        # Plans that do not depend on bound values: else SQLite prepares a page's statement anew for nearly every one.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     return connection
 
 
