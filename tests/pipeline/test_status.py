@@ -110,7 +110,9 @@ def test_a_daily_source_is_late_after_its_allowance(tmp_path, days, word):
 
 def test_a_run_that_failed_says_why(tmp_path):
     with World(settings(tmp_path)) as world:
-        world.db.execute("INSERT INTO source_state VALUES(?, 20, 10, 10, 1, 'the publisher answered 503', NULL)", (SOURCE,))
+        world.db.execute(
+            "INSERT INTO source_state VALUES(?, 20, 10, 10, 1, 'the publisher answered 503', NULL)", (SOURCE,)
+        )
         found = health(state(world))
         assert (found.health, found.last_error) == ("failing", "the publisher answered 503")
         assert (found.last_attempt_at, found.last_success_at) == (wire_time(20), wire_time(10))
