@@ -10,7 +10,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store import sqlite
-from almanac.store.vintages import Batch, PayloadRef, by_period, fold, hash_of
+from almanac.store.vintages import Batch, PayloadRef, by_period, fold
 
 JANUARY, FEBRUARY, MARCH = (Period.parse(f"2026-{month:02}").key for month in (1, 2, 3))
 SPEC = SeriesSpec(
@@ -287,9 +287,3 @@ def test_the_newest_period_shown_for_a_series_is_no_forecast(db):
     future = Period.parse("2030-01").key
     append(db, 1, Statement(JANUARY, 1.0), Statement(future, 2.0))
     assert list(db.execute("SELECT first_period, last_period FROM series")) == [(JANUARY, JANUARY)]
-
-
-def test_ids_have_numbers_that_sqlite_holds():
-    assert hash_of("obs_" + "a" * 26) == 0
-    assert hash_of("obs_" + "7" * 26) == (1 << 60) - 1
-    assert hash_of("obs_" + "b" + "a" * 25) == 1 << 55

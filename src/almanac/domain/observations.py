@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
-from almanac.domain.periods import Period, end_of
+from almanac.domain.periods import Period
 
 #: Flags of a statement and of a vintage.
 FINAL = 1  # the source says this value will not change again
@@ -69,7 +69,7 @@ class Vintage(NamedTuple):
         return (self.value, self.text, self.flags & FINAL)
 
 
-_NOTHING = (None, None, 0)
+_NOTHING: tuple[float | None, str | None, int] = (None, None, 0)
 
 
 def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[Vintage]:
@@ -89,30 +89,33 @@ def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[
             winners[vintage.known] = held._replace(
                 released=vintage.released, flags=held.flags & ~(UNKNOWN | DAY) | vintage.flags & STATED
             )
+    begins, ends = _midnights(period)
+    timely = ends + (allowance_days + 1) * 86_400
     served: list[Vintage] = []
-    previous: tuple[float | None, str | None, int] = _NOTHING
-    for known in sorted(winners):
+    previous = _NOTHING
+    for known in sorted(winners) if len(winners) > 1 else winners:
         vintage = winners[known]
-        if vintage.state == previous or (vintage.withdrawn and not served):
+        state = vintage.state
+        if state == previous or (not served and vintage.withdrawn):
             continue
-        previous = vintage.state
-        served.append(
-            vintage._replace(flags=vintage.flags & STATED | _place(vintage, period, allowance_days, first=not served))
-        )
+        previous = state
+        flags = vintage.flags & STATED
+        if begins is not None and begins > known:
+            flags |= FORECAST
+        if not flags & (FINAL | UNKNOWN):
+            if served:
+                flags |= REVISED
+            elif vintage.released is not None and vintage.released <= timely:
+                flags |= INITIAL
+        served.append(vintage if flags == vintage.flags else vintage._replace(flags=flags))
     return served
 
 
-def _place(vintage: Vintage, period: int, allowance_days: int, *, first: bool) -> int:
-    """Flags that follow from a vintage's place among those of its cell."""
-    start = Period.from_key(period).start
-    forecast = FORECAST if start is not None and _midnight(start) > vintage.known else 0
-    if vintage.flags & (FINAL | UNKNOWN):
-        return forecast
-    if not first:
-        return forecast | REVISED
-    if vintage.released is None or vintage.released > _midnight(end_of(period)) + (allowance_days + 1) * 86_400:
-        return forecast
-    return forecast | INITIAL
+@functools.lru_cache(maxsize=65_536)
+def _midnights(period: int) -> tuple[int | None, int]:
+    """The first instants of a period's first day (None: it has none) and of its last day."""
+    span = Period.from_key(period)
+    return None if span.start is None else _midnight(span.start), _midnight(span.end)
 
 
 def status(flags: int) -> str:
@@ -127,21 +130,30 @@ def status(flags: int) -> str:
 
 
 def observation_id(series: str, period: int, known: int, value: float | None, text: str | None) -> str:
-    """`obs_` and 26 base32 characters over series, period, knowledge time and value or tombstone (130 bits of SHA-256).
+    """`obs_` and 26 base32 characters over series, period, knowledge time and value or tombstone."""
+    return spelled(digest(series, period, known, value, text))
+
+
+def digest(series: str, period: int, known: int, value: float | None, text: str | None) -> int:
+    """The 130 bits behind an observation's id, the first of SHA-256.
 
     The content hashed is the JSON list [series, start, end, known, value, text]. It is composed here rather than by
-    the json module, and encoded through a table of ten-bit pairs rather than by base64, because an id is made for
-    every row written: a test holds both to the plain way.
+    the json module, because an id is made for every row written: a test holds it to the plain way.
     """
     number_ = "null" if value is None else repr(value + 0.0)
     quoted = "null" if text is None else json.dumps(text)
     content = f"[{_quoted(series)},{_span(period)},{known},{number_},{quoted}]"
-    bits = int.from_bytes(hashlib.sha256(content.encode()).digest()[:17], "big") >> 6
-    return "obs_" + "".join([_PAIRS[bits >> shift & 1023] for shift in range(120, -1, -10)])
+    return int.from_bytes(hashlib.sha256(content.encode()).digest()[:17], "big") >> 6
+
+
+def spelled(bits: int) -> str:
+    """130 bits as an id, through a table of ten-bit pairs rather than by base64: a test holds it to the plain way."""
+    return "obs_" + "".join([_PAIRS[bits >> shift & 1023] for shift in _SHIFTS])
 
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
+_SHIFTS = range(120, -1, -10)
 #: Value of each pair of base32 characters, for reading an id back into bits.
 PAIR_VALUES = {pair: value for value, pair in enumerate(_PAIRS)}
 _quoted = functools.lru_cache(maxsize=4_096)(json.dumps)

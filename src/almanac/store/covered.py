@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import hashlib
 
+SERIES_BITS = 58
 _PERIOD, _KNOWN = 36, 36
 #: Knowledge times before 1970 are negative.
 _EPOCH = 1 << (_KNOWN - 1)
@@ -21,7 +22,7 @@ _VALUES = {character: value for value, character in enumerate(_ALPHABET)}
 @functools.lru_cache(maxsize=65_536)
 def series_hash(series: str) -> int:
     """58 bits of SHA-256 over a series id."""
-    return int.from_bytes(hashlib.sha256(series.encode()).digest()[:8], "big") >> 6
+    return int.from_bytes(hashlib.sha256(series.encode()).digest()[:8], "big") >> 64 - SERIES_BITS
 
 
 def cover(series: str, period: int, known: int) -> str:

@@ -10,11 +10,11 @@ import apsw
 from almanac.domain.observations import Vintage, observation_id
 from almanac.store.covered import uncover
 from almanac.store.directory import SeriesInfo
+from almanac.store.numbers import candidates
 from almanac.store.payloads import PayloadRow, by_number
 from almanac.store.reading import View
 from almanac.store.rows import Row, Rows
 from almanac.store.sqlite import OPEN
-from almanac.store.vintages import hash_of
 
 ID_SHAPE = re.compile(r"obs_[a-z2-7]{26}")
 _COLUMNS = "period, series, known_at, released_at, ingested_at, flags, lineage, value, text, note, NULL, NULL, NULL"
@@ -34,8 +34,10 @@ def by_id(view: View, identifier: str) -> Found | None:
     if ID_SHAPE.fullmatch(identifier) is None:
         return None
     rows = Rows(view.directory)
+    numbers = candidates(identifier)
+    marks = ",".join("?" * len(numbers))
     found = view.db.execute(
-        f"SELECT {_COLUMNS}, payload FROM vintages WHERE hash = ? ORDER BY to_version DESC", (hash_of(identifier),)
+        f"SELECT {_COLUMNS}, payload FROM vintages WHERE hash IN ({marks}) ORDER BY to_version DESC", numbers
     )
     for columns in found:
         row = rows.stated(columns[:-1])

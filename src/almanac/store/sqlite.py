@@ -15,7 +15,7 @@ import apsw
 
 #: `to_version` of a row that has not ended.
 OPEN = 1 << 62
-SCHEMA = "1"
+SCHEMA = "2"
 
 
 class StoreError(Exception):
@@ -131,26 +131,29 @@ def recreate(connection: apsw.Connection) -> None:
     """
     Empty the data database inside the caller's transaction, whatever schema it had. All cursors expire.
 
-    Kept: which world it is and the data version; of this very schema also the list of versions and the health of sources.
+    Kept: which world it is and the data version; of this very schema also the list of versions, the health of
+    sources and whose turn it is.
     """
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     held: dict[str, str] = dict(connection.execute("SELECT k, v FROM meta"))
     same = held.pop("schema", None) == SCHEMA
-    kept = {name: rows(connection, f"SELECT * FROM {name}") for name in _LASTING if same}
+    kept = {name: rows(connection, f"SELECT * FROM {name}") for name in _LASTING if same and name in tables}
     for name in tables:
         connection.execute(f'DROP TABLE "{name}"')
-    held.pop("epoch", None)
+    for counted in ("epoch", "events"):
+        held.pop(counted, None)
     _make(connection, held)
     for name, lines in kept.items():
         for line in lines:
             connection.execute(f"INSERT INTO {name} VALUES({','.join('?' * len(line))})", line)
 
 
-_LASTING = ("version", "source_state")
+_LASTING = ("version", "source_state", "turn")
 
 
 def _make(connection: apsw.Connection, values: Mapping[str, str]) -> None:
-    connection.execute(files(__package__).joinpath("schema/data.sql").read_text("utf-8"))
+    for part in ("data", "companies", "operations"):
+        connection.execute(files(__package__).joinpath(f"schema/{part}.sql").read_text("utf-8"))
     fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
     connection.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
 

@@ -16,16 +16,17 @@ from typing import Any, NamedTuple, Self
 import apsw
 import msgspec
 
-from almanac.domain.observations import FORECAST, PAIR_VALUES, Statement, Vintage, observation_id
+from almanac.domain.observations import FORECAST, Statement, Vintage, digest, spelled
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store import sqlite
 from almanac.store.covered import series_hash
 from almanac.store.fragments import extra_part, row_part, value_part
+from almanac.store.numbers import lead, number_of
 from almanac.store.sqlite import OPEN
 from almanac.store.statements import History, PayloadRef, by_period, fold
 
-__all__ = ["Batch", "Handle", "History", "PayloadRef", "by_period", "fold", "hash_of"]
+__all__ = ["Batch", "Handle", "History", "PayloadRef", "by_period", "fold"]
 
 #: Cells this far apart on average are read one by one instead of in one range.
 _SPARSE = 40
@@ -199,9 +200,9 @@ class Batch:
         """Note that a payload spoke of a series, and the newest one that did."""
         self._db.execute("INSERT OR IGNORE INTO series_payload VALUES(?, ?)", (series.number, payload.number))
         self._db.execute(
-            "UPDATE series SET folded_at = ?, folded_sha = ? WHERE series = ? AND (folded_at, folded_sha) IS NOT (?, ?)"
-            " AND (folded_at IS NULL OR (folded_at, folded_sha) < (?, ?))",
-            (*payload.order, series.number, *payload.order, *payload.order),
+            "UPDATE series SET folded_at = ?1, folded_sha = ?2 WHERE series = ?3"
+            " AND (folded_at IS NULL OR (folded_at, folded_sha) < (?1, ?2))",
+            (*payload.order, series.number),
         )
 
     def behind(self, series: Handle, payload: PayloadRef) -> bool:
@@ -228,7 +229,7 @@ class Batch:
         for low, high in cells:
             for row in self._db.execute(_OPEN_ROWS, (series.topic, low, high, series.number)):
                 if wanted is None or row[0] in wanted:
-                    found[row[0]].append(Vintage(*row[1:]))
+                    found[row[0]].append(Vintage._make(row[1:]))
         return found
 
     def numbers(
@@ -245,98 +246,85 @@ class Batch:
         self, series: Handle, held: Mapping[int, list[Vintage]], target: Mapping[int, list[Vintage]]
     ) -> list[int]:
         """Write the difference between what is held and what shall be, and keep `current` in step."""
+        topic, place, name, leading = series.topic, series.number, series.id, lead(series.id)
+        version = self.version
         closed: list[tuple[Any, ...]] = []
         inserted: list[tuple[Any, ...]] = []
         ended: list[tuple[Any, ...]] = []
         shown: list[tuple[Any, ...]] = []
         changed: list[int] = []
-        cells = 0
         for period in sorted(target):
-            before, after = held.get(period, []), target[period]
+            before, after = held.get(period, _NONE), target[period]
             if before == after:
                 continue
             changed.append(period)
-            identifier = ""
-            for vintage in before:
-                if vintage not in after:
-                    closed.append((series.topic, period, series.number, vintage.known))
-            for vintage in after:
-                if vintage not in before:
-                    identifier = observation_id(series.id, period, vintage.known, vintage.value, vintage.text)
-                    inserted.append(self._row(series, period, vintage, identifier))
+            for v in before:
+                if v not in after:
+                    closed.append((version, topic, period, place, v.known))
+            bits = 0
+            for v in after:
+                if v in before:
+                    bits = 0
+                    continue
+                bits = digest(name, period, v.known, v.value, v.text)
+                inserted.append(
+                    (topic, period, place, v.known, version, v.payload, v.value, v.text, v.flags, v.released, v.ingested,
+                     v.note, v.lineage, number_of(leading, bits))
+                )  # fmt: skip
             last_before = before[-1] if before else None
-            last_after = after[-1] if after else None
-            if last_before != last_after:
+            last = after[-1] if after else None
+            if last_before != last:
                 if last_before is not None and not last_before.withdrawn:
-                    ended.append((series.topic, period, series.number))
-                    cells -= 1
-                if last_after is not None and not last_after.withdrawn:
-                    if not inserted or inserted[-1][1] != period or inserted[-1][3] != last_after.known:
-                        identifier = observation_id(
-                            series.id, period, last_after.known, last_after.value, last_after.text
-                        )
-                    shown.append(self._shown(series, period, last_after, identifier))
-                    cells += 1
+                    ended.append((version, topic, period, place))
+                if last is not None and not last.withdrawn:
+                    # An earlier vintage that has come to be the last again was not among those inserted.
+                    bits = bits or digest(name, period, last.known, last.value, last.text)
+                    known, value, text, flags, released, ingested, _, note, lineage = last
+                    frag = row_part(spelled(bits), period, known, flags, released, ingested)
+                    shown.append(
+                        (topic, period, place, version, known, released, ingested, flags, lineage,
+                         value_part(value, text).encode(), frag.encode(), extra_part(flags, released, note).encode())
+                    )  # fmt: skip
         if not changed:
             return changed
         self._changed = True
-        version = self.version
         if closed:
-            self._db.executemany(f"DELETE FROM vintages {_THIS} AND known_at = ? AND from_version = {version}", closed)
-            self._db.executemany(
-                f"UPDATE vintages SET to_version = {version} {_THIS} AND known_at = ? AND to_version = {OPEN}", closed
-            )
-        self._db.executemany(f"INSERT INTO vintages VALUES(?,?,?,?,{version},?,{OPEN},?,?,?,?,?,?,?,?)", inserted)
+            self._db.executemany(_CLOSE_NEW, closed)
+            self._db.executemany(_CLOSE, closed)
+        self._db.executemany(_INSERT, inserted)
         if ended:
-            self._db.executemany(f"DELETE FROM current {_THIS} AND from_version = {version}", ended)
-            self._db.executemany(f"UPDATE current SET to_version = {version} {_THIS} AND to_version = {OPEN}", ended)
-        self._db.executemany(f"INSERT INTO current VALUES(?,?,?,{version},{OPEN},?,?,?,?,?,?,?,?)", shown)
-        self._count(series, cells, inserted, len(closed))
+            self._db.executemany(_END_NEW, ended)
+            self._db.executemany(_END, ended)
+        self._db.executemany(_SHOW, shown)
+        self._count(series, closed, inserted, ended, shown)
         return changed
 
-    @staticmethod
-    def _row(series: Handle, period: int, vintage: Vintage, identifier: str) -> tuple[Any, ...]:
-        return (
-            series.topic, period, series.number, vintage.known, vintage.payload,
-            vintage.value, vintage.text, vintage.flags, vintage.released, vintage.ingested, vintage.note, vintage.lineage,
-            hash_of(identifier),
-        )  # fmt: skip
-
-    @staticmethod
-    def _shown(series: Handle, period: int, v: Vintage, identifier: str) -> tuple[Any, ...]:
-        return (
-            series.topic, period, series.number, v.known, v.released, v.ingested, v.flags, v.lineage,
-            value_part(v.value, v.text).encode(),
-            row_part(identifier, period, v.known, v.flags, v.released, v.ingested).encode(),
-            extra_part(v.flags, v.released, v.note).encode(),
-        )  # fmt: skip
-
-    def _count(self, series: Handle, cells: int, inserted: Sequence[tuple[Any, ...]], closed: int) -> None:
+    def _count(
+        self,
+        series: Handle,
+        closed: Sequence[tuple[Any, ...]],
+        inserted: Sequence[tuple[Any, ...]],
+        ended: Sequence[tuple[Any, ...]],
+        shown: Sequence[tuple[Any, ...]],
+    ) -> None:
         """Keep the series' figures as rows come and go; only what may have shrunk is looked up."""
-        place = (series.topic, series.number)
-        ends = f"FROM current WHERE topic = ? AND series = ? AND to_version = {OPEN}"
+        known = [row[3] for row in inserted]
         self._db.execute(
-            f"UPDATE series SET rows = rows + ?, vintages = vintages + ?,"
-            f" first_period = (SELECT period {ends} ORDER BY period LIMIT 1),"
-            f" last_period = (SELECT period {ends} AND flags & {FORECAST} = 0 ORDER BY period DESC LIMIT 1)"
-            f" WHERE series = ?",
-            (cells, len(inserted) - closed, *place, *place, series.number),
+            _GROW,
+            (
+                series.number,
+                len(shown) - len(ended),
+                len(inserted) - len(closed),
+                shown[0][1] if shown else None,
+                next((row[1] for row in reversed(shown) if not row[7] & FORECAST), None),
+                min(known, default=None),
+                max(known, default=None),
+            ),
         )
+        if ended:
+            self._db.execute(_PERIODS, (series.topic, series.number))
         if closed:
-            bounds: Any = self._db.execute(
-                f"SELECT min(known_at), max(known_at) FROM vintages WHERE topic = ? AND series = ? AND to_version = {OPEN}",
-                place,
-            ).fetchone()
-            self._db.execute(
-                "UPDATE series SET first_known = ?, last_known = ? WHERE series = ?", (*bounds, series.number)
-            )
-        elif inserted:
-            low, high = min(row[3] for row in inserted), max(row[3] for row in inserted)
-            self._db.execute(
-                "UPDATE series SET first_known = min(coalesce(first_known, ?1), ?1), last_known = max(coalesce(last_known, ?2), ?2)"
-                " WHERE series = ?3",
-                (low, high, series.number),
-            )
+            self._db.execute(_KNOWN, (series.topic, series.number))
 
 
 _OPEN_ROWS = (
@@ -347,13 +335,30 @@ _NUMBERS = (
     "SELECT period, known_at, coalesce(value, 9e999), coalesce(released_at, ?), ingested_at, flags FROM vintages"
     f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
 )
-_THIS = "WHERE topic = ? AND period = ? AND series = ?"
-
-
-def hash_of(identifier: str) -> int:
-    """A 60-bit number for an observation id, from its first twelve base32 characters."""
-    pair = PAIR_VALUES
-    value = 0
-    for place in range(4, 16, 2):
-        value = value << 10 | pair[identifier[place : place + 2]]
-    return value
+_NONE: list[Vintage] = []
+# The version is bound, not written into the statements: then they are prepared once, not for every payload.
+_INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?,?)"
+_SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?,?,?)"
+_THIS = "WHERE topic = ?2 AND period = ?3 AND series = ?4"
+#: What this very batch wrote goes without a trace; what was there before is kept, ended at this version.
+_CLOSE_NEW = f"DELETE FROM vintages {_THIS} AND known_at = ?5 AND from_version = ?1"
+_CLOSE = f"UPDATE vintages SET to_version = ?1 {_THIS} AND known_at = ?5 AND to_version = {OPEN}"
+_END_NEW = f"DELETE FROM current {_THIS} AND from_version = ?1"
+_END = f"UPDATE current SET to_version = ?1 {_THIS} AND to_version = {OPEN}"
+#: Figures of a series after rows were added. `min` and `max` with a NULL are NULL, hence the rest.
+_GROW = (
+    "UPDATE series SET rows = rows + ?2, vintages = vintages + ?3,"
+    " first_period = coalesce(min(first_period, ?4), first_period, ?4),"
+    " last_period = coalesce(max(last_period, ?5), last_period, ?5),"
+    " first_known = coalesce(min(first_known, ?6), first_known, ?6),"
+    " last_known = coalesce(max(last_known, ?7), last_known, ?7) WHERE series = ?1"
+)
+_SHOWN = f"FROM current WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}"
+_PERIODS = (
+    f"UPDATE series SET first_period = (SELECT period {_SHOWN} ORDER BY period LIMIT 1),"
+    f" last_period = (SELECT period {_SHOWN} AND flags & {FORECAST} = 0 ORDER BY period DESC LIMIT 1) WHERE series = ?2"
+)
+_KNOWN = (
+    "UPDATE series SET (first_known, last_known) = (SELECT min(known_at), max(known_at) FROM vintages"
+    f" WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}) WHERE series = ?2"
+)

@@ -47,9 +47,10 @@ CREATE TABLE vintages(
   value REAL, text TEXT, flags INTEGER NOT NULL, released_at INTEGER, ingested_at INTEGER NOT NULL,
   note TEXT, lineage INTEGER NOT NULL, hash INTEGER NOT NULL,
   PRIMARY KEY(topic, period, series, known_at, from_version, payload)) WITHOUT ROWID, STRICT;
-CREATE INDEX vintages_hash ON vintages(hash);
-CREATE INDEX vintages_known ON vintages(known_at);          -- lists by observedAt as of a past moment
-CREATE INDEX vintages_end ON vintages((period >> 14));      -- lists by periodEnd as of a past moment
+CREATE INDEX vintages_hash ON vintages(hash);  -- leads from a row's id to the row (almanac.store.numbers)
+CREATE INDEX vintages_known ON vintages(known_at);  -- lists by observedAt as of a past moment
+-- Lists by periodEnd as of a past moment, in sixteen parts, each in order (almanac.store.lists).
+CREATE INDEX vintages_end ON vintages((topic >> 3 & 15), (period >> 14));
 
 -- The latest vintage of each cell, already written for the wire; the value apart, so that masking swaps one part.
 CREATE TABLE current(
@@ -60,7 +61,7 @@ CREATE TABLE current(
   val BLOB NOT NULL, frag BLOB NOT NULL, extra BLOB NOT NULL,
   PRIMARY KEY(topic, period, series, from_version)) WITHOUT ROWID, STRICT;
 CREATE INDEX current_known ON current(known_at);
-CREATE INDEX current_end ON current((period >> 14));
+CREATE INDEX current_end ON current((topic >> 3 & 15), (period >> 14));
 CREATE INDEX current_ended ON current(to_version) WHERE to_version < 4611686018427387904;
 
 -- Reference records as JSON, written from the catalogue; and what belongs to a data version.
