@@ -19,6 +19,7 @@ from almanac.config import Settings, SourceSettings
 from almanac.domain.observations import Statement
 from almanac.domain.periods import Period
 from almanac.domain.rights import Consent
+from almanac.pipeline.books import Books
 from almanac.pipeline.derivation import Changes, Deriver
 from almanac.pipeline.folding import Folding
 from almanac.pipeline.world import REAL, World
@@ -182,6 +183,7 @@ class SmallWorld(World):
         self.kind = REAL
         self.catalog = CATALOG
         self.raw = RawStore(Blobs())
+        self.books = Books(self.db)
         self.sync()
         self.deriver = Deriver(self.catalog, self.db, self._orders())
         self._directory: Directory | None = None

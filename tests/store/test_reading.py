@@ -234,6 +234,31 @@ def test_a_view_is_one_state_while_the_writer_goes_on(stored):
         assert listed(view)[:2] == [(ALPHA, JANUARY), (ALPHA, FEBRUARY)]
 
 
+def test_a_view_is_the_state_at_which_it_was_opened_even_if_nothing_was_read_of_it(stored):
+    world, reader = stored
+    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
+    with reader.view() as view:
+        world.send([level(ALPHA, 2, (FEBRUARY, 1.0))])
+        assert listed(view) == [(ALPHA, JANUARY)]
+
+
+def test_what_was_learnt_of_a_state_lasts_until_somebody_writes(stored):
+    """A write that is no data version counts: when a source was last asked is read from the store, too."""
+    world, reader = stored
+    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
+    with reader.view() as first:
+        pass
+    with reader.view() as second:
+        assert second is first
+    world.db.execute("INSERT INTO unmapped VALUES('alpha', 'x', 1, 1)")
+    with reader.view() as third:
+        assert third is not first
+        assert third.version == first.version
+    world.send([level(ALPHA, 2, (FEBRUARY, 1.0))])
+    with reader.view() as fourth:
+        assert fourth.version == world.version
+
+
 def test_a_reader_follows_changes_of_rights_and_order(stored):
     world, reader = stored
     world.send([level(GAMMA, 1, (JANUARY, 1.0)), level(BETA, 1, (JANUARY, 2.0))])

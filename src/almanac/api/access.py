@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from itertools import groupby
+from operator import itemgetter
 
 from almanac.api.endpoint import Context
 from almanac.api.params import day_of
 from almanac.store.covered import cover
 from almanac.store.directory import SeriesInfo, SeriesRights
-from almanac.store.fragments import HEAD, MASKED
-from almanac.store.pages import Found
+from almanac.store.fragments import END, HEAD, MASKED, NAMES, UNIT, filled, masked
+from almanac.store.pages import KNOWN, LINEAGE, MARKED, PERIOD, SERIES, Found
 from almanac.store.reading import Row, View
+from almanac.store.runs import Run
 
 _MASKED = MASKED.encode()
+_WITHHELD = NAMES + _MASKED + UNIT
+_OF_SERIES = itemgetter(SERIES, LINEAGE)
 _FRESHNESS = {status: f'"{status}"'.encode() for status in ("fresh", "stale", "unknown")}
 
 
@@ -26,7 +31,7 @@ class Exit:
         self._as_of = asked_as_of
         self._today = today
         self._fresh: dict[int, str] = {}
-        self._wrappings: dict[tuple[int, int], tuple[bytes, bytes, bytes, bytes, bytes]] = {}
+        self._wrappings: dict[tuple[int, int], tuple[bytes, bool, bytes, bytes, bytes]] = {}
 
     @classmethod
     def of(cls, ctx: Context) -> Exit:
@@ -48,52 +53,57 @@ class Exit:
         return [self.row(row, lineage=lineage) for row in rows]
 
     def row(self, row: Row, *, lineage: bool) -> bytes:
-        names, masked, unit, tail, end = self._wrapping(row.series.number, row.lineage, lineage=lineage)
+        names, withheld, unit, tail, end = self._wrapping(row.series.number, row.lineage, lineage=lineage)
         frag = row.frag
-        head = self._covered(row.series.number, row.period, row.known) if masked else frag[:HEAD]
-        return b"".join((head, names, masked or row.val, unit, frag[HEAD:], tail, row.extra, end[:-1]))
+        head = self._covered(row.series.number, row.period, row.known) if withheld else frag[:HEAD]
+        val = _MASKED if withheld else row.val
+        return b"".join((head, names, val, unit, frag[HEAD:], tail, row.extra, end))
 
     def _covered(self, series: int, period: int, known: int) -> bytes:
         return b'{"id":"%s"' % cover(self._view.directory.series(series).id, period, known).encode()
 
-    def joined(self, found: Sequence[Found], *, lineage: bool) -> tuple[bytes, bytes]:
-        """Rows as the database gave them, as JSON objects with commas between, and what their bytes follow from.
+    def found(self, found: Sequence[Found], *, lineage: bool) -> tuple[bytes, bytes]:
+        """Rows as the database gave them, as JSON objects with commas between; and what their bytes follow from, see `runs`."""
+        return self.runs(
+            [self._run(number, own, rows) for (number, own), rows in groupby(found, key=_OF_SERIES)], lineage=lineage
+        )
+
+    def _run(self, number: int, own: int, rows: Iterable[Found]) -> Run:
+        """Neighbouring rows of one series, as this request may see them."""
+        directory = self._view.directory
+        if directory.row_rights(directory.series(number), own).withheld:
+            texts = [masked(row[MARKED], self._covered(number, row[PERIOD], row[KNOWN]), _MASKED) for row in rows]
+        else:
+            texts = [row[MARKED] for row in rows]
+        return Run(number, own, len(texts), END.join(texts))
+
+    def runs(self, runs: Iterable[Run], *, lineage: bool) -> tuple[bytes, bytes]:
+        """Runs of rows as JSON objects with commas between, and what their bytes follow from.
 
         The first is what `rows` would give, joined. The second is a third as long and tells any two such pages apart:
-        an ETag is made of it.
+        an ETag is made of it. Values that may not be sent are the caller's to mask; a run that has one is refused.
         """
-        parts: list[bytes] = []
+        pieces: list[bytes] = []
         seal: list[bytes] = []
-        held = self._wrappings
-        before = None
-        names = masked = unit = tail = end = b""
-        for _, period, number, own, known, val, frag, extra, *_ in found:
-            if (number, own) != before:
-                before = (number, own)
-                wrapping = held.get(before)
-                if wrapping is None:
-                    wrapping = held[before] = self._wrapping(number, own, lineage=lineage)
-                names, masked, unit, tail, end = wrapping
-                seal += wrapping
-            if masked:
-                head, val = self._covered(number, period, known), masked
-            else:
-                head = frag[:HEAD]
-            rest = frag[HEAD:]
-            parts += (head, names, val, unit, rest, tail, extra, end)
-            seal += (head, val, rest, extra)
-        if parts:
-            parts[-1] = parts[-1][:-1]
-        return b"".join(parts), b"".join(seal)
+        for number, own, count, text in runs:
+            names, withheld, unit, tail, end = self._wrapping(number, own, lineage=lineage)
+            if withheld and text.count(_WITHHELD) != count:
+                raise RuntimeError(f"values of {self._view.directory.series(number).id} were about to be sent")
+            pieces.append(filled(text, count, names, unit, tail, end))
+            seal += (names, unit, tail, end, text)
+        return b",".join(pieces), b"".join(seal)
 
-    def _wrapping(self, number: int, own: int, *, lineage: bool) -> tuple[bytes, bytes, bytes, bytes, bytes]:
-        """What is the same for all rows of a series here: between head and value, a mask or nothing, and so on to the end."""
-        directory = self._view.directory
-        series = directory.series(number)
-        rights = directory.row_rights(series, own)
-        tail = series.tail + rights.credit + _FRESHNESS[self.freshness(series)] + series.metadata
-        names = series.names + (self._lineage(series, own) if lineage else b"")
-        return names, _MASKED if rights.withheld else b"", series.unit, tail, rights.encoded + b","
+    def _wrapping(self, number: int, own: int, *, lineage: bool) -> tuple[bytes, bool, bytes, bytes, bytes]:
+        """What is the same for all rows of a series here: after the head, whether values are withheld, and so on to the end."""
+        held = self._wrappings.get((number, own))
+        if held is None:
+            directory = self._view.directory
+            series = directory.series(number)
+            rights = directory.row_rights(series, own)
+            tail = series.tail + rights.credit + _FRESHNESS[self.freshness(series)] + series.metadata
+            names = series.names + (self._lineage(series, own) if lineage else b"")
+            held = self._wrappings[number, own] = (names, rights.withheld, series.unit, tail, rights.encoded)
+        return held
 
     def _lineage(self, series: SeriesInfo, own: int) -> bytes:
         if not own:

@@ -6,17 +6,18 @@ Request id; key in the query; key; rate limit; path; method; scope; parameters; 
 from __future__ import annotations
 
 import asyncio
+import functools
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any, cast
 
 import structlog
 from starlette.types import Receive, Scope, Send
 
 from almanac.api import envelope, logs, metrics
-from almanac.api.auth import redact, split_query
+from almanac.api.auth import Query, redact, split_query
 from almanac.api.cursor import Cursor, Signer, fingerprint
 from almanac.api.endpoint import Answer, Context, Endpoint, Item, Listing
 from almanac.api.errors import ApiError, Header, StorageUnavailable, refuse
@@ -27,6 +28,7 @@ from almanac.api.lifespan import lifespan
 from almanac.api.limits import Limiter
 from almanac.api.pagecache import Kept, PageCache
 from almanac.api.ports import Accounts, View
+from almanac.api.queries import Known, Queries
 from almanac.api.routes import Routes
 from almanac.config import Plan, Settings
 from almanac.domain.periods import add_months
@@ -35,6 +37,7 @@ from almanac.store.accounts import KeyRecord
 _STORAGE_RETRY_SECONDS = 5
 _CLIENT_ID_MAX = 128
 _DAY_SECONDS = 86_400
+_EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 
 log = structlog.get_logger("almanac.access")
 
@@ -68,6 +71,7 @@ class App:
         self._on_startup, self._on_shutdown = on_startup, on_shutdown
         self._signer = Signer(accounts.secret("cursor"), settings.cursor_days)
         self._pages = PageCache(settings.page_cache_mib << 20)
+        self._queries = Queries()
         self._cors = Cors(settings.cors_origins)
         self._common: tuple[Header, ...] = (
             envelope.CACHE_CONTROL,
@@ -96,7 +100,8 @@ class App:
             reply = self._refusal(request, _own_fault(request, error))
         body = reply.body
         headers = self._finish(request, reply)
-        await drain(request.headers, scope, receive)
+        if request.announced and not request.http1:
+            await drain(receive)
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else body})
         self._record(request, reply.status, time.perf_counter() - started)
@@ -104,35 +109,38 @@ class App:
     async def _answer(self, request: Request, scope: Scope, receive: Receive) -> Reply:
         if self._cors.is_preflight(request.method, request.headers):
             return Reply(204, list(self._cors.preflight))
-        query = split_query(scope["query_string"])
-        self._gate.refuse_key_in_query(query)
+        path, query_string = scope["path"], scope["query_string"]
+        known = self._queries.get(path, query_string)
+        if known is None:
+            query = split_query(query_string)
+            self._gate.refuse_key_in_query(query)
         plan = self._gate.admit(request, scope)
-        endpoint = self._gate.route(request, scope["path"])
+        endpoint = self._gate.route(request, path, known and known[:2])
         self._gate.check_scope(request, endpoint)
-        if await has_body(request.headers, scope, receive):
+        if request.announced or (not request.http1 and await has_body(receive)):
             raise refuse("body", "must be absent: every operation is a GET", code="body")
-        if query.broken is not None:
-            raise refuse(query.broken[:100], "is not strict UTF-8 percent-encoding", code="encoding")
         now = self._clock()
-        values = endpoint.read(query.pairs, now)
-        if endpoint.heavy(values):
-            return await asyncio.to_thread(self._produce, request, endpoint, plan, values, now)
-        return self._produce(request, endpoint, plan, values, now)
+        if known is None:
+            known = _read(query, endpoint, request.path, now)
+            self._queries.put(path, query_string, known)
+        else:
+            endpoint.check_times(known.values, now)
+        if endpoint.heavy(known.values):
+            return await asyncio.to_thread(self._produce, request, known, plan, now)
+        return self._produce(request, known, plan, now)
 
-    def _produce(self, request: Request, endpoint: Endpoint, plan: Plan, values: dict[str, Any], now: int) -> Reply:
+    def _produce(self, request: Request, known: Known, plan: Plan, now: int) -> Reply:
         """Open the store, ask the handler, wrap what it says. Runs in one thread from end to end."""
+        endpoint, values, query = known.endpoint, known.values.copy(), known.fingerprint
         real_now = self._walltime()
-        query = b""
         cursor: Cursor | None = None
         kept: Kept | None = None
         with self._open_view() as view:
             version, epoch = view.version, view.epoch
             request.version = self._last_version = version
-            if endpoint.kind == "list":
-                query = fingerprint(endpoint.path, request.path, values)
-                if values["cursor"] is not None:
-                    cursor = self._signer.read(values["cursor"], query, epoch, version, real_now)
-                    request.version = version = cursor.version
+            if endpoint.kind == "list" and values["cursor"] is not None:
+                cursor = self._signer.read(values["cursor"], query, epoch, version, real_now)
+                request.version = version = cursor.version
             at = cursor.at if cursor is not None else now
             endpoint.pin(values, at)
             context = Context(
@@ -164,11 +172,11 @@ class App:
         if kept is None:
             kept = _sealed(context, answer, pinned)
             if endpoint.cached:
-                self._pages.put(key, kept)
+                self._pages.offer(key, kept)
         return self._wrap(request, context, kept, pinned)
 
     def _wrap(self, request: Request, context: Context, kept: Kept, pinned: Cursor) -> Reply:
-        answer, data, etag = kept
+        answer, data, etag = kept.answer, kept.data, kept.etag
         content_type = envelope.PLAIN if context.endpoint.kind == "text" else envelope.JSON
         headers: list[Header] = [(b"etag", etag)]
         if context.endpoint.dated and context.window_start is not None:
@@ -177,9 +185,7 @@ class App:
         if condition is not None and envelope.matches(condition, etag):
             return Reply(304, headers)
         if isinstance(answer, Listing):
-            following = None
-            if answer.next_key is not None:
-                following = self._signer.write(pinned.following(answer.next_key))
+            following = None if answer.next_key is None else self._following(kept, pinned, answer.next_key)
             limit, used = context.params["limit"], context.params["cursor"]
             body = envelope.list_body(answer, data, request.id, limit=limit, cursor=used, following=following)
         else:
@@ -189,6 +195,13 @@ class App:
         if coding is not None:
             headers.append((b"content-encoding", coding))
         return Reply(200, headers, body)
+
+    def _following(self, kept: Kept, pinned: Cursor, key: list[Any]) -> str:
+        """The cursor to the next page; as it was written before, where it would be the same."""
+        times = (pinned.issued, pinned.at)
+        if kept.following is None or kept.following[0] != times:
+            kept.following = times, self._signer.write(pinned.following(key))
+        return kept.following[1]
 
     def _refusal(self, request: Request, error: ApiError) -> Reply:
         if request.key is not None and request.version is None:
@@ -231,14 +244,16 @@ class App:
         metrics.observe(template or metrics.OTHER, request.method, status, seconds)
         theirs = request.headers.get(b"x-request-id")
         logs.access(
-            request_id=request.id.decode(),
-            client_request_id=None if theirs is None else redact(theirs.decode("latin-1"))[:_CLIENT_ID_MAX],
-            method=request.method[:16],
-            path=template,
-            status=status,
-            ms=round(seconds * 1000, 3),
-            account=request.key.account_id if request.key is not None else None,
-            key=request.key.prefix if request.key is not None else None,
+            logs.Line(
+                request_id=request.id.decode(),
+                client_request_id=None if theirs is None else redact(theirs.decode("latin-1"))[:_CLIENT_ID_MAX],
+                method=request.method[:16],
+                path=template,
+                status=status,
+                ms=round(seconds * 1000, 3),
+                account=request.key.account_id if request.key is not None else None,
+                key=request.key.prefix if request.key is not None else None,
+            )
         )
 
 
@@ -254,10 +269,21 @@ def _sealed(context: Context, answer: Answer, pinned: Cursor) -> Kept:
     return Kept(answer, data, etag)
 
 
+def _read(query: Query, endpoint: Endpoint, path: dict[str, str], now: int) -> Known:
+    """The typed values of a query. Raises ApiError 400."""
+    if query.broken is not None:
+        raise refuse(query.broken[:100], "is not strict UTF-8 percent-encoding", code="encoding")
+    values = endpoint.read(query.pairs, now)
+    return Known(endpoint, path, values, fingerprint(endpoint.path, path, values) if endpoint.kind == "list" else b"")
+
+
 def _window_start(plan: Plan, now: int) -> date | None:
-    if plan.history_months is None:
-        return None
-    return add_months(datetime.fromtimestamp(now, UTC).date(), -plan.history_months)
+    return None if plan.history_months is None else _months_back(now // _DAY_SECONDS, plan.history_months)
+
+
+@functools.lru_cache(maxsize=64)
+def _months_back(day: int, months: int) -> date:
+    return add_months(date.fromordinal(_EPOCH_ORDINAL + day), -months)
 
 
 def _own_fault(request: Request, error: Exception) -> ApiError:

@@ -43,8 +43,8 @@ class Query(NamedTuple):
 
 def split_query(raw: bytes) -> Query:
     """Split at `&`, then at the first `=`, decoding both sides once. Empty pieces between ampersands are nothing."""
-    if not raw:
-        return Query([])
+    if b"%" not in raw and b"+" not in raw and raw.isascii():
+        return Query([piece.partition("=")[::2] for piece in raw.decode("ascii").split("&") if piece])
     pairs = []
     broken = None
     for piece in raw.split(b"&"):

@@ -8,6 +8,7 @@ window, and one of another window than its half's counts as empty: a half is use
 from __future__ import annotations
 
 import fcntl
+import functools
 import hashlib
 import mmap
 import os
@@ -69,22 +70,29 @@ class Counters:
 
         Raises TableFull, see there.
         """
-        key = hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        with _process, _alone(self._lock):
-            slots, windows, used = self._header()
-            window = self._turn(window, slots, windows, used)
-            half = window & 1
-            place, count = self._find(key, window, slots)
-            if count >= limit:
-                return False, count, window
-            if count == 0:
-                if place < 0 or (used[half] + 1) * 4 > slots * 3:
-                    slots, windows, used = self._grow(slots, windows)
-                    place, _ = self._find(key, window, slots)
-                used[half] += 1
-                self._write(slots, windows, used)
-            _SLOT.pack_into(self._map, place, key, window, count + 1)
-            return True, count + 1, window
+        key = _key(name)
+        with _process:
+            fcntl.lockf(self._lock, fcntl.LOCK_EX, 1)
+            try:
+                return self._counted(key, window, limit)
+            finally:
+                fcntl.lockf(self._lock, fcntl.LOCK_UN, 1)
+
+    def _counted(self, key: bytes, window: int, limit: int) -> tuple[bool, int, int]:
+        slots, windows, used = self._header()
+        window = self._turn(window, slots, windows, used)
+        half = window & 1
+        place, count = self._find(key, window, slots)
+        if count >= limit:
+            return False, count, window
+        if count == 0:
+            if place < 0 or (used[half] + 1) * 4 > slots * 3:
+                slots, windows, used = self._grow(slots, windows)
+                place, _ = self._find(key, window, slots)
+            used[half] += 1
+            self._write(slots, windows, used)
+        _SLOT.pack_into(self._map, place, key, window, count + 1)
+        return True, count + 1, window
 
     def _header(self) -> tuple[int, list[int], list[int]]:
         _, slots, *rest = _HEADER.unpack_from(self._map)
@@ -143,6 +151,11 @@ class Counters:
 
     def _wipe(self) -> None:
         self._map[_START:] = bytes(len(self._map) - _START)
+
+
+@functools.lru_cache(maxsize=4096)
+def _key(name: str) -> bytes:
+    return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @contextmanager

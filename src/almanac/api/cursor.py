@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import hashlib
 import hmac
 from collections.abc import Mapping
@@ -42,12 +43,15 @@ _canonical = msgspec.msgpack.Encoder(enc_hook=str)
 
 def fingerprint(template: str, path: Mapping[str, str], params: Mapping[str, Any]) -> bytes:
     """Digest of a query: endpoint, path values (case does not count) and all typed parameters but `limit` and `cursor`."""
-    query = [
-        template,
-        sorted((name, value.lower()) for name, value in path.items()),
-        sorted((name, value) for name, value in params.items() if name not in {"limit", "cursor"}),
-    ]
+    values = sorted([(name, value.lower()) for name, value in path.items()]) if path else []
+    query = [template, values, [(name, params[name]) for name in _bound(tuple(params))]]
     return hashlib.blake2b(_canonical.encode(query), digest_size=_FINGERPRINT_BYTES).digest()
+
+
+@functools.lru_cache(maxsize=256)
+def _bound(names: tuple[str, ...]) -> list[str]:
+    """The parameters that a cursor is bound to, sorted."""
+    return sorted(name for name in names if name not in {"limit", "cursor"})
 
 
 class Signer:

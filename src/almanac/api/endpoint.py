@@ -127,6 +127,8 @@ class Endpoint:
     _defaults: dict[str, Any] = field(init=False, repr=False, compare=False)
     _timed: tuple[Param, ...] = field(init=False, repr=False, compare=False)
     _windowed: tuple[Param, ...] = field(init=False, repr=False, compare=False)
+    _required: tuple[Param, ...] = field(init=False, repr=False, compare=False)
+    _ranges: tuple[Param, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         every = self.params + (self._common() if self.kind == "list" else ())
@@ -140,6 +142,8 @@ class Endpoint:
         object.__setattr__(self, "_defaults", {param.name: param.default for param in every})
         object.__setattr__(self, "_timed", tuple(param for param in every if param.not_future))
         object.__setattr__(self, "_windowed", tuple(param for param in every if param.window))
+        object.__setattr__(self, "_required", tuple(param for param in self.params if param.required))
+        object.__setattr__(self, "_ranges", tuple(param for param in every if param.until is not None))
 
     def _common(self) -> tuple[Param, ...]:
         limit = Param(
@@ -167,18 +171,27 @@ class Endpoint:
                 )
             if name in seen:
                 raise refuse(name, "is given more than once", code="repeated")
-            if not text:
-                raise refuse(name, "must not be empty", param.names or None, code="empty")
             seen.add(name)
-            values[name] = param.read(text)
-        for param in self.params:
-            if param.required and param.name not in seen:
+            value = param.known.get(text)
+            if value is None:
+                if not text:
+                    raise refuse(name, "must not be empty", param.names or None, code="empty")
+                value = param.read(text)
+            values[name] = value
+        for param in self._required:
+            if param.name not in seen:
                 raise refuse(param.name, "is required", param.names or None, code="required")
-        for param in self._timed:
-            if values[param.name] is not None:
-                check_future(param, values[param.name], now)
-        check_range(self.by_name, values)
+        self.check_times(values, now)
+        for param in self._ranges:
+            check_range(param, values)
         return values
+
+    def check_times(self, values: dict[str, Any], now: int) -> None:
+        """Raise ApiError 400 where a value of a parameter that must not lie in the future does."""
+        for param in self._timed:
+            value = values[param.name]
+            if value is not None:
+                check_future(param, value, now)
 
     def pin(self, values: dict[str, Any], at: int) -> None:
         """Let the bare date of today mean the pinned moment `at`, on the first page and on every further one."""

@@ -27,12 +27,15 @@ class Reply(NamedTuple):
 class Request:
     """What is learnt of one request on its way; errors and the log line tell as much as was known."""
 
-    __slots__ = ("decision", "endpoint", "headers", "id", "key", "method", "path", "version")
+    __slots__ = ("announced", "decision", "endpoint", "headers", "http1", "id", "key", "method", "path", "version")
 
     def __init__(self, scope: Scope) -> None:
         self.id = b"req_" + str(ULID()).encode()
         self.method: str = scope["method"]
-        self.headers = read_headers(scope["headers"])
+        self.headers = headers = read_headers(scope["headers"])
+        self.http1: bool = scope.get("http_version", "1.1").startswith("1")
+        #: Whether the headers announce a body. Under HTTP/1 there is no other.
+        self.announced = b"transfer-encoding" in headers or bool(headers.get(b"content-length", b"0").strip(b"0 "))
         self.path: dict[str, str] = {}
         self.endpoint: Endpoint | None = None
         self.key: KeyRecord | None = None
@@ -44,20 +47,8 @@ class Request:
 _DRAIN_SECONDS = 1.0
 
 
-def _announced(headers: dict[bytes, bytes]) -> bool:
-    return bool(headers.get(b"content-length", b"0").strip(b"0 ")) or b"transfer-encoding" in headers
-
-
-def _is_http1(scope: Scope) -> bool:
-    return bool(scope.get("http_version", "1.1").startswith("1"))
-
-
-async def has_body(headers: dict[bytes, bytes], scope: Scope, receive: Receive) -> bool:
-    """Whether the request has a body. Under HTTP/1 the headers tell; under HTTP/2 one may come unannounced."""
-    if _announced(headers):
-        return True
-    if _is_http1(scope):
-        return False
+async def has_body(receive: Receive) -> bool:
+    """Whether a body comes that no header announced, as may be under HTTP/2."""
     while True:
         message = await receive()
         if message.get("body"):
@@ -66,13 +57,11 @@ async def has_body(headers: dict[bytes, bytes], scope: Scope, receive: Receive) 
             return False
 
 
-async def drain(headers: dict[bytes, bytes], scope: Scope, receive: Receive) -> None:
+async def drain(receive: Receive) -> None:
     """Read away an announced body under HTTP/2, for a second at most.
 
     An answer that overtakes the body would end the stream with a reset, and the client would never see the answer.
     """
-    if _is_http1(scope) or not _announced(headers):
-        return
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_DRAIN_SECONDS):
             while (await receive()).get("more_body", False):

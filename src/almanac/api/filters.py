@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
 
 from almanac.api.endpoint import Context
 from almanac.api.params import DAY_SECONDS, Param, day_of
@@ -75,25 +74,39 @@ OBSERVATION_FILTERS = (
 SORT = Param("sort", "Sort field; ties keep the default order.", "enum", "topic", choices=tuple(SORTS))
 
 
+#: What names given together mean is remembered for so many, for as long as a state of the store lasts.
+_NAMED_HELD = 10_000
+
+
 def selection(ctx: Context, kind: str | None) -> Selection:
     """What the shared parameters of a request select. An unknown but well-formed name selects nothing."""
     params, directory = ctx.params, ctx.view.directory
     period, start, end = params.get("period"), params.get("period_start"), params.get("period_end")
-    starts = [period.start] if period is not None else []
-    ends = [period.end] if period is not None else []
+    starts_from, ends_by = (period.start, period.end) if period is not None else (None, None)
     if start is not None:
         # A period starts at midnight: one that starts on the day of a later hour is too early.
-        starts.append(day_of(start) + timedelta(days=1 if start % DAY_SECONDS else 0))
+        first = day_of(start + DAY_SECONDS - 1)
+        starts_from = first if starts_from is None else max(starts_from, first)
     if end is not None:
-        ends.append(day_of(end))
+        last = day_of(end)
+        ends_by = last if ends_by is None else min(ends_by, last)
+    named = (
+        params.get("indicator"), params.get("indicator_id"), params.get("country"), params.get("entity"), params.get("entity_id"),
+    )  # fmt: skip
+    found = ctx.view.named.get(named)
+    if found is None:
+        found = indicators(directory, *named[:2]), entities(directory, params)
+        if len(ctx.view.named) >= _NAMED_HELD:
+            ctx.view.named.clear()
+        ctx.view.named[named] = found
     return Selection(
         kind=kind,
-        indicators=indicators(directory, params.get("indicator"), params.get("indicator_id")),
-        entities=entities(directory, params),
+        indicators=found[0],
+        entities=found[1],
         sources=sources(directory, params.get("source_id"), params.get("provider_id")),
         frequency=params.get("frequency"),
-        starts_from=max(starts, default=None),
-        ends_by=min(ends, default=None),
+        starts_from=starts_from,
+        ends_by=ends_by,
         ends_from=ctx.window_start,
         observed_from=params.get("start_date"),
         observed_to=params.get("end_date"),

@@ -23,22 +23,13 @@ from almanac.api.filters import (
 from almanac.api.params import Param
 from almanac.api.records import DerivedObservation, Observation
 from almanac.store.latest import latest
-from almanac.store.selection import INDEXED
+from almanac.store.selection import INDEXED, Selection
 
 
 def _list(ctx: Context, kind: str) -> Listing:
     params, lineage = ctx.params, kind == "derived"
     if params["sort"] == "topic" and params["sources"] == "preferred":
-        found, following = ctx.view.pages.found(
-            selection(ctx, kind),
-            version=ctx.version,
-            as_of=params["as_of"],
-            descending=params["order"] == "desc",
-            after=ctx.after,
-            limit=params["limit"],
-        )
-        data, seal = Exit.of(ctx).joined(found, lineage=lineage)
-        return Listing(data, following, seal=seal)
+        return _by_topic(ctx, selection(ctx, kind), lineage=lineage)
     rows, following = ctx.view.page(
         selection(ctx, kind),
         version=ctx.version,
@@ -50,6 +41,26 @@ def _list(ctx: Context, kind: str) -> Listing:
         limit=params["limit"],
     )
     return Listing(Exit.of(ctx).rows(rows, lineage=lineage), following)
+
+
+def _by_topic(ctx: Context, asked: Selection, *, lineage: bool) -> Listing:
+    """The question asked most: joined by the database where that can be, else found row by row."""
+    params, view = ctx.params, ctx.view
+    place: dict[str, Any] = {
+        "version": ctx.version,
+        "as_of": params["as_of"],
+        "descending": params["order"] == "desc",
+        "after": ctx.after,
+        "limit": params["limit"],
+    }
+    page = view.runs.page(asked, **place)
+    if page is not None:
+        runs, following = page
+        data, seal = Exit.of(ctx).runs(runs, lineage=lineage)
+    else:
+        found, following = view.pages.found(asked, **place)
+        data, seal = Exit.of(ctx).found(found, lineage=lineage)
+    return Listing(data, following, seal=seal)
 
 
 def observations(ctx: Context) -> Listing:

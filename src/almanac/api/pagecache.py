@@ -9,17 +9,25 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import NamedTuple
 
 from almanac.api.endpoint import Answer
 
 
-class Kept(NamedTuple):
-    """An answer, its rows joined, and its ETag."""
+class Kept:
+    """An answer, its rows joined, its ETag; and the cursor to the next page as it was last written, with its times."""
 
-    answer: Answer
-    data: bytes
-    etag: bytes
+    __slots__ = ("answer", "data", "etag", "following")
+
+    def __init__(self, answer: Answer, data: bytes, etag: bytes) -> None:
+        self.answer = answer
+        self.data = data
+        self.etag = etag
+        #: ((time of issue, pinned moment), cursor).
+        self.following: tuple[tuple[int, int], str] | None = None
+
+
+#: Pages that are remembered as offered once, by a number.
+_MET = 8_192
 
 
 class PageCache:
@@ -29,7 +37,19 @@ class PageCache:
         self._most = most_bytes
         self._held = 0
         self._pages: OrderedDict[Hashable, Kept] = OrderedDict()
+        self._met: OrderedDict[int, None] = OrderedDict()
         self._lock = threading.Lock()
+
+    def offer(self, key: Hashable, kept: Kept) -> None:
+        """Keep a page that is offered for the second time: who walks through everything pushes nothing out."""
+        name = hash(key)
+        with self._lock:
+            before = name in self._met
+            self._met[name] = None
+            if len(self._met) > _MET:
+                self._met.popitem(last=False)
+        if before:
+            self.put(key, kept)
 
     def get(self, key: Hashable) -> Kept | None:
         with self._lock:

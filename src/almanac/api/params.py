@@ -22,6 +22,9 @@ _TIME = re.compile(
     r"(?:[Tt]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?(?:([Zz])|([+\- ])([0-9]{2}):([0-9]{2})))?"
 )
 
+#: Texts of one parameter that are remembered, and the longest of them.
+_KNOWN, _KNOWN_LONGEST = 4_096, 40
+
 Kind = Literal["text", "integer", "enum", "list", "time", "period"]
 
 
@@ -57,6 +60,8 @@ class Param:
     #: Name of the parameter that ends the range this one starts.
     until: str | None = None
     example: str | None = None
+    #: Values of texts that were read before.
+    known: dict[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
     _lookup: dict[str, Any] = field(init=False, repr=False, compare=False)
     _read: Callable[[Param, str], Any] = field(init=False, repr=False, compare=False)
 
@@ -74,7 +79,12 @@ class Param:
 
     def read(self, text: str) -> Any:
         """The typed value of one non-empty text. Raises ApiError 400 naming this parameter."""
-        return self._read(self, text)
+        value = self._read(self, text)
+        if len(text) <= _KNOWN_LONGEST:
+            if len(self.known) >= _KNOWN:
+                self.known.clear()
+            self.known[text] = value
+        return value
 
     def last_day(self, value: Any) -> date:
         """Last day a typed value of kind `time` or `period` speaks of."""
@@ -98,13 +108,13 @@ def check_future(param: Param, value: int, now: int) -> None:
         raise refuse(param.name, "lies in the future", code="future")
 
 
-def check_range(params: Mapping[str, Param], values: Mapping[str, Any]) -> None:
-    """Raise ApiError 400 where a declared start lies after its end."""
-    for param in params.values():
-        if param.until is not None:
-            start, end = values[param.name], values[param.until]
-            if start is not None and end is not None and start > end:
-                raise refuse(param.name, f"is after '{param.until}'", code="start_after_end")
+def check_range(param: Param, values: Mapping[str, Any]) -> None:
+    """Raise ApiError 400 where the start that a parameter is lies after its end."""
+    start = values[param.name]
+    if start is not None and param.until is not None:
+        end = values[param.until]
+        if end is not None and start > end:
+            raise refuse(param.name, f"is after '{param.until}'", code="start_after_end")
 
 
 def _text(param: Param, text: str) -> str:

@@ -254,7 +254,8 @@ class Accounts:
         return bytes(row[0])
 
     def _digest(self, text: str) -> bytes:
-        return hmac.digest(self.secret("pepper"), text.encode("ascii"), "sha256")
+        pepper = self._secrets.get("pepper") or self.secret("pepper")
+        return hmac.digest(pepper, text.encode("ascii"), "sha256")
 
     # What other processes do
 

@@ -111,9 +111,17 @@ class Directory:
         return self.indicators[slug] if slug else None
 
     def entity(self, name: str) -> Entity | None:
-        """Any entity, by id or slug."""
+        """Any entity, by id or slug. Companies are looked up when asked for. Call it inside the reading transaction."""
         found = self._entity_names.get(name.lower())
-        return self.entities[found] if found else None
+        return self.entities[found] if found else self._company(name.lower())
+
+    def _company(self, name: str) -> Entity | None:
+        found = self._db.execute(
+            "SELECT entity, slug, name, currency FROM company WHERE entity = ?1 OR slug = ?1", (name,)
+        ).fetchone()
+        if found is None:
+            return None
+        return Entity(id=found[0], slug=found[1], name=found[2], kind="company", currency=found[3])
 
     def country(self, name: str) -> Entity | None:
         """A country or region, by id, slug, ISO-2, ISO-3, ISO number, or `EUR` for the euro area."""
@@ -130,10 +138,14 @@ class Directory:
                 ranks = order
         return (_LAST if source == MIXED_SOURCE else ranks.get(source, _UNNAMED), source)
 
-    def merit(self, number: int, lineage: int, version: int) -> tuple[bool, int, str]:
-        """What rows of one cell are chosen by, the least first: a withheld row never wins over a public one; then the order."""
+    def merit(self, number: int, lineage: int, version: int) -> tuple[bool, int, str, str]:
+        """
+        What rows of one cell are chosen by, the least first: a withheld row never wins over a public one; then the order
+        of sources; of one source the main series before its variants.
+        """
         series = self.series(number)
-        return (self.row_rights(series, lineage).withheld, *self.rank(series.spec.indicator, series.source.id, version))
+        withheld = self.row_rights(series, lineage).withheld
+        return (withheld, *self.rank(series.spec.indicator, series.source.id, version), series.spec.variant or "")
 
     # -- series -----------------------------------------------------------------------------------------------------
 
@@ -280,9 +292,11 @@ def _metadata(spec: SeriesSpec, kind: str, *, simulated: bool) -> dict[str, Any]
         "annualized": spec.annualized or None,
         "basis": spec.basis,
         "priceBasis": spec.price_basis,
+        "composition": spec.composition,
         "curveType": spec.curve_type,
         "compounding": spec.compounding,
         "scale": spec.scale or None,
+        "currency": spec.currency,
         "discontinued": spec.discontinued or None,
         "simulated": simulated or None,
     }

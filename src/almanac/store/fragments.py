@@ -12,7 +12,8 @@ A row is written as the bytes of these parts, in this order:
     row     further metadata                                      extra
     series  },"rights":{…}}
 
-What varies with the row is rendered once, when it is written; what is the same for a whole series lives in memory.
+What varies with the row is rendered once, when it is written; what is the same for a whole series lives in memory. A
+row is read as a *marked* text: its own parts with a mark at each place where a part of the series goes.
 """
 
 from __future__ import annotations
@@ -21,11 +22,20 @@ import functools
 import json
 from typing import Any
 
-from almanac.domain.observations import DAY, FORECAST, status, wire_time
+from almanac.domain.observations import DAY, FORECAST, observation_id, status, wire_time
 from almanac.domain.periods import Period
 
 #: Characters of the head, the same for every row: `{"id":"obs_` and 26 more and a quote.
 HEAD = len('{"id":"') + 30 + 1
+
+#: Marks of the places where the parts of the series go. JSON escapes these characters, so no part of a row has them.
+NAMES, UNIT, TAIL, END = b"\1", b"\2", b"\3", b"\4"
+
+#: A row as marked text, in SQL; `{0}` is the table. NULL where the table has no such row.
+MARKED_SQL = (
+    f"substr({{0}}.frag, 1, {HEAD}) || x'{NAMES.hex()}' || {{0}}.val || x'{UNIT.hex()}'"
+    f" || substr({{0}}.frag, {HEAD + 1}) || x'{TAIL.hex()}' || {{0}}.extra"
+)
 
 #: The value part of a row whose value may not be sent.
 MASKED = ',"valueNumeric":null,"valueText":null'
@@ -60,9 +70,14 @@ def _period_part(key: int) -> str:
 
 def row_part(identifier: str, period: int, known: int, flags: int, released: int | None, ingested: int) -> str:
     """`frag`: the head and everything of the row that is neither value nor metadata."""
+    return f'{{"id":"{identifier}"{_rest(period, known, flags, released, ingested)}'
+
+
+def _rest(period: int, known: int, flags: int, released: int | None, ingested: int) -> str:
+    """What follows the head."""
     release = f'"{cached_time(released)}"' if released is not None else "null"
     return (
-        f'{{"id":"{identifier}"{_period_part(period)},"observedAt":"{cached_time(known)}","releasedAt":{release}'
+        f'{_period_part(period)},"observedAt":"{cached_time(known)}","releasedAt":{release}'
         f',"ingestedAt":"{cached_time(ingested)}","revisionStatus":"{status(flags)}"'
     )
 
@@ -79,6 +94,45 @@ def extra_part(flags: int, released: int | None, note: str | None, *, withdrawn:
     if note is not None:
         parts.append("," + note[1:-1])
     return "".join(parts)
+
+
+def rendered(
+    series: str, period: int, known: int, value: float | None, text: str | None, flags: int, released: int | None,
+    ingested: int, note: str | None,
+) -> bytes:  # fmt: skip
+    """A vintage that has a value, as marked text."""
+    identifier = observation_id(series, period, known, value, text)
+    return (
+        f'{{"id":"{identifier}"\1{value_part(value, text)}\2{_rest(period, known, flags, released, ingested)}'
+        f"\3{extra_part(flags, released, note)}"
+    ).encode()
+
+
+def unmarked(text: bytes) -> tuple[bytes, bytes, bytes]:
+    """`val`, `frag` and `extra` of a marked text: the inverse of `marked`."""
+    head, _, rest = text.partition(NAMES)
+    val, _, rest = rest.partition(UNIT)
+    rest, _, extra = rest.partition(TAIL)
+    return val, head + rest, extra
+
+
+def masked(text: bytes, head: bytes, val: bytes) -> bytes:
+    """A marked text with another head and another value."""
+    return b"".join((head, NAMES, val, text[text.index(UNIT) :]))
+
+
+def filled(text: bytes, rows: int, names: bytes, unit: bytes, tail: bytes, end: bytes) -> bytes:
+    """
+    Marked rows with `END` between them, as they go out: what goes at each mark put there, and `end` after the last row.
+
+    `end` closes a row; a comma is added where another follows. Raises ValueError where the marks are not those of so
+    many rows.
+    """
+    whole = (text + end).replace(UNIT, unit).replace(NAMES, names).replace(END, end + b",").replace(TAIL, tail)
+    # Each row has three marks, and one before the next. One more or less, and the bytes would not be JSON any more.
+    if len(whole) - len(text) != rows * (len(names) + len(unit) + len(tail) + len(end) - 3):
+        raise ValueError("a row holds a character that no JSON text may hold")
+    return whole
 
 
 def dumps(value: Any) -> str:

@@ -8,6 +8,7 @@ reader takes the whole cell and picks in memory, by rights now and the order of 
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,16 @@ import apsw
 from almanac.store.directory import Directory
 from almanac.store.pages import Pages
 from almanac.store.rows import BORROW, BORROWED, CURRENT, TOPIC, VINTAGE, Row, Rows
+from almanac.store.runs import Runs
 from almanac.store.selection import NULLABLE, SORTS, Place, Query, Selection
+
+#: Sort fields whose order an index gives.
+_INDICES = {"period_end": "end", "observed_at": "known"}
+#: The index by the end of periods is in sixteen parts by topic: a new series writes to its own part only, where its
+#: periods are closer neighbours, instead of to a page for nearly each of its rows. Eight topics in a row share a part,
+#: so that a new day of a source, which made its topics one after another, writes to few.
+_PARTS = 16
+_PART = f"(x.topic >> 3 & {_PARTS - 1})"
 
 
 class Lists:
@@ -27,6 +37,7 @@ class Lists:
         self._directory = directory
         self._rows = Rows(directory)
         self.pages = Pages(db, directory, version)
+        self.runs = Runs(db, directory, version)
 
     def page(
         self, selection: Selection, *, version: int, as_of: int | None, every: bool, sort: str, descending: bool,
@@ -200,13 +211,13 @@ class Lists:
             else:
                 # The first term is what lets the index start there.
                 query.add(f"{column} {beyond}= ? AND ({column}, {tie}) {beyond}= (?, ?, ?, ?, ?)", value, value, *rest)
-        parts = [column, *tie.split(", ")]
-        order = ", ".join([f"{column} IS NULL"] * (sort in NULLABLE) + [f"{part} {direction}" for part in parts])
-        # Few topics: their rows are sorted. All of them: the rows come in the order of an index on the column.
+        terms = [column, *tie.split(", ")]
+        order = ", ".join([f"{column} IS NULL"] * (sort in NULLABLE) + [f"{term} {direction}" for term in terms])
+        # Few topics: their rows are sorted. All of them: the rows come in the order of the indices on the column.
         narrow = selection.indicators is not None or selection.entities is not None
+        index = None if narrow else _INDICES.get(sort)
         if as_of is None:
-            tables = _tables("current", narrow=narrow)
-            sql = f"SELECT {column}, {TOPIC}, {CURRENT} FROM {tables} WHERE {query.where} ORDER BY {order}"
+            columns, tables = CURRENT, _tables("current", index, narrow=narrow)
             read = self._rows.shown
         else:
             query.add(
@@ -215,14 +226,19 @@ class Lists:
                 " AND y.known_at <= ? AND y.from_version <= ? AND y.to_version > ?)",
                 as_of, as_of, version, version,
             )  # fmt: skip
-            tables = _tables("vintages", narrow=narrow)
-            sql = (
-                f"SELECT {column}, {TOPIC}, {VINTAGE}, {BORROWED} FROM {tables} {BORROW}"
-                f" WHERE {query.where} ORDER BY {order}"
-            )
+            columns, tables = f"{VINTAGE}, {BORROWED}", f"{_tables('vintages', index, narrow=narrow)} {BORROW}"
             read = self._rows.stated
+        sql = f"SELECT {column}, {TOPIC}, {columns} FROM {tables} WHERE {query.where}"
+        stream: Iterator[tuple[Any, ...]]
+        if index != "end":
+            stream = self._db.execute(f"{sql} ORDER BY {order}", query.values)
+        else:
+            # Each part of the index gives its rows in order, so the whole is their merging, by value and then by place.
+            sql = f"{sql} AND {_PART} = ? ORDER BY {order}"
+            parts = [self._db.execute(sql, (*query.values, part)) for part in range(_PARTS)]
+            stream = heapq.merge(*parts, key=lambda found: found[:5], reverse=descending)
         group: list[tuple[Row, list[Any]]] = []
-        for found in self._db.execute(sql, query.values):
+        for found in stream:
             row = read(found[4:])
             place = list(found[:5])
             if group and group[0][1] != place:
@@ -301,7 +317,8 @@ class Lists:
         return min(rows, key=lambda row: self._directory.merit(row.series.number, row.lineage, version))
 
 
-def _tables(rows: str, *, narrow: bool) -> str:
-    """The join of topics and rows, with the outer table first."""
-    outer, inner = ("topic t", f"{rows} x") if narrow else (f"{rows} x", "topic t")
+def _tables(rows: str, index: str | None, *, narrow: bool) -> str:
+    """The join of topics and rows, with the outer table first; `index`: by which the rows are to be walked."""
+    by = "" if index is None else f" INDEXED BY {rows}_{index}"
+    outer, inner = ("topic t", f"{rows} x") if narrow else (f"{rows} x{by}", "topic t")
     return f"{outer} CROSS JOIN {inner} ON t.topic = x.topic"

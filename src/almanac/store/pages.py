@@ -1,6 +1,7 @@
 """Pages in the default order, one preferred row a cell: the question asked most, answered with the least work.
 
-Rows stay the tuples that the database gives; nothing is made of them until their bytes are joined. The columns:
+Rows stay the tuples that the database gives; nothing is made of them until their bytes are joined. What most pages are,
+almanac.store.runs gives with less work still; it is this module that says what a page is.
 """
 
 from __future__ import annotations
@@ -10,26 +11,25 @@ from typing import Any
 
 import apsw
 
-from almanac.domain.observations import observation_id
 from almanac.store.directory import Directory
-from almanac.store.fragments import extra_part, row_part, value_part
+from almanac.store.fragments import MARKED_SQL, rendered, unmarked
 from almanac.store.rows import BORROW, Row
 from almanac.store.selection import Place, Query, Selection
 
 #: Places of the columns of a found row: what a page of bytes is made of,
-TOPIC, PERIOD, SERIES, LINEAGE, KNOWN, VAL, FRAG, EXTRA = range(8)
+TOPIC, PERIOD, SERIES, LINEAGE, KNOWN, MARKED = range(6)
 #: what more a `Row` has,
-RELEASED, INGESTED, FLAGS = range(8, 11)
+RELEASED, INGESTED, FLAGS = range(6, 9)
 #: and what more a row of `vintages` has.
-VALUE, TEXT, NOTE = range(11, 14)
+VALUE, TEXT, NOTE = range(9, 12)
 
 _CELL = "x.topic, x.period, x.series, x.lineage, x.known_at"
 _TIMES = "x.released_at, x.ingested_at, x.flags"
 _CURRENT = "FROM topic t CROSS JOIN current x ON x.topic = t.topic"
-_BYTES = f"SELECT {_CELL}, x.val, x.frag, x.extra {_CURRENT}"
-_ROWS = f"SELECT {_CELL}, x.val, x.frag, x.extra, {_TIMES} {_CURRENT}"
+_BYTES = f"SELECT {_CELL}, CAST({MARKED_SQL.format('x')} AS BLOB) {_CURRENT}"
+_ROWS = f"SELECT {_CELL}, CAST({MARKED_SQL.format('x')} AS BLOB), {_TIMES} {_CURRENT}"
 _VINTAGES = (
-    f"SELECT {_CELL}, c.val, c.frag, c.extra, {_TIMES}, x.value, x.text, x.note"
+    f"SELECT {_CELL}, CAST({MARKED_SQL.format('c')} AS BLOB), {_TIMES}, x.value, x.text, x.note"
     f" FROM topic t CROSS JOIN vintages x ON x.topic = t.topic {BORROW}"
 )
 
@@ -141,7 +141,7 @@ class Pages:
     def _alive(self, rows: list[Found]) -> list[Found]:
         """Single vintages that have a value, rendered where they could not be borrowed."""
         return [
-            row if row[FRAG] is not None else self._rendered(row)
+            row if row[MARKED] is not None else self._rendered(row)
             for row in rows
             if row[VALUE] is not None or row[TEXT] is not None
         ]
@@ -169,7 +169,7 @@ class Pages:
         """The same rows with their series, for those who need more than bytes."""
         series = self._directory.series
         return [
-            Row(series(f[SERIES]), f[PERIOD], f[KNOWN], f[RELEASED], f[INGESTED], f[FLAGS], f[LINEAGE], f[VAL], f[FRAG], f[EXTRA])
+            Row(series(f[SERIES]), f[PERIOD], f[KNOWN], f[RELEASED], f[INGESTED], f[FLAGS], f[LINEAGE], *unmarked(f[MARKED]))
             for f in found
         ]  # fmt: skip
 
@@ -207,29 +207,25 @@ class Pages:
         if not alive:
             return None
         chosen = alive[0] if len(alive) == 1 else self._prefer(alive, version)
-        return chosen if chosen[FRAG] is not None else self._rendered(chosen)
+        return chosen if chosen[MARKED] is not None else self._rendered(chosen)
 
     def _rendered(self, f: Found) -> Found:
         """A vintage that is not the one shown now, with the parts that could not be borrowed."""
         series = self._directory.series(f[SERIES]).id
-        identifier = observation_id(series, f[PERIOD], f[KNOWN], f[VALUE], f[TEXT])
-        return (
-            *f[:VAL],
-            value_part(f[VALUE], f[TEXT]).encode(),
-            row_part(identifier, f[PERIOD], f[KNOWN], f[FLAGS], f[RELEASED], f[INGESTED]).encode(),
-            extra_part(f[FLAGS], f[RELEASED], f[NOTE]).encode(),
-            *f[RELEASED:],
-        )
+        text = rendered(
+            series, f[PERIOD], f[KNOWN], f[VALUE], f[TEXT], f[FLAGS], f[RELEASED], f[INGESTED], f[NOTE]
+        )  # fmt: skip
+        return (*f[:MARKED], text, *f[RELEASED:])
 
     def _prefer(self, rows: list[Found], version: int) -> Found:
         """The first in order of preference; a withheld row never wins over a public one."""
         if any(row[LINEAGE] for row in rows):
             return min(rows, key=lambda row: self._directory.merit(row[SERIES], row[LINEAGE], version))
-        # The choice among the same series is the same in every cell, for as long as this view lasts.
-        key = tuple([row[SERIES] for row in rows])
+        # The choice among the same series is the same in every cell of one version, for as long as this view lasts.
+        key = (version, *[row[SERIES] for row in rows])
         best = self._best.get(key)
         if best is None:
-            merits = [self._directory.merit(number, 0, version) for number in key]
+            merits = [self._directory.merit(row[SERIES], 0, version) for row in rows]
             best = self._best[key] = merits.index(min(merits))
         return rows[best]
 

@@ -7,11 +7,11 @@ almanac.store.lists, what may be asked for in almanac.store.selection.
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from datetime import UTC, date, datetime
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import apsw
@@ -38,6 +38,9 @@ class _Thread(threading.local):
     file: tuple[int, int] | None = None
     directory: Directory | None = None
     epoch: str = ""
+    #: The state seen last, and the number by which the connection tells it from another (`PRAGMA data_version`).
+    view: View | None = None
+    state: int | None = None
 
     def __init__(self) -> None:
         self.newest: dict[tuple[int, int, int], int | None] = {}
@@ -50,32 +53,48 @@ class Reader:
         self._path = path
         self._busy = busy_seconds
         self._here = _Thread()
+        self._opened = _Opened(self)
 
-    @contextlib.contextmanager
-    def view(self) -> Iterator[View]:
+    def view(self) -> AbstractContextManager[View]:
         """
-        One read transaction. Raises one of `sqlite.Unavailable` where the store cannot be read.
+        One read transaction, for the length of a `with`. Entering raises one of `sqlite.Unavailable` where the store
+        cannot be read.
 
         After such a fault, and when the file was replaced (by a restore), the next view opens the file anew.
         """
+        return self._opened
+
+    def begin(self) -> View:
+        """What entering `view()` does."""
         here = self._here
         db = self._connection()
-        try:
-            db.execute("BEGIN")
-            meta = self._meta(db)
-            reference = int(meta["reference"])
-            if here.directory is None or here.directory.reference != reference or here.epoch != meta["epoch"]:
-                here.directory, here.epoch = Directory(db, reference), meta["epoch"]
-                here.newest.clear()
-            if len(here.newest) > _NEWEST_HELD:
-                here.newest.clear()
-            yield View(db, int(meta["version"]), meta["epoch"], here.directory, here.newest)
-        except sqlite.Unavailable:
+        db.execute("BEGIN")
+        # Reading this number takes the snapshot. Where it is the one of last time, nobody has written since: what
+        # was learnt then still holds.
+        state = db.execute("PRAGMA data_version").get
+        if here.view is None or here.state != state:
+            here.view, here.state = self._renewed(db), state
+        if len(here.newest) > _NEWEST_HELD:
+            here.newest.clear()
+        return here.view
+
+    def _renewed(self, db: apsw.Connection) -> View:
+        here = self._here
+        meta = self._meta(db)
+        reference = int(meta["reference"])
+        if here.directory is None or here.directory.reference != reference or here.epoch != meta["epoch"]:
+            here.directory, here.epoch = Directory(db, reference), meta["epoch"]
+            here.newest.clear()
+        return View(db, int(meta["version"]), meta["epoch"], here.directory, here.newest)
+
+    def end(self, error: BaseException | None) -> None:
+        """What leaving `view()` does."""
+        if isinstance(error, sqlite.Unavailable):
             self.close()
-            raise
-        finally:
-            if here.connection is not None and db.in_transaction:
-                db.execute("COMMIT")
+            return
+        db = self._here.connection
+        if db is not None and db.in_transaction:
+            db.execute("COMMIT")
 
     def _connection(self) -> apsw.Connection:
         here = self._here
@@ -97,12 +116,31 @@ class Reader:
         here = self._here
         if here.connection is not None:
             here.connection.close(force=True)
-        here.connection = here.file = here.directory = None
+        here.connection = here.file = here.directory = here.view = here.state = None
         here.newest.clear()
 
 
+class _Opened:
+    """`Reader.view()` as a context manager: one for all uses, since what it opens belongs to the thread."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def __enter__(self) -> View:
+        try:
+            return self._reader.begin()
+        except BaseException as error:
+            self._reader.end(error)
+            raise
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._reader.end(error)
+
+
 class View(Lists):
-    """One state of the store, read by one request."""
+    """One state of the store, read by one request after the other until somebody writes."""
 
     def __init__(
         self, db: apsw.Connection, version: int, epoch: str, directory: Directory, newest: dict[Any, int | None]
@@ -113,6 +151,8 @@ class View(Lists):
         self.epoch = epoch
         self.directory = directory
         self._newest = newest
+        #: For the reader's use: what it found out about this state.
+        self.named: dict[Any, Any] = {}
 
     # -- freshness --------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from almanac.domain.periods import START_ORDINAL_SQL, highest_key, lowest_key
+from almanac.domain.periods import START_ORDINAL_SQL, STARTS_FROM_SQL, highest_key, lowest_key
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,7 +113,7 @@ class Query:
         if lower is not None:
             self.add("x.period >= ?", lowest_key(lower))
         if selection.starts_from is not None:
-            self.add(f"{START_ORDINAL_SQL.format('x.period')} >= ?", selection.starts_from.toordinal())
+            self.add(STARTS_FROM_SQL.format("x.period"), selection.starts_from.toordinal())
 
     def pinned(self, version: int) -> None:
         self.add("x.from_version <= ? AND x.to_version > ?", version, version)

@@ -1,0 +1,43 @@
+"""Queries read before: who asks the same again and again need not have it read anew each time."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+from almanac.api.endpoint import Endpoint
+
+#: A client that repeats itself has few queries; one that walks or browses gains nothing from being remembered.
+_HELD, _LONGEST = 1_024, 1_024
+
+
+class Known(NamedTuple):
+    """A path and query string that passed every check but those that depend on the moment, the key and the method."""
+
+    endpoint: Endpoint
+    path: dict[str, str]
+    #: Typed values. Whoever changes them takes a copy.
+    values: dict[str, Any]
+    #: Of a list: what its cursors are bound to.
+    fingerprint: bytes
+
+
+class Queries:
+    """The most recently used ones, by path and query string as sent. For one thread."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[tuple[str, bytes], Known] = OrderedDict()
+
+    def get(self, path: str, query: bytes) -> Known | None:
+        key = (path, query)
+        found = self._held.get(key)
+        if found is not None:
+            self._held.move_to_end(key)
+        return found
+
+    def put(self, path: str, query: bytes, known: Known) -> None:
+        """Keep one, unless it is long: the number of bytes held has a bound too."""
+        if len(path) + len(query) <= _LONGEST:
+            self._held[path, query] = known
+            if len(self._held) > _HELD:
+                self._held.popitem(last=False)

@@ -1,0 +1,273 @@
+"""
+Pages of topics that have one series each: SQLite itself joins the rows, and a run of them comes back as one text.
+
+Nearly every page is such a page. Where it is not (several series in a topic, a value that may not be sent, bounds on
+when a row was known, many short topics) `Runs.page` says so, and almanac.store.pages
+finds the rows one by one. Both give the same rows: a test compares them.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, NamedTuple
+
+import apsw
+
+from almanac.domain.periods import STARTS_FROM_SQL, highest_key, lowest_key, starts_from
+from almanac.store.directory import Directory
+from almanac.store.fragments import END, MARKED_SQL, rendered
+from almanac.store.selection import Query, Selection
+
+#: Topics looked at for one page. Beyond, one query over all of them costs less than one for each.
+_TOPICS = 6
+_PLANS_HELD = 20_000
+#: No period key, knowledge time or version is as large.
+_NEVER = 1 << 62
+
+
+class Run(NamedTuple):
+    """Neighbouring rows of one series: marked texts (almanac.store.fragments) with `END` between them."""
+
+    series: int
+    #: Set of input series, where the rows have one of their own.
+    lineage: int
+    rows: int
+    text: bytes
+
+
+class _Topic(NamedTuple):
+    number: int
+    key: tuple[str, str, str]
+    #: Its only series.
+    series: int
+    #: Every cell has one vintage, the one shown now: a past state is what of it was known by then.
+    settled: bool
+    #: Period keys of its first and last row now; None where it has none.
+    first: int | None
+    last: int | None
+
+
+class _Plan(NamedTuple):
+    """The topics a page is read from, in order. `whole`: there are no more that the selection allows."""
+
+    topics: tuple[_Topic, ...]
+    whole: bool
+    #: Rows that the topics have now.
+    rows: int
+
+
+class _Read(NamedTuple):
+    """What was read of one topic: how many rows, the last one's period, the largest lineage, and their texts joined."""
+
+    rows: int
+    last: int
+    lineage: int
+    text: bytes
+
+
+class _Span(NamedTuple):
+    """Rows of one topic that are asked for: periods between two keys, both outside, and what else they must pass."""
+
+    topic: _Topic
+    above: int
+    below: int
+    #: The first day a period may start on, as an ordinal.
+    start: int | None
+    version: int
+    as_of: int | None
+    descending: bool
+
+    @property
+    def shape(self) -> tuple[bool, bool, bool]:
+        """What the statement depends on."""
+        return self.as_of is not None, self.start is not None, self.descending
+
+    @property
+    def values(self) -> tuple[int, ...]:
+        """What it binds."""
+        values: tuple[int, ...] = (self.topic.number, self.above, self.below, self.version, self.version)
+        if self.as_of is not None:
+            values = (*values, self.as_of)
+        return values if self.start is None else (*values, self.start)
+
+
+class Runs:
+    """Pages of one state of the store. What is learnt of topics is kept for as long as the state lasts."""
+
+    def __init__(self, db: apsw.Connection, directory: Directory, version: int) -> None:
+        self._db = db
+        self._directory = directory
+        self._version = version
+        self._plans: dict[tuple[Any, ...], _Plan] = {}
+
+    def page(
+        self,
+        selection: Selection,
+        *,
+        version: int,
+        as_of: int | None,
+        descending: bool,
+        after: list[Any] | None,
+        limit: int,
+    ) -> tuple[list[Run], list[Any] | None] | None:
+        """
+        The rows that `Pages.found` would give, as runs, and the place to go on from; None: not a page of this kind.
+
+        `after`: what an earlier call, of this or of `Pages.found`, returned.
+        """
+        if selection.observed_from is not None or selection.observed_to is not None or selection.empty:
+            return None
+        first = None if after is None else (after[0], after[1], after[2])
+        plan = self._plan(selection, first, descending)
+        if not plan.whole and plan.rows < limit:
+            return None
+        low, high, start = _bounds(selection)
+        runs: list[Run] = []
+        left = limit
+        place: list[Any] | None = None
+        for topic in plan.topics:
+            above, below = low, high
+            if after is not None and topic.key == first:
+                above, below = (low, min(high, after[3])) if descending else (max(low, after[3]), high)
+            # What a past state of settled cells is, the table of the present says; it has fewer rows, and these are written.
+            then = as_of is not None and not (topic.settled and version == self._version)
+            span = _Span(topic, above, below, start, version, as_of, descending)
+            if left:
+                read = self._then(span, left) if then else self._now(span, left)
+                if not read.rows:
+                    continue
+                if read.lineage:
+                    return None
+                runs.append(Run(topic.series, 0, read.rows, read.text))
+                place = [*topic.key, read.last]
+                left -= read.rows
+                if left:
+                    continue
+                span = span._replace(below=read.last) if descending else span._replace(above=read.last)
+            if self._more(span, then=then):
+                return runs, place
+        return (runs, None) if plan.whole else None
+
+    def _more(self, span: _Span, *, then: bool) -> bool:
+        """Whether there is any row in a span. Mostly the topic's outermost row tells."""
+        end = span.topic.first if span.descending else span.topic.last
+        if (
+            end is not None
+            and span.as_of is None
+            and span.version == self._version
+            and span.above < end < span.below
+            and (span.start is None or starts_from(end, span.start))
+        ):
+            return True
+        return bool(self._db.execute(_any(then, *span.shape), span.values).fetchall())
+
+    def _now(self, span: _Span, limit: int) -> _Read:
+        """The first rows of `current`, joined by the database."""
+        found: Any = self._db.execute(_now(*span.shape), (*span.values, limit)).fetchone()
+        return _Read(*found)
+
+    def _then(self, span: _Span, limit: int) -> _Read:
+        """The first cells of `vintages` that had a value then; rendered here, where it is not the value shown now."""
+        found: list[Any] = self._db.execute(_then(*span.shape), (*span.values, limit, span.topic.number)).fetchall()
+        if not found:
+            return _Read(0, 0, 0, b"")
+        series = self._directory.series(span.topic.series).id
+        texts = [text or rendered(series, period, *vintage) for period, _, text, *vintage in found]
+        return _Read(len(found), found[-1][0], max([lineage for _, lineage, *_ in found]), END.join(texts))
+
+    def _plan(self, selection: Selection, first: tuple[str, str, str] | None, descending: bool) -> _Plan:
+        """The topics from a place on, as far as each has one series whose values may be sent."""
+        key = (
+            selection.kind, selection.indicators, selection.entities, selection.sources, selection.frequency, first, descending,
+        )  # fmt: skip
+        held = self._plans.get(key)
+        if held is None:
+            if len(self._plans) >= _PLANS_HELD:
+                self._plans.clear()
+            held = self._plans[key] = self._planned(selection, first, descending)
+        return held
+
+    def _planned(self, selection: Selection, first: tuple[str, str, str] | None, descending: bool) -> _Plan:
+        query = Query()
+        query.topics(selection)
+        if first is not None:
+            query.add(f"(t.indicator, t.entity, t.frequency) {'<=' if descending else '>='} (?, ?, ?)", *first)
+        way = " DESC" if descending else ""
+        found: list[tuple[Any, ...]] = self._db.execute(
+            "SELECT t.topic, t.indicator, t.entity, t.frequency, count(*), max(s.series), sum(s.rows), sum(s.rows <> s.vintages)"
+            f" FROM topic t CROSS JOIN series s ON s.topic = t.topic WHERE {query.where}"
+            " GROUP BY t.indicator, t.entity, t.frequency"
+            f" ORDER BY t.indicator{way}, t.entity{way}, t.frequency{way} LIMIT {_TOPICS + 1}",
+            query.values,
+        ).fetchall()
+        topics: list[_Topic] = []
+        rows = 0
+        for number, indicator, entity, frequency, count, series, held, revised in found[:_TOPICS]:
+            # A series that has no rows now may have had some at the version of an older cursor: it counts.
+            if count > 1 or self._directory.series(series).rights.withheld:
+                return _Plan(tuple(topics), False, rows)
+            ends: Any = self._db.execute(_ENDS, (number, self._version, number, self._version)).fetchone()
+            topics.append(_Topic(number, (indicator, entity, frequency), series, not revised, *ends))
+            rows += held
+        return _Plan(tuple(topics), len(found) <= _TOPICS, rows)
+
+
+def _bounds(selection: Selection) -> tuple[int, int, int | None]:
+    """Period keys between which rows lie, both outside, and the first day a period may start on, as an ordinal."""
+    low, high = -1, _NEVER
+    if selection.ends_by is not None:
+        high = highest_key(selection.ends_by) + 1
+    if selection.ends_from is not None:
+        low = lowest_key(selection.ends_from) - 1
+    if selection.starts_from is None:
+        return low, high, None
+    return max(low, lowest_key(selection.starts_from) - 1), high, selection.starts_from.toordinal()
+
+
+@functools.lru_cache
+def _where(known: bool, starts: bool) -> str:
+    where = "x.topic = ? AND x.period > ? AND x.period < ? AND x.from_version <= ? AND x.to_version > ?"
+    if known:
+        where += " AND x.known_at <= ?"
+    return where + (f" AND {STARTS_FROM_SQL.format('x.period')}" if starts else "")
+
+
+@functools.lru_cache
+def _now(known: bool, starts: bool, descending: bool) -> str:
+    last, way = ("min", " DESC") if descending else ("max", "")
+    # An order within an aggregate would be sorted; a limited subquery gives its rows in the order of the table.
+    return (
+        f"SELECT count(*), {last}(period), max(lineage), CAST(group_concat(marked, x'{END.hex()}') AS BLOB) FROM"
+        f" (SELECT x.period, x.lineage, {MARKED_SQL.format('x')} AS marked FROM current x"
+        f" WHERE {_where(known, starts)} ORDER BY x.period{way} LIMIT ?)"
+    )
+
+
+@functools.lru_cache
+def _then(known: bool, starts: bool, descending: bool) -> str:
+    # With a single max(), SQLite takes the other columns from the row that has it: the last vintage known by then.
+    return (
+        f"SELECT v.period, v.lineage, CAST({MARKED_SQL.format('c')} AS BLOB), {_VINTAGE} FROM"
+        f" (SELECT x.period, x.lineage, x.series, x.from_version, max(x.known_at) AS known_at, x.value, x.text, x.flags,"
+        f" x.released_at, x.ingested_at, x.note FROM vintages x WHERE {_where(known, starts)} GROUP BY x.period"
+        f" HAVING x.value IS NOT NULL OR x.text IS NOT NULL ORDER BY x.period{' DESC' if descending else ''} LIMIT ?) v"
+        " LEFT JOIN current c ON c.topic = ? AND c.period = v.period AND c.series = v.series"
+        " AND c.from_version = v.from_version AND c.known_at = v.known_at"
+    )
+
+
+_END = "(SELECT period FROM current WHERE topic = ? AND to_version > ? ORDER BY period {} LIMIT 1)"
+_ENDS = f"SELECT {_END.format('')}, {_END.format('DESC')}"
+#: In the order in which `rendered` takes them.
+_VINTAGE = "v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at, v.note"
+
+
+@functools.lru_cache
+def _any(then: bool, known: bool, starts: bool, _: bool) -> str:
+    """Whether there is any row."""
+    if not then:
+        return f"SELECT 1 FROM current x WHERE {_where(known, starts)} LIMIT 1"
+    return (
+        f"SELECT 1 FROM (SELECT x.value, x.text, max(x.known_at) FROM vintages x WHERE {_where(known, starts)}"
+        " GROUP BY x.period HAVING x.value IS NOT NULL OR x.text IS NOT NULL LIMIT 1)"
+    )

@@ -1,0 +1,293 @@
+"""Pages joined by the database are, byte for byte, the pages found row by row: whatever the store, the query, the cursor."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
+
+from almanac.api.access import Exit
+from almanac.domain.observations import DAY, FINAL, UNKNOWN, Statement
+from almanac.domain.periods import Period
+from almanac.store.fragments import END, filled, unmarked
+from almanac.store.reading import Selection
+from almanac.store.runs import Run
+
+from .generators import histories
+from .generators import responses as ordinary
+from .small_world import ALPHA, BETA, DAY_SECONDS, DAYS, GAMMA, MONTHS, START, SmallWorld, sent
+
+FAST = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+DEEP = settings(max_examples=1_500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+#: Besides the usual periods: forecasts, an instant, and years among the months, which end with one of them.
+AHEAD = [Period.parse(text).key for text in ("2025-03", "2025-04", "2026-01", "2024", "2025-Q1")]
+INSTANT = Period(None, date(2025, 2, 15)).key
+SERIES = [
+    (ALPHA, "level.aaa", [*MONTHS, *AHEAD, INSTANT]),
+    (ALPHA, "level.bbb", [*MONTHS, *AHEAD]),
+    (GAMMA, "level.bbb", [*MONTHS, *AHEAD]),
+    (ALPHA, "jobless.aaa", [*MONTHS, *AHEAD, INSTANT]),
+    (BETA, "jobless.bbb", [*MONTHS, *AHEAD]),
+    (BETA, "policy.aaa", DAYS),
+    (GAMMA, "policy.bbb", DAYS),
+    (ALPHA, "yield_5y.aaa", DAYS),
+]
+_KNOWN = st.integers(-3, 7).map(lambda days: START + days * DAY_SECONDS)
+
+
+@st.composite
+def statements(draw, periods):
+    """Numbers, texts that must be escaped, withdrawals, releases and notes."""
+    known = draw(st.none() | _KNOWN)
+    text = draw(st.sampled_from([None, None, None, 'a "b"\\\n\x01\x04', "ä€, \u2028"]))
+    return Statement(
+        draw(st.sampled_from(periods)),
+        None if text else draw(st.sampled_from([None, None, None, 1.0, 2.0, -0.1, 1e21, 4.0])),
+        known,
+        draw(st.sampled_from([None, known])),
+        draw(st.sampled_from([0, 0, FINAL, UNKNOWN, DAY])),
+        text,
+        note=draw(st.sampled_from([None, None, '{"weeks":4}', '{"said":"\\u0002ü"}'])),
+    )
+
+
+@st.composite
+def responses(draw):
+    source, native, periods = draw(st.sampled_from(SERIES))
+    lines = draw(st.lists(statements(periods), max_size=9))
+    if draw(st.integers(0, 2)):
+        first = draw(st.none() | _KNOWN)
+        lines = [Statement(key, 1.0 + place % 3, first) for place, key in enumerate(periods)] + lines[:3]
+    return sent(source, draw(st.integers(0, 5)), (native, lines, None))
+
+
+#: Mostly one series or a few, so that most pages are of the kind in question.
+stores = st.one_of(*[st.lists(responses(), min_size=3, max_size=9)] * 3, histories)
+changes = st.one_of(
+    st.one_of(responses(), ordinary()).map(lambda found: ("send", ([found],))),
+    st.lists(st.sampled_from([GAMMA, ALPHA]), max_size=2, unique=True).map(lambda names: ("allow", tuple(names))),
+    st.permutations([ALPHA, BETA, GAMMA]).map(lambda names: ("prefer", tuple(names))),
+)
+#: Two at most at a time: of many together nothing is left.
+FILTERS = [
+    {"kind": "raw"},
+    {"kind": "derived"},
+    {"indicators": ("level",)},
+    {"indicators": ("jobless",)},
+    {"indicators": ("policy",)},
+    {"indicators": ("jobless", "level", "level_yoy", "policy")},
+    {"indicators": ("nothing",)},
+    {"entities": ("country_aaa",)},
+    {"entities": ("country_aaa", "country_bbb")},
+    {"sources": frozenset({ALPHA})},
+    {"sources": frozenset({BETA, GAMMA})},
+    {"frequency": "M"},
+    {"starts_from": date(2024, 1, 1)},
+    {"starts_from": date(2025, 2, 15), "ends_from": date(2025, 1, 1)},
+    {"ends_by": date(2025, 2, 28)},
+    {"ends_from": date(2024, 12, 1)},
+    {"ends_from": date(2025, 2, 16)},
+    {"observed_to": START + 2 * DAY_SECONDS},
+]
+selections = st.lists(st.sampled_from(FILTERS), max_size=2).map(
+    lambda chosen: Selection(**{name: value for one in chosen for name, value in one.items()})
+)
+asked = st.fixed_dictionaries({
+    "as_of": st.none() | st.integers(-2, 8).map(lambda day: START + day * DAY_SECONDS),
+    "descending": st.booleans(),
+})  # fmt: skip
+
+
+def check(responses, selection, asked, limit, events, *, behind, lineage):
+    """Walk through a list; at each page both ways must agree on the bytes, what the ETag is made of, and the next place."""
+    with SmallWorld() as world:
+        world.send(responses)
+        pinned = max(world.version - behind, 0)
+        after = None
+        while True:
+            view = world.view()
+            query = {**asked, "version": pinned, "after": after, "limit": limit}
+            found, following = view.pages.found(selection, **query)
+            page = view.runs.page(selection, **query)
+            event("row by row" if page is None else f"{len(page[0])} runs")
+            if page is not None:
+                runs, place = page
+                assert place == following
+                shown = [Exit(view, pinned, asked["as_of"], date(2025, 4, 1)) for _ in range(2)]
+                assert shown[0].runs(runs, lineage=lineage) == shown[1].found(found, lineage=lineage)
+            after = following
+            if after is None:
+                return
+            if events:
+                name, arguments = events.pop()
+                getattr(world, name)(*arguments)
+
+
+@FAST
+@given(
+    stores, selections, asked, st.integers(1, 12), st.lists(changes, max_size=3), st.sampled_from([0, 0, 0, 1, 3]), st.booleans()
+)  # fmt: skip
+def test_joined_pages_are_those_found_row_by_row(responses, selection, asked, limit, events, behind, lineage):
+    check(responses, selection, asked, limit, events, behind=behind, lineage=lineage)
+
+
+@pytest.mark.slow
+@DEEP
+@given(
+    stores, selections, asked, st.integers(1, 12), st.lists(changes, max_size=6), st.sampled_from([0, 0, 0, 1, 3]), st.booleans()
+)  # fmt: skip
+def test_joined_pages_are_those_found_row_by_row_deep(responses, selection, asked, limit, events, behind, lineage):
+    check(responses, selection, asked, limit, events, behind=behind, lineage=lineage)
+
+
+# -- which pages are joined, so that the law above does not hold for want of cases --------------------------------------------
+
+
+@pytest.fixture
+def world():
+    with SmallWorld() as opened:
+        level = [Statement(key, 1.0 + place) for place, key in enumerate(MONTHS)]
+        revised = [Statement(key, 9.0) for key in MONTHS[:3]]
+        opened.send(
+            [
+                sent(ALPHA, 1, ("level.aaa", level, None)),
+                sent(ALPHA, 1, ("jobless.aaa", level[:4], None)),
+                sent(BETA, 1, ("policy.aaa", [Statement(key, 2.0) for key in DAYS], None)),
+                sent(ALPHA, 3, ("level.aaa", revised, None)),
+                sent(GAMMA, 1, ("policy.bbb", [Statement(key, 2.0) for key in DAYS], None)),
+            ]
+        )
+        yield opened
+
+
+def page(world, limit=100, after=None, descending=False, as_of=None, version=None, **selection):
+    view = world.view()
+    return view.runs.page(
+        Selection(**selection), version=world.version if version is None else version, as_of=as_of,
+        descending=descending, after=after, limit=limit,
+    )  # fmt: skip
+
+
+def values(found):
+    """Numbers of a page, in its order."""
+    texts = [text for run in found[0] for text in run.text.split(END)]
+    return [float(unmarked(text)[0].split(b":")[1].split(b",")[0]) for text in texts]
+
+
+LEVEL = {"indicators": ("level",), "entities": ("country_aaa",)}
+
+
+def test_one_series(world):
+    assert values(page(world, **LEVEL)) == [9.0, 9.0, 9.0, 4.0, 5.0, 6.0]
+    first = page(world, 4, **LEVEL)
+    assert first[1] == ["level", "country_aaa", "M", MONTHS[3]]
+    second = page(world, 2, first[1], **LEVEL)
+    assert (values(first), values(second), second[1]) == ([9.0, 9.0, 9.0, 4.0], [5.0, 6.0], None)
+    assert values(page(world, 2, first[1], descending=True, **LEVEL)) == [9.0, 9.0]
+
+
+def test_a_past_state_of_revised_cells(world):
+    known = [START + 2 * DAY_SECONDS, START + DAY_SECONDS - 1]
+    assert values(page(world, as_of=known[0], **LEVEL)) == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    assert values(page(world, as_of=known[0], limit=2, descending=True, **LEVEL)) == [6.0, 5.0]
+    assert page(world, as_of=known[1], **LEVEL) == ([], None)
+
+
+def test_a_withdrawn_value_is_no_row_of_a_past_state(world):
+    """Neither on the page nor as what would follow it, whether it was there before or came back later."""
+    gone = [Statement(key, None) for key in (MONTHS[1], *MONTHS[4:])]
+    world.send(
+        [sent(ALPHA, 5, ("level.aaa", gone, None)), sent(ALPHA, 7, ("level.aaa", [Statement(MONTHS[1], 7.0)], None))]
+    )
+    then = {"as_of": START + 6 * DAY_SECONDS, **LEVEL}
+    assert values(page(world, **then)) == [9.0, 9.0, 4.0]
+    assert values(page(world, 2, descending=True, **then)) == [4.0, 9.0]
+    assert page(world, 3, **then)[1] is None
+    assert page(world, 2, **then)[1] == ["level", "country_aaa", "M", MONTHS[2]]
+    assert values(page(world, **LEVEL)) == [9.0, 7.0, 9.0, 4.0]
+
+
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [
+        ({"ends_from": date(2025, 2, 15)}, [7.0, 6.0]),
+        ({"ends_from": date(2025, 2, 16)}, [6.0]),
+        ({"ends_by": date(2025, 2, 15)}, [9.0, 9.0, 9.0, 4.0, 5.0, 7.0]),
+        ({"ends_by": date(2025, 2, 14)}, [9.0, 9.0, 9.0, 4.0, 5.0]),
+        ({"starts_from": date(2025, 1, 1)}, [5.0, 6.0]),
+        ({"starts_from": date(2025, 1, 2)}, [6.0]),
+    ],
+)
+def test_bounds_are_inclusive_days(world, bounds, expected):
+    """An instant has an end and no start."""
+    world.send([sent(ALPHA, 4, ("level.aaa", [Statement(INSTANT, 7.0)], None))])
+    assert values(page(world, **bounds, **LEVEL)) == expected
+
+
+def test_an_older_version_may_have_had_more_vintages(world):
+    """What has one vintage now had two at the version of the cursor: its past is read from the vintages."""
+    one, two = START + DAY_SECONDS, START + 3 * DAY_SECONDS
+    asked = {"indicators": ("yield_5y",), "as_of": START + 2 * DAY_SECONDS}
+    for day, known, value in ((1, one, 1.0), (3, two, 2.0)):
+        world.send([sent(ALPHA, day, ("yield_5y.aaa", [Statement(DAYS[0], value, known)], None))])
+    pinned = world.version
+    world.send([sent(ALPHA, 5, ("yield_5y.aaa", [Statement(DAYS[0], 1.0, two)], None))])
+    assert world.db.execute("SELECT rows, vintages FROM series WHERE id LIKE '%yield_5y%'").fetchall() == [(1, 1)]
+    assert values(page(world, version=pinned, **asked)) == [1.0]
+
+
+def test_the_last_row_of_a_topic_may_be_none_of_those_asked_for(world):
+    """It is an instant, which starts on no day; or it was not known by then."""
+    later = Period(None, date(2025, 3, 31)).key
+    world.send([sent(ALPHA, 4, ("level.aaa", [Statement(later, 7.0)], None))])
+    assert page(world, 2, starts_from=date(2025, 1, 1), **LEVEL)[1] is None
+    world.send([sent(ALPHA, 4, ("jobless.aaa", [Statement(MONTHS[4], 8.0)], None))])
+    settled = {"indicators": ("jobless",), "entities": ("country_aaa",)}
+    assert page(world, 4, **settled)[1] == ["jobless", "country_aaa", "M", MONTHS[3]]
+    assert page(world, 4, as_of=START + 2 * DAY_SECONDS, **settled)[1] is None
+
+
+def test_several_topics_are_several_runs(world):
+    several = {"indicators": ("jobless", "level"), "entities": ("country_aaa",)}
+    found = page(world, 7, **several)
+    assert [run.rows for run in found[0]] == [4, 3]
+    assert found[1] == ["level", "country_aaa", "M", MONTHS[2]]
+    # The first topic ends with the page: that another follows must be found out there.
+    assert page(world, 4, **several)[1] == ["jobless", "country_aaa", "M", MONTHS[3]]
+    assert page(world, 10, **several)[1] is None
+
+
+def test_what_is_not_joined(world):
+    withheld = {"indicators": ("policy",), "entities": ("country_bbb",)}
+    assert page(world, **withheld) is None
+    world.allow(GAMMA)
+    assert values(page(world, **withheld)) == [2.0] * len(DAYS)
+    assert page(world, observed_from=START, **LEVEL) is None
+    assert page(world, observed_to=START, **LEVEL) is None
+    world.send([sent(BETA, 4, ("level.aaa", [Statement(MONTHS[0], 3.0)], None))])
+    assert page(world, **LEVEL) is None
+
+
+def test_a_value_that_may_not_be_sent_is_refused_at_the_exit(world):
+    view = world.view()
+    found, _ = view.pages.found(
+        Selection(indicators=("policy",), entities=("country_bbb",)),
+        version=world.version, as_of=None, descending=False, after=None, limit=1,
+    )  # fmt: skip
+    exit_ = Exit(view, world.version, None, date(2025, 4, 1))
+    shown, _ = exit_.found(found, lineage=False)
+    assert b'"valueNumeric":null,"valueText":null' in shown
+    with pytest.raises(RuntimeError, match="gamma:country_bbb:policy:D were about to be sent"):
+        exit_.runs([Run(found[0][2], 0, 1, found[0][5])], lineage=False)
+
+
+def test_marks_that_are_not_those_of_the_rows_are_refused():
+    row = b'{"id":"x"\1,"v":1\2,"p":2\3,"e":3'
+    whole = filled(row + END + row, 2, b",N", b",U", b",T", b"}")
+    assert whole == b'{"id":"x",N,"v":1,U,"p":2,T,"e":3},{"id":"x",N,"v":1,U,"p":2,T,"e":3}'
+    for text, rows in ((row, 2), (row + END + row, 1), (row.replace(b"3", b"\2"), 1), (row.replace(b"\3", b""), 1)):
+        with pytest.raises(ValueError, match="a character that no JSON text may hold"):
+            filled(text, rows, b",N", b",U", b",T", b"}")
