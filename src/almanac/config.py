@@ -27,10 +27,20 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourceSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Operator's word on one source: a recorded consent, and the key its API wants."""
+    """Operator's word on one source: a recorded consent, the key its API wants or the contact it asks for."""
 
     consent: Consent | None = None
     api_key: str | None = None
+    contact: str | None = None
+    #: Companies to ask for, by CIK or ticker; none: all.
+    companies: tuple[str, ...] = ()
+    #: Ask for all companies' responses in one archive.
+    bulk: bool = False
+
+    def key(self, setting: str | None) -> str | None:
+        """Value of the setting that a source names as its key (`ALMANAC_SOURCES__SEC__CONTACT`), None without one."""
+        held: str | None = getattr(self, setting.rpartition("__")[2].lower()) if setting else None
+        return held
 
 
 class Http(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,7 +121,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return instant(datetime.fromisoformat(self.now)) if self.now else int(time.time())
 
 
-_LISTS = {"cors_origins", "trusted_proxies"}
+_LISTS = {"cors_origins", "trusted_proxies", "companies"}
 
 
 def load(environ: dict[str, str] | None = None) -> Settings:
@@ -129,7 +139,7 @@ def load(environ: dict[str, str] | None = None) -> Settings:
         if name.startswith("ALMANAC_"):
             path = name.removeprefix("ALMANAC_").lower().split("__")
             value: Any = env[name]
-            if path[0] in _LISTS:
+            if path[-1] in _LISTS:
                 value = [part.strip() for part in value.split(",") if part.strip()]
             _merge(merged, _nest(path, value))
     merged["home"] = str(home)

@@ -114,6 +114,10 @@ WRONG: dict[str, tuple[Callable[[Part], None], str]] = {
         code(exposure="shut", reason="because"),
         "series P2: unknown exposure shut, allowed are public, internal_only, restricted, blocked",
     ),
+    "cadence": (
+        lambda part: part["source"][0].update(cadence="0 25 * * *"),
+        "source office-prices: cadence: '0 25 * * *' is not a cron line: Bad hour",
+    ),
     "exposure without a reason": (
         source_rights(exposure="blocked"),
         "source office-prices: exposure blocked needs a reason",

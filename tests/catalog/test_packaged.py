@@ -94,7 +94,7 @@ def test_units_agree_with_the_indicators(catalog: Catalog) -> None:
 
 
 def test_scale_is_said_once(catalog: Catalog) -> None:
-    """A unit says its power of ten in its name; only credit in national currency has a scale of its own."""
+    """A unit says its power of ten in its name; only credit and Japan's money in national currency have a scale of their own."""
     assert {unit.id: unit.scale for unit in catalog.units.values() if unit.scale} == {
         "thousands": 3,
         "usd_millions": 6,
@@ -103,7 +103,10 @@ def test_scale_is_said_once(catalog: Catalog) -> None:
         "local_currency_billions": 9,
     }
     specs = [spec for natives in catalog.series.values() for spec in natives.values()]
-    assert {(spec.source, spec.indicator, spec.scale) for spec in specs if spec.scale} == {("bis", "total_credit", 9)}
+    assert {(spec.source, spec.indicator, spec.scale) for spec in specs if spec.scale} == {
+        ("bis", "total_credit", 9),
+        ("boj", "m2", 8),
+    }
 
 
 def test_treasury_maps_the_curve_but_not_the_display_field(catalog: Catalog) -> None:
@@ -197,6 +200,16 @@ def test_sources_say_what_they_are(catalog: Catalog) -> None:
         "imf": ("imf", "sdmx:imf", True, None),
         "norges-bank": ("norges-bank", "sdmx:norges-bank", False, None),
         "bundesbank": ("bundesbank", "sdmx:bundesbank", False, None),
+        "sec": ("sec", "sec", True, None),
+        "eurostat": ("eurostat", "sdmx:eurostat", False, None),
+        "oecd": ("oecd", "sdmx:oecd", False, None),
+        "world-bank": ("world-bank", "world_bank", False, None),
+        "bls": ("bls", "bls", False, None),
+        "bls-calendar": ("bls", "bls_calendar", False, None),
+        "boj": ("boj", "boj", False, None),
+        "insee": ("insee", "sdmx:insee", False, None),
+        "istat": ("istat", "sdmx:istat", False, None),
+        "abs": ("abs", "sdmx:abs", False, None),
     }
     assert catalog.sources["fred"].key_setting == "ALMANAC_SOURCES__FRED__API_KEY"
 

@@ -98,6 +98,12 @@ def flow(**fields):
     return part
 
 
+def areas(**fields):
+    part = small()
+    part["areas"][0].update(fields)
+    return part
+
+
 def source(connector):
     part = small()
     part["source"][0]["connector"] = connector
@@ -150,6 +156,14 @@ WRONG = {
         "service office: flow RATES has no dimension MOON",
     ),
     "window": (flow(window_years=2), "service office: flow RATES has window_years and no first_year"),
+    "variant of nobody": (areas(variants={"ZZ": "former"}), LINES + "area table places has no code ZZ"),
+    "members of nobody": (areas(compositions={"ZZ": "none"}), LINES + "area table places has no code ZZ"),
+    "flag that is none": (
+        service(flags="ab", confidential="c"),
+        "service office: confidential c is not among its flags ab",
+    ),
+    "zone": (service(zone="Mars/Olympus"), "service office: unknown time zone Mars/Olympus"),
+    "dot in a flow": (flow(id="RA.TES"), "service office: flow RA.TES has a dot in its name"),
     "host of two": (second_service(), "services office and other share the host data.example.org"),
 }
 

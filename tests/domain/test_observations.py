@@ -207,3 +207,54 @@ def test_an_id_never_changes():
         observation_id("a:country_usa:cpi_index:M", JANUARY, 1_770_000_000, 1.5, None)
         == "obs_ccu7pxbih52qd3psunhhezmvfw"
     )
+
+
+def plainly(stated, period, allowance):
+    """`settle` as it is defined, one step after another."""
+    winners = {}
+    for one in stated:
+        held = winners.get(one.known)
+        if held is None or held.state != one.state:
+            winners[one.known] = one
+        elif held.released is None and one.released is not None:
+            flags = held.flags & ~(UNKNOWN | DAY) | one.flags & (FINAL | UNKNOWN | DAY)
+            winners[one.known] = held._replace(released=one.released, flags=flags)
+    found = []
+    span = Period.from_key(period)
+    for _, one in sorted(winners.items()):
+        if (not found and one.withdrawn) or (found and found[-1].state == one.state):
+            continue
+        flags = one.flags & (FINAL | UNKNOWN | DAY)
+        if span.start is not None and end_of_day(span.start) - 86_399 > one.known:
+            flags |= FORECAST
+        if not one.flags & (FINAL | UNKNOWN):
+            if found:
+                flags |= REVISED
+            elif one.released is not None and one.released <= end_of_day(span.end) + allowance * 86_400 + 1:
+                flags |= INITIAL
+        found.append(one._replace(flags=flags))
+    return found
+
+
+@given(
+    st.lists(
+        st.builds(
+            Vintage,
+            known=st.integers(SOON - 3, SOON + 3),
+            value=st.sampled_from([None, 1.0, 2.0]),
+            text=st.sampled_from([None, None, "x"]),
+            flags=st.integers(0, 63),
+            released=st.none() | st.integers(SOON - 3, SOON + 3),
+            ingested=st.just(SOON + 9),
+            payload=st.integers(1, 3),
+        ),
+        max_size=6,
+    ),
+    st.sampled_from(
+        [*map(Period.parse, ("2026-01", "2026-02-10", "2026-02-11", "2025")), Period(None, date(2026, 2, 20))]
+    ),
+    st.integers(0, 12),
+)
+def test_settling_is_what_it_is_defined_to_be(stated, period, allowance):
+    key = period.key
+    assert settle(stated, key, allowance) == plainly(stated, key, allowance)

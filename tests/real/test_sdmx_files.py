@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 
 from almanac.catalog.load import load
-from almanac.catalog.services import Flow, Service
 from almanac.domain.observations import UNKNOWN, Statement, instant
-from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec
+from almanac.domain.periods import Period
 from almanac.sources.base import Payload, connector
-from almanac.sources.sdmx import Sdmx
 
 FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data"
 
@@ -167,74 +164,3 @@ def test_structure_messages_are_named(catalog, listed, source, path, form):
     parsed = read(catalog, listed, source, path)
     assert (parsed.ignored or "").endswith(f"a structure message ({form}), which has no observations")
     assert parsed.blocks == []
-
-
-INSEE = ["IDBANK", "TITLE", "LAST_UPDATE", "UNIT_MEASURE", "REF_AREA", "DECIMALS", "BASE_PER", "TIME_PER_COLLECT"]
-KEI = ["REF_AREA", "FREQ", "MEASURE", "UNIT_MEASURE", "ACTIVITY", "ADJUSTMENT", "TRANSFORMATION"]
-PRICES = "REF_AREA FREQ METHODOLOGY MEASURE UNIT_MEASURE EXPENDITURE ADJUSTMENT TRANSFORMATION".split()  # noqa: SIM905  (as the address writes the order)
-#: Services that have no source yet: file, flow, its dimensions, its attributes, one key, its frequency, count and a value.
-OTHERS = [
-    (
-        "macro/insee/insee_ipi_2010_a21.xml",
-        "IPI-2010-A21",
-        ["FREQ", "PRODUIT", "NATURE"],
-        INSEE,
-        "M.B.BRUT",
-        "M",
-        ("2015-10", 105.61),
-    ),
-    (
-        "macro/istat/istat_47_850.xml",
-        "47_850",
-        ["FREQ", "REF_AREA", "DATA_TYPE", "TYPE_SOCIO_EDUC_SERVICE", "TYPE_MANAGEMENT", "HOLDER_SECTOR_PUBPRIV"],
-        [],
-        "A.001001.AUTP.ALL.ALL.1",
-        "A",
-        ("2022", 30.0),
-    ),
-    (
-        "macro/eurostat/nrg_bal_s.xml",
-        "NRG_BAL_S",
-        ["freq", "nrg_bal", "siec", "unit", "geo"],
-        [],
-        "A.AFC.C0000X0350-0370.GWH.AL",
-        "A",
-        ("1990", 6644.088),
-    ),
-    (
-        "macro/oecd/oecd_kei_ea20_indpro_m.csv",
-        "DSD_KEI@DF_KEI",
-        KEI,
-        ["DECIMALS", "BASE_PER"],
-        "EA20.M.PRVM.GR.BTE.Y.GY",
-        "M",
-        ("2026-02", -1.31445904954444),
-    ),
-    (
-        "macro/oecd/oecd_prices_gbr_m_2026.csv",
-        "DSD_PRICES@DF_PRICES_ALL",
-        PRICES,
-        ["DECIMALS", "BASE_PER", "DURABILITY"],
-        "GBR.M.N.CPI.PA._T.N.GY",
-        "M",
-        ("2026-07", 3.1),
-    ),
-]
-
-
-@pytest.mark.parametrize(("path", "flow", "dimensions", "attributes", "key", "frequency", "value"), OTHERS)
-def test_one_more_service_is_a_few_lines_of_data(listed, path, flow, dimensions, attributes, key, frequency, value):
-    """Offices that no source asks yet: described as data, their files are read whole."""
-    described = Flow(id=flow, dimensions=tuple(dimensions), attributes=tuple(attributes))
-    service = Service(id="x", hosts=("example.org",), url="https://example.org/{flow}/{key}", flow=(described,))
-    native = f"{flow}.{key}"
-    spec = SeriesSpec(
-        source="x", native=native, indicator="x", entity="x", frequency=Frequency(frequency), unit="index", name="x"
-    )
-    body = (FOLDER / path).read_bytes()
-    parsed = Sdmx(service, service, {}).parse(Payload(listed[path], body, 0, ""), None, {native: spec})
-    (block,) = parsed.blocks
-    found = {s.period: s.value for s in block.statements}
-    assert found[Period.parse(value[0]).key] == value[1]
-    written = len(re.findall(rb"<generic:ObsValue |<Obs ", body)) or body.count(b"\n") - 1
-    assert len(found) + sum(parsed.unmapped.values()) == written

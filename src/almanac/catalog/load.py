@@ -15,6 +15,7 @@ from almanac.catalog import succession
 from almanac.catalog.lines import plain
 from almanac.catalog.services import Areas, Service, expanded
 from almanac.catalog.services import problems as service_problems
+from almanac.domain.cadence import Cadence
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
 from almanac.domain.rights import Exposure
@@ -104,7 +105,26 @@ class Catalog(msgspec.Struct, frozen=True):
 
 def load(extra: Iterable[Mapping[str, Any]] = ()) -> Catalog:
     """The catalogue of the package, with `extra` parts (the simulated world's) added to it. Raises CatalogError."""
-    return build([*_packaged(), *extra])
+    return with_indicators(build([*_packaged(), *extra]), _of_companies())
+
+
+def with_indicators(catalog: Catalog, more: Iterable[Indicator]) -> Catalog:
+    """A catalogue with indicators that no formula of it computes and no series of it feeds. Raises CatalogError."""
+    every = dict(catalog.indicators)
+    twice = [one.slug for one in more if every.setdefault(one.slug, one) is not one]
+    grown = msgspec.structs.replace(catalog, indicators=every)
+    problems = [f"indicator {slug} is there twice" for slug in twice] + list(_check(grown))
+    if problems:
+        raise CatalogError("\n".join(problems))
+    return grown
+
+
+@functools.cache
+def _of_companies() -> tuple[Indicator, ...]:
+    """Lines of statements, their raw facts, ratios and scores."""
+    from almanac.catalog import companies, measures  # noqa: PLC0415  (they raise this module's error)
+
+    return (*companies.indicators(), *measures.indicators())
 
 
 @functools.cache
@@ -121,7 +141,9 @@ def _packaged() -> tuple[Mapping[str, Any], ...]:
 def _read(folder: Traversable) -> Iterator[Mapping[str, Any]]:
     for item in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if item.is_dir():
-            yield from _read(item)
+            # Files about companies have readers of their own.
+            if item.name != "companies":
+                yield from _read(item)
         elif item.name.endswith(".toml"):
             try:
                 yield tomllib.loads(item.read_text("utf-8"))
@@ -267,6 +289,7 @@ def _check(catalog: Catalog) -> Iterator[str]:
             yield f"source {source_record.id}: declared_release must be same_day"
         if source_record.declared_release and not source_record.release_url:
             yield f"source {source_record.id}: a declared release needs release_url"
+        yield from _cadence_problems(source_record)
         rights = source_record.rights
         if rights.exposure is not Exposure.public and not rights.reason:
             yield f"source {source_record.id}: exposure {rights.exposure.name} needs a reason"
@@ -301,6 +324,15 @@ def _check(catalog: Catalog) -> Iterator[str]:
             if spec.exposure is not Exposure.public and not spec.reason:
                 yield f"series {source_id} {spec.native}: exposure {spec.exposure.name} needs a reason"
         yield from succession.problems(source_id, natives)
+
+
+def _cadence_problems(source: Source) -> Iterator[str]:
+    if source.cadence is None:
+        return
+    try:
+        Cadence(source.cadence)
+    except ValueError as error:
+        yield f"source {source.id}: cadence: {error}"
 
 
 def _circles(catalog: Catalog) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+from zoneinfo import available_timezones
 
 import msgspec
 
@@ -38,6 +39,8 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     corrected: str | None = None
     #: Attribute with the last year that is not a projection.
     last_actual: str | None = None
+    #: The publisher has closed it: what a mirror holds of it is read, nothing is asked.
+    closed: bool = False
 
     def owns(self, word: str) -> bool:
         """Whether a publisher's name for a flow means this one."""
@@ -63,6 +66,21 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     attributes: tuple[str, ...] = ()
     #: What is written where there is no value, whatever the observation's status.
     absent: tuple[str, ...] = ()
+    #: Attributes with an observation's status and with its confidentiality.
+    status: str = "OBS_STATUS"
+    confidentiality: str = "OBS_CONF"
+    #: Letters of the status that a row keeps (`metadata.flags`). None: no row keeps any. With some, an unknown one is refused.
+    flags: str = ""
+    #: Those of them that say that the value is not for everyone.
+    confidential: str = ""
+    #: Attribute with the time of the state a message holds (`metadata.publishedAt`). It is a bound, so it dates no value.
+    published: str | None = None
+    #: Zone of such a time that is written without one.
+    zone: str | None = None
+    #: Labels that the service writes in place of codes when asked to → the codes.
+    labels: dict[str, str] = {}
+    #: The publisher's own limit of requests an hour.
+    per_hour: int | None = None
     flow: tuple[Flow, ...]
 
     def find(self, words: Iterable[str]) -> Flow | None:
@@ -71,11 +89,18 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Areas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A publisher's codes of places: those of every entity's `field`, if one is named, and `codes` → entity id."""
+    """A publisher's codes of places: those of every entity's `field`, if one is named, and `codes` → entity id.
+
+    Two codes of one entity make two series of it, so all but one of them need a variant.
+    """
 
     id: str
     field: str | None = None
     codes: dict[str, str] = {}
+    #: Codes whose series are variants of their entity's main one (an aggregate of fixed members beside the changing one).
+    variants: dict[str, str] = {}
+    #: Who belongs to an aggregate, by code.
+    compositions: dict[str, str] = {}
 
 
 def places(areas: Areas, entities: Mapping[str, Entity]) -> Iterator[tuple[str, Entity]]:
@@ -111,20 +136,31 @@ def expanded(
         found = dict(places(areas[each], entities))
     except KeyError as error:
         raise msgspec.ValidationError(f"area table {each}: unknown entity {error.args[0]}") from None
-    unknown = sorted({*leave, *(only or ())} - set(found))
+    table = areas[each]
+    unknown = sorted({*leave, *(only or ()), *table.variants, *table.compositions} - set(found))
     if unknown:
         raise msgspec.ValidationError(f"area table {each} has no code {', '.join(unknown)}")
+    patterns = {name: value for name, value in ready.items() if isinstance(value, str) and "{" in value}
+    with_currency = any("{currency}" in pattern for pattern in patterns.values())
     for code, entity in found.items():
         if code in leave or (only is not None and code not in only):
             continue
-        words = {"area": code, "name": entity.name, "currency": entity.currency}
-        if entity.currency is None and any("{currency}" in str(value) for value in ready.values()):
+        if entity.currency is None and with_currency:
             continue
-        texts = {
-            name: value.format_map(words) if isinstance(value, str) and "{" in value else value
-            for name, value in ready.items()
-        }
-        yield {"entity": entity.id, **texts}
+        words = {"area": code, "name": entity.name, "currency": entity.currency}
+        texts = {name: pattern.format_map(words) for name, pattern in patterns.items()}
+        yield {"entity": entity.id, **ready, **texts, **_aggregate(table, code, ready)}
+
+
+def _aggregate(areas: Areas, code: str, line: Mapping[str, Any]) -> dict[str, str]:
+    """What an area table says of the series of one code. A variant of the line's own is joined to the table's."""
+    found: dict[str, str] = {}
+    if code in areas.compositions:
+        found["composition"] = areas.compositions[code]
+    variants = [variant for variant in (areas.variants.get(code), line.get("variant")) if variant is not None]
+    if variants:
+        found["variant"] = "-".join(variants)
+    return found
 
 
 def problems(
@@ -133,10 +169,16 @@ def problems(
     """Every contradiction between services, their sources and their series, one line each."""
     hosts: dict[str, str] = {}
     for service in services.values():
+        if not set(service.confidential) <= set(service.flags):
+            yield f"service {service.id}: confidential {service.confidential} is not among its flags {service.flags}"
+        if service.zone is not None and service.zone not in available_timezones():
+            yield f"service {service.id}: unknown time zone {service.zone}"
         for host in service.hosts:
             if hosts.setdefault(host, service.id) != service.id:
                 yield f"services {hosts[host]} and {service.id} share the host {host}"
         for flow in service.flow:
+            if "." in flow.id:
+                yield f"service {service.id}: flow {flow.id} has a dot in its name, which ends it in a native code"
             for name in (*flow.every, *flow.public):
                 if name not in flow.dimensions:
                     yield f"service {service.id}: flow {flow.id} has no dimension {name}"
@@ -150,8 +192,9 @@ def problems(
         except KeyError as error:
             yield f"source {source.id}: {error.args[0]}"
             continue
+        flows = {flow.id: flow for flow in service.flow}
         for spec in series.get(source.id, {}).values():
-            yield from _native(service, source.id, spec)
+            yield from _native(service, flows, source.id, spec)
 
 
 def named(name: str, services: Mapping[str, Service]) -> Service:
@@ -168,14 +211,16 @@ def named(name: str, services: Mapping[str, Service]) -> Service:
     return msgspec.structs.replace(service, flow=flow)
 
 
-def _native(service: Service, source: str, spec: SeriesSpec) -> Iterator[str]:
-    flow = next((flow for flow in service.flow if spec.native.startswith(flow.id + ".")), None)
+def _native(service: Service, flows: Mapping[str, Flow], source: str, spec: SeriesSpec) -> Iterator[str]:
+    name, *codes = spec.native.split(".")
+    flow = flows.get(name)
     if flow is None:
         yield f"series {source} {spec.native}: no flow of service {service.id}"
         return
-    codes = spec.native.removeprefix(flow.id + ".").split(".")
     if len(codes) != len(flow.dimensions) or not all(codes) or "*" in codes:
         yield f"series {source} {spec.native}: not one code for each of {', '.join(flow.dimensions)}"
+        return
+    if not flow.public:
         return
     own = dict(zip(flow.dimensions, codes, strict=True))
     shut = [name for name, allowed in flow.public.items() if own.get(name) not in allowed]

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 @click.argument("names", metavar="SOURCE…", nargs=-1)
 @click.option("--all", "every", is_flag=True, help="All sources; one whose key is missing is passed over (exit 3).")
 @click.option(
+    "--due",
+    is_flag=True,
+    help="Ask only what is due, of the SOURCEs or of all, as `almanac worker` would: for cron. Nothing due: exit 0.",
+)
+@click.option(
     "--from",
     "folder",
     type=click.Path(path_type=Path),
@@ -35,21 +40,30 @@ if TYPE_CHECKING:
 )
 @click.option("--since", metavar="DATE", help="Ask only for what is about this day or later, like 2026-01-31.")
 def ingest(
-    names: tuple[str, ...], every: bool, folder: Path | None, entities: tuple[str, ...], since: str | None
+    names: tuple[str, ...],
+    every: bool,
+    due: bool,
+    folder: Path | None,
+    entities: tuple[str, ...],
+    since: str | None,
 ) -> None:
     """Fetch, keep raw, read, append, derive. SOURCE is a source id or a provider's short name.
 
     Exit 0 all good, 3 some quarantined or failed, 1 nothing ingested.
     """
-    from almanac.pipeline.ingest import exit_code, from_mirror, from_network
+    from almanac.pipeline.asking import from_network
+    from almanac.pipeline.ingest import exit_code, from_mirror
+    from almanac.pipeline.worker import note_asked
     from almanac.pipeline.world import REAL, World
 
+    if due:
+        _due(names, narrowed=bool(every or folder or entities or since))
     if every == bool(names):
-        raise click.UsageError("name one source or more, or give --all")
+        raise click.UsageError("name one source or more, or give --all or --due")
     first = _day(since)
     chosen = settings()
     with World(chosen, kind=REAL) as world:
-        sources = _sources(world.catalog, names)
+        sources = named_sources(world.catalog, names)
         about = _entities(world.catalog, entities)
         missing: list[Source] = []
         progress = Progress()
@@ -66,9 +80,23 @@ def ingest(
                         raise click.ClickException(told)
                     progress.say(f"passed over: {told}")
                 ready = [source for source in sources if source not in missing]
-                outcomes = from_network(world, ready, first, progress.say, progress.track, about)
-    _summary(outcomes)
+                began = chosen.clock()
+                try:
+                    outcomes = from_network(world, ready, first, progress.say, progress.track, about)
+                except ValueError as error:
+                    raise click.ClickException(str(error)) from None
+                if first is None and about is None:
+                    note_asked(world, outcomes, began)
+    summary(outcomes)
     sys.exit(exit_code(outcomes) or (3 if missing else 0))
+
+
+def _due(names: tuple[str, ...], *, narrowed: bool) -> NoReturn:
+    from almanac.commands import worker
+
+    if narrowed:
+        raise click.UsageError("--due asks a source whole, by its cadence: no other option goes with it")
+    worker.due(names)
 
 
 def _day(text: str | None) -> date | None:
@@ -78,7 +106,7 @@ def _day(text: str | None) -> date | None:
         raise click.BadParameter(f"{text!r} is not a day like 2026-01-31", param_hint="'--since'") from None
 
 
-def _sources(catalog: Catalog, names: Sequence[str]) -> list[Source]:
+def named_sources(catalog: Catalog, names: Sequence[str]) -> list[Source]:
     """Real sources with a connector, by the names given; all of them for none. Each once, in the order of naming."""
     real = {key: source for key, source in catalog.sources.items() if source.connector and not source.simulated}
     found: dict[str, Source] = {}
@@ -113,11 +141,16 @@ def _unknown(what: str, name: str, valid: Sequence[str]) -> str:
 
 
 def _lacks_key(chosen: Settings, source: Source) -> bool:
+    return source.key_required and not _has_key(chosen, source)
+
+
+def _has_key(chosen: Settings, source: Source) -> bool:
     held = chosen.sources.get(source.id)
-    return source.key_setting is not None and not (held and held.api_key)
+    return bool(held and held.key(source.key_setting))
 
 
-def _summary(outcomes: Sequence[Outcome]) -> None:
+def summary(outcomes: Sequence[Outcome]) -> None:
+    """What came of each source, as a table on standard output."""
     rows = [
         {
             "source": o.source,
@@ -142,7 +175,7 @@ def sources(as_json: bool) -> None:
     from almanac.catalog.load import load
 
     chosen = settings(home=False)
-    rows = [_source_row(chosen, source) for source in _sources(load(), ())]
+    rows = [_source_row(chosen, source) for source in named_sources(load(), ())]
     table(rows, ("id", "fetches", "license", "vintages", "needs", "consent"), as_json=as_json)
 
 
@@ -151,7 +184,9 @@ def _source_row(chosen: Settings, source: Source) -> dict[str, Any]:
 
     needs = ["network"]
     if source.key_setting is not None:
-        needs.append(f"key ({source.key_setting}, {'missing' if _lacks_key(chosen, source) else 'set'})")
+        optional = "optional, " if source.key_optional else ""
+        state = "set" if _has_key(chosen, source) else "missing"
+        needs.append(f"key ({source.key_setting}, {optional}{state})")
     if source.rights.channel is Exposure.public:
         consent = "not needed"
     else:
@@ -184,5 +219,5 @@ def sandbox(observations: int | None) -> None:
             outcomes = load(world, lambda _: None, observations)
         except ValueError as error:
             raise click.ClickException(str(error)) from None
-    _summary(outcomes)
+    summary(outcomes)
     sys.exit(exit_code(outcomes))

@@ -90,7 +90,7 @@ def _tell(found: Status) -> None:
     click.echo()
     table(
         [msgspec.to_builtins(one) for one in found.sources],
-        ("id", "health", "lastAttemptAt", "lastSuccessAt", "lastIngestedAt", "unreadable", "lastError"),
+        ("id", "health", "lastAttemptAt", "lastSuccessAt", "lastIngestedAt", "series", "staleSeries", "reason"),
     )
     if found.quarantine:
         click.echo()

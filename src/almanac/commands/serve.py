@@ -52,11 +52,16 @@ def serve(host: str | None, port: int | None, ops_port: int | None, workers: int
 @_listeners
 def demo(host: str | None, port: int | None, ops_port: int | None, workers: int | None) -> None:
     """Load the simulated world into a folder of its own, print a fresh key and a first request, and serve it."""
-    from almanac.demo import first_request, prepare
+    from almanac.demo import companies, first_request, prepare
     from almanac.serving import serve as run
 
     chosen = _chosen(settings(), host=host, port=port, ops_port=ops_port, workers=workers)
-    apart, key = prepare(chosen, lambda text: click.echo(text, err=True))
+
+    def say(text: str) -> None:
+        click.echo(text, err=True)
+
+    apart, key = prepare(chosen, say)
     click.echo(f"Key: {key}")
     click.echo(f"Try: {first_request(apart, key)}")
-    run(apart)
+    with companies(apart, say):
+        run(apart)

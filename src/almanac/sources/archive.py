@@ -66,6 +66,22 @@ class Stream:
             raise SourceChanged(f"{self._where} unpacks to more than {self._budget.member} bytes")
         return chunk
 
+    def lines(self, longest: int = 1 << 20) -> Iterator[bytes]:
+        """Lines without their ends (a line feed), while the member is read. Raises SourceChanged for one longer than `longest`."""
+        rest = b""
+        while chunk := self.read():
+            first, *others = chunk.split(b"\n")
+            rest += first
+            if others:
+                *whole, last = others
+                yield rest
+                yield from whole
+                rest = last
+            if len(rest) > longest:
+                raise SourceChanged(f"{self._where} has a line of more than the {longest} bytes that are read")
+        if rest:
+            yield rest
+
 
 class Archive:
     """A zip archive held in memory. Raises SourceChanged where it is none."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Protocol
+from typing import Protocol, Self, runtime_checkable
 
+from almanac.domain.companies import CompanyFacts, CompanyRecord, Filing
 from almanac.domain.observations import Statement
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Exposure
@@ -22,12 +23,22 @@ class SourceChanged(Exception):  # noqa: N818  (the name says what happened upst
 
 
 @dataclass(frozen=True, slots=True)
+class Limit:
+    """A publisher's own limit on requests, counted over all its hosts together, under one name."""
+
+    name: str
+    per_second: float
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One GET. `secret` holds query parameters (an API key) that are added on the wire only: never kept, never logged."""
 
     url: str
     secret: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict)
+    #: Kept beside the settings' own pace: the slower of the two holds.
+    limit: Limit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +82,34 @@ class ReleaseDate:
     day: date
 
 
+@dataclass(frozen=True, slots=True)
+class CalendarEntry:
+    """
+    One entry of a publisher's calendar of releases, as it stands in one payload.
+
+    `start` is an instant in unix seconds where the hour is stated (`precision` `minute`), else None; `day` is then the
+    day itself, and for an instant the day in `zone`. `sequence` grows with each change the publisher makes.
+    """
+
+    #: The publisher's own name of the entry, the same through every change of it.
+    uid: str
+    release: str
+    start: int | None
+    day: date
+    #: IANA name of the zone in which the publisher states the time.
+    zone: str
+    #: `minute` or `day`.
+    precision: str
+    #: `scheduled`, `tentative` or `canceled`.
+    status: str
+    sequence: int = 0
+    #: When the publisher last changed it, unix seconds, where told.
+    last_modified: int | None = None
+    url: str | None = None
+    #: What the release is about, where told, as people write it: `2026-10`, `2026-Q3`, `2026`.
+    period: str | None = None
+
+
 @dataclass(slots=True)
 class Parsed:
     """All that a payload held. Nothing is dropped silently: what is not taken is counted or named here."""
@@ -84,6 +123,11 @@ class Parsed:
     tightened: dict[str, tuple[Exposure, str]] = field(default_factory=dict)
     releases: list[Release] = field(default_factory=list)
     release_dates: list[ReleaseDate] = field(default_factory=list)
+    calendar: list[CalendarEntry] = field(default_factory=list)
+    companies: list[CompanyRecord] = field(default_factory=list)
+    #: With the CIK of the company that filed.
+    filings: list[tuple[int, Filing]] = field(default_factory=list)
+    facts: list[CompanyFacts] = field(default_factory=list)
 
 
 class Connector(Protocol):
@@ -109,6 +153,64 @@ class Connector(Protocol):
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one payload. `series` maps the native codes of this source. Raises SourceChanged."""
         ...
+
+
+class Options(Protocol):
+    """What an operator chooses of a source beside its key (the settings' `sources.ID`)."""
+
+    @property
+    def companies(self) -> tuple[str, ...]: ...
+    @property
+    def bulk(self) -> bool: ...
+
+
+@runtime_checkable
+class Choosing(Protocol):
+    """A connector with options."""
+
+    def chosen(self, options: Options) -> Self:
+        """The same connector, planning by these options. Raises ValueError naming the setting at fault."""
+        ...
+
+
+@runtime_checkable
+class Leading(Protocol):
+    """A connector whose responses name further ones to be asked for."""
+
+    def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
+        """Requests that a response leads to, in a fixed order. Raises SourceChanged, ValueError naming the setting."""
+        ...
+
+
+@runtime_checkable
+class Packed(Protocol):
+    """A connector of a publisher that also sends many responses in one archive."""
+
+    def unpack(self, payload: Payload) -> Iterator[Payload] | None:
+        """The responses in an archive, each under the URL it has of its own, one at a time; None: this is no archive.
+
+        They are kept and read in the archive's place. Raises SourceChanged.
+        """
+        ...
+
+
+def chosen(reader: Connector, options: Options | None) -> Connector:
+    """The connector as an operator's settings want it."""
+    return reader.chosen(options) if options is not None and isinstance(reader, Choosing) else reader
+
+
+def unpacked(reader: Connector, payload: Payload) -> Iterator[Payload]:
+    """A payload, or if it is an archive the payloads in it. Raises SourceChanged when it comes to a damaged one."""
+    inside = reader.unpack(payload) if isinstance(reader, Packed) else None
+    if inside is None:
+        yield payload
+    else:
+        yield from inside
+
+
+def followed(reader: Connector, payload: Payload, source: Source, key: str | None) -> list[Request]:
+    """What a response leads to. Raises as `Leading.follow` does."""
+    return reader.follow(payload, source, key) if isinstance(reader, Leading) else []
 
 
 def connector(name: str) -> Connector:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
 from typing import Protocol, Self
 
 import httpx2
@@ -105,6 +106,7 @@ class FetchFailed(Exception):  # noqa: N818  (the name says what happened)
 class Fetcher:
     """Fetches one URL at a time; share one between threads, so that they keep one rate per host.
 
+    Processes that are given the same `pace_folder` keep it together.
     `clock` and `sleep` time pauses and the deadline, `jitter` gives numbers from 0 to 1; they are arguments for tests.
     So is `transport`; the default one verifies certificates, and there is no way to ask it not to.
     """
@@ -117,11 +119,12 @@ class Fetcher:
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
         transport: httpx2.BaseTransport | None = None,
+        pace_folder: Path | None = None,
     ) -> None:
         self._http = http
         self._clock = clock
         self._jitter = jitter
-        self._pace = Pace(http.requests_per_second, clock, sleep)
+        self._pace = Pace(http.requests_per_second, clock, sleep, pace_folder)
         wire.mute()
         self._client = httpx2.Client(
             transport=wire.Wire(clock) if transport is None else transport,
@@ -214,9 +217,11 @@ class Fetcher:
         """Wait for a slot. The total time begins with the first: other threads' turns are not the host's fault."""
         total = self._http.total_timeout
         limit = min(total, chain.deadline - self._clock())
-        if not self._pace.take(host, limit):
-            raise chain.failure(f"{host} is to be left alone for longer than the {max(limit, 0):.0f} s allowed")
-        chain.host = host
+        own = chain.request.limit
+        paced = host if own is None else own.name
+        if not self._pace.take(paced, limit, None if own is None else own.per_second):
+            raise chain.failure(f"{paced} is to be left alone for longer than the {max(limit, 0):.0f} s allowed")
+        chain.host = paced
         chain.deadline = min(chain.deadline, self._clock() + total)
 
     @contextmanager

@@ -1,0 +1,110 @@
+"""`almanac worker` and `almanac ingest --due`: asking sources when their cadence says so."""
+# ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from almanac.commands.ingest import named_sources, summary
+from almanac.commands.shared import Progress, settings
+
+if TYPE_CHECKING:
+    from almanac.pipeline.worker import Round, Worker
+
+#: Exit code after a round that did not do all it should.
+_SOME = 3
+
+
+@click.command()
+@click.argument("names", metavar="[SOURCE]…", nargs=-1)
+@click.option("--once", is_flag=True, help="Do what is due now, and end as `almanac ingest --due` does.")
+def worker(names: tuple[str, ...], once: bool) -> None:
+    """Fetch each source when it is due, until SIGTERM or Ctrl-C; then finish the payload in hand and exit 0.
+
+    SOURCE is a source id or a provider's short name; none: all. Several workers share the work. A source that lacks a
+    key or a consent is passed over.
+    """
+    if once:
+        due(names)
+    else:
+        with _worker(names, bars=False) as ready:
+            ready.run()
+
+
+def due(names: tuple[str, ...]) -> NoReturn:
+    """Ask what is due, print what came of it, and exit: 0 all good or nothing due, 3 some failed, 1 nothing ingested."""
+    with _worker(names, bars=True) as ready:
+        done = ready.round()
+    if done.outcomes:
+        summary(done.outcomes)
+    elif not done.stopped:
+        click.echo(_nothing(done), err=True)
+    sys.exit(_exit_code(done))
+
+
+def _exit_code(done: Round) -> int:
+    from almanac.pipeline.ingest import exit_code
+
+    if done.stopped:
+        return _SOME
+    return exit_code(done.outcomes) if done.outcomes else 0
+
+
+def _nothing(done: Round) -> str:
+    from almanac.commands.shared import time
+
+    if done.next_at is None:
+        return "nothing is due: there is no source to ask"
+    return f"nothing is due; {done.next_source} is next, at {time(done.next_at)}"
+
+
+@contextmanager
+def _worker(names: tuple[str, ...], *, bars: bool) -> Iterator[Worker]:
+    from almanac.catalog.load import load
+    from almanac.pipeline.ingest import untracked
+    from almanac.pipeline.worker import Worker
+
+    chosen = settings()
+    only = [source.id for source in named_sources(load(), names)] if names else []
+    owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+    progress = Progress()
+    with progress(), _stopping() as stop:
+        # Whom to spare and when is no secret: any generator will do.
+        chance = random.Random()  # noqa: S311
+        yield Worker(
+            chosen, only, owner, progress.say, stop, chance=chance, track=progress.track if bars else untracked
+        )
+
+
+@contextmanager
+def _stopping() -> Iterator[threading.Event]:
+    """Set by the first SIGTERM or SIGINT. The second one ends the process as if nobody listened."""
+    stop = threading.Event()
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def ask_to_stop(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        restore()
+
+    for number in before:
+        signal.signal(number, ask_to_stop)
+    try:
+        yield stop
+    finally:
+        restore()

@@ -1,0 +1,106 @@
+"""
+What a look-up compares of a name, and names as slugs.
+
+Two spellings of one name have one normal form: case, accents, punctuation, the mark of a state and the legal form at
+the end do not count. Words that tell companies apart (`Holdings`, `Group`, `Trust`, `Class A`) stay.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+#: Letters that are no base letter with an accent, and so come apart from neither.
+_LETTERS = str.maketrans({"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
+#: Signs that join: what they stand between is one word (`McDonald's`, `O'Reilly`).
+_JOINED = re.compile(r"['’`´ʻ]")
+_AND = re.compile(r"\s*[&+]\s*")
+_OTHER = re.compile(r"[\W_]+")
+#: The regulator tells companies of one name apart by the state they are from, or that they are new: `/DE/`, `/ NEW/`.
+_STATE_MARK = re.compile(r"\s*[/\\]\s*[A-Za-z]{2,4}\s*[/\\](?=\s|$)")
+#: The same without the second stroke, as old names have it; only words that mark, for a stroke also parts names.
+_OPEN_MARK = re.compile(r"\s*[/\\]\s*([A-Za-z]{2,4})\s*$")
+_MARKS = frozenset(
+    re.findall(
+        r"\w+",
+        "al ak az ar ca co ct de dc fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri"
+        " sc sd tn tx ut vt va wa wv wi wy pr adr ads can cn fa fi gb new old uk",
+    )
+)
+#: Legal forms, which people leave out. `com` is the end of a company's address on the web.
+_FORMS = frozenset(
+    re.findall(
+        r"\w+",
+        "inc incorporated corp corporation co company companies cos ltd limited plc llc lp llp lllp sa sab ag nv bv se spa asa"
+        " ab oyj kgaa gmbh kk bhd pte pty pjsc ojsc cv sarl sas aps as com",
+    )
+)
+#: Words that join a legal form to the name (`Merck & Co`, `S.A. de C.V.`); left over at the end, they mean nothing.
+_LOOSE = frozenset(["and", "de", "the"])
+_CIK = re.compile(r"(?:cik)?[\s:#]*0*([0-9]{1,10})", re.IGNORECASE)
+_TICKER_SIGNS = re.compile(r"[\s./_-]+")
+
+
+@lru_cache(maxsize=4_096)
+def folded(text: str) -> str:
+    """Words in small plain letters with one space between: `Nestlé S.A.` is `nestle sa`. Nothing is left out."""
+    plain = unicodedata.normalize("NFKD", _JOINED.sub("", text).casefold()).translate(_LETTERS)
+    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    return " ".join(_initials(_OTHER.sub(" ", _AND.sub(" and ", plain)).split()))
+
+
+def _initials(words: list[str]) -> list[str]:
+    """`u s a` is `usa`: letters that stood alone between points or spaces are one word."""
+    joined: list[str] = []
+    open_ = False
+    for word in words:
+        single = len(word) == 1 and word.isalpha()
+        if single and open_:
+            joined[-1] += word
+        else:
+            joined.append(word)
+        open_ = single
+    return joined
+
+
+@lru_cache(maxsize=4_096)
+def normal(text: str, scheme: str = "name") -> str:
+    """
+    What a look-up compares. Of a ticker its letters with one sign between class and stem (`BRK.B`, `brk/b`: `brk-b`), of
+    a CIK its digits without leading zeros, of other codes and slugs small letters; of anything else its normal name.
+
+    Empty for a text that has no letter or digit, and for a `cik` that is no number.
+    """
+    if scheme == "ticker":
+        return _TICKER_SIGNS.sub("-", text.strip().casefold()).strip("-")
+    if scheme == "cik":
+        match = _CIK.fullmatch(text.strip())
+        return match[1] if match is not None else ""
+    if scheme in {"iso2", "iso3", "lei", "slug"}:
+        return text.strip().casefold()
+    return _name(text)
+
+
+def _name(text: str) -> str:
+    words = folded(without_mark(text)).split()
+    if len(words) > 1 and words[0] == "the":
+        words = words[1:]
+    while len(words) > 1 and (words[-1] in _FORMS or words[-1] in _LOOSE):
+        words.pop()
+    return " ".join(words)
+
+
+def without_mark(text: str) -> str:
+    """A name without the state or `NEW` that the regulator's index hangs on: `MATTEL INC /DE/` is `MATTEL INC`."""
+    found = _STATE_MARK.sub(" ", text).strip()
+    match = _OPEN_MARK.search(found)
+    if match is not None and match[1].casefold() in _MARKS and match.start() > 0:
+        found = found[: match.start()]
+    return found or text
+
+
+def slugify(text: str) -> str:
+    """Small letters and digits with `-` between words: `Apple Inc.` is `apple-inc`. Empty where there is neither."""
+    words = ("".join(c for c in word if c.isascii()) for word in folded(without_mark(text)).split())
+    return "-".join(word for word in words if word)

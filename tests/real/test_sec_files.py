@@ -1,0 +1,373 @@
+"""The SEC's own files: every one read or named, counted again with the json module, and values looked up by eye."""
+
+import csv
+import gzip
+import io
+import json
+import re
+import tracemalloc
+import zipfile
+from collections import Counter
+from datetime import UTC, date, datetime
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from almanac.catalog.companies import wanted_tags
+from almanac.catalog.filing_events import shipped as filing_events
+from almanac.catalog.sectors import shipped as sectors
+from almanac.domain.companies import Fact, Listing, raw_slug
+from almanac.domain.reference import Source
+from almanac.domain.rights import Rights
+from almanac.sources import sec_datasets
+from almanac.sources.base import Payload
+from almanac.sources.sec import CONNECTOR
+
+FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data"
+SOURCE = Source(
+    id="sec",
+    provider="sec",
+    name="EDGAR",
+    description="For this test.",
+    homepage="https://example.org",
+    connector="sec",
+    rights=Rights(license="x", attribution="none"),
+)
+
+pytestmark = [
+    pytest.mark.real,
+    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
+]
+
+
+def mirror():
+    if not FOLDER.is_dir():
+        return []
+    with (FOLDER / "mirror.csv").open(newline="") as file:
+        return [row for row in csv.DictReader(file) if row["file"].startswith("sec/")]
+
+
+def of_kind(kind):
+    return [pytest.param(row["file"], id=Path(row["file"]).name) for row in mirror() if f"sec/{kind}/" in row["file"]]
+
+
+@cache
+def body(file):
+    content = (FOLDER / file).read_bytes()
+    return gzip.decompress(content) if file.endswith(".gz") else content
+
+
+@cache
+def parsed(file):
+    (row,) = [row for row in mirror() if row["file"] == file]
+    return CONNECTOR.parse(Payload(row["url"], body(file), 0, row["media_type"]), SOURCE, {})
+
+
+def day(text):
+    return date.fromisoformat(text).toordinal()
+
+
+def utc(seconds):
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def test_every_file_of_the_mirror_is_read_or_named():
+    assert len(mirror()) == 50
+    ignored = {row["file"]: parsed(row["file"]).ignored for row in mirror() if parsed(row["file"]).ignored}
+    assert list(ignored) == ["sec/reference/sic_codes.csv"]
+    assert "list of industry codes" in ignored["sec/reference/sic_codes.csv"]
+    assert all(CONNECTOR.owns(row["url"]) for row in mirror())
+
+
+# Company facts
+
+
+@pytest.mark.parametrize("file", of_kind("companyfacts"))
+def test_every_row_of_a_wanted_tag_is_taken_and_every_other_counted(file):
+    again = json.loads(body(file))
+    expected, passed, accessions = [], Counter(), {}
+    for taxonomy, tags in again["facts"].items():
+        for name, tag in tags.items():
+            for unit, rows in tag["units"].items():
+                for row in rows:
+                    accessions.setdefault(row["accn"], (row["form"], row["filed"], row["fy"], row["fp"]))
+                    if f"{taxonomy}:{name}" in wanted_tags():
+                        start = None if "start" not in row else day(row["start"])
+                        values = (
+                            start,
+                            day(row["end"]),
+                            float(row["val"]),
+                            row["accn"],
+                            row["form"],
+                            day(row["filed"]),
+                        )
+                        expected.append((f"{taxonomy}:{name}", unit, *values, row["fy"], row["fp"]))
+                    else:
+                        passed[f"{taxonomy} (other tags)"] += 1
+    read = parsed(file)
+    (company,) = read.facts
+    assert company.cik == int(again["cik"])
+    assert company.facts == tuple(Fact(*row) for row in expected)
+    assert len(expected) > 100
+    assert read.unmapped == passed
+    assert {f.accession: (f.form, f.filed, f.fiscal_year, f.fiscal_period) for _, f in read.filings} == {
+        number: (form, day(filed), fy, fp) for number, (form, filed, fy, fp) in accessions.items()
+    }
+    assert [record.name for record in read.companies] == [again["entityName"].strip()]
+
+
+def test_main_currencies():
+    found = {parsed(p.values[0]).companies[0].name: parsed(p.values[0]).companies[0].currency for p in of_kind("companyfacts")}  # fmt: skip
+    taiwan = "Taiwan Semiconductor Manufacturing Company Limited"
+    assert found.pop(taiwan) == "TWD"
+    assert set(found.values()) == {"USD"}
+
+
+def test_one_fact_checked_by_hand():
+    """Apple's net income of fiscal 2024: 93,736 million, 2023-10-01 to 2024-09-28, in 10-K 0000320193-24-000123."""
+    (company,) = parsed("sec/companyfacts/CIK0000320193.json.gz").facts
+    assert Fact(
+        "us-gaap:NetIncomeLoss", "USD", day("2023-10-01"), day("2024-09-28"), 93_736_000_000.0,
+        "0000320193-24-000123", "10-K", day("2024-11-01"), 2024, "FY",
+    ) in company.facts  # fmt: skip
+
+
+def test_every_independently_checked_value_is_among_the_facts():
+    with (FOLDER / "sec/expected/checked-values.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if not row["derived_from"]]
+    held = {
+        (company.cik, fact.tag, fact.unit, fact.start, fact.end, fact.value)
+        for parameter in of_kind("companyfacts")
+        for company in parsed(parameter.values[0]).facts
+        for fact in company.facts
+    }
+    wanted = [row for row in rows if f"{row['taxonomy']}:{row['tag']}" in wanted_tags()]
+    missing = [
+        row
+        for row in wanted
+        if (
+            int(row["cik"]), f"{row['taxonomy']}:{row['tag']}", row["unit"],
+            day(row["start"]) if row["start"] else None, day(row["end"]), float(row["value"]),
+        ) not in held
+    ]  # fmt: skip
+    assert missing == []
+    assert len(wanted) > 30
+
+
+def test_slugs_of_all_tags_are_told_apart():
+    tags = set()
+    for parameter in of_kind("companyfacts"):
+        for taxonomy, names in json.loads(body(parameter.values[0]))["facts"].items():
+            tags |= {f"{taxonomy}:{name}" for name in names}
+    assert len(tags) == 2857
+    for line in member("tag.txt").splitlines()[1:]:
+        name, version, custom = line.split("\t")[:3]
+        if custom == "0":
+            tags.add(f"{version.partition('/')[0]}:{name}")
+    slugs = {raw_slug(tag) for tag in tags}
+    assert len(slugs) == len(tags) == 3990
+    assert [slug for slug in slugs if not re.fullmatch("[a-z0-9_]+", slug)] == []
+
+
+# Submissions
+
+
+@pytest.mark.parametrize("file", of_kind("submissions"))
+def test_every_filing_is_taken_and_never_known_before_its_stamp(file):
+    again = json.loads(body(file))
+    columns = again["filings"]["recent"] if "filings" in again else again
+    read = parsed(file)
+    assert [
+        (f.accession, f.form, f.filed, f.report_date, f.document, f.description) for _, f in read.filings
+    ] == [
+        (number, form, day(filed), day(report) if report else None, document or None, told or None)
+        for number, form, filed, report, document, told in zip(
+            columns["accessionNumber"], columns["form"], columns["filingDate"], columns["reportDate"],
+            columns["primaryDocument"], columns["primaryDocDescription"], strict=True,
+        )
+    ]  # fmt: skip
+    for (_, filing), text in zip(read.filings, columns["acceptanceDateTime"], strict=True):
+        stated = datetime.fromisoformat(text).timestamp()
+        # New York's clock is four or five hours behind; a day without a time counts to its end.
+        assert filing.known_at is not None
+        assert filing.known_at >= stated + 4 * 3600
+        if filing.filed <= datetime.fromisoformat(text).date().toordinal():
+            assert filing.known_at <= stated + 30 * 3600
+    for _, filing in read.filings:
+        assert filing_events().knows(filing.form), filing.form
+        assert all(re.fullmatch(r"\d\.\d\d|\d{1,2}", item) for item in filing.items)
+    assert len(read.companies) == (1 if "filings" in again else 0)
+    for company in read.companies:
+        assert (company.cik, company.name, company.sic) == (int(again["cik"]), again["name"], again["sic"])
+        assert [listing.ticker for listing in company.listings] == again["tickers"]
+        assert company.sic_description == sectors().classify(company.sic).industry
+        assert company.country is not None
+
+
+def test_one_company_checked_by_hand():
+    (company,) = parsed("sec/submissions/CIK0000320193.json").companies
+    assert (company.name, company.sic, company.fiscal_year_end, company.state_of_incorporation, company.country) == (
+        "Apple Inc.", "3571", "0926", "CA", "US",
+    )  # fmt: skip
+    assert company.listings == (Listing("AAPL", "Nasdaq"),)
+    assert [(former.name, former.from_, former.to) for former in company.former_names][:2] == [
+        ("APPLE INC", "2007-01-10", "2019-08-05"),
+        ("APPLE COMPUTER INC", "1994-01-26", "2007-01-04"),
+    ]
+    countries = {c.name: c.country for p in of_kind("submissions") for c in parsed(p.values[0]).companies}
+    abroad = {name: country for name, country in countries.items() if country != "US"}
+    assert abroad == {"Bausch Health Companies Inc.": "CA", "TAIWAN SEMICONDUCTOR MANUFACTURING CO LTD": "TW"}
+
+
+@pytest.mark.parametrize(
+    ("company", "accession", "known"),
+    [
+        # Intel, 2009-08-03T17:08:44.000Z: New York's clock, as the data set of that quarter (17:09) shows.
+        ("CIK0000050863.json", "0000950123-09-028975", "2009-08-03T21:08:44"),
+        # Coca-Cola, 2009-07-30T14:33:15.000Z: UTC in truth (10:33 New York); the later reading still counts.
+        ("CIK0000021344.json", "0001047469-09-007013", "2009-07-30T18:33:15"),
+    ],
+)
+def test_knowledge_times_checked_by_hand(company, accession, known):
+    (filing,) = [f for _, f in parsed(f"sec/submissions/{company}").filings if f.accession == accession]
+    assert utc(filing.known_at) == known
+
+
+# Lists of tickers
+
+
+def test_tickers():
+    file = "sec/reference/company_tickers.json"
+    again = list(json.loads(body(file)).values())
+    companies = {company.cik: company for company in parsed(file).companies}
+    assert len(again) == 10_433
+    assert set(companies) == {entry["cik_str"] for entry in again}
+    assert Counter({cik: len(c.listings) for cik, c in companies.items()}) == Counter(e["cik_str"] for e in again)
+    berkshire = [listing.ticker for listing in companies[1067983].listings]
+    assert berkshire == [entry["ticker"] for entry in again if entry["cik_str"] == 1067983]
+    assert {"BRK-A", "BRK-B"} <= set(berkshire)
+
+
+def test_tickers_with_exchanges():
+    companies = parsed("sec/reference/company_tickers_exchange.trimmed.json").companies
+    assert {company.cik: company.listings for company in companies} == {
+        104169: (Listing("WMT", "NYSE"),),
+        354950: (Listing("HD", "NYSE"),),
+        320187: (Listing("NKE", "NYSE"),),
+        320193: (Listing("AAPL", "Nasdaq"),),
+    }
+
+
+def test_our_industries_are_those_of_the_secs_list():
+    with (FOLDER / "sec/reference/sic_codes.csv").open(newline="") as file:
+        listed = {row["SIC Code"].zfill(4): row["Industry Title"] for row in csv.DictReader(file)}
+    ours = {code: sectors().classify(code).industry for code in listed}
+    assert {code: " ".join(title.split()).upper() for code, title in listed.items()} == {
+        code: title.upper() for code, title in ours.items()
+    }
+
+
+# The data set of a quarter
+
+QUARTER = "sec/financial-statement-data-sets/2009q3.zip"
+
+
+def member(name):
+    with zipfile.ZipFile(io.BytesIO(body(QUARTER))) as opened:
+        return opened.read(name).decode()
+
+
+def rows(name):
+    header, *lines = member(name).split("\n")
+    names = header.split("\t")
+    return [dict(zip(names, line.split("\t"), strict=True)) for line in lines if line]
+
+
+def test_the_data_set_is_taken_and_counted_whole():
+    read = parsed(QUARTER)
+    filed = {row["adsh"]: row for row in rows("sub.txt")}
+    expected, passed = Counter(), Counter()
+    for row in rows("num.txt"):
+        tag = f"{row['version'].partition('/')[0]}:{row['tag']}"
+        if row["version"] == row["adsh"]:
+            passed["custom tags"] += 1
+        elif row["coreg"]:
+            passed["rows of a co-registrant"] += 1
+        elif row["segments"]:
+            passed["rows of a segment"] += 1
+        elif tag not in wanted_tags():
+            passed[f"{tag.partition(':')[0]} (other tags)"] += 1
+        elif not row["value"]:
+            passed["rows without a value"] += 1
+        else:
+            key = (int(filed[row["adsh"]]["cik"]), tag, row["uom"], row["ddate"], int(row["qtrs"]))
+            expected[(*key, float(row["value"]), row["adsh"])] += 1
+    months = {None: 0, 3: 1, 6: 2, 9: 3, 12: 4}
+    ours = Counter(
+        (
+            company.cik, fact.tag, fact.unit, date.fromordinal(fact.end).strftime("%Y%m%d"),
+            months[None if fact.start is None else round((fact.end - fact.start + 1) / 30.44)], fact.value, fact.accession,
+        )
+        for company in read.facts
+        for fact in company.facts
+    )  # fmt: skip
+    assert ours == expected
+    assert read.unmapped == passed
+    assert sum(ours.values()) + sum(passed.values()) == 126_650
+    assert len(read.filings) == len(filed) == 435
+    assert {company.cik for company in read.companies} == {int(row["cik"]) for row in filed.values()}
+
+
+def test_one_value_of_the_data_set_checked_by_hand():
+    """Exxon Mobil's net income of the second quarter of 2009, 3,950 million (num.txt, 0001193125-09-165196)."""
+    (company,) = [company for company in parsed(QUARTER).facts if company.cik == 34088]
+    assert Fact(
+        "us-gaap:NetIncomeLoss", "USD", day("2009-04-01"), day("2009-06-30"), 3_950_000_000.0,
+        "0001193125-09-165196", "10-Q", day("2009-08-05"), 2009, "Q2",
+    ) in company.facts  # fmt: skip
+    (record,) = [company for company in parsed(QUARTER).companies if company.cik == 34088]
+    assert (record.name, record.sic, record.currency, record.country) == ("EXXON MOBIL CORP", "2911", "USD", "US")
+
+
+def test_a_bank_that_marked_its_whole_statement_as_the_parents_has_no_facts():
+    """Citigroup's first filing puts every value under the member ParentCompany: by rule those are not the whole's."""
+    assert 831001 in {company.cik for company in parsed(QUARTER).companies}
+    assert 831001 not in {company.cik for company in parsed(QUARTER).facts}
+
+
+def test_both_feeds_tell_the_same_times():
+    """The data set's stamp is New York's clock to the minute: one of the two readings of the other feed's stamp."""
+    minutes = {filing.accession: filing.known_at for _, filing in parsed(QUARTER).filings}
+    compared = Counter()
+    for parameter in of_kind("submissions"):
+        again = json.loads(body(parameter.values[0]))
+        columns = again["filings"]["recent"] if "filings" in again else again
+        stamps = dict(zip(columns["accessionNumber"], columns["acceptanceDateTime"], strict=True))
+        for _, filing in parsed(parameter.values[0]).filings:
+            if filing.accession in minutes:
+                as_utc = datetime.fromisoformat(stamps[filing.accession]).timestamp()
+                readings = {"utc": as_utc, "new york": as_utc + 4 * 3600}
+                known = minutes[filing.accession]
+                # Never before the true time, and less than a minute after it.
+                fits = [name for name, reading in readings.items() if 0 <= known - reading < 61]
+                assert len(fits) == 1, filing
+                compared[fits[0]] += 1
+                assert filing.known_at >= known - 60
+    assert compared == {"utc": 11, "new york": 1}
+
+
+def test_what_reading_the_data_set_takes_beside_its_result_is_small():
+    content = body(QUARTER)
+    wanted_tags()
+    tracemalloc.start()
+    try:
+        read = sec_datasets.read(content, "2009q3.zip", wanted_tags())
+        held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    facts = sum(len(company.facts) for company in read.facts)
+    assert facts > 10_000
+    # The members have 14 MB and 0.1 MB; a fact held takes about 200 bytes.
+    assert peak - held < 3_000_000
+    assert held < facts * 300 + 3_000_000
