@@ -1,0 +1,155 @@
+"""
+The facts of one company, opened at a moment: for each tag and period the states of its value, and how many are known.
+
+A sweep opens the same book at one instant after another, so a state that becomes known moves one counter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from almanac.domain.companies import Filing
+
+#: Days of a period, first and last inclusive, by the letter of its frequency. Wide: quarters of 12, 16 and 17 weeks
+#: and years of 53 weeks are real.
+BUCKETS = {"Q": (70, 125), "S": (140, 229), "N": (230, 329), "A": (330, 390)}
+
+
+def letter(start: int | None, end: int) -> str | None:
+    """Frequency letter of a period of facts; instants count as quarterly. None: a length no statement has."""
+    if start is None:
+        return "Q"
+    days = end - start + 1
+    for name, (low, high) in BUCKETS.items():
+        if low <= days <= high:
+            return name
+    return None
+
+
+#: A raw cell: series id and period key.
+Place = tuple[str, int]
+
+
+class FactVintage(NamedTuple):
+    """One state of a fact's value, as a filing made it known."""
+
+    known: int
+    value: float
+    accession: str
+    released: int | None
+    ingested: int
+    flags: int
+    #: The filing gives two different values for this fact; this is the first.
+    inconsistent: bool = False
+    #: The raw cell it is a state of (series id, period key), where amounts shall tell the cells they came from.
+    place: Place | None = None
+
+
+#: Tag with its taxonomy → (start or None, end) → states, ascending by knowledge time.
+Facts = Mapping[str, Mapping[tuple[int | None, int], Sequence[FactVintage]]]
+
+
+class CompanyInput(NamedTuple):
+    """
+    All that statements are made from: settled states of the raw series in the filer's main currency and in shares,
+    and every filing they name, each with its `known_at`.
+    """
+
+    entity: str
+    source: str
+    facts: Facts
+    filings: Mapping[str, Filing]
+    template: str
+    currency: str
+    #: Address under which a filing's folder is found (`<archive>/<cik>/<accession without dashes>/`); None: nowhere.
+    archive: str | None = "https://www.sec.gov/Archives/edgar/data"
+
+
+class Cell:
+    """States of one fact, of which the first `count` are known."""
+
+    __slots__ = ("count", "history")
+
+    def __init__(self, history: Sequence[FactVintage], count: int = 0) -> None:
+        self.history = history
+        self.count = count
+
+    @property
+    def latest(self) -> FactVintage:
+        """The state that holds now. Only for a cell of which something is known."""
+        return self.history[self.count - 1]
+
+    def as_of(self, moment: int) -> FactVintage | None:
+        """The state known by an earlier moment."""
+        for place in range(self.count - 1, -1, -1):
+            if self.history[place].known <= moment:
+                return self.history[place]
+        return None
+
+
+#: Start (None: an instant) → cell, for one tag and one last day.
+Cells = dict[int | None, Cell]
+
+
+class Event(NamedTuple):
+    """One state becoming known."""
+
+    known: int
+    tag: str
+    start: int | None
+    end: int
+    vintage: FactVintage
+
+
+class Book:
+    """Known cells by tag and last day. Cells of which nothing is known yet are not in it."""
+
+    def __init__(self) -> None:
+        self.tags: dict[str, dict[int, Cells]] = {}
+
+    @classmethod
+    def opened(cls, facts: Facts, moment: int) -> Book:
+        """The book as it stands at a moment."""
+        book = cls()
+        for event in events(facts):
+            if event.known <= moment:
+                book.learn(event, facts)
+        return book
+
+    def learn(self, event: Event, facts: Facts) -> None:
+        """Take in the next state of a cell."""
+        cells = self.tags.setdefault(event.tag, {}).setdefault(event.end, {})
+        cell = cells.get(event.start)
+        if cell is None:
+            cells[event.start] = cell = Cell(facts[event.tag][event.start, event.end])
+        cell.count += 1
+
+
+def events(facts: Facts) -> list[Event]:
+    """Every state of every fact that has a place on a statement, in the order it became known."""
+    found = [
+        Event(vintage.known, tag, start, end, vintage)
+        for tag, periods in facts.items()
+        for (start, end), history in periods.items()
+        if letter(start, end) is not None
+        for vintage in history
+    ]
+    found.sort(key=_known)
+    return found
+
+
+def _known(event: Event) -> int:
+    return event.known
+
+
+def known_at(filing: Filing) -> int:
+    """When a filing could be read. Raises ValueError where nobody has said: its day alone is not a time."""
+    if filing.known_at is None:
+        raise ValueError(f"filing {filing.accession} has no time at which it was known")
+    return filing.known_at
+
+
+def tags_of(company: CompanyInput) -> Iterable[str]:
+    """Tags the company uses."""
+    return company.facts.keys()

@@ -1,0 +1,279 @@
+"""
+What can be checked of a statement from its own lines and its neighbours, after the data-quality rules of XBRL US.
+
+A check passes, fails or does not apply; a value is never changed or dropped for it. Tolerances are the rounding of the
+values themselves: half a unit of each operand, the unit being the power of ten that it is a multiple of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from almanac.derived.companies.ledger import Amount
+from almanac.derived.companies.quarters import MIXED, granularity
+
+PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not_applicable"
+#: Checks whose failure makes the whole statement doubtful; any other failure is a warning.
+GRAVE = frozenset(["balance_identity", "scale"])
+#: A line this many times its neighbour's, or this small a part of it, was filed in another scale.
+_SCALE = 1_000
+#: Part of income that earnings per share times shares may miss it by: participating securities, rounding.
+_SHARE_OF_INCOME = 0.03
+
+
+class Check(NamedTuple):
+    """One check of one statement. `detail` says what failed, in words with the numbers."""
+
+    name: str
+    status: str
+    detail: str | None = None
+
+    def plain(self) -> dict[str, str | None]:
+        return {"name": self.name, "status": self.status, "detail": self.detail}
+
+
+#: Amount of an item, None where there is none.
+Get = Callable[[str], Amount | None]
+
+
+class Around(NamedTuple):
+    """One period and what its checks look at beside it."""
+
+    get: Get
+    #: The same statement of the period before.
+    before: Get
+    #: Balances at the end, and on the day before the period began.
+    closing: Get
+    opening: Get
+    #: Quarters that fill a year, in any order; empty where the period is no year or they are not all there.
+    quarters: Sequence[Get]
+    #: Items that add up and are on the statement.
+    additive: Sequence[str]
+    keys: Sequence[str]
+    #: Whether the filing that gave an amount contradicts itself there; None: no filing of this company does anywhere.
+    contradicted: Callable[[Amount], bool] | None
+
+
+def verdict(checks: Iterable[Check]) -> str:
+    """ok, warning or failed."""
+    failed = [check.name for check in checks if check.status == FAILED]
+    if not failed:
+        return "ok"
+    return "failed" if GRAVE.intersection(failed) else "warning"
+
+
+def of_income(around: Around) -> list[Check]:
+    return [
+        _gross_profit(around.get),
+        _earnings_per_share(around.get),
+        *_of_flows(around),
+        _scale(around, ("revenue", "weighted_average_shares_basic")),
+        _consistent(around),
+    ]
+
+
+def of_cash_flow(around: Around) -> list[Check]:
+    return [_adds_up(around.get), _reconciles(around), *_of_flows(around), _consistent(around)]
+
+
+def of_balance(around: Around) -> list[Check]:
+    return [
+        _identity(around.get),
+        _parts(around.get),
+        _scale(around, ("total_assets", "shares_outstanding")),
+        _consistent(around),
+    ]
+
+
+def rounding(values: Iterable[float]) -> float:
+    """How far a sum of these may be off: half a unit for each, a unit being at most a million."""
+    return 0.5 * sum(min(granularity(value), 1_000_000.0) for value in values if value) + 1e-6
+
+
+def _judge(name: str, *, right: bool, detail: str) -> Check:
+    return Check(name, PASSED) if right else Check(name, FAILED, detail)
+
+
+def _say(value: float) -> str:
+    return f"{value:,.0f}" if value.is_integer() else f"{value:,.4f}"
+
+
+def _gross_profit(get: Get) -> Check:
+    name = "gross_profit_within_revenue"
+    gross, revenue = get("gross_profit"), get("revenue")
+    if gross is None or revenue is None or revenue.value < 0:
+        return Check(name, NOT_APPLICABLE)
+    return _judge(
+        name,
+        right=gross.value <= revenue.value,
+        detail=f"gross profit {_say(gross.value)} exceeds revenue {_say(revenue.value)}",
+    )
+
+
+def _earnings_per_share(get: Get) -> Check:
+    name = "earnings_per_share_times_shares"
+    income = get("net_income_to_common")
+    for kind in ("basic", "diluted"):
+        per_share, shares = get(f"earnings_per_share_{kind}"), get(f"weighted_average_shares_{kind}")
+        if per_share is None or shares is None or income is None:
+            continue
+        if per_share.method is not None and per_share.method.startswith("approximate"):
+            return Check(name, NOT_APPLICABLE)  # it was made of these
+        product = per_share.value * shares.value
+        allowed = 0.006 * shares.value + _SHARE_OF_INCOME * abs(income.value)
+        return _judge(
+            name,
+            right=abs(product - income.value) <= allowed,
+            detail=f"{_say(per_share.value)} times {_say(shares.value)} shares is {_say(product)},"
+            f" income is {_say(income.value)}",
+        )
+    return Check(name, NOT_APPLICABLE)
+
+
+def _of_flows(around: Around) -> list[Check]:
+    mixed = [
+        key
+        for key in around.keys
+        if (amount := around.get(key)) is not None and amount.method is not None and amount.method.endswith(MIXED)
+    ]
+    basis = _judge(
+        "one_basis",
+        right=not mixed,
+        detail=f"the longer period was restated and the shorter one was not: {', '.join(mixed)}",
+    )
+    return [basis, _quarters(around)]
+
+
+def _quarters(around: Around) -> Check:
+    name = "quarters_sum_to_year"
+    if not around.quarters:
+        return Check(name, NOT_APPLICABLE)
+    off: list[str] = []
+    compared = 0
+    for key in around.additive:
+        year = around.get(key)
+        parts = [amount for get in around.quarters if (amount := get(key)) is not None]
+        if year is None or len(parts) < len(around.quarters):
+            continue
+        compared += 1
+        total = sum(part.value for part in parts)
+        if abs(total - year.value) > rounding([year.value, *(part.value for part in parts)]):
+            off.append(f"{key} {_say(total)} for {_say(year.value)}")
+    if not compared:
+        return Check(name, NOT_APPLICABLE)
+    return _judge(name, right=not off, detail="the quarters give " + "; ".join(off))
+
+
+def _adds_up(get: Get) -> Check:
+    name = "cash_flows_add_up"
+    parts = [get(f"net_cash_flow_from_{kind}") for kind in ("operations", "investing", "financing")]
+    change = get("net_change_in_cash")
+    there = [part.value for part in parts if part is not None]
+    if change is None or len(there) < len(parts):
+        return Check(name, NOT_APPLICABLE)
+    values = [*there, *_exchange(get)]
+    total = sum(values)
+    allowed = rounding([*values, change.value])
+    # Some filers state the change before the effect of exchange rates, under the same tag.
+    return _judge(
+        name,
+        right=abs(total - change.value) <= allowed or abs(sum(there) - change.value) <= allowed,
+        detail=f"the flows give {_say(total)}, the change in cash is {_say(change.value)}",
+    )
+
+
+def _exchange(get: Get) -> list[float]:
+    effect = get("effect_of_exchange_rate_on_cash")
+    return [] if effect is None else [effect.value]
+
+
+def _reconciles(around: Around) -> Check:
+    name = "cash_reconciles"
+    change = around.get("net_change_in_cash")
+    failed = ""
+    effect = _exchange(around.get)
+    for key in ("cash_of_cash_flow_statement", "cash_and_equivalents"):
+        closing, opening = around.closing(key), around.opening(key)
+        if change is None or closing is None or opening is None or closing.tags != opening.tags:
+            continue
+        moved = closing.value - opening.value
+        allowed = rounding([closing.value, opening.value, change.value, *effect])
+        if abs(moved - change.value) <= allowed or abs(moved - change.value - sum(effect)) <= allowed:
+            return Check(name, PASSED)
+        if key == "cash_of_cash_flow_statement":
+            failed = f"cash moved by {_say(moved)}, the statement says {_say(change.value)}"
+    return Check(name, FAILED, failed) if failed else Check(name, NOT_APPLICABLE)
+
+
+def _identity(get: Get) -> Check:
+    name = "balance_identity"
+    assets, both = get("total_assets"), get("liabilities_and_equity")
+    if assets is None:
+        return Check(name, NOT_APPLICABLE)
+    if both is not None and abs(assets.value - both.value) > rounding([assets.value, both.value]):
+        return Check(name, FAILED, f"assets {_say(assets.value)}, liabilities and equity {_say(both.value)}")
+    liabilities, equity = get("total_liabilities"), get("equity_with_minority")
+    if liabilities is None or equity is None or liabilities.method == "formula":
+        return Check(name, NOT_APPLICABLE if both is None else PASSED)
+    between = get("temporary_equity")
+    values = [liabilities.value, equity.value, *([] if between is None else [between.value])]
+    return _judge(
+        name,
+        right=abs(assets.value - sum(values)) <= rounding([assets.value, *values]),
+        detail=f"assets {_say(assets.value)}; liabilities, temporary equity and equity {_say(sum(values))}",
+    )
+
+
+_WHOLES: Mapping[str, tuple[str, ...]] = {
+    "total_assets": ("current_assets", "cash_and_equivalents", "inventory", "goodwill", "property_plant_equipment"),
+    "current_assets": ("accounts_receivable", "inventory", "short_term_investments"),
+    "total_liabilities": ("current_liabilities",),
+    "current_liabilities": ("accounts_payable",),
+}
+
+
+def _parts(get: Get) -> Check:
+    name = "parts_within_whole"
+    off: list[str] = []
+    compared = 0
+    for whole_key, part_keys in _WHOLES.items():
+        whole = get(whole_key)
+        for key in part_keys:
+            part = get(key)
+            if whole is None or part is None:
+                continue
+            compared += 1
+            if part.value > whole.value + rounding([part.value, whole.value]):
+                off.append(f"{key} {_say(part.value)} exceeds {whole_key} {_say(whole.value)}")
+    if not compared:
+        return Check(name, NOT_APPLICABLE)
+    return _judge(name, right=not off, detail="; ".join(off))
+
+
+def _scale(around: Around, keys: Sequence[str]) -> Check:
+    name = "scale"
+    off: list[str] = []
+    compared = 0
+    for key in keys:
+        now, then = around.get(key), around.before(key)
+        if now is None or then is None or now.value <= 0 or then.value <= 0:
+            continue
+        compared += 1
+        if not 1 / _SCALE < now.value / then.value < _SCALE:
+            off.append(f"{key} {_say(now.value)} after {_say(then.value)}")
+    if not compared:
+        return Check(name, NOT_APPLICABLE)
+    return _judge(name, right=not off, detail="; ".join(off))
+
+
+def _consistent(around: Around) -> Check:
+    contradicted = around.contradicted
+    if contradicted is None:
+        return Check("consistent_filing", PASSED)
+    off = [key for key in around.keys if (amount := around.get(key)) is not None and contradicted(amount)]
+    return _judge(
+        "consistent_filing",
+        right=not off,
+        detail=f"inconsistent: the filing gives two values for {', '.join(off)}; the first is served",
+    )

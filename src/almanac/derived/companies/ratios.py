@@ -1,0 +1,211 @@
+"""
+All that is computed from a ledger at one period end: twelve months of each flow, ratios, scores.
+
+Ratios are fractions: 0.25 is 25 %. A denominator or a base of growth that is not positive gives no value, nor does an
+input the company does not state. Balances that flows are set against are means of now and a year ago.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from almanac.catalog import measures as catalogue
+from almanac.derived.companies.ledger import Amount, Ledger
+from almanac.derived.companies.scores import SCORES, Check, Figure, Score, computed, figure, mean, over
+from almanac.derived.companies.ttm import REACH_DAYS, periods
+from almanac.derived.companies.view import STATUTORY_TAX, View
+from almanac.domain.observations import DAY, UNKNOWN
+from almanac.domain.periods import Frequency
+
+__all__ = ["REACH_DAYS", "Measure", "Ratio", "detail", "measures", "periods"]
+
+
+class Measure(NamedTuple):
+    """
+    A figure for twelve months. `start`, `end`: ordinal days; `parts`: the amounts it was computed from.
+
+    What follows from the parts is worked out when asked for, since most measures turn out equal to what was known.
+    """
+
+    value: float
+    start: int
+    end: int
+    parts: tuple[Amount, ...]
+    #: How the twelve months were had (`ttm.Twelve.method`); of a ratio or score `ttm_mismatch` or None.
+    method: str | None = None
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Raw series of all parts (see `Amount.tags`), each once, sorted."""
+        return tuple(sorted({tag for amount in self.parts for tag in amount.tags}))
+
+    @property
+    def released(self) -> int | None:
+        """Unix seconds of the latest release among the parts, None if any is not known."""
+        times = [amount.released for amount in self.parts]
+        return None if None in times else max((time for time in times if time is not None), default=None)
+
+    @property
+    def ingested(self) -> int:
+        return max((amount.ingested for amount in self.parts), default=0)
+
+    @property
+    def flags(self) -> int:
+        """UNKNOWN if any part has it; DAY if any has it and the release is known."""
+        every = 0
+        for amount in self.parts:
+            every |= amount.flags
+        return every & (UNKNOWN | (DAY if self.released is not None else 0))
+
+
+class Ratio(NamedTuple):
+    """Input names (see `view`) and the formula over them; ZeroDivisionError: no value."""
+
+    inputs: tuple[str, ...]
+    formula: Callable[..., float]
+
+    def value(self, view: View) -> Figure | None:
+        """The ratio at the view's end, or None."""
+        readings = view.all(self.inputs)
+        value = None if readings is None else computed(self.formula, [reading.value for reading in readings])
+        return None if readings is None or value is None else figure(value, readings)
+
+
+def _growth(now: float, then: float) -> float:
+    return over(now, then) - 1
+
+
+def _yearly_growth(now: float, then: float) -> float:
+    """Over three years; a value that is not positive now has no rate either."""
+    if now <= 0:
+        raise ZeroDivisionError
+    return math.cbrt(over(now, then)) - 1
+
+
+def _to_mean(flow: float, now: float, then: float) -> float:
+    return over(flow, mean(now, then))
+
+
+#: Most of income before tax that is taken for a lasting tax rate.
+_HIGHEST_TAX = 0.35
+
+
+def _return_on_capital(
+    income: float, tax: float, before_tax: float,
+    debt: float, equity: float, minority: float, cash: float, securities: float,
+    debt1: float, equity1: float, minority1: float, cash1: float, securities1: float,
+    statutory: float,
+) -> float:  # fmt: skip
+    rate = min(max(tax / before_tax, 0.0), _HIGHEST_TAX) if before_tax > 0 else statutory
+    now = debt + equity + minority - cash - securities
+    then = debt1 + equity1 + minority1 - cash1 - securities1
+    return over(income * (1 - rate), mean(now, then))
+
+
+RATIOS: Final[dict[str, Ratio]] = {
+    "gross_margin": Ratio(("gross_profit_ttm", "revenue_ttm"), over),
+    "operating_margin": Ratio(("operating_income_ttm", "revenue_ttm"), over),
+    "net_margin": Ratio(("net_income_ttm", "revenue_ttm"), over),
+    "fcf_margin": Ratio(("free_cash_flow_ttm", "revenue_ttm"), over),
+    "return_on_equity": Ratio(("net_income_ttm", "shareholders_equity", "shareholders_equity_1y_ago"), _to_mean),
+    "return_on_assets": Ratio(("net_income_ttm", "total_assets", "total_assets_1y_ago"), _to_mean),
+    "return_on_invested_capital": Ratio(
+        (
+            "operating_income_ttm",
+            "income_tax_ttm",
+            "income_before_tax_ttm",
+            "total_debt",
+            "shareholders_equity",
+            "minority_interest?",
+            "cash_and_equivalents",
+            "short_term_investments?",
+            "total_debt_1y_ago",
+            "shareholders_equity_1y_ago",
+            "minority_interest_1y_ago?",
+            "cash_and_equivalents_1y_ago",
+            "short_term_investments_1y_ago?",
+            STATUTORY_TAX,
+        ),
+        _return_on_capital,
+    ),
+    "current_ratio": Ratio(("current_assets", "current_liabilities"), over),
+    "quick_ratio": Ratio(
+        ("cash_and_equivalents", "short_term_investments?", "accounts_receivable", "current_liabilities"),
+        lambda cash, securities, receivable, liabilities: over(cash + securities + receivable, liabilities),
+    ),
+    "debt_to_equity": Ratio(("total_debt", "shareholders_equity"), over),
+    "net_debt_to_ebitda": Ratio(
+        ("total_debt", "cash_and_equivalents", "short_term_investments?", "ebitda_ttm"),
+        lambda debt, cash, securities, ebitda: over(debt - cash - securities, ebitda),
+    ),
+    "interest_coverage": Ratio(("operating_income_ttm", "interest_expense_ttm"), over),
+    "asset_turnover": Ratio(("revenue_ttm", "total_assets", "total_assets_1y_ago"), _to_mean),
+    "inventory_turnover": Ratio(("cost_of_revenue_ttm", "inventory", "inventory_1y_ago"), _to_mean),
+    "revenue_growth_yoy": Ratio(("revenue_ttm", "revenue_ttm_1y_ago"), _growth),
+    "revenue_cagr_3y": Ratio(("revenue_ttm", "revenue_ttm_3y_ago"), _yearly_growth),
+    "net_income_growth_yoy": Ratio(("net_income_ttm", "net_income_ttm_1y_ago"), _growth),
+    "eps_growth_yoy": Ratio(("earnings_per_share_diluted_ttm", "earnings_per_share_diluted_ttm_1y_ago"), _growth),
+    "accruals_ratio": Ratio(
+        ("net_income_ttm", "net_cash_flow_from_operations_ttm", "total_assets", "total_assets_1y_ago"),
+        lambda income, cash, assets, assets1: over(income - cash, mean(assets, assets1)),
+    ),
+    "cash_conversion": Ratio(("net_cash_flow_from_operations_ttm", "net_income_ttm"), over),
+    "capex_to_revenue": Ratio(("capital_expenditure_ttm", "revenue_ttm"), over),
+    "rd_to_revenue": Ratio(("research_and_development_ttm", "revenue_ttm"), over),
+    "share_count_change_yoy": Ratio(
+        ("weighted_average_shares_diluted_ttm", "weighted_average_shares_diluted_ttm_1y_ago"), _growth
+    ),
+}
+
+_TTM: Final = tuple((measure.key, measure.item) for measure in catalogue.of_kind("ttm"))
+
+
+def measures(ledger: Ledger, end: int, frequency: Frequency) -> dict[str, Measure]:
+    """
+    Everything that can be computed for the twelve months ending on a day (an ordinal), by slug.
+
+    `frequency` is what the company reports in: QUARTERLY, SEMIANNUAL or ANNUAL, as `periods` says. Looked at is only
+    what ends on that day and up to REACH_DAYS before it. Ratios and scores have the period of the income statement's
+    twelve months; where there are none, there are no ratios either. Raises ValueError for another frequency.
+    """
+    view = View(ledger, end, frequency)
+    found: dict[str, Measure] = {}
+    for slug, item in _TTM:
+        twelve = view.twelve(item, end)
+        if twelve is not None:
+            found[slug] = Measure(twelve.value, twelve.start, end, twelve.parts + twelve.basis, twelve.method)
+    start = view.start()
+    if start is None:
+        return found
+    for slug in _applicable(ledger.template):
+        made = RATIOS[slug].value(view) if slug in RATIOS else SCORES[slug].value(view)
+        if made is not None:
+            found[slug] = Measure(made.value, start, end, made.parts, "ttm_mismatch" if made.mismatch else None)
+    return found
+
+
+#: Ratios that are told with the scores, as scores of one test.
+_TOLD: Final = {
+    slug: Score((Check(slug, RATIOS[slug].inputs, RATIOS[slug].formula),), lambda _, values: values[0])
+    for slug in ("accruals_ratio", "return_on_invested_capital")
+}
+
+
+def detail(ledger: Ledger, end: int, frequency: Frequency) -> dict[str, Any]:
+    """
+    Each score, the accruals ratio and the return on invested capital with tests, inputs and values, as JSON objects.
+
+    Keys as in `ScoreDetail.plain`. A score that says nothing about this kind of company is left out.
+    """
+    view = View(ledger, end, frequency)
+    applicable = _applicable(ledger.template)
+    return {slug: score.over(view).plain() for slug, score in {**SCORES, **_TOLD}.items() if slug in applicable}
+
+
+@functools.cache
+def _applicable(template: str) -> tuple[str, ...]:
+    """Slugs of the ratios and scores that say something about a kind of company."""
+    return tuple(m.key for m in (*catalogue.of_kind("ratio"), *catalogue.of_kind("score")) if template in m.templates)

@@ -1,0 +1,337 @@
+"""
+Scores of a company's accounts, each test with its inputs and its result.
+
+All on twelve months, compared with the twelve months before. A score has a value only if every test has one: a part
+of it is shown in the detail, never served as a score. Sources: Piotroski, "Value Investing" (2000); Altman, Hartzell
+and Peck, "Emerging Market Corporate Bonds" (1995), without its constant; Beneish, "The Detection of Earnings
+Manipulation" (1999); Sloan, "Do Stock Prices Fully Reflect Information in Accruals" (1996).
+
+Chosen where they leave it open: net income stands for income before extraordinary items; the leverage test is failed
+by a company without debt in both years, as in the paper; no shares were issued if the diluted average did not rise;
+EBIT is operating income; equity is the parent's; depreciation includes amortisation and property is net of it; assets
+other than current ones and property are not reduced by securities, as in Beneish's paper.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from almanac.derived.companies.ledger import Amount
+from almanac.derived.companies.view import Reading, View
+
+
+class Check(NamedTuple):
+    """One test of a score: input names, the formula over them (ZeroDivisionError: no value), and what passes (None: nothing does)."""
+
+    name: str
+    inputs: tuple[str, ...]
+    formula: Callable[..., float]
+    passes: Callable[[float], bool] | None = None
+
+
+class Outcome(NamedTuple):
+    """A test's inputs by name (None: missing), its value and whether it is passed (None: cannot be told, or not asked)."""
+
+    name: str
+    inputs: dict[str, float | None]
+    value: float | None
+    passed: bool | None
+
+
+class ScoreDetail(NamedTuple):
+    """
+    A score with its parts. `value` None unless all parts have one; `present` counts those that have.
+
+    `verdict` is the paper's word for the value, None where it has none.
+    """
+
+    value: float | None
+    present: int
+    outcomes: tuple[Outcome, ...]
+    verdict: str | None
+
+    def plain(self) -> dict[str, Any]:
+        """As a JSON object: value, verdict, present, of, passed (how many tests, None where none can be) and tests."""
+        judged = [outcome.passed for outcome in self.outcomes if outcome.passed is not None]
+        return {
+            "value": self.value,
+            "verdict": self.verdict,
+            "present": self.present,
+            "of": len(self.outcomes),
+            "passed": sum(judged) if judged else None,
+            "tests": [outcome._asdict() for outcome in self.outcomes],
+        }
+
+
+class Score(NamedTuple):
+    """A score: its tests, how what they passed and their values make it (in the tests' order), and what a value is called."""
+
+    tests: tuple[Check, ...]
+    total: Callable[[list[bool | None], list[float]], float]
+    verdict: Callable[[float], str] | None = None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of all inputs, each once."""
+        return tuple(dict.fromkeys(name for test in self.tests for name in test.inputs))
+
+    def value(self, view: View) -> Figure | None:
+        """The score at the view's end, None unless every test has a value; as `over`, without the detail."""
+        values, passed, readings = [], [], []
+        for test in self.tests:
+            found = view.all(test.inputs)
+            value = None if found is None else computed(test.formula, [reading.value for reading in found])
+            if found is None or value is None:
+                return None
+            readings += found
+            values.append(value)
+            passed.append(None if test.passes is None else test.passes(value))
+        total = computed(self.total, [passed, values])
+        return None if total is None else figure(total, readings)
+
+    def over(self, view: View) -> ScoreDetail:
+        """The score at the view's end with all its tests."""
+        outcomes: list[Outcome] = []
+        for test in self.tests:
+            readings = [view.read(name) for name in test.inputs]
+            found = [reading for reading in readings if reading is not None]
+            whole = len(found) == len(readings)
+            value = computed(test.formula, [reading.value for reading in found]) if whole else None
+            shown = {
+                name.removesuffix("?"): reading and reading.value
+                for name, reading in zip(test.inputs, readings, strict=True)
+            }
+            passed = None if value is None or test.passes is None else test.passes(value)
+            outcomes.append(Outcome(test.name, shown, value, passed))
+        values = [outcome.value for outcome in outcomes if outcome.value is not None]
+        total = None
+        if len(values) == len(outcomes):
+            total = computed(self.total, [[outcome.passed for outcome in outcomes], values])
+        verdict = self.verdict(total) if self.verdict is not None and total is not None else None
+        return ScoreDetail(total, len(values), tuple(outcomes), verdict)
+
+
+class Figure(NamedTuple):
+    """A value, the amounts it was computed from, and whether two ways to one of its inputs disagree."""
+
+    value: float
+    parts: tuple[Amount, ...]
+    mismatch: bool
+
+
+def figure(value: float, readings: Sequence[Reading]) -> Figure:
+    """A value computed from these inputs."""
+    parts = tuple([amount for reading in readings for amount in reading.parts])
+    return Figure(value, parts, True in {reading.mismatch for reading in readings})
+
+
+def computed(formula: Callable[..., float], arguments: Sequence[Any]) -> float | None:
+    """What a formula gives, None where it has no value or none that is finite; never a negative zero."""
+    try:
+        value = formula(*arguments)
+    except (ZeroDivisionError, OverflowError):
+        return None
+    return value + 0.0 if math.isfinite(value) else None
+
+
+def over(number: float, base: float) -> float:
+    """A quotient. Raises ZeroDivisionError for a base that is not positive: a ratio to it would say nothing."""
+    if base <= 0:
+        raise ZeroDivisionError
+    return number / base
+
+
+def mean(one: float, other: float) -> float:
+    """Of a balance now and a year ago."""
+    return (one + other) / 2
+
+
+# -- Piotroski F --------------------------------------------------------------------------------------------------------
+
+
+def _roa_change(income: float, assets1: float, income1: float, assets2: float) -> float:
+    return over(income, assets1) - over(income1, assets2)
+
+
+def _leverage_change(debt: float, assets: float, assets1: float, debt1: float, assets2: float) -> float:
+    return over(debt, mean(assets, assets1)) - over(debt1, mean(assets1, assets2))
+
+
+def _quotient_change(number: float, base: float, number1: float, base1: float) -> float:
+    return over(number, base) - over(number1, base1)
+
+
+PIOTROSKI: Final = Score(
+    (
+        Check("return_on_assets_positive", ("net_income_ttm", "total_assets_1y_ago"), over, lambda x: x > 0),
+        Check(
+            "cash_flow_positive", ("net_cash_flow_from_operations_ttm", "total_assets_1y_ago"), over, lambda x: x > 0
+        ),
+        Check(
+            "return_on_assets_rising",
+            ("net_income_ttm", "total_assets_1y_ago", "net_income_ttm_1y_ago", "total_assets_2y_ago"),
+            _roa_change,
+            lambda x: x > 0,
+        ),
+        Check(
+            "cash_flow_above_income",
+            ("net_cash_flow_from_operations_ttm", "net_income_ttm", "total_assets_1y_ago"),
+            lambda cash, income, assets1: over(cash, assets1) - over(income, assets1),
+            lambda x: x > 0,
+        ),
+        Check(
+            "leverage_falling",
+            ("long_term_debt", "total_assets", "total_assets_1y_ago", "long_term_debt_1y_ago", "total_assets_2y_ago"),
+            _leverage_change,
+            lambda x: x < 0,
+        ),
+        Check(
+            "current_ratio_rising",
+            ("current_assets", "current_liabilities", "current_assets_1y_ago", "current_liabilities_1y_ago"),
+            _quotient_change,
+            lambda x: x > 0,
+        ),
+        Check(
+            "no_shares_issued",
+            ("weighted_average_shares_diluted_ttm", "weighted_average_shares_diluted_ttm_1y_ago"),
+            lambda shares, shares1: over(shares, shares1) - 1,
+            lambda x: x <= 0,
+        ),
+        Check(
+            "gross_margin_rising",
+            ("gross_profit_ttm", "revenue_ttm", "gross_profit_ttm_1y_ago", "revenue_ttm_1y_ago"),
+            _quotient_change,
+            lambda x: x > 0,
+        ),
+        Check(
+            "asset_turnover_rising",
+            ("revenue_ttm", "total_assets_1y_ago", "revenue_ttm_1y_ago", "total_assets_2y_ago"),
+            _roa_change,
+            lambda x: x > 0,
+        ),
+    ),
+    lambda passed, _: float(passed.count(True)),
+)
+
+
+# -- Altman Z″ ----------------------------------------------------------------------------------------------------------
+
+_ALTMAN = (6.56, 3.26, 6.72, 1.05)
+
+
+def _zone(z: float) -> str:
+    return "safe" if z > 2.6 else "distress" if z < 1.1 else "grey"
+
+
+ALTMAN: Final = Score(
+    (
+        Check(
+            "working_capital_to_assets",
+            ("current_assets", "current_liabilities", "total_assets"),
+            lambda assets, liabilities, total: over(assets - liabilities, total),
+        ),
+        Check("retained_earnings_to_assets", ("retained_earnings", "total_assets"), over),
+        Check("operating_income_to_assets", ("operating_income_ttm", "total_assets"), over),
+        Check("equity_to_liabilities", ("shareholders_equity", "total_liabilities"), over),
+    ),
+    lambda _, values: sum(weight * value for weight, value in zip(_ALTMAN, values, strict=True)),
+    _zone,
+)
+
+
+# -- Beneish M ----------------------------------------------------------------------------------------------------------
+
+_BENEISH = (0.920, 0.528, 0.404, 0.892, 0.115, -0.172, 4.679, -0.327)
+#: Where calling an honest company a manipulator costs a twentieth of missing one.
+BENEISH_THRESHOLD = -1.78
+
+
+def _index(number: float, base: float, number1: float, base1: float) -> float:
+    """A quotient over the same a year ago."""
+    return over(over(number, base), over(number1, base1))
+
+
+def _asset_quality(
+    current: float, property_: float, total: float, current1: float, property1: float, total1: float
+) -> float:
+    return over(1 - over(current + property_, total), 1 - over(current1 + property1, total1))
+
+
+def _depreciation(charge: float, property_: float, charge1: float, property1: float) -> float:
+    return over(over(charge1, charge1 + property1), over(charge, charge + property_))
+
+
+def _leverage(current: float, debt: float, total: float, current1: float, debt1: float, total1: float) -> float:
+    return over(over(current + debt, total), over(current1 + debt1, total1))
+
+
+BENEISH: Final = Score(
+    (
+        Check(
+            "days_sales_in_receivables_index",
+            ("accounts_receivable", "revenue_ttm", "accounts_receivable_1y_ago", "revenue_ttm_1y_ago"),
+            _index,
+        ),
+        Check(
+            "gross_margin_index",
+            ("gross_profit_ttm_1y_ago", "revenue_ttm_1y_ago", "gross_profit_ttm", "revenue_ttm"),
+            _index,
+        ),
+        Check(
+            "asset_quality_index",
+            (
+                "current_assets",
+                "property_plant_equipment",
+                "total_assets",
+                "current_assets_1y_ago",
+                "property_plant_equipment_1y_ago",
+                "total_assets_1y_ago",
+            ),
+            _asset_quality,
+        ),
+        Check("sales_growth_index", ("revenue_ttm", "revenue_ttm_1y_ago"), over),
+        Check(
+            "depreciation_index",
+            (
+                "depreciation_and_amortization_ttm",
+                "property_plant_equipment",
+                "depreciation_and_amortization_ttm_1y_ago",
+                "property_plant_equipment_1y_ago",
+            ),
+            _depreciation,
+        ),
+        Check(
+            "overhead_index",
+            (
+                "selling_general_and_administrative_ttm",
+                "revenue_ttm",
+                "selling_general_and_administrative_ttm_1y_ago",
+                "revenue_ttm_1y_ago",
+            ),
+            _index,
+        ),
+        Check(
+            "accruals_to_assets",
+            ("net_income_ttm", "net_cash_flow_from_operations_ttm", "total_assets"),
+            lambda income, cash, assets: over(income - cash, assets),
+        ),
+        Check(
+            "leverage_index",
+            (
+                "current_liabilities",
+                "long_term_debt",
+                "total_assets",
+                "current_liabilities_1y_ago",
+                "long_term_debt_1y_ago",
+                "total_assets_1y_ago",
+            ),
+            _leverage,
+        ),
+    ),
+    lambda _, values: -4.84 + sum(weight * value for weight, value in zip(_BENEISH, values, strict=True)),
+    lambda m: "possible_manipulation" if m > BENEISH_THRESHOLD else "unlikely_manipulation",
+)
+
+SCORES: Final = {"piotroski_f": PIOTROSKI, "altman_z2": ALTMAN, "beneish_m": BENEISH}

@@ -1,0 +1,284 @@
+"""
+Statements as they stood after each filing that changed one: their lines, how each was come by, and what checks say.
+
+A body is the statement record as it is served: plain dictionaries, text, and numbers in the shortest form.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Any, NamedTuple
+
+from almanac.derived.companies import checks
+from almanac.derived.companies.accounts import HALF, INSTANT, QUARTER, YEAR, Accounts
+from almanac.derived.companies.calendar import Span
+from almanac.derived.companies.checks import Around
+from almanac.derived.companies.ledger import Amount
+from almanac.derived.companies.quarters import MIXED
+from almanac.domain.companies import Filing, raw_slug
+from almanac.domain.observations import UNKNOWN, wire_time
+from almanac.domain.periods import Frequency
+
+INCOME, BALANCE, CASH_FLOW = "income", "balance", "cash_flow"
+_CHECKS = {INCOME: checks.of_income, BALANCE: checks.of_balance, CASH_FLOW: checks.of_cash_flow}
+_WORD = {YEAR: "annual", QUARTER: "quarterly", HALF: "quarterly"}
+_FREQUENCY = {YEAR: Frequency.ANNUAL, QUARTER: Frequency.QUARTERLY, HALF: Frequency.QUARTERLY}
+#: Methods that compute a line from other lines of the same period: they do not make a statement derived.
+_WITHIN = frozenset(["formula", "sum_of_tags"])
+
+
+class StatementKey(NamedTuple):
+    """One statement of a company: income, balance or cash_flow; ANNUAL or QUARTERLY (half-years too); period key."""
+
+    kind: str
+    frequency: Frequency
+    period: int
+
+
+class Version(NamedTuple):
+    """One state of a statement, known from an instant; None: there is none any more."""
+
+    known: int
+    body: dict[str, Any] | None
+
+
+def series_ids(source: str, entity: str, names: Iterable[str]) -> list[str]:
+    """Ids of the raw series behind the `tags` of an amount (`us-gaap:Revenues:A`)."""
+    found: list[str] = []
+    for name in names:
+        tag, _, kind = name.rpartition(":")
+        found.append(f"{source}:{entity}:{raw_slug(tag)}:{kind}")
+    return found
+
+
+def plain_number(value: float) -> float | int:
+    """A whole number as one, so that it is written without `.0`."""
+    return int(value) if value.is_integer() and abs(value) < 1e16 else value
+
+
+class Book:
+    """All versions of a company's statements, written as its accounts go through time."""
+
+    def __init__(self, accounts: Accounts) -> None:
+        self.accounts = accounts
+        self.versions: dict[StatementKey, list[Version]] = {}
+        self.lines: dict[str, list[str]] = {INCOME: [], BALANCE: [], CASH_FLOW: []}
+        self.additive: dict[str, list[str]] = {INCOME: [], BALANCE: [], CASH_FLOW: []}
+        for item in accounts.items.values():
+            if item.served:
+                self.lines[item.statement].append(item.key)
+                if item.additive and item.kind == "flow":
+                    self.additive[item.statement].append(item.key)
+        order = {key: number for number, key in enumerate(accounts.items_in_order)}
+        for lines in self.lines.values():
+            lines.sort(key=order.__getitem__)
+        self._statement_of = {item.key: item.statement for item in accounts.items.values()}
+        #: (statement, letter, end) → period key and content that stand.
+        self._standing: dict[tuple[str, str, int], tuple[int, dict[str, Any]]] = {}
+        self._contradictions = any(
+            vintage.inconsistent
+            for periods in accounts.company.facts.values()
+            for history in periods.values()
+            for vintage in history
+        )
+        self._ids: dict[tuple[str, ...], list[str]] = {}
+
+    def write(
+        self,
+        moment: int,
+        filings: list[Filing],
+        changed: Mapping[tuple[str, int], set[str]],
+    ) -> None:
+        """Write what changed at an instant. `filings` became known at it, the one that counts last."""
+        for kind, letter, end in sorted(self._concerned(changed)):
+            self._write(moment, filings[-1], kind, letter, end)
+
+    # -- which -------------------------------------------------------------------------------------------------------
+
+    def _concerned(self, changed: Mapping[tuple[str, int], set[str]]) -> set[tuple[str, str, int]]:
+        """Statements whose lines or checks look at what changed."""
+        grid = self.accounts.grid
+        spans = {QUARTER: grid.quarters, HALF: grid.halves, YEAR: grid.years}
+        ends = {letter: sorted(of) for letter, of in spans.items()}
+        found: set[tuple[str, str, int]] = set()
+        for (letter, end), keys in changed.items():
+            if letter == INSTANT:
+                for other, own in ends.items():
+                    found.add((BALANCE, other, end))
+                    found.add((CASH_FLOW, other, end))
+                    for last in own[bisect_right(own, end) :][:1]:
+                        # The next one compares with this, and begins with this cash.
+                        found.add((BALANCE, other, last))
+                        found.add((CASH_FLOW, other, last))
+                continue
+            for kind in {self._statement_of[key] for key in keys}:
+                found.add((kind, letter, end))
+                own = ends[letter]
+                found.update((kind, letter, last) for last in own[bisect_right(own, end) :][:1])
+                if letter == QUARTER:
+                    years = ends[YEAR]
+                    found.update((kind, YEAR, last) for last in years[bisect_left(years, end) :][:1])
+        return found
+
+    # -- one statement -----------------------------------------------------------------------------------------------
+
+    def _write(self, moment: int, filing: Filing, kind: str, letter: str, end: int) -> None:
+        span = self.accounts.span(letter, end)
+        if letter == HALF and kind == BALANCE and end in self.accounts.grid.quarters:
+            return
+        name = (kind, letter, end)
+        held = self._standing.get(name)
+        content = None if span is None else self._content(kind, letter, span)
+        if content is None or span is None:
+            if held is not None:
+                del self._standing[name]
+                self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(Version(moment, None))
+            return
+        period = _key(None if kind == BALANCE else span.start, end)
+        if held == (period, content):
+            return
+        if held is not None and held[0] != period:
+            self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(Version(moment, None))
+        self._standing[name] = (period, content)
+        versions = self.versions.setdefault(StatementKey(kind, _FREQUENCY[letter], period), [])
+        status = self._status(moment, kind, letter, end, first=not versions)
+        versions.append(Version(moment, self._body(moment, filing, status, content)))
+
+    def _status(self, moment: int, kind: str, letter: str, end: int, *, first: bool) -> str:
+        """Initial, revised or unknown, by the rule for observations."""
+        amounts = self._amounts(kind, letter, end).values()
+        if any(amount.flags & UNKNOWN for amount in amounts):
+            return "unknown"
+        if not first:
+            return "revised"
+        allowance = Frequency(letter).allowance_days
+        return "initial" if moment <= (end - _EPOCH + allowance + 1) * 86_400 else "unknown"
+
+    def _amounts(self, kind: str, letter: str, end: int) -> dict[str, Amount]:
+        values = self.accounts.values[INSTANT if kind == BALANCE else letter]
+        return {key: amount for key in self.lines[kind] if (amount := values[key].get(end)) is not None}
+
+    def _content(self, kind: str, letter: str, span: Span) -> dict[str, Any] | None:
+        """All of the body that is not about the filing that made it."""
+        amounts = self._amounts(kind, letter, span.end)
+        if not amounts:
+            return None
+        found = _CHECKS[kind](self._around(kind, letter, span))
+        middle = date.fromordinal((span.start + span.end) // 2)
+        return {
+            "frequency": _WORD[letter],
+            "fiscalYear": span.fiscal_year,
+            "fiscalPeriod": span.fiscal_period,
+            "calendarYear": middle.year,
+            "calendarQuarter": (middle.month + 2) // 3 if letter == QUARTER else None,
+            "periodStart": None if kind == BALANCE else _day(span.start),
+            "periodEnd": _day(span.end),
+            "currency": self.accounts.company.currency,
+            "basis": _basis(amounts.values()),
+            "items": {key: plain_number(amount.value) for key, amount in amounts.items()},
+            "derivedItems": {
+                key: {"method": amount.method, "derivedFrom": self._from(amount.tags)}
+                for key, amount in amounts.items()
+                if amount.method is not None
+            },
+            "quality": {"status": checks.verdict(found), "checks": [check.plain() for check in found]},
+        }
+
+    def _from(self, tags: tuple[str, ...]) -> list[str]:
+        found = self._ids.get(tags)
+        if found is None:
+            company = self.accounts.company
+            found = self._ids[tags] = series_ids(company.source, company.entity, tags)
+        return found
+
+    def _body(self, moment: int, filing: Filing, status: str, content: dict[str, Any]) -> dict[str, Any]:
+        head = {key: content[key] for key in _HEAD}
+        rest = {key: value for key, value in content.items() if key not in head and key != "currency"}
+        return {
+            **head,
+            "filedAt": _day(filing.filed),
+            "observedAt": wire_time(moment),
+            "form": filing.form,
+            "accession": filing.accession,
+            "sourceUrl": self._url(filing),
+            "currency": content["currency"],
+            "revisionStatus": status,
+            **rest,
+        }
+
+    def _url(self, filing: Filing) -> str | None:
+        company = self.accounts.company
+        if company.archive is None:
+            return None
+        number = company.entity.removeprefix("company_").lstrip("0")
+        folder = filing.accession.replace("-", "")
+        return f"{company.archive}/{number}/{folder}/{filing.document or f'{filing.accession}-index.htm'}"
+
+    # -- what checks look at -----------------------------------------------------------------------------------------
+
+    def _around(self, kind: str, letter: str, span: Span) -> Around:
+        accounts = self.accounts
+        values = accounts.values
+        own = values[INSTANT if kind == BALANCE else letter]
+        instants = values[INSTANT]
+        end, before = span.end, span.previous
+        return Around(
+            get=lambda key: own[key].get(end) if key in own else None,
+            before=lambda key: own[key].get(before) if before is not None and key in own else None,
+            closing=lambda key: instants[key].get(end) if key in instants else None,
+            opening=lambda key: instants[key].get(span.start - 1) if key in instants else None,
+            quarters=self._quarters(span) if letter == YEAR and kind != BALANCE else (),
+            additive=self.additive[kind],
+            keys=self.lines[kind],
+            contradicted=self._contradicted if self._contradictions else None,
+        )
+
+    def _quarters(self, year: Span) -> list[checks.Get]:
+        """Quarters that fill a year exactly; none where one is not there."""
+        values = self.accounts.values[QUARTER]
+        found: list[checks.Get] = []
+        last: int | None = year.end
+        while last is not None:
+            span = self.accounts.grid.quarters.get(last)
+            if span is None or span.start < year.start:
+                return []
+            found.append(lambda key, last=last: values[key].get(last) if key in values else None)  # type: ignore[misc]
+            if span.start == year.start:
+                return found
+            last = span.previous
+        return []
+
+    def _contradicted(self, amount: Amount) -> bool:
+        for name in amount.tags:
+            tag = name.rpartition(":")[0]
+            for cell in self.accounts.book.tags.get(tag, {}).get(amount.end, {}).values():
+                if cell.latest.inconsistent:
+                    return True
+        return False
+
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_HEAD = ("frequency", "fiscalYear", "fiscalPeriod", "calendarYear", "calendarQuarter", "periodStart", "periodEnd")
+
+
+def _basis(amounts: Iterable[Amount]) -> str:
+    """
+    `reported`: each line as filed for the period; `derived`: none is; `mixed`: some are, or a difference is of a
+    restated and a not restated period.
+    """
+    methods = {amount.method for amount in amounts if amount.method not in _WITHIN}
+    if any(method is not None and method.endswith(MIXED) for method in methods):
+        return "mixed"
+    if None not in methods:
+        return "derived" if methods else "reported"
+    return "reported" if len(methods) == 1 else "mixed"
+
+
+def _day(day: int) -> str:
+    return f"{date.fromordinal(day).isoformat()}T00:00:00Z"
+
+
+def _key(start: int | None, end: int) -> int:
+    return end << 14 | (16_383 if start is None else 16_382 - (end - start))

@@ -1,0 +1,250 @@
+"""
+Twelve months of an item: four contiguous quarters, the fiscal year, or the year moved on by the part-years known since.
+
+| ending at | flows | average shares | per share |
+| --- | --- | --- | --- |
+| a fiscal year end | the year as reported, else four quarters | the year's, else the mean of four | the year's, else the sum |
+| another quarter end | four quarters, else year + year to date − year to date a year before | mean of four | sum of four |
+
+Half-year filers have two halves for four quarters; of annual-only filers the fiscal year stands. A figure per share is
+the sum of four quarters' own figures (the market's habit), not income over average shares; at a fiscal year end it is
+the reported one. Average shares and figures per share need one basis: where the average number of shares jumps by
+nearly a whole factor between neighbouring periods, one of them is from before a split, and there is no value. Which of
+both is older cannot be told from one state of knowledge, and a later filing restates the older one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from almanac.derived.companies.ledger import Amount, Ledger
+from almanac.domain.periods import Frequency
+
+#: How far before an end anything here looks: sixteen quarters of 52 or 53 weeks.
+REACH_DAYS: Final = 1_500
+#: Days that count as twelve months: 50 weeks and 54 weeks are out, years of 52 and 53 weeks and leap years are in.
+SHORTEST, LONGEST = 350, 380
+#: A neighbour's number of shares within this of a whole multiple (or of 3:2) was cut by a split, not by buying back.
+SPLIT_TOLERANCE = 0.05
+
+#: Items that are averages over a period: twelve months are their mean.
+AVERAGES = frozenset(["weighted_average_shares_basic", "weighted_average_shares_diluted"])
+#: Items per share → the average number of shares that tells their basis, the best first.
+PER_SHARE: Final[Mapping[str, tuple[str, ...]]] = {
+    "earnings_per_share_basic": ("weighted_average_shares_basic", "weighted_average_shares_diluted"),
+    "earnings_per_share_diluted": ("weighted_average_shares_diluted", "weighted_average_shares_basic"),
+    "dividends_per_share": ("weighted_average_shares_basic", "weighted_average_shares_diluted"),
+}
+
+
+class Twelve(NamedTuple):
+    """
+    Twelve months of one item. `parts` are the amounts it was made of, oldest first where they follow each other.
+
+    `basis` are the average numbers of shares that show that the parts can be added.
+    """
+
+    value: float
+    start: int
+    end: int
+    #: annual, fiscal_year, sum_of_quarters, sum_of_halves, mean_of_quarters, mean_of_halves, year_to_date, ttm_mismatch
+    method: str
+    parts: tuple[Amount, ...]
+    basis: tuple[Amount, ...] = ()
+
+
+def periods(ledger: Ledger) -> tuple[Frequency, tuple[int, ...]]:
+    """The frequency at which a company has twelve-month figures, and the ends they may have, ascending."""
+    if ledger.quarter_ends:
+        # Fiscal years before the first quarter that was filed have figures too.
+        return Frequency.QUARTERLY, tuple(sorted({*ledger.quarter_ends, *ledger.year_ends}))
+    halves = {end for amounts in ledger.halves.values() for end in amounts}
+    if halves:
+        return Frequency.SEMIANNUAL, tuple(sorted(halves.union(ledger.year_ends)))
+    return Frequency.ANNUAL, ledger.year_ends
+
+
+def twelve(ledger: Ledger, item: str, end: int, frequency: Frequency, floor: int) -> Twelve | None:
+    """
+    Twelve months of a flow, per-share or average-share item ending on a day, or None.
+
+    `frequency` QUARTERLY, SEMIANNUAL or ANNUAL says what the company reports in; `floor` is the first day looked at:
+    no amount that ends before it takes part.
+    """
+    year = _year(ledger, item, end)
+    if frequency is Frequency.ANNUAL:
+        return year and year._replace(method="annual")
+    own, count = (ledger.quarters, 4) if frequency is Frequency.QUARTERLY else (ledger.halves, 2)
+    parts = chain(own.get(item, {}), end, count, floor)
+    if item in AVERAGES:
+        return _mean(year, parts, count)
+    if item in PER_SHARE:
+        return _per_share(ledger, own, item, year, parts, count, floor)
+    total = _sum(parts, count)
+    if year is not None:
+        return year if total is None or agree(year, total) else year._replace(method="ttm_mismatch")
+    moved = _moved(ledger, own, item, end, count, floor)
+    if total is None or moved is None:
+        return total or moved
+    return total if agree(total, moved) else total._replace(method="ttm_mismatch")
+
+
+def chain(cells: Mapping[int, Amount], end: int, count: int, floor: int) -> tuple[Amount, ...]:
+    """That many amounts ending on `end`, each starting the day after the one before ends, oldest first; empty: not all there."""
+    found: list[Amount] = []
+    for _ in range(count):
+        amount = cells.get(end)
+        if amount is None or end < floor:
+            return ()
+        start = amount.start
+        if start is None:
+            return ()
+        found.append(amount)
+        end = start - 1
+    found.reverse()
+    return tuple(found)
+
+
+def agree(one: Twelve, other: Twelve) -> bool:
+    """
+    Whether two ways to the same twelve months differ by no more than rounding: half a unit of each operand that only
+    one of them has.
+
+    The unit is the finest power of ten in any of these, since a round number may be exact. Ways that cover other days
+    cannot be compared and count as agreeing.
+    """
+    if (one.start, one.end) != (other.start, other.end) or one.value == other.value:
+        return True
+    operands = [amount.value for amount in one.parts if amount not in other.parts]
+    operands += [amount.value for amount in other.parts if amount not in one.parts]
+    allowed = 0.5 * len(operands) * min((_unit(value) for value in operands if value), default=0.0)
+    return abs(one.value - other.value) <= allowed
+
+
+def one_basis(shares: Iterable[float]) -> bool:
+    """Whether average numbers of shares in order of time can all be counted in the same shares."""
+    before: float | None = None
+    for number in shares:
+        if number <= 0:
+            return False
+        if before is not None and _split(number / before):
+            return False
+        before = number
+    return True
+
+
+def comparable(one: Twelve, before: Twelve) -> bool:
+    """Whether two averages of shares, the second a year before the first, are on one basis."""
+    return one_basis(amount.value for amount in (*before.parts, *one.parts))
+
+
+def _split(ratio: float) -> bool:
+    """Whether a ratio of two numbers of shares is near 3:2 or a whole number from two on, either way round."""
+    ratio = ratio if ratio >= 1 or not ratio else 1 / ratio
+    if not 0 < ratio < 10:
+        # From ten on every number is within a twentieth of a whole one.
+        return True
+    return any(abs(ratio / factor - 1) <= SPLIT_TOLERANCE for factor in (1.5, max(2, round(ratio))))
+
+
+def _year(ledger: Ledger, item: str, end: int) -> Twelve | None:
+    amount = ledger.years.get(item, {}).get(end)
+    if amount is None or amount.start is None or not SHORTEST <= end - amount.start + 1 <= LONGEST:
+        return None
+    if item in AVERAGES and amount.value <= 0:
+        return None
+    return Twelve(amount.value, amount.start, end, "fiscal_year", (amount,))
+
+
+def _whole(parts: Sequence[Amount]) -> int | None:
+    """First day of contiguous parts that make twelve months."""
+    if not parts:
+        return None
+    start = parts[0].start
+    return start if start is not None and SHORTEST <= parts[-1].end - start + 1 <= LONGEST else None
+
+
+def _sum(parts: tuple[Amount, ...], count: int) -> Twelve | None:
+    start = _whole(parts)
+    if start is None:
+        return None
+    method = "sum_of_quarters" if count == 4 else "sum_of_halves"
+    return Twelve(sum([amount.value for amount in parts]), start, parts[-1].end, method, parts)
+
+
+def _mean(year: Twelve | None, parts: tuple[Amount, ...], count: int) -> Twelve | None:
+    if year is not None:
+        return year
+    start = _whole(parts)
+    if start is None or not one_basis(amount.value for amount in parts):
+        return None
+    method = "mean_of_quarters" if count == 4 else "mean_of_halves"
+    return Twelve(sum(amount.value for amount in parts) / count, start, parts[-1].end, method, parts)
+
+
+def _per_share(
+    ledger: Ledger, own: Mapping[str, Mapping[int, Amount]], item: str, year: Twelve | None,
+    parts: tuple[Amount, ...], count: int, floor: int,
+) -> Twelve | None:  # fmt: skip
+    """The year's, else the sum of the parts; none where the shares of those parts are not on one basis."""
+    if year is not None or not parts:
+        return year
+    for shares in PER_SHARE[item]:
+        averages = chain(own.get(shares, {}), parts[-1].end, count, floor)
+        if averages:
+            total = _sum(parts, count) if one_basis(amount.value for amount in averages) else None
+            return total and total._replace(basis=averages)
+    return _sum(parts, count)
+
+
+def _moved(
+    ledger: Ledger, own: Mapping[str, Mapping[int, Amount]], item: str, end: int, count: int, floor: int
+) -> Twelve | None:
+    """The last fiscal year, and the year to date, less the same part of the year before."""
+    cells, years = own.get(item, {}), ledger.years.get(item, {})
+    now: list[Amount] = []
+    day = end
+    while len(now) < count - 1:
+        amount = cells.get(day)
+        if amount is None or amount.start is None:
+            return None
+        now.append(amount)
+        day = amount.start - 1
+        if day in years:
+            break
+    year = years.get(day)
+    if year is None or year.start is None or year.end < floor:
+        return None
+    then: list[Amount] = []
+    day = year.start
+    for _ in now:
+        amount = _starting(ledger, cells, day)
+        if amount is None or amount.end < floor:
+            return None
+        then.append(amount)
+        day = amount.end + 1
+    if not SHORTEST <= end - day + 1 <= LONGEST:
+        return None
+    value = year.value + sum([amount.value for amount in now]) - sum([amount.value for amount in then])
+    return Twelve(value, day, end, "year_to_date", (*then, year, *reversed(now)))
+
+
+def _starting(ledger: Ledger, cells: Mapping[int, Amount], day: int) -> Amount | None:
+    """The first amount that ends after a day, if it starts on that day."""
+    ends: Sequence[int] = ledger.quarter_ends or sorted(cells)
+    place = bisect_left(ends, day)
+    amount = cells.get(ends[place]) if place < len(ends) else None
+    return amount if amount is not None and amount.start == day else None
+
+
+def _unit(value: float) -> float:
+    """The largest power of ten that a whole number is a multiple of; of a fraction the cent's, which is what is printed."""
+    if value != int(value):
+        return 0.01
+    number, unit = abs(int(value)), 1
+    while number % 10 == 0 and unit < 10**9:
+        number //= 10
+        unit *= 10
+    return float(unit)

@@ -1,0 +1,49 @@
+"""What stands as of a moment: from the vintages of a sweep, and plainly from a ledger."""
+
+from __future__ import annotations
+
+from almanac.catalog.companies import items
+from almanac.derived.companies.sweep import period_key
+from almanac.domain.periods import Frequency
+
+SERVED = {key for key, item in items().items() if item.served}
+
+
+def standing(outcome, moment):
+    """(item, frequency letter, period key) → value as of a moment, from the vintages of a sweep."""
+    found = {}
+    for (key, frequency), cells in outcome.items.items():
+        for period, made in cells.items():
+            known = [one for one in made if one.known <= moment]
+            if known and known[-1].value is not None:
+                found[key, frequency.value, period] = known[-1].value
+    return found
+
+
+def plainly(ledger, measured=None):
+    """The same from a ledger."""
+    found = {}
+    for letter, values in (("Q", ledger.quarters), ("A", ledger.years), ("S", ledger.halves)):
+        for key, amounts in values.items():
+            if key in SERVED:
+                for end, amount in amounts.items():
+                    found[key, letter, period_key(amount.start, end)] = amount.value
+    halves = {end for amounts in ledger.halves.values() for end in amounts}
+    for key, amounts in ledger.balances.items():
+        if key in SERVED:
+            for end, amount in amounts.items():
+                for letter, ends in (("Q", ledger.quarter_ends), ("A", ledger.year_ends), ("S", halves)):
+                    if end in ends:
+                        found[key, letter, period_key(None, end)] = amount.value
+    if measured:
+        ends = sorted({*ledger.quarter_ends, *ledger.year_ends})
+        frequency = Frequency.QUARTERLY if ledger.quarter_ends else Frequency.ANNUAL
+        for end in ends:
+            for slug, one in measured(ledger, end, frequency).items():
+                found[slug, frequency.value, period_key(one.start, one.end)] = one.value
+    return found
+
+
+def moments_of(company):
+    known = {v.known for periods in company.facts.values() for history in periods.values() for v in history}
+    return sorted(known | {filing.known_at for filing in company.filings.values()})

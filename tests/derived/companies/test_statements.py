@@ -1,0 +1,215 @@
+"""Bodies of statements as they are served, and the versions of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from almanac.derived.companies.statements import StatementKey, plain_number, series_ids
+from almanac.derived.companies.sweep import period_key, sweep
+from almanac.domain.observations import UNKNOWN
+from almanac.domain.periods import Frequency
+
+from .build import Filer, at, day, plain_year, quarter, ytd
+
+ANNUAL, QUARTERLY = Frequency.ANNUAL, Frequency.QUARTERLY
+
+
+def key(kind, frequency, start, end):
+    return StatementKey(kind, frequency, period_key(start and day(start), day(end)))
+
+
+def test_the_whole_body_of_a_derived_quarter():
+    filer = Filer()
+    names = plain_year(filer, 2020)
+    (version,) = filer.swept().statements[key("cash_flow", QUARTERLY, "2020-10-01", "2020-12-31")]
+    assert version.known == at("2021-02-20")
+    tag = "sec:company_0000000001:us_gaap_net_cash_provided_by_used_in_operating_activities"
+    assert version.body == {
+        "frequency": "quarterly",
+        "fiscalYear": 2020,
+        "fiscalPeriod": "Q4",
+        "calendarYear": 2020,
+        "calendarQuarter": 4,
+        "periodStart": "2020-10-01T00:00:00Z",
+        "periodEnd": "2020-12-31T00:00:00Z",
+        "filedAt": "2021-02-20T00:00:00Z",
+        "observedAt": "2021-02-20T21:00:00Z",
+        "form": "10-K",
+        "accession": names[3],
+        "sourceUrl": f"https://www.sec.gov/Archives/edgar/data/1/{names[3].replace('-', '')}/{names[3]}-index.htm",
+        "currency": "USD",
+        "revisionStatus": "initial",
+        "basis": "derived",
+        "items": {"net_cash_flow_from_operations": 4},
+        "derivedItems": {
+            "net_cash_flow_from_operations": {"method": "fy_minus_9m", "derivedFrom": [f"{tag}:A", f"{tag}:N"]}
+        },
+        "quality": {
+            "status": "ok",
+            "checks": [
+                {"name": "cash_flows_add_up", "status": "not_applicable", "detail": None},
+                {"name": "cash_reconciles", "status": "not_applicable", "detail": None},
+                {"name": "one_basis", "status": "passed", "detail": None},
+                {"name": "quarters_sum_to_year", "status": "not_applicable", "detail": None},
+                {"name": "consistent_filing", "status": "passed", "detail": None},
+            ],
+        },
+    }
+    assert list(version.body) == [
+        "frequency", "fiscalYear", "fiscalPeriod", "calendarYear", "calendarQuarter", "periodStart", "periodEnd",
+        "filedAt", "observedAt", "form", "accession", "sourceUrl", "currency", "revisionStatus", "basis", "items",
+        "derivedItems", "quality",
+    ]  # fmt: skip
+
+
+def test_each_own_period_has_its_statements():
+    filer = Filer()
+    plain_year(filer, 2020)
+    found = {(k.kind, k.frequency.value, k.period) for k in filer.swept().statements}
+    spans = [(quarter(2020, n)) for n in (1, 2, 3, 4)]
+    expected = {
+        *((kind, "Q", period_key(day(start), day(end))) for kind in ("income", "cash_flow") for start, end in spans),
+        *((kind, "A", period_key(day("2020-01-01"), day("2020-12-31"))) for kind in ("income", "cash_flow")),
+        *(("balance", "Q", period_key(None, day(end))) for _, end in spans),
+        ("balance", "A", period_key(None, day("2020-12-31"))),
+    }
+    assert found == expected
+
+
+def test_a_balance_sheet_has_no_start_and_the_name_of_its_period():
+    filer = Filer()
+    plain_year(filer, 2020)
+    statements = filer.swept().statements
+    quarterly = statements[key("balance", QUARTERLY, None, "2020-12-31")][-1].body
+    annual = statements[key("balance", ANNUAL, None, "2020-12-31")][-1].body
+    assert (quarterly["periodStart"], quarterly["fiscalPeriod"], quarterly["calendarQuarter"]) == (None, "Q4", 4)
+    assert (annual["periodStart"], annual["fiscalPeriod"], annual["calendarQuarter"]) == (None, "FY", None)
+
+
+def test_a_restatement_is_a_version_with_the_filing_that_made_it():
+    filer = Filer()
+    names = plain_year(filer, 2020)
+    later = filer.file("10-K/A", "2021-04-20", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 95}}, fy=2020, fp="FY")
+    versions = filer.swept().statements[key("income", ANNUAL, "2020-01-01", "2020-12-31")]
+    assert [(v.known, v.body["accession"], v.body["form"], v.body["revisionStatus"], v.body["items"]["net_income"]) for v in versions] == [
+        (at("2021-02-20"), names[3], "10-K", "initial", 100),
+        (at("2021-04-20"), later, "10-K/A", "revised", 95),
+    ]  # fmt: skip
+
+
+def test_a_filing_that_changes_nothing_makes_no_version():
+    filer = Filer()
+    plain_year(filer, 2020)
+    filer.file("10-K/A", "2021-04-20", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 100}}, fy=2020, fp="FY")
+    for versions in filer.swept().statements.values():
+        assert all(version.known < at("2021-04-20") for version in versions)
+
+
+def test_what_was_first_known_long_after_its_end_is_not_called_initial():
+    filer = Filer()
+    lines = {"NetIncomeLoss": {ytd(2020, 4): 30, ytd(2018, 4): 10}}
+    filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
+    filer.say(next(iter(filer.filings)), {"NetIncomeLoss": {ytd(2019, 4): 20}})
+    statements = filer.swept().statements
+    assert statements[key("income", ANNUAL, "2020-01-01", "2020-12-31")][0].body["revisionStatus"] == "initial"
+    assert statements[key("income", ANNUAL, "2018-01-01", "2018-12-31")][0].body["revisionStatus"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("end", "basis"), [("2020-03-31", "reported"), ("2020-06-30", "mixed"), ("2020-12-31", "derived")]
+)
+def test_the_basis_says_whether_lines_are_as_filed(end, basis):
+    filer = Filer()
+    names = plain_year(filer, 2020)
+    # Depreciation comes from the cash-flow statement, to date only; income is given by quarter.
+    for number in (1, 2, 3, 4):
+        filer.say(names[number - 1], {"DepreciationAndAmortization": {ytd(2020, number): 5 * number}})
+    start = {"2020-03-31": "2020-01-01", "2020-06-30": "2020-04-01", "2020-12-31": "2020-10-01"}[end]
+    assert filer.swept().statements[key("income", QUARTERLY, start, end)][-1].body["basis"] == basis
+
+
+def test_a_difference_of_two_bases_makes_the_basis_mixed_and_warns():
+    filer = Filer()
+    plain_year(filer, 2020, cash=(1, 2, 3, 9))
+    filer.file("10-K", "2022-02-20", "2021-12-31", {"NetCashProvidedByUsedInOperatingActivities": {ytd(2020, 4): 13}}, fy=2021, fp="FY")  # fmt: skip
+    statements = filer.swept().statements
+    last = statements[key("cash_flow", QUARTERLY, "2020-10-01", "2020-12-31")][-1].body
+    assert (last["items"]["net_cash_flow_from_operations"], last["basis"], last["quality"]["status"]) == (7, "mixed", "warning")  # fmt: skip
+
+
+def test_two_values_in_one_filing_are_flagged_on_the_statement():
+    filer = Filer()
+    names = plain_year(filer, 2020)
+    filer.say(names[3], {"Assets": {"2020-12-31": 2_777}})
+    body = filer.swept().statements[key("balance", ANNUAL, None, "2020-12-31")][-1].body
+    assert body["items"]["total_assets"] == 1004
+    assert body["quality"]["status"] == "warning"
+    (check,) = [check for check in body["quality"]["checks"] if check["name"] == "consistent_filing"]
+    assert check["detail"] == "inconsistent: the filing gives two values for total_assets; the first is served"
+
+
+def test_half_years_are_named_so():
+    filer = Filer(currency="TWD")
+    filer.file("20-F", "2021-04-20", "2020-12-31", {"ifrs-full:ProfitLoss": {ytd(2020, 4): 30}}, fy=2020, fp="FY")
+    filer.file("6-K", "2021-10-18", "2021-06-30", {"ifrs-full:ProfitLoss": {ytd(2021, 2): 18}, "ifrs-full:Assets": {"2021-06-30": 9}})  # fmt: skip
+    filer.file("20-F", "2022-04-14", "2021-12-31", {"ifrs-full:ProfitLoss": {ytd(2021, 4): 40}}, fy=2021, fp="FY")
+    statements = filer.swept().statements
+    first = statements[key("income", QUARTERLY, "2021-01-01", "2021-06-30")][-1].body
+    second = statements[key("income", QUARTERLY, "2021-07-01", "2021-12-31")][-1].body
+    assert (first["fiscalPeriod"], first["calendarQuarter"], first["currency"]) == ("H1", None, "TWD")
+    assert (second["fiscalPeriod"], second["items"], second["basis"]) == ("H2", {"net_income": 22}, "derived")
+    assert statements[key("balance", QUARTERLY, None, "2021-06-30")][-1].body["items"] == {"total_assets": 9}
+
+
+def test_lines_are_in_the_order_of_the_catalogue():
+    filer = Filer()
+    lines = {
+        "NetIncomeLoss": {ytd(2020, 4): 3},
+        "Revenues": {ytd(2020, 4): 10},
+        "OperatingIncomeLoss": {ytd(2020, 4): 5},
+    }
+    filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
+    body = filer.swept().statements[key("income", ANNUAL, "2020-01-01", "2020-12-31")][-1].body
+    assert list(body["items"]) == ["revenue", "operating_income", "net_income"]
+
+
+def test_items_that_only_formulas_need_are_on_no_statement():
+    filer = Filer()
+    lines = {"CostsAndExpenses": {ytd(2020, 4): 9}, "NetIncomeLoss": {ytd(2020, 4): 3}, "LiabilitiesAndStockholdersEquity": {"2020-12-31": 7}, "Assets": {"2020-12-31": 7}}  # fmt: skip
+    filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
+    outcome = filer.swept()
+    for versions in outcome.statements.values():
+        assert set(versions[-1].body["items"]) <= {"net_income", "total_assets"}
+    assert {item for item, _ in outcome.items} == {"net_income", "total_assets"}
+
+
+def test_a_filer_without_an_archive_has_no_address():
+    filer = Filer()
+    plain_year(filer, 2020)
+
+    outcome = sweep(filer.company()._replace(archive=None))
+    assert all(versions[-1].body["sourceUrl"] is None for versions in outcome.statements.values())
+
+
+@pytest.mark.parametrize(("value", "plain"), [(3.0, "3"), (-0.0, "0"), (0.25, "0.25"), (4.2e15, "4200000000000000")])
+def test_numbers_are_in_their_shortest_form(value, plain):
+    assert str(plain_number(value)) == plain
+
+
+def test_series_ids_name_source_entity_tag_and_length():
+    assert series_ids("sec", "company_0000320193", ["us-gaap:NetIncomeLoss:N", "dei:EntityCommonStockSharesOutstanding:Q"]) == [
+        "sec:company_0000320193:us_gaap_net_income_loss:N",
+        "sec:company_0000320193:dei_entity_common_stock_shares_outstanding:Q",
+    ]  # fmt: skip
+
+
+def test_an_unknown_input_makes_the_statement_unknown():
+    filer = Filer()
+    plain_year(filer, 2020)
+    company = filer.company()
+    facts = {
+        tag: {span: [v._replace(flags=UNKNOWN) for v in history] for span, history in periods.items()}
+        for tag, periods in company.facts.items()
+    }
+    for versions in sweep(company._replace(facts=facts)).statements.values():
+        assert [version.body["revisionStatus"] for version in versions] == ["unknown"] * len(versions)
