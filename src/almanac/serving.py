@@ -44,6 +44,8 @@ def api() -> App:
     from almanac.api.interface import endpoints  # noqa: PLC0415
     from almanac.catalog.load import load  # noqa: PLC0415
     from almanac.pipeline.explain import Explainer  # noqa: PLC0415
+    from almanac.pipeline.explain_companies import explain_company  # noqa: PLC0415
+    from almanac.pipeline.explain_scores import explain_scores  # noqa: PLC0415
     from almanac.store.accounts import Accounts  # noqa: PLC0415
     from almanac.store.reading import Reader  # noqa: PLC0415
     from almanac.store.sqlite import Unavailable  # noqa: PLC0415
@@ -55,7 +57,7 @@ def api() -> App:
 
     flusher = _Every(_FLUSH_SECONDS, accounts.flush)
     return App(
-        endpoints(Explainer(load())),
+        endpoints(Explainer(load(), explain_company), explain_scores),
         accounts,
         limiter(settings, metrics.LIMITER_FALLBACKS.inc),
         reader.view,

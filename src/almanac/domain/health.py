@@ -1,25 +1,115 @@
-"""Whether a source still brings what it should."""
+"""Whether a source still brings what it should: by its own cadence, and by the age of what it brings."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
+from almanac.domain.cadence import Cadence
+from almanac.domain.observations import wire_time
 from almanac.domain.periods import Frequency
+from almanac.domain.reference import SeriesSpec, Source
 
 _DAY = 86_400
+Word = Literal["ok", "late", "failing", "never_run"]
 
 
-def health(
-    last_attempt: int | None, last_success: int | None, failures: int, frequencies: Iterable[Frequency], now: int
-) -> str:
-    """`never_run`; `failing` while the last attempt failed; `late` when the last success is older than the allowance of
-    the source's highest frequency; else `ok`. Times in unix seconds.
+class Tried(NamedTuple):
+    """How asking a source went. Times in unix seconds; `failures`: attempts in a row that failed."""
+
+    last_attempt: int | None = None
+    last_success: int | None = None
+    #: When an answer last held something other than the one before.
+    last_ingested: int | None = None
+    failures: int = 0
+    last_error: str | None = None
+    #: Addresses whose newest answer could not be read.
+    unreadable: int = 0
+
+
+@dataclass(slots=True)
+class Feed:
+    """Series of a source that have rows and are not discontinued, by whether their newest period is of late."""
+
+    series: int = 0
+    stale: int = 0
+    _judged: Counter[Frequency] = field(default_factory=Counter, init=False)
+    _old: Counter[Frequency] = field(default_factory=Counter, init=False)
+
+    def count(self, spec: SeriesSpec, freshness: str) -> None:
+        """Take one series in: its freshness today (fresh, stale, unknown)."""
+        if spec.discontinued:
+            return
+        self.series += 1
+        self.stale += freshness == "stale"
+        # One that is judged by the fetch says nothing of what was in it.
+        if freshness != "unknown" and not spec.judged_by_fetch:
+            self._judged[spec.frequency] += 1
+            self._old[spec.frequency] += freshness == "stale"
+
+    @property
+    def stopped(self) -> list[Frequency]:
+        """Frequencies at which every series is stale, the highest first. One series alone may end; a feed does not."""
+        found = [frequency for frequency, count in self._judged.items() if self._old[frequency] == count]
+        return sorted(found, key=lambda frequency: frequency.rank)
+
+
+class Health(NamedTuple):
+    """A word for programs, and the reason for people; None where all is well."""
+
+    word: Word
+    reason: str | None = None
+
+
+def health(source: Source, tried: Tried, feed: Feed, now: int) -> Health:
     """
-    if last_attempt is None:
-        return "never_run"
-    if failures:
-        return "failing"
-    highest = min(frequencies, key=lambda f: f.rank, default=Frequency.DAILY)
-    if last_success is None or now - last_success > highest.allowance_days * _DAY:
-        return "late"
-    return "ok"
+    How a source does at `now` (unix seconds).
+
+    `never_run`; `failing` while its last attempt failed or a newest answer cannot be read; `late` when it was not
+    asked with success since the turn of a day before its latest one, or answers while nothing new comes; else `ok`.
+    """
+    if tried.last_attempt is None:
+        return Health("never_run")
+    if tried.failures:
+        return Health("failing", tried.last_error or "the last attempt failed")
+    if tried.unreadable:
+        return Health(
+            "failing", f"the newest answer of {_counted(tried.unreadable, 'address', 'addresses')} cannot be read"
+        )
+    reason = _not_asked(source, tried, now) or _silent(source, tried, feed, now)
+    return Health("ok") if reason is None else Health("late", reason)
+
+
+def _not_asked(source: Source, tried: Tried, now: int) -> str | None:
+    if tried.last_success is None:
+        return "no success yet"
+    if source.cadence is None:
+        since = now - _allowance(source.frequencies) * _DAY
+    else:
+        cadence = Cadence(source.cadence)
+        # Several turns a day count as one, for those who ask once a day.
+        since = cadence.last(cadence.last(now) - _DAY)
+    return None if tried.last_success >= since else f"no success since {wire_time(tried.last_success)}"
+
+
+def _silent(source: Source, tried: Tried, feed: Feed, now: int) -> str | None:
+    """It answers, but nothing new is in it."""
+    if feed.stopped:
+        return f"answers, but every {' and '.join(f.word for f in feed.stopped)} series is stale"
+    # Without series of its own to go by (companies) what counts is whether any answer was another one. A calendar,
+    # which has no frequency, may stay as it is for long.
+    quiet = 0 if tried.last_ingested is None else now - tried.last_ingested
+    if source.frequencies and not feed.series and quiet > _allowance(source.frequencies) * _DAY:
+        return f"gives the same answers since {wire_time(tried.last_ingested)}"
+    return None
+
+
+def _allowance(frequencies: Iterable[Frequency]) -> int:
+    """Days that the highest frequency allows."""
+    return min(frequencies, key=lambda f: f.rank, default=Frequency.DAILY).allowance_days
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}"

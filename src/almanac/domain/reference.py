@@ -38,9 +38,16 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     release_url: str | None = None
     #: Name of the setting that holds the key this source needs, if any.
     key_setting: str | None = None
+    #: The source answers without that key too, only less at a time.
+    key_optional: bool = False
     #: How often the publisher has something new, as a cron line in UTC.
     cadence: str | None = None
     simulated: bool = False
+
+    @property
+    def key_required(self) -> bool:
+        """Whether nothing can be asked without its key."""
+        return self.key_setting is not None and not self.key_optional
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +114,8 @@ class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True):
     annualized: bool = False
     basis: str | None = None
     price_basis: str | None = None
+    #: Who belongs to an aggregate of countries.
+    composition: str | None = None
     curve_type: str | None = None
     compounding: str | None = None
     exposure: Exposure = Exposure.public
@@ -120,6 +129,11 @@ class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True):
     discontinued: bool = False
     page_url: str | None = None
     notes: str | None = None
+    #: ISO code of the currency, where the unit is a local currency.
+    currency: str | None = None
+    #: What tells this series from the source's main one of the same topic: a currency other than the filer's own, a former
+    #: base year. The main one is preferred, then variants in the order of their names.
+    variant: str | None = None
     #: First day this native code speaks for its series; the code it succeeds does before. None: from the beginning.
     from_date: date | None = None
     #: Native code of the same series whose numbers this one repeats; what a copy leaves out is no withdrawal.
@@ -127,5 +141,6 @@ class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """`us-treasury-par:country_usa:gov_yield_10y:D`."""
-        return f"{self.source}:{self.entity}:{self.indicator}:{self.frequency.value}"
+        """`us-treasury-par:country_usa:gov_yield_10y:D`; a variant follows the frequency."""
+        main = f"{self.source}:{self.entity}:{self.indicator}:{self.frequency.value}"
+        return main if self.variant is None else f"{main}:{self.variant}"

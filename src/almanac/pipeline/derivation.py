@@ -56,7 +56,10 @@ class Deriver:
             for slug in {slug for text in formula.inputs for _, slug in input_slugs(text)}:
                 self._users[slug].append(formula)
         self._before: dict[tuple[str, str], list[Plan]] = {}
-        for _, body in db.execute("SELECT id, spec FROM series WHERE vintages > 0 ORDER BY series"):
+        # Those of companies are another's business (pipeline.companies), and too many to hold.
+        for _, body in db.execute(
+            "SELECT id, spec FROM series WHERE vintages > 0 AND instr(id, ':company_') = 0 ORDER BY series"
+        ):
             self._enter(msgspec.json.decode(body, type=SeriesSpec))
 
     def _enter(self, spec: SeriesSpec) -> None:
@@ -123,12 +126,15 @@ class Deriver:
     def _options(
         self, formula: Formula, place: int, op: Operator, entity: str, frequency: Frequency
     ) -> dict[str, SeriesSpec]:
-        """For one input: source → its series. Of alternatives the first a source has; of several frequencies the highest."""
+        """
+        For one input: source → its series. Of alternatives the first a source has; of several frequencies the highest;
+        of one topic the main series before its variants.
+        """
         within = any(slot.within for slot in op.slots if slot.input == place)
         found: dict[str, SeriesSpec] = {}
         for named, slug in input_slugs(formula.inputs[place]):
             offered: dict[str, SeriesSpec] = {}
-            for spec in self._topics.get((slug, named or entity), ()):
+            for spec in sorted(self._topics.get((slug, named or entity), ()), key=lambda one: one.variant or ""):
                 if formula.seasonally_adjusted_only and spec.seasonal_adjustment not in _ADJUSTED:
                     continue
                 if within:
@@ -138,7 +144,7 @@ class Deriver:
                     ):
                         offered[spec.source] = spec
                 elif spec.frequency is frequency:
-                    offered[spec.source] = spec
+                    offered.setdefault(spec.source, spec)
             for source, spec in offered.items():
                 found.setdefault(source, spec)
         return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -34,12 +35,16 @@ class Explanation(NamedTuple):
 class Explainer:
     """Explains rows of derived series by the formulas of a catalogue."""
 
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, of_company: Callable[[View, Row], Explanation | None] | None = None) -> None:
+        """`of_company` explains what is derived of companies, which no formula of the catalogue computes."""
         self._catalog = catalog
+        self._of_company = of_company
 
     def __call__(self, view: View, row: Row) -> Explanation | None:
         """None where the formula or an input is no more."""
         spec = row.series.spec
+        if self._of_company is not None and spec.entity.startswith("company_"):
+            return self._of_company(view, row)
         formula = self._catalog.formulas.get(spec.indicator)
         lineage = view.directory.lineage(row.lineage) if row.lineage else row.series.inputs
         infos = [view.directory.series_by_id(name) for name in lineage]

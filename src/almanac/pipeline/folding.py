@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from almanac.catalog.succession import voices
 from almanac.domain.observations import Vintage
 from almanac.domain.reference import SeriesSpec, Source
+from almanac.pipeline.companies import Companies
 from almanac.pipeline.derivation import Changes
 from almanac.pipeline.world import World
 from almanac.sources.base import Block, Connector, Parsed, Payload
@@ -33,8 +34,13 @@ class Folding:
         self._reader = reader
         self._series = series
         self._voices = voices(series)
-        #: Cells of raw series changed so far.
-        self.vintages = 0
+        self._companies = Companies(world.db, source.id, world.books)
+        self._changed = 0
+
+    @property
+    def vintages(self) -> int:
+        """Cells of raw series changed so far."""
+        return self._changed + self._companies.vintages
 
     def fold(self, batch: Batch, row: PayloadRow, parsed: Parsed, changes: Changes) -> dict[str, int]:
         """
@@ -64,6 +70,9 @@ class Folding:
         for native, (exposure, reason) in parsed.tightened.items():
             if native in self._voices:
                 batch.tighten(batch.series(self._voices[native].series, "raw"), exposure, reason)
+        if parsed.companies or parsed.filings or parsed.facts:
+            for native, rows in self._companies.fold(batch, row, parsed, self._reread).items():
+                unmapped[native] = unmapped.get(native, 0) + rows
         db = self._world.db
         for native, rows in unmapped.items():
             payloads.note_unmapped(db, self._source.id, native, rows, row.ingested_at)
@@ -76,7 +85,7 @@ class Folding:
     def _note(self, batch: Batch, spec: SeriesSpec, changed: list[int], changes: Changes) -> None:
         if changed:
             self._world.deriver.register(spec)
-            self.vintages += len(changed)
+            self._changed += len(changed)
             held = changes.setdefault(spec.id, set())
             if held is not None:
                 held.update(changed)

@@ -10,9 +10,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import secrets
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,8 +22,7 @@ from almanac.pipeline.derivation import Changes
 from almanac.pipeline.folding import Folding
 from almanac.pipeline.world import World
 from almanac.sources import mirror
-from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, connector
-from almanac.sources.http import Fetcher, FetchFailed, Validators
+from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector, unpacked
 from almanac.store import payloads
 from almanac.store.raw import Capture, Corrupt
 from almanac.store.vintages import Batch
@@ -75,6 +73,8 @@ class Outcome:
     quarantined: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     unmapped: dict[str, int] = field(default_factory=dict)
+    #: Seconds for which the publisher asked to be left alone.
+    retry_after: float = 0.0
 
     @property
     def exit_code(self) -> int:
@@ -275,6 +275,7 @@ class Ingest:
         with self._world.batch(f"payload {judged.capture.id}") as batch:
             self.write(batch, judged, changes)
             self._world.deriver.run(batch, changes)
+            self._world.books.run(batch)
 
 
 def from_mirror(
@@ -294,7 +295,9 @@ def from_mirror(
         mine = [row for row in rows if reader.owns(row.url)]
         ingest = Ingest(world, source, say)
 
-        def arrivals(mine: Sequence[mirror.MirrorRow] = mine, ingest: Ingest = ingest) -> Iterator[Arrival]:
+        def arrivals(
+            mine: Sequence[mirror.MirrorRow] = mine, ingest: Ingest = ingest, reader: Connector = reader
+        ) -> Iterator[Arrival]:
             for row in track(mine, ingest.outcome.source):
                 if row.status != 200:
                     ingest.outcome.ignored[row.url] = f"the publisher answered {row.status}"
@@ -306,55 +309,12 @@ def from_mirror(
                     ingest.outcome.failed[row.url] = str(error)
                     say(f"failed {row.url}: {error}")
                     continue
-                yield Arrival(row.url, body, row.media_type, row.fetched_at)
+                try:
+                    for part in unpacked(reader, Payload(row.url, body, row.fetched_at or 0, row.media_type)):
+                        yield Arrival(part.url, part.body, part.media_type, row.fetched_at)
+                except SourceChanged as error:
+                    ingest.outcome.failed[row.url] = str(error)
+                    say(f"failed {row.url}: {error}")
 
         outcomes.append(ingest.run(arrivals()))
-    return outcomes
-
-
-def from_network(
-    world: World,
-    sources: Sequence[Source],
-    since: date | None,
-    say: Say,
-    track: Track = untracked,
-    entities: Container[str] | None = None,
-) -> list[Outcome]:
-    """
-    Ask each publisher, for the series of these entities (None: of all). What comes back is read whole.
-
-    A request that fails is reported and the others go on. Raises ValueError for a missing key.
-    """
-    today = datetime.fromtimestamp(world.settings.clock(), UTC).date()
-    outcomes: list[Outcome] = []
-    with Fetcher(world.settings.http) as fetcher:
-        for source in sources:
-            settings = world.settings.sources.get(source.id)
-            ingest = Ingest(world, source, say)
-            every = world.catalog.series.get(source.id, {})
-            wanted = {code: spec for code, spec in every.items() if entities is None or spec.entity in entities}
-            plan: list[Request] = []
-            if wanted:
-                key = settings.api_key if settings else None
-                plan = connector(source.connector).plan(source, wanted, since, today, key)
-
-            def arrivals(
-                source: Source = source, ingest: Ingest = ingest, plan: Sequence[Request] = plan
-            ) -> Iterator[Arrival]:
-                for request in track(plan, source.id):
-                    last = world.raw.latest(source.id, request.url)
-                    validators = Validators(last.etag, last.last_modified) if last else None
-                    try:
-                        got = fetcher.fetch(request, validators)
-                    except FetchFailed as error:
-                        ingest.outcome.failed[request.url] = str(error)
-                        say(f"failed {error}")
-                        continue
-                    if got.not_modified:
-                        ingest.outcome.known += 1
-                        ingest.answered(None)
-                        continue
-                    yield Arrival(request.url, got.body, got.media_type, None, got.etag, got.last_modified)
-
-            outcomes.append(ingest.run(arrivals()))
     return outcomes

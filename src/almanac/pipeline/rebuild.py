@@ -59,6 +59,7 @@ def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) ->
             run.write(batch, judged, changes)
             newest[source.id] = max(newest.get(source.id, 0), capture.ingested_at)
         world.deriver.run(batch, changes)
+        world.books.run(batch)
         for key, run in runs.items():
             run.finish()
             _remember_health(world, key, newest[key])
@@ -76,4 +77,4 @@ def _remember_health(world: World, source: str, newest: int) -> None:
 def recompute(world: World) -> int:
     """Compute all derived series anew and write differences only. Returns the number of cells changed: 0 in a healthy store."""
     with world.batch("derive") as batch:
-        return world.deriver.recompute(batch)
+        return world.deriver.recompute(batch) + world.books.recompute(batch)

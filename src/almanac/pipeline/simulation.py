@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 
 from almanac.pipeline.derivation import Changes
 from almanac.pipeline.ingest import Arrival, Ingest, Outcome, Say
@@ -12,18 +11,19 @@ from almanac.sources import sandbox
 from almanac.sources.sandbox import Page
 from almanac.store.raw import Capture
 
-#: Pages in one transaction. What is computed from them is computed once for each group, which is most of the work.
-_GROUP = 500
+#: Pages in one transaction, and bytes of theirs. What is computed from them is computed once for each group, which is
+#: most of the work; the bytes bound what is held in memory.
+_GROUP, _BYTES = 500, 16 << 20
 
 
-def load(world: World, say: Say, observations: int | None = None) -> list[Outcome]:
+def load(world: World, say: Say, observations: int | None = None, *, companies: bool = True) -> list[Outcome]:
     """
     Bring the simulated world up to the beginning of today (UTC), so that a second run on the same day adds nothing.
 
-    `observations` asks for about so many rows. Raises ValueError for more than there are, or a clock before the world.
+    `observations` asks for about so many rows; `companies` False leaves out what companies file. Raises ValueError for more than there are, or a clock before the world.
     """
     now = world.settings.clock()
-    return take_in(world, sandbox.world(now - now % 86_400, observations), say)
+    return take_in(world, sandbox.world(now - now % 86_400, observations, companies=companies), say)
 
 
 def take_in(world: World, pages: Iterable[Page], say: Say) -> list[Outcome]:
@@ -50,8 +50,15 @@ def take_in(world: World, pages: Iterable[Page], say: Say) -> list[Outcome]:
 
 
 def _groups(pages: Iterable[Page]) -> Iterator[list[Page]]:
-    every = iter(pages)
-    while group := list(islice(every, _GROUP)):
+    group: list[Page] = []
+    held = 0
+    for page in pages:
+        group.append(page)
+        held += len(page.body)
+        if len(group) == _GROUP or held >= _BYTES:
+            yield group
+            group, held = [], 0
+    if group:
         yield group
 
 
@@ -64,3 +71,4 @@ def _write(world: World, kept: list[tuple[Ingest, Capture, bytes]]) -> None:
         for run, one in judged:
             run.write(batch, one, changes)
         world.deriver.run(batch, changes)
+        world.books.run(batch)

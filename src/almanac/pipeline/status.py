@@ -2,26 +2,50 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime
+
 import apsw
 import msgspec
 
-from almanac.domain.health import health
+from almanac.domain.cadence import Cadence, Turn
+from almanac.domain.health import Feed, Tried, Word, health
 from almanac.domain.observations import wire_time
+from almanac.domain.periods import end_of
 from almanac.domain.reference import Source
-from almanac.store import sqlite
+from almanac.store import feeds, sqlite, turns
 from almanac.store.coverage import Coverage, coverage
+from almanac.store.directory import Directory
+from almanac.store.reading import View
 
 
 class SourceHealth(msgspec.Struct, frozen=True, rename="camel"):
-    """One source. `health`: ok, late, failing, never_run. `unreadable`: addresses whose newest answer is quarantined."""
+    """
+    One source. `health`: ok, late, failing, never_run, with the `reason` where it is not ok.
+
+    `next_due_at`: when its cadence wants it asked, in the past if it waits; None for a source without one. `series`
+    are those with rows that are not discontinued, those of companies aside. `unreadable`: addresses whose newest
+    answer is quarantined.
+    """
 
     id: str
-    health: str
+    health: Word
+    reason: str | None
     last_attempt_at: str | None
     last_success_at: str | None
     last_ingested_at: str | None
+    next_due_at: str | None
+    series: int
+    stale_series: int
     unreadable: int
     last_error: str | None
+
+
+class Stale(msgspec.Struct, frozen=True, rename="camel"):
+    """A series whose newest period is older than its data set allows; `last_period` is that period's last day."""
+
+    source: str
+    series_id: str
+    last_period: str | None
 
 
 class Quarantined(msgspec.Struct, frozen=True, rename="camel"):
@@ -42,53 +66,85 @@ class Unmapped(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Status(msgspec.Struct, frozen=True, rename="camel"):
-    """Everything `almanac status` tells. Lists are by source, then by address or native id."""
+    """Everything `almanac status` tells. Lists are by source, then by series, address or native id."""
 
     coverage: Coverage
     sources: list[SourceHealth]
+    stale: list[Stale]
     quarantine: list[Quarantined]
     unmapped: list[Unmapped]
 
 
 def status(db: apsw.Connection, now: int) -> Status:
-    """
-    Read the state in one transaction; `now` in unix seconds.
-
-    A source is failing while its last attempt failed or the newest answer of one of its addresses cannot be read.
-    """
+    """Read the state in one transaction; `now` in unix seconds."""
+    today = datetime.fromtimestamp(now, UTC).date()
     with sqlite.reading(db):
-        unreadable: dict[str, int] = dict(db.execute(_UNREADABLE))
+        view = _view(db)
+        held, stale = _series(view, today)
         return Status(
             coverage=coverage(db),
-            sources=[_health(row, unreadable, now) for row in sqlite.rows(db, _SOURCES)],
+            sources=_sources(view, held, now),
+            stale=stale,
             quarantine=[Quarantined(s, url, wire_time(at), why) for s, url, at, why in db.execute(_QUARANTINE)],
             unmapped=[Unmapped(*row) for row in db.execute(_UNMAPPED)],
         )
 
 
-def _health(
-    row: tuple[str, int | None, int | None, int | None, int, str | None], unreadable: dict[str, int], now: int
-) -> SourceHealth:
-    body, attempt, success, ingested, failures, error = row
-    source = msgspec.json.decode(body, type=Source)
-    shut = unreadable.get(source.id, 0)
-    times = [None if at is None else wire_time(at) for at in (attempt, success, ingested)]
-    word = health(attempt, success, failures + shut, source.frequencies, now)
-    return SourceHealth(source.id, word, times[0], times[1], times[2], shut, error)
+def _view(db: apsw.Connection) -> View:
+    meta: dict[str, str] = dict(db.execute("SELECT k, v FROM meta"))
+    return View(db, int(meta["version"]), meta["epoch"], Directory(db, int(meta["reference"])), {})
 
 
-#: What the service computes itself has no connector and never runs.
-_SOURCES = (
-    "SELECT body, last_attempt_at, last_success_at, last_ingested_at, coalesce(failures, 0), last_error FROM record"
-    " LEFT JOIN source_state ON source = record.id"
-    " WHERE kind = 'source' AND json_extract(body, '$.connector') <> '' ORDER BY record.id"
-)
+def _series(view: View, today: date) -> tuple[dict[str, Feed], list[Stale]]:
+    found: dict[str, Feed] = {}
+    stale: list[Stale] = []
+    for series in feeds.observed(view):
+        word = view.freshness(series, view.version, None, today)
+        found.setdefault(series.source.id, Feed()).count(series.spec, word)
+        if word == "stale" and not series.spec.discontinued:
+            newest = view.newest_period(series, view.version, None)
+            last = None if newest is None else f"{end_of(newest).isoformat()}T00:00:00Z"
+            stale.append(Stale(series.source.id, series.id, last))
+    return found, stale
+
+
+def _sources(view: View, held: dict[str, Feed], now: int) -> list[SourceHealth]:
+    """What the service computes itself has no connector and is never asked."""
+    asked, waiting = feeds.tried(view.db), turns.held(view.db)
+    return [
+        _health(
+            source,
+            asked.get(source.id, Tried()),
+            held.get(source.id, Feed()),
+            waiting[source.id].turn if source.id in waiting else Turn(),
+            now,
+        )
+        for source in sorted(view.directory.sources.values(), key=lambda source: source.id)
+        if source.connector
+    ]
+
+
+def _health(source: Source, tried: Tried, feed: Feed, turn: Turn, now: int) -> SourceHealth:
+    found = health(source, tried, feed, now)
+    due = None if source.cadence is None else turn.due_at(Cadence(source.cadence), now)
+    times = (tried.last_attempt, tried.last_success, tried.last_ingested, due)
+    attempt, success, ingested, next_due = (None if at is None else wire_time(at) for at in times)
+    return SourceHealth(
+        id=source.id,
+        health=found.word,
+        reason=found.reason,
+        last_attempt_at=attempt,
+        last_success_at=success,
+        last_ingested_at=ingested,
+        next_due_at=next_due,
+        series=feed.series,
+        stale_series=feed.stale,
+        unreadable=tried.unreadable,
+        last_error=tried.last_error,
+    )
+
+
 _QUARANTINE = (
     "SELECT source, url, fetched_at, reason FROM payload WHERE state = 'quarantined' ORDER BY source, url, fetched_at"
-)
-_UNREADABLE = (
-    "SELECT source, count(DISTINCT url) FROM payload p WHERE state = 'quarantined' AND NOT EXISTS"
-    " (SELECT 1 FROM payload q WHERE q.source = p.source AND q.state = 'folded' AND q.url = p.url"
-    " AND (q.fetched_at, q.sha256) > (p.fetched_at, p.sha256)) GROUP BY source"
 )
 _UNMAPPED = "SELECT source, native, rows FROM unmapped ORDER BY source, native"

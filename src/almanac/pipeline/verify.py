@@ -10,15 +10,16 @@ from typing import Any, Self
 
 import msgspec
 
-from almanac.domain.observations import FORECAST, Vintage, observation_id
+from almanac.domain.observations import FORECAST, Vintage, digest, observation_id
 from almanac.domain.periods import Period
 from almanac.domain.reference import SeriesSpec
 from almanac.pipeline.world import World
 from almanac.store import payloads, sqlite
 from almanac.store.fragments import extra_part, row_part, value_part
+from almanac.store.numbers import lead, number_of
 from almanac.store.raw import Corrupt
 from almanac.store.sqlite import OPEN
-from almanac.store.vintages import Batch, Handle, hash_of
+from almanac.store.vintages import Batch, Handle
 
 
 @dataclass(slots=True)
@@ -189,7 +190,7 @@ def _history(one: _Series, period: int, taken: Sequence[tuple[Vintage, int]], fo
     for vintage, hashed in taken:
         if vintage.known > vintage.ingested:
             yield f"is known at {vintage.known}, before it came in at {vintage.ingested}"
-        if hashed != hash_of(observation_id(one.id, period, vintage.known, vintage.value, vintage.text)):
+        if hashed != number_of(lead(one.id), digest(one.id, period, vintage.known, vintage.value, vintage.text)):
             yield f"the vintage known at {vintage.known} does not have the number of its id"
         if one.kind == "raw" and vintage.payload not in folded:
             yield f"comes from payload {vintage.payload}, which was not folded"
@@ -238,6 +239,7 @@ def _derived(world: World) -> Iterator[str]:
     world.renew()
     try:
         world.deriver.recompute(probe)
+        yield from world.books.check(probe)
     except (ValueError, OverflowError, KeyError) as error:
         yield f"derived values cannot be computed again from what is stored: {error}"
     world.renew()

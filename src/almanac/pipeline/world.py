@@ -13,6 +13,7 @@ import msgspec
 from almanac.catalog.load import Catalog, load
 from almanac.config import Settings, real_time
 from almanac.domain.rights import Consent
+from almanac.pipeline.books import Books
 from almanac.pipeline.derivation import Deriver
 from almanac.store import records, sqlite
 from almanac.store.directory import MIXED_SOURCE
@@ -40,6 +41,7 @@ class World:
     """
 
     deriver: Deriver
+    books: Books
     #: The data version whose series the deriver knows; None where it may know of some that are not there.
     _known: int | None = None
     _rebuilding = False
@@ -74,6 +76,7 @@ class World:
                 f"the two are never mixed; choose another ALMANAC_HOME"
             )
         self.kind = kind or held or REAL
+        self.books = Books(self.db)
         parts = list(extra)
         if self.kind == SIMULATED and not parts:
             from almanac.sources.sandbox import catalog_part  # noqa: PLC0415  (numpy-heavy, and only this world needs it)
@@ -105,6 +108,7 @@ class World:
                 yield batch
         except BaseException:
             self._known = None
+            self.books.forget()
             raise
         self._known = batch.version if batch.changed else batch.version - 1
 

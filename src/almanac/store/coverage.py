@@ -7,7 +7,7 @@ import msgspec
 
 from almanac.domain.observations import wire_time
 from almanac.domain.periods import end_of
-from almanac.store import sqlite
+from almanac.store import events, sqlite
 
 #: The line that every statement of its kind has: income statement, balance sheet, cash flow statement.
 _ANCHORS = ("net_income", "total_assets", "net_cash_flow_from_operations")
@@ -24,8 +24,8 @@ class Coverage(msgspec.Struct, frozen=True, rename="camel"):
     """
     How much is served. Only series with rows now served count; `observations` are rows under `sources=all`.
 
-    `vintages` are those of all series, derived ones and withdrawn states too. `statements` are counted by the line each kind of statement always has. Times
-    are RFC 3339; periods are named by their last day, and a forecast is never the last one.
+    `vintages` are those of all series, derived ones and withdrawn states too. `companies` are those that have statements.
+    `statements` are counted by the line each kind of statement always has. Times are RFC 3339; periods are named by their last day, and a forecast is never the last one.
     """
 
     countries: int
@@ -53,25 +53,30 @@ def coverage(db: apsw.Connection) -> Coverage:
     rows: dict[str, int] = dict(db.execute(_ROWS))
     series, vintages, first, last = db.execute(_SERIES).fetchone() or (0, 0, None, None)
     sources, providers = db.execute(_SOURCES).fetchone() or (0, 0)
-    ingested: int | None = db.execute("SELECT max(last_ingested_at) FROM source_state").get
     return Coverage(
         countries=kinds.get("country", 0),
         regions=kinds.get("region", 0),
-        companies=kinds.get("company", 0),
+        companies=db.execute("SELECT count(*) FROM company WHERE reports = 1").get,
         indicators=Indicators(raw=indicators.get("raw", 0), derived=indicators.get("derived", 0)),
         series=series,
         observations=rows.get("raw", 0),
         derived_observations=rows.get("derived", 0),
         vintages=vintages,
         statements=db.execute(_STATEMENTS, _ANCHORS).get,
-        events=0,  # release dates are kept; none is served as an event yet
+        events=events.count(db),
         providers=providers,
         sources=sources,
         first_period=None if first is None else _day(first),
         last_period=None if last is None else _day(last),
-        last_ingested_at=None if ingested is None else wire_time(ingested),
+        last_ingested_at=last_ingested(db),
         data_version=int(sqlite.meta(db, "version") or 0),
     )
+
+
+def last_ingested(db: apsw.Connection) -> str | None:
+    """When a source last brought something, as the wire writes it."""
+    found: int | None = db.execute("SELECT max(last_ingested_at) FROM source_state").get
+    return None if found is None else wire_time(found)
 
 
 def _day(key: int) -> str:
@@ -94,9 +99,8 @@ _SOURCES = (
     " FROM (SELECT DISTINCT source FROM series WHERE rows > 0)"
     " JOIN record ON record.kind = 'source' AND record.id = source"
 )
-#: Several sources may tell the same statement: it is one.
+#: Several sources may tell the same statement: it is one. Ids of companies begin alike.
 _STATEMENTS = (
-    "SELECT coalesce(sum(told), 0) FROM (SELECT max(rows) AS told FROM series JOIN topic USING(topic)"
-    " JOIN record ON record.kind = 'entity' AND record.id = entity AND json_extract(body, '$.kind') = 'company'"
-    " WHERE indicator IN (?, ?, ?) GROUP BY topic)"
+    "SELECT coalesce(sum(told), 0) FROM (SELECT max(rows) AS told FROM topic JOIN series USING(topic)"
+    " WHERE indicator IN (?, ?, ?) AND entity BETWEEN 'company_' AND 'company_~' GROUP BY topic)"
 )

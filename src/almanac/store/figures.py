@@ -88,14 +88,11 @@ def series_numbers(db: apsw.Connection, column: str, name: str) -> list[int]:
     return [row[0] for row in found]
 
 
-def source_states(db: apsw.Connection) -> dict[str, tuple[Any, ...]]:
-    """Source → (last attempt, last success, last ingested, failures), unix seconds."""
-    found = db.execute("SELECT source, last_attempt_at, last_success_at, last_ingested_at, failures FROM source_state")
-    return {row[0]: row[1:] for row in found}
-
-
 def derived_series(db: apsw.Connection) -> list[tuple[str, str]]:
-    """Derived series that have vintages: (indicator, series id)."""
+    """Derived series that have vintages, those of companies aside: (indicator, series id)."""
     return list(
-        db.execute("SELECT indicator, id FROM series JOIN topic USING(topic) WHERE kind = 'derived' AND vintages > 0")
+        db.execute(
+            "SELECT indicator, id FROM series JOIN topic USING(topic)"
+            " WHERE kind = 'derived' AND vintages > 0 AND instr(id, ':company_') = 0"
+        )
     )

@@ -1,0 +1,46 @@
+"""Names of entities with the days they were used, and those that follow from a country's reference record."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from almanac.domain.names import normal
+from almanac.domain.reference import Entity
+
+#: Schemes of an alias.
+SCHEMES = ("name", "former_name", "iso2", "iso3", "ticker", "cik", "lei", "slug", "other")
+
+
+class Alias(NamedTuple):
+    """One name of an entity. Days are ordinals, both inclusive; None: not stated."""
+
+    entity: str
+    alias: str
+    scheme: str
+    primary: bool
+    valid_from: int | None
+    valid_to: int | None
+    source: str | None
+    #: What a look-up compares (domain.names.normal).
+    norm: str
+
+    def valid(self, day: int) -> bool:
+        """Whether it was a name of the entity on a day, as far as is known."""
+        return (self.valid_from is None or self.valid_from <= day) and (self.valid_to is None or day <= self.valid_to)
+
+
+def of_place(entity: Entity) -> list[Alias]:
+    """Names of a country or region: name, codes, slug, and the names people use. What has no small letter is a code."""
+    told: dict[tuple[str, str], bool] = {("name", entity.name): True, ("slug", entity.slug): True}
+    for scheme, code in (("iso2", entity.iso2), ("iso3", entity.iso3), ("other", entity.iso_numeric)):
+        if code is not None:
+            told[scheme, code] = scheme != "other"
+    for alias in entity.aliases:
+        told.setdefault(("name" if any(c.islower() for c in alias) else "other", alias), False)
+    codes = {alias for _, alias in told}
+    if entity.rates_scope is not None and entity.rates_scope not in codes:
+        told["other", entity.rates_scope] = False
+    return [
+        Alias(entity.id, alias, scheme, primary, None, None, None, normal(alias, scheme))
+        for (scheme, alias), primary in told.items()
+    ]

@@ -1,0 +1,83 @@
+"""When a source is to be asked: the turns of its cron line, in UTC, and the pause after a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from cronsim import CronSim, CronSimError
+
+_FIELDS = ("minute", "hour", "day of month", "month", "day of week")
+#: Seconds after a first failure, doubled with each further one up to the longest.
+FIRST_PAUSE, LONGEST_PAUSE = 300, 86_400
+#: Beyond this many doublings the longest pause is reached anyway, and a number would only grow.
+_DOUBLINGS = 16
+
+
+class Cadence:
+    """
+    The turns of a cron line of five fields, in UTC. Times are unix seconds.
+
+    Raises ValueError for a line that is none, or that never comes.
+
+    >>> Cadence("30 23 * * 1-5").next(0)  # Thursday 1 January 1970, 23:30
+    84600
+    """
+
+    def __init__(self, line: str) -> None:
+        self.line = line
+        if len(line.split()) != len(_FIELDS):
+            raise ValueError(f"{line!r} is not a cron line of five fields ({', '.join(_FIELDS)})")
+        try:
+            self.next(0)
+        except CronSimError as error:
+            raise ValueError(f"{line!r} is not a cron line: {error}") from None
+        except StopIteration:
+            raise ValueError(f"{line!r} never comes") from None
+
+    def last(self, at: int) -> int:
+        """The newest turn at a moment or before it."""
+        return _seconds(next(CronSim(self.line, _moment(at + 1), reverse=True)))
+
+    def next(self, at: int) -> int:
+        """The first turn after a moment."""
+        return _seconds(next(CronSim(self.line, _moment(at))))
+
+
+def _moment(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _seconds(moment: datetime) -> int:
+    return int(moment.timestamp())
+
+
+class Turn(NamedTuple):
+    """How a source stands in its cadence. Times in unix seconds."""
+
+    #: When the last asking that ended well began; None: there was none.
+    asked_at: int | None = None
+    #: Askings in a row that failed, and when to try again.
+    failures: int = 0
+    retry_at: int | None = None
+
+    def due_at(self, cadence: Cadence, now: int) -> int:
+        """When the source is to be asked, or since when it has been waiting: never later than `now` if it is due."""
+        if self.failures and self.retry_at is not None:
+            return self.retry_at
+        return cadence.last(now) if self.asked_at is None else cadence.next(self.asked_at)
+
+    def answered(self, began: int) -> Turn:
+        """After an asking that ended well. A turn that came while it went on is another one."""
+        return Turn(began if self.asked_at is None else max(began, self.asked_at))
+
+    def failed(self, cadence: Cadence, now: int, chance: Callable[[], float], wished: float = 0.0) -> Turn:
+        """
+        After an asking that failed: again after a pause that doubles, between half of it and the whole by `chance`
+        (a number from 0 to 1), or at the next turn if that comes first. `wished`: seconds for which the publisher
+        asked to be left alone, which count before all else, up to the longest pause.
+        """
+        pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(self.failures, _DOUBLINGS)) * (1 + chance()) / 2
+        sooner = min(now + int(pause), cadence.next(now))
+        return Turn(self.asked_at, self.failures + 1, max(sooner, now + int(min(wished, LONGEST_PAUSE))))

@@ -1,0 +1,100 @@
+"""Official events: what was or will be made public, when, and in which states that was known."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+
+import msgspec
+
+CATEGORIES = (
+    "macro_release",
+    "central_bank",
+    "issuer_filing",
+    "issuer_disclosure",
+    "regulator_notice",
+    "corporate_action",
+    "other",
+)
+STATUSES = ("scheduled", "released", "revised", "rescheduled", "canceled", "tentative")
+PRECISIONS = ("minute", "day")
+_ID_CHARACTERS = 26
+
+
+def event_id(source: str, release: str, period: str | None = None) -> str:
+    """
+    `evt_` and 26 base32 characters over source, release (or accession number) and reference period.
+
+    Never over the date: an event that is moved stays the same event.
+    """
+    content = json.dumps([source, release, period], separators=(",", ":"), ensure_ascii=False)
+    digest = hashlib.sha256(content.encode()).digest()
+    return "evt_" + base64.b32encode(digest).decode().lower()[:_ID_CHARACTERS]
+
+
+class EventState(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    One state of one event, as known from a moment. Times are unix seconds.
+
+    Raises ValueError for a category, status or precision that is none, and for numbers without a unit.
+    """
+
+    #: Id (`event_id`).
+    event: str
+    known_at: int
+    #: When it happens or happened; of an event known to the day, the first second of the day.
+    occurred_at: int
+    precision: str
+    #: IANA name of the zone the source states the time in.
+    time_zone: str
+    category: str
+    type: str
+    title: str
+    status: str
+    source: str
+    entity: str | None = None
+    #: Entity id of a country or region; of a company's event None means its domicile.
+    country: str | None = None
+    #: Slug of the indicator that is released.
+    indicator: str | None = None
+    #: Reference period, as people write it: `2026-10`, `2026-Q3`, `2026-09-30`.
+    period: str | None = None
+    actual: float | None = None
+    previous: float | None = None
+    revised_previous: float | None = None
+    unit: str | None = None
+    form: str | None = None
+    accession: str | None = None
+    url: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, value, allowed in (
+            ("category", self.category, CATEGORIES),
+            ("status", self.status, STATUSES),
+            ("precision", self.precision, PRECISIONS),
+        ):
+            if value not in allowed:
+                raise ValueError(f"event {self.event}: {name} must be one of {', '.join(allowed)}, not {value!r}")
+        if self.unit is None and (self.actual, self.previous, self.revised_previous) != (None, None, None):
+            raise ValueError(f"event {self.event} has numbers and no unit")
+
+    @property
+    def state(self) -> EventState:
+        """What is compared: everything but when it was known."""
+        return msgspec.structs.replace(self, known_at=0)
+
+
+def settle(states: list[EventState]) -> list[EventState]:
+    """
+    Served states of one event, ascending by knowledge time.
+
+    `states` comes in the order of arrival: the last of one knowledge time wins it. Then equal neighbours count once,
+    the earliest.
+    """
+    winners = {state.known_at: state for state in states}
+    served: list[EventState] = []
+    for known in sorted(winners):
+        if not served or served[-1].state != winners[known].state:
+            served.append(winners[known])
+    return served

@@ -1,0 +1,148 @@
+"""Releases: which indicators a publication is about, and what was published when, read from vintages alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date, timedelta
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+import msgspec
+
+from almanac.domain.observations import DAY, FORECAST
+from almanac.domain.periods import Frequency, Period, end_of, ordinal
+
+
+class Calendar(msgspec.Struct, frozen=True, kw_only=True):
+    """A publisher's own calendar of a release."""
+
+    #: Source that holds the dates, and the release's name there.
+    source: str
+    native: str
+    country: str
+    #: Source whose numbers the release brings.
+    data: str
+    frequency: Frequency
+    #: A date is about the newest period that ended at least so many days before it.
+    after_days: int
+    #: IANA name of the zone in which the publisher's days are days.
+    zone: str
+    #: Publications of one period that the calendar lists (advance, second, third): with more than one, a further date is no move.
+    estimates: int = 1
+
+
+class Release(msgspec.Struct, frozen=True, kw_only=True):
+    """What is published together. Indicators are slugs."""
+
+    type: str
+    name: str
+    #: The measure that a release is known by: a growth rate or a change, never a trending level.
+    headline: str
+    #: All measures, the headline first.
+    indicators: tuple[str, ...]
+    #: Frequencies of the headline, the preferred first: of one place and source the first that exists counts.
+    frequencies: tuple[Frequency, ...]
+    #: Places where another release is about these indicators.
+    except_countries: tuple[str, ...] = ()
+    #: The first for a country and its data is the main one: its events are the releases that are summed up.
+    calendars: tuple[Calendar, ...] = ()
+
+    def calendars_for(self, country: str, data: str) -> tuple[Calendar, ...]:
+        """Calendars of this release of one place, with the numbers of one source."""
+        return tuple(one for one in self.calendars if (one.country, one.data) == (country, data))
+
+    def data_of(self, source: str, country: str) -> str:
+        """Source of the numbers behind an event of this release."""
+        return next((one.data for one in self.calendars if (one.source, one.country) == (source, country)), source)
+
+    def is_main(self, source: str, country: str) -> bool:
+        """Whether events from this source stand for the releases of a place, rather than repeat them."""
+        main = self.calendars_for(country, self.data_of(source, country))
+        return not main or main[0].source == source
+
+
+class Stated(NamedTuple):
+    """One vintage of one cell of a headline. `value` None: withdrawn. Times are unix seconds."""
+
+    period: int
+    known: int
+    released: int | None
+    flags: int
+    value: float | None
+
+
+class Published(NamedTuple):
+    """A period's first publication. `stated`: the publisher says when it was; `revised` when another number followed, if one did."""
+
+    period: int
+    known: int
+    stated: bool
+    #: The time stated, else `known`; and whether only its day is.
+    occurred: int
+    by_day: bool
+    revised: int | None
+
+
+def published(vintages: Iterable[Stated]) -> list[Published]:
+    """
+    Releases behind the vintages of a headline, which come by (period, known), oldest first.
+
+    At each instant at which values became known the newest period is what the release is about, if it is newer than
+    all that were known before: the rest is history that came along. Projections are no releases.
+    """
+    firsts: dict[int, tuple[Stated, int | None]] = {}
+    for period, group in groupby(vintages, key=itemgetter(0)):
+        first: Stated | None = None
+        revised: int | None = None
+        for one in group:
+            if first is None:
+                if one.value is not None and not one.flags & FORECAST:
+                    first = one
+            elif revised is None and one.value is not None and one.value != first.value:
+                revised = one.known
+        if first is not None:
+            firsts[period] = (first, revised)
+    found: list[Published] = []
+    newest = -1
+    for known, together in groupby(sorted(firsts.values(), key=lambda f: (f[0].known, f[0].period)), lambda f: f[0].known):
+        first, revised = list(together)[-1]
+        if first.period <= newest:
+            continue
+        newest = first.period
+        stated = first.released is not None
+        by_day = bool(stated and first.flags & DAY)
+        occurred = known if first.released is None else first.released
+        found.append(Published(first.period, known, stated, occurred - occurred % 86_400 if by_day else occurred, by_day, revised))
+    return found
+
+
+def period_before(key: int, frequency: Frequency) -> int:
+    """Key of the period of that frequency just before one."""
+    period = Period.from_key(key)
+    start = period.start or period.end
+    return Period.ending(start - timedelta(days=1), frequency).key
+
+
+def period_due(day: date, calendar: Calendar) -> int:
+    """Key of the period that a date of a calendar is about."""
+    last = day - timedelta(days=calendar.after_days)
+    if calendar.frequency is Frequency.WEEKLY:
+        # Weeks end on Saturdays, as those of the weekly claims do.
+        return Period.ending(last - timedelta(days=(last.weekday() - 5) % 7), Frequency.WEEKLY).key
+    months = calendar.frequency.months
+    after = ordinal(Period(last, last + timedelta(days=1)).key, Frequency.MONTHLY)  # the month of the next day
+    ended = after // months * months  # months of whole periods, counted from year 0
+    return Period.ending(date(ended // 12, ended % 12 + 1, 1) - timedelta(days=1), calendar.frequency).key
+
+
+def period_name(key: int, frequency: Frequency) -> str:
+    """A period as people write it in a filter: `2026-10`, `2026-Q3`, `2026`, a week by its last day."""
+    end = end_of(key)
+    if frequency is Frequency.ANNUAL:
+        return f"{end.year}"
+    if frequency is Frequency.SEMIANNUAL:
+        return f"{end.year}-S{end.month // 6}"
+    if frequency is Frequency.QUARTERLY:
+        return f"{end.year}-Q{end.month // 3}"
+    return f"{end:%Y-%m}" if frequency is Frequency.MONTHLY else end.isoformat()

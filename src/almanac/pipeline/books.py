@@ -1,0 +1,201 @@
+"""Keeping companies' statements, ratios and scores in step with the facts they are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import apsw
+import msgspec
+
+from almanac.catalog.companies import items
+from almanac.catalog.measures import measures as catalogued
+from almanac.derived.companies import ratios
+from almanac.derived.companies.book import CompanyInput, FactVintage
+from almanac.derived.companies.statements import series_ids
+from almanac.derived.companies.sweep import Made, Outcome, sweep
+from almanac.domain.observations import Vintage, settle
+from almanac.domain.periods import Frequency
+from almanac.domain.reference import SeriesSpec
+from almanac.store import companies, facts, filings, statement_book
+from almanac.store.statement_book import Key
+from almanac.store.vintages import Batch
+
+#: Where the regulator keeps what was filed; what is simulated was filed nowhere.
+ARCHIVE = "https://www.sec.gov/Archives/edgar/data"
+_KINDS = {"income": statement_book.INCOME, "balance": statement_book.BALANCE, "cash_flow": statement_book.CASH_FLOW}
+_EVERYTHING = (0, 1 << 62)
+_UNITS = {
+    "money": ("usd", "local_currency"),
+    "per_share": ("usd_per_share", "local_currency_per_share"),
+    "shares": ("shares", "shares"),
+    "ratio": ("ratio", "ratio"),
+    "points": ("points", "points"),
+}
+
+
+class _Note(msgspec.Struct):
+    accession: str = ""
+    inconsistent: bool = False
+
+
+_note = msgspec.json.Decoder(_Note).decode
+
+
+class Books:
+    """Derives what follows from companies' facts and writes what differs."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        #: Companies whose statements may have changed, in the order in which that was noticed.
+        self._changed: dict[str, None] = {}
+
+    def note(self, entity: str) -> None:
+        """Remember that something a company's statements are made from changed."""
+        self._changed[entity] = None
+
+    def forget(self) -> None:
+        """Drop what is noted: the batch that it belonged to was undone."""
+        self._changed.clear()
+
+    def run(self, batch: Batch) -> int:
+        """Bring every company noted into step, inside the batch that changed it. Returns how much changed."""
+        noted, self._changed = list(self._changed), {}
+        return sum(self.bring(batch, entity) for entity in noted)
+
+    def recompute(self, batch: Batch) -> int:
+        """Compute everything of every company anew and write what differs. Returns how much changed."""
+        return sum(self.bring(batch, entity) for entity in facts.entities(self._db))
+
+    def bring(self, batch: Batch, entity: str) -> int:
+        """
+        Bring one company into step. Returns the number of derived cells and statements that changed.
+
+        All of it is computed anew: one report can move the fiscal calendar of years long past.
+        """
+        found = self._derived(entity)
+        if found is None:
+            return 0
+        company, outcome = found
+        changed = self._items(batch, company, outcome)
+        moved = statement_book.replace(self._db, batch.version, entity, _bodies(outcome))
+        if companies.mark_reports(self._db, entity) or moved:
+            batch.touch()
+        return changed + len(moved)
+
+    def check(self, probe: Batch) -> Iterator[str]:
+        """Compute everything anew and compare. `probe` collects what differs of series; what differs of statements is yielded."""
+        for entity in facts.entities(self._db):
+            found = self._derived(entity)
+            if found is not None:
+                company, outcome = found
+                self._items(probe, company, outcome)
+                for key in statement_book.differing(self._db, entity, _bodies(outcome)):
+                    yield f"{entity}: its statement {key} computed anew is not the one stored"
+
+    def _derived(self, entity: str) -> tuple[CompanyInput, Outcome] | None:
+        company = read(self._db, entity)
+        return None if company is None else (company, sweep(company, measure=ratios.measures, reach=ratios.REACH_DAYS))
+
+    # -- items and measures -----------------------------------------------------------------------------------------
+
+    def _items(self, batch: Batch, company: CompanyInput, outcome: Outcome) -> int:
+        changed = 0
+        made: set[str] = set()
+        lineages: dict[tuple[str, ...], int] = {}
+        for (slug, frequency), cells in outcome.items.items():
+            spec = _spec(company, slug, frequency)
+            made.add(spec.id)
+            handle = batch.series(spec, "derived")
+            target = {
+                period: settle(
+                    [_vintage(batch, company, one, lineages) for one in vintages], period, handle.allowance_days
+                )
+                for period, vintages in cells.items()
+            }
+            for period in batch.history(handle, _EVERYTHING):
+                target.setdefault(period, [])
+            changed += len(batch.replace(handle, target))
+        for identifier, _ in facts.derived_series(self._db, company.entity, company.source):
+            if identifier not in made:
+                handle = batch.existing(identifier)
+                gone: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, _EVERYTHING)}
+                changed += len(batch.replace(handle, gone))
+        return changed
+
+
+def _bodies(outcome: Outcome) -> dict[Key, list[tuple[int, bytes]]]:
+    """Versions of statements as they are stored."""
+    return {
+        Key(_KINDS[key.kind], key.frequency.value, key.period): [
+            (version.known, b"" if version.body is None else msgspec.json.encode(version.body)) for version in versions
+        ]
+        for key, versions in outcome.statements.items()
+    }
+
+
+def read(db: apsw.Connection, entity: str, *, placed: bool = False) -> CompanyInput | None:
+    """
+    What the statements of a company are made from, as the store has it; None for a company nobody spoke of.
+
+    `placed`: each state tells the raw cell it is of, so that amounts tell theirs.
+    """
+    record = facts.company(db, entity)
+    if record is None:
+        return None
+    held: dict[str, dict[tuple[int | None, int], list[FactVintage]]] = {}
+    for fact in facts.of(db, entity, record.source):
+        if fact.value is None:
+            continue
+        note = _note(fact.note) if fact.note else _Note()
+        end, code = fact.period >> 14, fact.period & 16_383
+        start = None if code == 16_383 else end - (16_382 - code)
+        held.setdefault(fact.native, {}).setdefault((start, end), []).append(
+            FactVintage(
+                fact.known,
+                fact.value,
+                note.accession,
+                fact.released,
+                fact.ingested,
+                fact.flags,
+                note.inconsistent,
+                (fact.series, fact.period) if placed else None,
+            )
+        )
+    known, archive = filings.of(db, entity), None if record.source.startswith("sandbox-") else ARCHIVE
+    return CompanyInput(entity, record.source, held, known, record.template, record.currency or "USD", archive)
+
+
+def _vintage(batch: Batch, company: CompanyInput, made: Made, lineages: dict[tuple[str, ...], int]) -> Vintage:
+    lineage = 0
+    if made.tags:
+        held = lineages.get(made.tags)
+        if held is None:
+            held = lineages[made.tags] = batch.lineage(series_ids(company.source, company.entity, made.tags))
+        lineage = held
+    note = None if made.note is None else f'{{"method":"{made.note}"}}'
+    return Vintage(
+        made.known, made.value, None, made.flags, made.released, max(made.ingested, made.known), 0, note, lineage
+    )
+
+
+def _spec(company: CompanyInput, slug: str, frequency: Frequency) -> SeriesSpec:
+    unit, name = _described(slug)
+    dollars = company.currency == "USD"
+    return SeriesSpec(
+        source=company.source,
+        native=slug,
+        indicator=slug,
+        entity=company.entity,
+        frequency=frequency,
+        unit=_UNITS[unit][0 if dollars else 1],
+        name=name,
+        currency=None if dollars or unit not in {"money", "per_share"} else company.currency,
+    )
+
+
+def _described(slug: str) -> tuple[str, str]:
+    item = items().get(slug)
+    if item is not None:
+        return item.unit, item.name
+    measure = catalogued()[slug]
+    return measure.unit, measure.name

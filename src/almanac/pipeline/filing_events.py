@@ -1,0 +1,60 @@
+"""What companies file, as official events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+
+import apsw
+
+from almanac.catalog.filing_events import shipped
+from almanac.domain.companies import Filing
+from almanac.domain.events import EventState, event_id
+from almanac.store import events
+
+_ZONE = "America/New_York"
+_ARCHIVE = "https://www.sec.gov/Archives/edgar/data"
+_DAY = 86_400
+_EPOCH = date(1970, 1, 1).toordinal()
+
+
+def enter(
+    db: apsw.Connection, version: int, source: str, entity: str, name: str, filings: Iterable[tuple[Filing, bool]]
+) -> bool:
+    """
+    Enter the events that filings of a company are; with each, whether its time is exact. Returns whether any changed.
+
+    A filing never moves: an event of one has one state, which may come to be known better.
+    """
+    target: dict[str, list[EventState]] = {}
+    for filing, exact in filings:
+        for kind in shipped().of(filing.form, filing.items):
+            assert filing.known_at is not None
+            identifier = event_id(source, filing.accession, kind.item)
+            state = EventState(
+                event=identifier,
+                known_at=filing.known_at,
+                occurred_at=filing.known_at if exact else (filing.filed - _EPOCH) * _DAY,
+                precision="minute" if exact else "day",
+                time_zone=_ZONE,
+                category=kind.category,
+                type=kind.type,
+                title=kind.named(name, filing.form),
+                status="released",
+                source=source,
+                entity=entity,
+                period=None if filing.report_date is None else date.fromordinal(filing.report_date).isoformat(),
+                form=filing.form,
+                accession=filing.accession,
+                url=_url(source, entity, filing),
+            )
+            target[identifier] = [state]
+    return events.replace(db, version, target)
+
+
+def _url(source: str, entity: str, filing: Filing) -> str | None:
+    """The filing's page in the regulator's archive; none for what was never filed."""
+    if source.startswith("sandbox-"):
+        return None
+    cik = int(entity.removeprefix("company_"))
+    return f"{_ARCHIVE}/{cik}/{filing.accession.replace('-', '')}/{filing.document or ''}"
