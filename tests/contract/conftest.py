@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from . import invented_mirror, simulated
-from .service import Service, build, copy
+from . import filed, invented_mirror, simulated
+from .service import Service, build, copy, settings
 
 
 def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str, name: str, make: Callable[[Path], None]) -> Path:
@@ -39,6 +39,7 @@ def worker_id(request: pytest.FixtureRequest) -> str:
 def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     def make(folder: Path) -> None:
         build(folder / "home", invented_mirror.write(folder / "mirror"))
+        filed.add(settings(folder / "home").data_path)
 
     return once(tmp_path_factory, worker_id, "contract-world", make) / "home"
 

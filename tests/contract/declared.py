@@ -19,8 +19,18 @@ PATH_VALUES = {
     "/derived-indicators/{idOrSlug}/entities": "yield_slope_2s10s",
     "/countries/{idOrIso}": "USA",
     "/rates/{scope}": "USA",
+    "/entities/{idOrSlug}/aliases": "acme-widgets-inc",
+    "/companies/{idOrLookup}/profile": "ACW",
+    "/companies/{idOrLookup}/financials": "ACW",
 }
-REQUIRED = {"/observations/changes": {"since": "0"}}
+REQUIRED = {
+    "/observations/changes": {"since": "0"},
+    "/screener": {"filter": "gov_yield_10y:gt:0"},
+    "/equity-screener": {"filter": "sector:in:technology|financials"},
+    "/entities/resolve": {"alias": "Acme Widgets"},
+}
+#: Lists without a row in the invented world.
+WITHOUT_ROWS: set[str] = set()
 
 _OBSERVATION = (
     "id entityId indicatorId sourceId providerId valueNumeric valueText unit frequency periodStart periodEnd observedAt "
@@ -31,6 +41,10 @@ _INDICATOR = (
     "preferredProviders aliases screenable seriesCount entityCount firstPeriod lastPeriod"
 )
 _COUNTRY = "id slug name isoAlpha2 isoAlpha3 kind region incomeGroup currency aliases indicatorCount ratesScope freshnessStatus"
+_COMPANY = (
+    "entityId name ticker cik exchange country sector industry fiscalYearEnd lastPeriodEnd score scores piotroskiF altmanZ2 "
+    "scoreCoverage scoreModel"
+)
 KEYS = {
     path: set(names.split())
     for path, names in {
@@ -53,6 +67,18 @@ KEYS = {
         "/countries": _COUNTRY,
         "/countries/{idOrIso}": _COUNTRY,
         "/rates/{scope}": "scope name currency asOf curve spreads slopes peerSlopes comparability",
+        "/screener": "entityId name country matches",
+        "/screener/filters": "fields operators syntax example",
+        "/equity-screener": "entityId name ticker cik country sector industry periodEnd observedAt values",
+        "/equity-screener/filters": "fields operators syntax example",
+        "/entities/{idOrSlug}/aliases": "entityId alias scheme primary validFrom validTo sourceId",
+        "/entities/resolve": "entityId type name slug matchedAlias scheme match confidence candidates",
+        "/companies": _COMPANY,
+        "/companies/{idOrLookup}/profile": f"{_COMPANY} legalName tickers sic sicDescription lei stateOfIncorporation website "
+        "formerNames latestFilings keyFigures scoreDetail peers",
+        "/companies/{idOrLookup}/financials": "entityId ticker cik currency asOf incomeStatements balanceSheets cashFlowStatements",
+        "/events": "id category type title status occurredAt timePrecision timeZone entityId country indicatorId period actual "
+        "previous revisedPrevious unit form accession url sourceId providerId observedAt rights",
         "/coverage": "countries regions companies indicators series observations derivedObservations vintages statements "
         "events providers sources firstPeriod lastPeriod lastIngestedAt dataVersion",
     }.items()

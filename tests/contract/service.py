@@ -20,6 +20,8 @@ from almanac.catalog.load import load
 from almanac.config import Settings
 from almanac.config import load as load_settings
 from almanac.pipeline.explain import Explainer
+from almanac.pipeline.explain_companies import explain_company
+from almanac.pipeline.explain_scores import explain_scores
 from almanac.pipeline.ingest import Arrival, Ingest, from_mirror
 from almanac.pipeline.world import World
 from almanac.serving import limiter
@@ -85,7 +87,7 @@ class Service:
         self.keys = dict(line.split() for line in (self.home / "keys").read_text().splitlines())
         self.accounts = Accounts(self.settings.accounts_path)
         self.reader = Reader(self.settings.data_path)
-        self.endpoints: tuple[Endpoint, ...] = endpoints(Explainer(CATALOG))
+        self.endpoints: tuple[Endpoint, ...] = endpoints(Explainer(CATALOG, explain_company), explain_scores)
         self.app = App(
             self.endpoints,
             self.accounts,

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from .declared import ENDPOINTS
+from .declared import ENDPOINTS, REQUIRED
 from .invented_mirror import FREE_FROM, NOW
 from .test_every_endpoint import get, url
 
@@ -24,7 +24,7 @@ def test_history_header(service, path):
     target = (
         url(service, path) if "{id}" not in path else path.replace("{id}", service.ok("/observations/latest")[0]["id"])
     )
-    required = {"since": "0"} if path == "/observations/changes" else {}
+    required = REQUIRED.get(path, {})
     assert service.get(target, "free", **required).headers["x-history-from"] == FREE_FROM
     for plan in ("pro", "enterprise"):
         assert "x-history-from" not in service.get(target, plan, **required).headers
@@ -81,7 +81,7 @@ OUTSIDE = [
 )
 def test_wholly_before_the_window(service, path, name, outside, inside):
     """A request wholly before the window (an explicit `period`, `period_end`, `end_date` or `as_of` older than it) is 403."""
-    required = {"since": "0"} if path == "/observations/changes" else {}
+    required, path = REQUIRED.get(path, {}), url(service, path)
     error = service.error(path, 403, "free", **required, **{name: outside})
     assert error["code"] == "forbidden"
     assert "plan 'free'" in error["message"]

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from .declared import ENDPOINTS, LISTS
+from .declared import ENDPOINTS, LISTS, REQUIRED
 from .test_every_endpoint import get, url
 
 OBSERVATIONS = ["/observations", "/derived-observations", "/observations/vintages"]
@@ -28,21 +28,22 @@ def topic_key(row):
 @pytest.mark.parametrize("path", LISTS)
 def test_joined_pages_are_the_whole(service, path, order):
     """Cursor pagination: the opaque `next_cursor` from meta.pagination is passed back as the cursor query parameter."""
-    more = {"sources": "all"} if "sources" in ENDPOINTS[path].by_name else {}
-    if path == "/observations/changes":
-        more["since"] = "0"
-    whole = service.walk(url(service, path), limit=500, order=order, **more)
+    more = {**REQUIRED.get(path, {}), **({"sources": "all"} if "sources" in ENDPOINTS[path].by_name else {})}
+    if ENDPOINTS[path].default_order is not None:
+        more["order"] = order
+    whole = service.walk(url(service, path), limit=ENDPOINTS[path].max_limit, **more)
     limit = max(1, math.ceil(len(whole) / 40))
-    assert service.walk(url(service, path), limit=limit, order=order, **more) == whole
-    assert whole == service.walk(url(service, path), limit=max(2, len(whole) // 3), order=order, **more)
+    assert service.walk(url(service, path), limit=limit, **more) == whole
+    assert whole == service.walk(url(service, path), limit=max(2, len(whole) // 3), **more)
 
 
-@pytest.mark.parametrize("path", LISTS)
+@pytest.mark.parametrize("path", [path for path in LISTS if ENDPOINTS[path].default_order is not None])
 def test_descending_is_ascending_reversed(service, path):
     """`desc` turns the whole key."""
-    more = {"sources": "all"} if "sources" in ENDPOINTS[path].by_name else {}
-    up = service.walk(url(service, path), limit=500, order="asc", **more)
-    assert service.walk(url(service, path), limit=500, order="desc", **more) == up[::-1]
+    more = {**REQUIRED.get(path, {}), **({"sources": "all"} if "sources" in ENDPOINTS[path].by_name else {})}
+    more["limit"] = ENDPOINTS[path].max_limit
+    up = service.walk(url(service, path), order="asc", **more)
+    assert service.walk(url(service, path), order="desc", **more) == up[::-1]
 
 
 @pytest.mark.parametrize("every", ["preferred", "all"])

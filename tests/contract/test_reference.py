@@ -191,6 +191,19 @@ def test_a_source_that_never_ran(own):
     assert states["us-treasury-par"] == ("late", "stale")
 
 
+def test_a_source_that_answers_but_has_stopped_is_late(own):
+    """health: late, where the publisher answers every day and the newest day in it stays the same."""
+    own.data_now = own.settings.clock() + 30 * 86_400
+    with own.world() as world, world.batch("test") as batch:
+        world.db.execute("UPDATE source_state SET last_attempt_at = ?1, last_success_at = ?1", (own.data_now,))
+        batch.touch()
+    states = {s["id"]: (s["health"], s["freshnessStatus"]) for s in own.walk("/sources")}
+    assert states["us-treasury-par"] == ("late", "stale")
+    assert states["almanac-derived"][0] == "ok"  # what is computed here is asked of nobody
+    own.data_now = own.settings.clock()
+    assert {s["id"]: s["health"] for s in own.walk("/sources")}["us-treasury-par"] == "ok"
+
+
 def test_countries(service):
     """Countries by `name`, then id; path parameter: country id or ISO code (or slug)."""
     rows = {r["id"]: r for r in service.walk("/countries", limit=500)}
@@ -220,8 +233,8 @@ def test_countries(service):
 def test_coverage(service):
     """GET /coverage: the cheapest authenticated call; 200 means the key is live, 401 means it is missing, malformed or revoked."""
     assert service.ok("/coverage", "events:read") == service.ok("/coverage", "free") == {
-        "countries": 2, "regions": 0, "companies": 0, "indicators": {"raw": 16, "derived": 13}, "series": 40, "observations": 849,
-        "derivedObservations": 427, "vintages": 1312, "statements": 0, "events": 0, "providers": 4,
+        "countries": 2, "regions": 0, "companies": 2, "indicators": {"raw": 16, "derived": 13}, "series": 40, "observations": 849,
+        "derivedObservations": 427, "vintages": 1312, "statements": 0, "events": 7, "providers": 4,
         "sources": 4, "firstPeriod": "2023-01-31T00:00:00Z", "lastPeriod": "2026-12-31T00:00:00Z",
         "lastIngestedAt": "2026-11-20T12:00:00Z", "dataVersion": int(service.get("/coverage").headers["x-data-version"]),
     }  # fmt: skip

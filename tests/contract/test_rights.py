@@ -6,7 +6,7 @@ import pytest
 
 from almanac.store import sqlite
 
-from .declared import ENDPOINTS, LISTS
+from .declared import ENDPOINTS, LISTS, REQUIRED
 from .invented_mirror import DAILY, SECRETS
 from .test_every_endpoint import url
 
@@ -80,7 +80,8 @@ def test_nothing_leaks_on_any_path(service, path):
     """Only `public` values are sent, whatever the path, sort, filter or moment."""
     queries = [{}]
     if path in LISTS:
-        queries += [{"limit": "500"}, {"limit": "500", "order": "desc"}]
+        queries += [{"limit": str(ENDPOINTS[path].max_limit)}]
+        queries += [{**queries[1], "order": "desc"}] if "order" in ENDPOINTS[path].by_name else []
     names = ENDPOINTS[path].by_name
     if "indicator" in names:
         queries += [
@@ -89,10 +90,10 @@ def test_nothing_leaks_on_any_path(service, path):
             {"indicator_id": f"{RAW},{DERIVED}", "as_of": "2026-11-19"},
         ]
         queries += [{"indicator": RAW, "sources": "all"}] if "sources" in names else []
-        queries += [{"indicator": RAW, "sort": "observed_at"}] if "sort" in names else []
+        queries += [{"indicator": RAW, "sort": "observed_at"}] if "sort" in names and path != "/events" else []
     target = url(service, path)
     for query in queries:
-        required = {"since": "0"} if path == "/observations/changes" else {}
+        required = REQUIRED.get(path, {})
         answer = service.get(target, **required, **query)
         assert answer.status_code == 200
         assert_nothing_leaks(answer.text)

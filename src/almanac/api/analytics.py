@@ -13,6 +13,7 @@ from almanac.domain.observations import FORECAST
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Entity
 from almanac.reports import rates as report
+from almanac.store.company_rows import names as company_names
 from almanac.store.figures import entities_with
 from almanac.store.latest import frequencies_of, reading
 from almanac.store.reading import Selection
@@ -93,10 +94,12 @@ def derived_indicator(ctx: Context) -> Item:
 def entities(ctx: Context) -> Listing:
     """Entities for which a derived indicator has data, by name."""
     indicator = indicators.find(ctx, kind="derived")
-    directory = ctx.view.directory
+    places = ctx.view.directory.entities
     ids = entities_with(ctx.view.db, indicator.slug, ctx.window_start)
-    page, following = keyset(ctx, {(directory.entities[i].name, i): i for i in ids})
-    rows = [msgspec.json.encode(DerivedIndicatorEntity(entity_id=i, name=directory.entities[i].name)) for i in page]
+    companies = company_names(ctx.view.db) if any(i not in places for i in ids) else {}
+    named = {i: places[i].name if i in places else companies[i] for i in ids if i in places or i in companies}
+    page, following = keyset(ctx, {(name, i): i for i, name in named.items()})
+    rows = [msgspec.json.encode(DerivedIndicatorEntity(entity_id=i, name=named[i])) for i in page]
     return Listing(rows, following)
 
 

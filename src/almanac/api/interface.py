@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
-from almanac.api import analytics, indicators, observations, provenance, reference
+from almanac.api import (
+    analytics,
+    companies,
+    covered,
+    entities,
+    events,
+    indicators,
+    observations,
+    provenance,
+    reference,
+    screeners,
+)
 from almanac.api.endpoint import Context, Endpoint, Text
 from almanac.api.openapi import described
 from almanac.api.overview import text
+from almanac.api.ports import ScoreExplainer, unexplained
+from almanac.api.screening import Held
 
 
-def endpoints(explain: provenance.Explain) -> tuple[Endpoint, ...]:
-    """All endpoints. `explain` computes derived values again for provenance."""
+def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = unexplained) -> tuple[Endpoint, ...]:
+    """All endpoints. `explain` computes derived values again for provenance, `explain_scores` scores test by test."""
+    held = Held()
     data = (
         *observations.ENDPOINTS[:3],
         provenance.endpoint(explain),
         *indicators.ENDPOINTS,
         *reference.ENDPOINTS,
+        covered.endpoint(),
+        *entities.endpoints(),
+        *companies.endpoints(held, explain_scores),
         *observations.ENDPOINTS[3:],
         *analytics.ENDPOINTS,
+        *screeners.endpoints(held),
+        *events.ENDPOINTS,
     )
 
     def overview(_: Context) -> Text:

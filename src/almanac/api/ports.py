@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from datetime import date
+from typing import Any, Protocol
 
+from almanac.store import reading
 from almanac.store.accounts import KeyRecord, Refused
 
 
@@ -26,3 +29,25 @@ class Accounts(Protocol):
     def secret(self, name: str) -> bytes:
         """32 bytes under a name, the same for all workers."""
         ...
+
+
+class ScoreExplainer(Protocol):
+    """What explains a company's scores to the interface, which knows no formulas."""
+
+    def __call__(
+        self, view: reading.View, entity: str, at: int, ends_from: date | None, /
+    ) -> Mapping[str, Mapping[str, Any]]:
+        """
+        Score → its detail (the fields of `company_records.ScoreDetail`), as known at a moment (unix seconds).
+
+        Names of scores: `piotroskiF`, `altmanZ2`, `beneishM`. Of periods that end before `ends_from` no input has a value.
+        Empty where nothing can be computed.
+        """
+        ...
+
+
+def unexplained(
+    _view: reading.View, _entity: str, _at: int, _ends_from: date | None
+) -> Mapping[str, Mapping[str, Any]]:
+    """For a service without formulas: no score has a detail."""
+    return {}

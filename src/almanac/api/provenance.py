@@ -64,6 +64,7 @@ def endpoint(explain: Explain) -> Endpoint:
         "whether it comes out equal when computed again; for a raw one the payload, by hash, and the run that took it in.",
         handler=provenance,
         scope="macro:read",
+        heavy=lambda _: True,
         record=Provenance,
         dated=True,
         tag="Observations",

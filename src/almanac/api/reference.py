@@ -1,4 +1,4 @@
-"""Reference data: providers, sources, countries; what is covered; the service's own description."""
+"""Reference data: providers, sources, countries."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from almanac.api.errors import ApiError, quoted
 from almanac.api.indicators import day
 from almanac.api.paging import keyset
 from almanac.api.params import nearest
-from almanac.domain.health import health
+from almanac.domain.health import Feed, Tried, health
 from almanac.domain.observations import wire_time
 from almanac.domain.reference import Entity, Provider, Source
 from almanac.domain.rights import Exposure, effective
-from almanac.store import figures
-from almanac.store.coverage import Coverage, coverage
+from almanac.store import feeds, figures
 
 #: The better of several freshness statuses: one living series keeps a country or a source alive.
 _BEST = ("fresh", "stale", "unknown")
@@ -55,11 +54,12 @@ def providers(ctx: Context) -> Listing:
 def sources(ctx: Context) -> Listing:
     """Sources by id."""
     directory, db = ctx.view.directory, ctx.view.db
-    held, states, exit_ = figures.by_source(db), figures.source_states(db), Exit.of(ctx)
+    held, tried, exit_ = figures.by_source(db), feeds.tried(db), Exit.of(ctx)
+    fed = feeds.feeds(ctx.view, exit_.freshness)
 
     def record(source: Source) -> bytes:
         counted = held.get(source.id, figures.Figures())
-        attempt, success, ingested, failures = states.get(source.id, (None, None, None, 0))
+        asked = tried.get(source.id, Tried())
         rights = source.rights
         consent = directory.consents.get(source.id)
         exposure = effective(rights, Exposure.public, consent)
@@ -92,11 +92,9 @@ def sources(ctx: Context) -> Listing:
                 series_count=counted.series,
                 first_period=day(counted.first_period),
                 last_period=day(counted.last_period),
-                last_ingested_at=None if ingested is None else wire_time(ingested),
-                last_success_at=None if success is None else wire_time(success),
-                health="ok"
-                if not source.connector
-                else health(attempt, success, failures, source.frequencies, ctx.now),  # type: ignore[arg-type]  # the function's words are these
+                last_ingested_at=None if asked.last_ingested is None else wire_time(asked.last_ingested),
+                last_success_at=None if asked.last_success is None else wire_time(asked.last_success),
+                health=health(source, asked, fed.get(source.id, Feed()), ctx.now).word if source.connector else "ok",
                 freshness_status=_alive(ctx, exit_, "source", source.id),  # type: ignore[arg-type]  # likewise
             )
         )
@@ -163,11 +161,6 @@ def _country(ctx: Context, exit_: Exit, entity: Entity, indicators: int) -> byte
     )
 
 
-def covered(ctx: Context) -> Item:
-    """What the service holds. The cheapest call that needs a key."""
-    return Item(msgspec.json.encode(coverage(ctx.view.db)))
-
-
 ENDPOINTS = (
     Endpoint(
         path="/providers",
@@ -209,15 +202,6 @@ ENDPOINTS = (
         handler=country,
         scope="macro:read",
         record=records.Country,
-        tag="Reference",
-    ),
-    Endpoint(
-        path="/coverage",
-        operation_id="getCoverage",
-        summary="What the service holds",
-        description="The cheapest authenticated call: 200 says that the key is live.",
-        handler=covered,
-        record=Coverage,
         tag="Reference",
     ),
 )

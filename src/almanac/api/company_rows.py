@@ -1,0 +1,120 @@
+"""A company as a row: who it is, how it scores among all companies at the moment asked."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import Any
+
+import numpy as np
+
+from almanac.api.company_records import CompanyScores
+from almanac.api.endpoint import Context
+from almanac.api.errors import ApiError, quoted
+from almanac.api.params import day_of
+from almanac.api.peers import Peers
+from almanac.api.screening import Held, Lined
+from almanac.domain.periods import end_of
+from almanac.reports.scoring import MODEL, Scores
+from almanac.store.company_rows import Company, by_lookup
+from almanac.store.statements_of import last_period
+
+_HELD = 8
+_PIOTROSKI, _ALTMAN = "piotroski_f", "altman_z2"
+
+
+def company_of(ctx: Context) -> Company:
+    """The company the path names. Raises ApiError 404."""
+    name = ctx.path["idOrLookup"]
+    found = by_lookup(ctx.view.db, name)
+    if found is None:
+        raise ApiError(
+            404,
+            f"there is no company {quoted(name)}: give an entity id, ticker, CIK, LEI or slug; "
+            "/entities/resolve finds one by its name",
+            {"parameter": "idOrLookup"},
+        )
+    return found
+
+
+class Scored:
+    """Scores of all companies, kept for the moments asked for last."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._scores: OrderedDict[tuple[Any, ...], Scores] = OrderedDict()
+
+    def of(self, ctx: Context, peers: Peers) -> Scores:
+        """As the request may see them, in the order of `peers.table`."""
+        key = (
+            ctx.view.epoch, ctx.view.version, ctx.view.directory.reference, ctx.version, ctx.params.get("as_of"),
+            day_of(ctx.as_of), ctx.window_start,
+        )  # fmt: skip
+        with self._lock:
+            held = self._scores.get(key)
+            if held is not None:
+                self._scores.move_to_end(key)
+                return held
+        made = peers.scores()
+        with self._lock:
+            self._scores[key] = made
+            while len(self._scores) > _HELD:
+                self._scores.popitem(last=False)
+        return made
+
+
+class Standing:
+    """How companies stand, for one request."""
+
+    def __init__(self, held: Held, scored: Scored, ctx: Context) -> None:
+        self._ctx = ctx
+        self.peers = Peers(held, ctx)
+        self.scores = scored.of(ctx, self.peers)
+        self._piotroski = self.peers.readings(_PIOTROSKI)
+        self._altman = self.peers.readings(_ALTMAN)
+
+    def row(self, company: Company) -> dict[str, Any]:
+        """Fields of a row of /companies, by the names of the wire."""
+        place = self.peers.table.row.get(company.entity)
+        end = company.record.fiscal_year_end
+        last = self._last(company.entity, place)
+        scores = self.scores
+        return {
+            "entityId": company.entity,
+            "name": company.name,
+            "ticker": company.ticker,
+            "cik": f"{company.cik:010d}",
+            "exchange": company.exchange,
+            "country": company.country,
+            "sector": company.sector,
+            "industry": company.industry,
+            "fiscalYearEnd": f"{end[:2]}-{end[2:]}" if end is not None and len(end) == 4 else None,
+            "lastPeriodEnd": None if last is None else f"{end_of(last).isoformat()}T00:00:00Z",
+            "score": _shown(scores.score, place),
+            "scores": {name: _shown(scores.pillars[name], place) for name in CompanyScores.__struct_fields__},
+            "piotroskiF": _reading(self._piotroski, place),
+            "altmanZ2": _reading(self._altman, place),
+            "scoreCoverage": 0 if place is None else _plain(scores.coverage[place]),
+            "scoreModel": MODEL,
+        }
+
+    def _last(self, entity: str, place: int | None) -> int | None:
+        """Key of the newest period: of those that take part it is known, older ones are looked up."""
+        if place is not None and self.peers.newest[place]:
+            return int(self.peers.newest[place])
+        ctx = self._ctx
+        return last_period(ctx.view.db, entity, version=ctx.version, known_by=ctx.as_of, ends_from=ctx.window_start)
+
+
+def _shown(values: Any, place: int | None) -> float | int | None:
+    return None if place is None or np.isnan(values[place]) else _plain(values[place])
+
+
+def _reading(lined: Lined, place: int | None) -> float | int | None:
+    return _shown(lined.values, place)
+
+
+def _plain(value: Any) -> float | int:
+    """A number without a `.0` behind it, as the wire writes it."""
+    number = float(value)
+    return int(number) if number.is_integer() else number

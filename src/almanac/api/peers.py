@@ -1,0 +1,107 @@
+"""
+The companies as one request sees them: who takes part at its moment, their latest readings, and their scores.
+
+A company takes part while its newest statement ends within eighteen months before the moment asked. What a plan does
+not reach takes no part: no reading that ends before its window, and no company whose newest statement does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from almanac.api.endpoint import Context
+from almanac.api.params import day_of
+from almanac.api.screening import Held, Lined, lined
+from almanac.domain.periods import add_months
+from almanac.reports import scoring
+from almanac.reports.screener import Mask, Texts
+from almanac.store.universe import Companies, known_at
+
+MONTHS = 18
+_LOCAL, _MONEY = "local_currency", ("usd", "local_currency")
+
+
+class Table(NamedTuple):
+    """Companies with what follows from them alone, in the order of (name, id)."""
+
+    companies: Companies
+    ties: list[tuple[str, str]]
+    numbers: npt.NDArray[np.int32]
+    sectors: Texts
+    industries: Texts
+    currencies: Texts
+    tickers: Texts
+    #: Those that report in another currency than the US dollar.
+    foreign: Mask
+    row: dict[str, int]
+
+
+class Peers:
+    """Companies and columns for one request."""
+
+    def __init__(self, held: Held, ctx: Context) -> None:
+        self._held, self._ctx = held, ctx
+        companies = held.universe.companies(ctx.view)
+        self.table: Table = held.table("companies", companies, lambda: _table(held, companies))
+        self._last = last = day_of(ctx.as_of)
+        first = add_months(last, -MONTHS)
+        if ctx.window_start is not None:
+            first = max(first, ctx.window_start)
+        self._as_of: int | None = ctx.params.get("as_of")
+        #: Key of the newest period each company has a statement of; 0 for those that take no part.
+        self.newest = held.universe.newest(
+            ctx.view, companies, version=ctx.version, as_of=self._as_of, first=first, last=last
+        )
+        self.taking_part: Mask = self.newest > 0
+
+    def readings(self, slug: str, *, dollars: bool = False) -> Lined:
+        """
+        The latest reading of an indicator, row by row.
+
+        `dollars`: an amount of money counts only where the company reports in US dollars and so does the amount.
+        """
+        found = lined(self._held, self._ctx, slug, self.table.numbers)
+        if not dollars:
+            return found
+        local = found.with_units(lambda unit: unit.startswith(_LOCAL))
+        money = found.with_units(lambda unit: unit.startswith(_MONEY))
+        return found.only(~(local | (money & self.table.foreign)))
+
+    def scores(self) -> scoring.Scores:
+        """Scores of all that take part, each among the others."""
+        view = self._ctx.view
+        # What a score follows from: the data, the rights of now, the moment, and what the plan reaches.
+        key = (
+            scoring.MODEL, view.epoch, view.version, view.directory.reference, self._ctx.version, self._as_of,
+            self._ctx.window_start, self._last,
+        )  # fmt: skip
+        return self._held.once(key, self._scored)
+
+    def _scored(self) -> scoring.Scores:
+        columns = {name: self.readings(name).values for name in scoring.MEASURES}
+        return scoring.score(columns, self.table.sectors.codes, self.taking_part)
+
+    def statement_known(self, rows: Sequence[int]) -> dict[int, int]:
+        """When the newest statement of each of these rows came to be known, unix seconds."""
+        ids = self.table.companies.ids
+        period_of = {ids[row]: int(self.newest[row]) for row in rows}
+        known = known_at(self._ctx.view, period_of, version=self._ctx.version, as_of=self._as_of)
+        return {row: known[ids[row]] for row in rows}
+
+
+def _table(held: Held, companies: Companies) -> Table:
+    return Table(
+        companies,
+        list(zip(companies.names, companies.ids, strict=True)),
+        held.readings.numbers(companies.ids),
+        Texts.of(companies.sectors),
+        Texts.of(companies.industries),
+        Texts.of(companies.currencies),
+        Texts.of(companies.tickers),
+        np.array([currency not in {None, "USD"} for currency in companies.currencies], dtype=np.bool_),
+        {entity: row for row, entity in enumerate(companies.ids)},
+    )

@@ -1,0 +1,182 @@
+"""
+The filter text of both screeners, read into clauses.
+
+    revenue_ttm:gt:1e9,sector:in:Technology|"Health Care",industry:eq:"Fire, Marine & Casualty Insurance"
+
+Clauses `field:operator:value` are joined by commas, at most 30. Spaces around a part do not count. A value in double
+quotes is text as it stands, `""` for a quote; outside of quotes `,` `|` and `:` separate. Numbers are written
+`-?digits[.digits][e±digits]` in ASCII digits.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+MOST_CLAUSES = 30
+#: What each operator asks of a value.
+MEANINGS = {
+    "gt": "greater than the value",
+    "lt": "less than the value",
+    "gte": "greater than or equal to the value",
+    "lte": "less than or equal to the value",
+    "eq": "equal to the value; for text whatever its case",
+    "in": "equal to one of the values, which are separated by |",
+}
+NUMBER_OPERATORS = tuple(MEANINGS)
+TEXT_OPERATORS = ("eq", "in")
+SYNTAX = (
+    "field:operator:value, joined by commas, at most 30; all must hold. Values of `in` are separated by |. "
+    "A number is written in digits, like 5, -0.25 or 1.5e9. A text with a comma, a colon or a | goes in double quotes, "
+    'a quote inside is doubled: industry:eq:"Fire, Marine & Casualty Insurance". '
+    "An entity without a value for a filtered field is left out."
+)
+
+_NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)(?:e([+\- ]?)([0-9]+))?")
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
+
+
+class Field(NamedTuple):
+    """A field that clauses may name. `text`: its values are texts, else numbers."""
+
+    name: str
+    text: bool
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        return TEXT_OPERATORS if self.text else NUMBER_OPERATORS
+
+
+class Clause(NamedTuple):
+    """One condition. `values`: numbers, or texts folded for comparison (`folded`); more than one for `in` only."""
+
+    field: Field
+    operator: str
+    values: tuple[float, ...] | tuple[str, ...]
+
+
+class FilterError(Exception):
+    """
+    A filter that cannot be read. The message continues a sentence that begins with the filter's name.
+
+    `clause` is the culprit as it was written, `code` a short stable word, `allowed` what could stand there. `word` is
+    the name nobody knows, where that is the trouble: one of `allowed` may be near it.
+    """
+
+    def __init__(
+        self, clause: str, trouble: str, *, code: str, allowed: Sequence[str] | None = None, word: str | None = None
+    ) -> None:
+        super().__init__(trouble)
+        self.clause = clause
+        self.code = code
+        self.allowed = allowed
+        self.word = word
+
+
+def parse(text: str, find: Callable[[str], Field | None], names: Sequence[str]) -> tuple[Clause, ...]:
+    """
+    The clauses of a filter, in the order written. Raises FilterError for the first that cannot be read.
+
+    `find` gives the field a name means, None where there is none; `names` are the fields there are, for the error.
+    """
+    clauses: list[Clause] = []
+    for number, written in enumerate(_split(text, ","), 1):
+        clause = written.strip()
+        if number > MOST_CLAUSES:
+            raise FilterError(clause, f"is one too many: at most {MOST_CLAUSES} are allowed", code="range")
+        clauses.append(_clause(clause, find, names))
+    return tuple(clauses)
+
+
+def _clause(clause: str, find: Callable[[str], Field | None], names: Sequence[str]) -> Clause:
+    if clause.count('"') % 2:
+        raise FilterError(clause, "has a double quote that is not closed", code="quote")
+    parts = [part.strip() for part in _split(clause, ":")]
+    if len(parts) != 3 or not all(parts):
+        hint = "; a value with a colon goes in double quotes" if len(parts) > 3 else ""
+        raise FilterError(clause, f"is not of the form field:operator:value{hint}", code="syntax")
+    name, word, written = parts
+    field = find(name)
+    if field is None:
+        raise FilterError(clause, f"names no field there is ({_cut(name)})", code="field", allowed=names, word=name)
+    operator = word.lower()
+    if operator not in field.operators:
+        kind = "text" if field.text else "number"
+        raise FilterError(
+            clause,
+            f"has the operator {_cut(word)}; for the {kind} {field.name} it must be one of {', '.join(field.operators)}",
+            code="operator",
+            allowed=field.operators,
+            word=word,
+        )
+    values = [value.strip() for value in _split(written, "|")]
+    if len(values) > 1 and operator != "in":
+        raise FilterError(
+            clause,
+            f"has {len(values)} values, and only in takes several; a text with a | goes in double quotes",
+            code="values",
+            allowed=["in"],
+        )
+    if field.text:
+        return Clause(field, operator, tuple(_text(clause, value) for value in values))
+    return Clause(field, operator, tuple(_number(clause, field, value) for value in values))
+
+
+def _split(text: str, separator: str) -> Iterator[str]:
+    """Parts between separators that stand outside of double quotes. A doubled quote inside leaves and enters again."""
+    start, inside = 0, False
+    for place, letter in enumerate(text):
+        if letter == '"':
+            inside = not inside
+        elif letter == separator and not inside:
+            yield text[start:place]
+            start = place + 1
+    yield text[start:]
+
+
+def _text(clause: str, written: str) -> str:
+    if not written:
+        raise FilterError(clause, 'has an empty value; no text is written ""', code="value")
+    if '"' not in written:
+        return folded(written)
+    match = _QUOTED.fullmatch(written)
+    if match is None:
+        raise FilterError(
+            clause,
+            "has a double quote inside a value; quotes enclose all of it, and one inside is doubled",
+            code="quote",
+        )
+    return folded(match[1].replace('""', '"'))
+
+
+def _number(clause: str, field: Field, written: str) -> float:
+    match = _NUMBER.fullmatch(written)
+    value = math.inf
+    if match is not None:
+        digits, sign, exponent = match.groups()
+        # An unescaped `+` of a query string reaches us as a space: it can mean nothing else here.
+        value = float(digits if exponent is None else f"{digits}e{'-' if sign == '-' else ''}{exponent}")
+    if not math.isfinite(value):
+        raise FilterError(
+            clause,
+            f"needs a number such as 5, -0.25 or 1.5e9 for {field.name}, not {_cut(written)}",
+            code="number",
+            allowed=["-?digits[.digits][e±digits]"],
+        )
+    return value + 0.0
+
+
+@functools.lru_cache(maxsize=4_096)
+def folded(text: str) -> str:
+    """A text as texts are compared: whatever its case, and however its accents are composed."""
+    return unicodedata.normalize("NFC", text).casefold()
+
+
+def _cut(text: str) -> str:
+    """A client's own word, fit to stand in a message."""
+    shown = text if len(text) <= 40 else text[:39] + "…"
+    return "'" + "".join(letter if letter.isprintable() else "\ufffd" for letter in shown) + "'"

@@ -1,0 +1,186 @@
+"""
+Release summaries: what a publication said, beside what was there before and the ten years behind it. Pure.
+
+All numbers are those known at one moment. `figures` computes those of one reading, `headline` the sentence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import NamedTuple
+
+import msgspec
+
+from almanac.domain.periods import Frequency, end_of
+
+YEARS = 10
+#: Values that a window must have before anything is said about a reading's place in it.
+LEAST = 8
+#: Units in which a number has no trend, so that its place among those of ten years says something.
+LEVEL_FREE = frozenset({"percent", "percentage_points", "points", "ratio", "months"})
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+_QUARTERS = ("first", "second", "third", "fourth")
+_WORDS = {
+    "percent": ("percent", "percent"),
+    "percentage_points": ("percentage point", "percentage points"),
+    "points": ("point", "points"),
+    "thousands": ("thousand", "thousand"),
+    "persons": ("person", "persons"),
+    "months": ("month", "months"),
+    "usd_millions": ("million US dollars", "million US dollars"),
+    "usd_billions": ("billion US dollars", "billion US dollars"),
+    "usd": ("US dollar", "US dollars"),
+}
+
+
+class Point(NamedTuple):
+    """One vintage of one cell. `value` None: withdrawn. `known` in unix seconds."""
+
+    period: int
+    known: int
+    value: float | None
+
+
+class Figures(NamedTuple):
+    """Numbers of one reading, in the unit of its series; `percentile` 0..100."""
+
+    actual: float | None = None
+    previous: float | None = None
+    revised_previous: float | None = None
+    change: float | None = None
+    z_score: float | None = None
+    percentile: float | None = None
+
+
+class Shown(msgspec.Struct, frozen=True, kw_only=True):
+    """What the sentence of a release is made of."""
+
+    place: str
+    name: str
+    unit: str
+    frequency: Frequency
+    period: int
+    before: int | None
+    withheld: bool
+    figures: Figures
+
+
+def window_begins(period: int) -> date:
+    """The last day that ended too long before a reading to be compared with it."""
+    end = end_of(period)
+    # The last day of a month ten years ago is the last day of that month: February has a say.
+    return end.replace(year=end.year - YEARS, day=min(end.day, 28)) if end.month == 2 else end.replace(year=end.year - YEARS)
+
+
+def figures(
+    points: Iterable[Point], period: int, before: int | None, first: int, at: int, *, vintages: bool, level_free: bool
+) -> Figures:
+    """
+    Numbers of the reading of a period, as known at `at`; `first` is when the release made it known.
+
+    `points`: vintages of the series, any order. `before`: the period before, None where it must not be shown. What had
+    been known of it just before the release is `previous`; where the number known at `at` differs, that is
+    `revised_previous`, if the source keeps `vintages`. `change` is against the newer of the two.
+
+    z = (actual - mean) / sd, sd with n - 1, and the mid-rank 100·(below + equal/2)/n, both over the values of the ten
+    years before the reading's own period, as known at `at`; None below LEAST values, where sd is 0, or if the numbers are
+    not `level_free`.
+    """
+    earlier: dict[int, Point] = {}
+    known: dict[int, Point] = {}
+    for point in points:
+        if point.known <= at and (point.period not in known or point.known > known[point.period].known):
+            known[point.period] = point
+        if (
+            point.period == before
+            and point.known < first
+            and (before not in earlier or point.known > earlier[before].known)
+        ):
+            earlier[before] = point
+    actual = known[period].value if period in known else None
+    now = known[before].value if before is not None and before in known else None
+    was = earlier[before].value if before is not None and before in earlier else None
+    previous = now if was is None or not vintages else was
+    revised = now if vintages and was is not None and now is not None and now != was else None
+    base = previous if revised is None else revised
+    change = actual - base if actual is not None and base is not None else None
+    z_score = percentile = None
+    if actual is not None and level_free:
+        begins = window_begins(period)
+        among = [
+            one.value for one in known.values() if one.value is not None and one.period < period and end_of(one.period) > begins
+        ]
+        z_score, percentile = place(actual, among)
+    return Figures(actual, previous, revised, change, z_score, percentile)
+
+
+def place(value: float, among: Sequence[float]) -> tuple[float | None, float | None]:
+    """z-score and percentile of a value among others, which do not include it. None where they are too few or all equal (z)."""
+    count = len(among)
+    if count < LEAST:
+        return None, None
+    mean = math.fsum(among) / count
+    spread = math.sqrt(math.fsum((one - mean) ** 2 for one in among) / (count - 1))
+    below = sum(one < value for one in among)
+    equal = sum(one == value for one in among)
+    # Numbers that all are the same leave a spread of rounding errors at most.
+    z_score = (value - mean) / spread if min(among) != max(among) else None
+    return z_score, 100 * (below + equal / 2) / count
+
+
+def period_words(key: int, frequency: Frequency) -> str:
+    """A period in a sentence: `October 2026`, `the third quarter of 2026`."""
+    end = end_of(key)
+    if frequency is Frequency.ANNUAL:
+        return f"{end.year}"
+    if frequency is Frequency.SEMIANNUAL:
+        return f"the {_QUARTERS[end.month // 6 - 1]} half of {end.year}"
+    if frequency is Frequency.QUARTERLY:
+        return f"the {_QUARTERS[end.month // 3 - 1]} quarter of {end.year}"
+    if frequency is Frequency.MONTHLY:
+        return f"{_MONTHS[end.month - 1]} {end.year}"
+    day = f"{end.day} {_MONTHS[end.month - 1]} {end.year}"
+    return f"the week to {day}" if frequency is Frequency.WEEKLY else day
+
+
+def amount(value: float, unit: str) -> str:
+    """A number with its unit, at most two decimals: `-0.3 percent`, `1 percentage point`."""
+    text = shown(value)
+    one, many = _WORDS.get(unit, ("", ""))
+    if unit not in _WORDS:
+        return text
+    return f"{text} {one if text in {'1', '-1'} else many}"
+
+
+def shown(value: float) -> str:
+    """A number as the sentence has it: two decimals at most, thousands apart, no negative zero."""
+    text = f"{value:,.2f}".rstrip("0").rstrip(".")
+    return "0" if text in {"-0", ""} else text
+
+
+def headline(one: Shown) -> str:
+    """One sentence on a release. It says what moved and how; every number in it is one of the reading's."""
+    subject = f"{one.place}: {one.name}"
+    when = period_words(one.period, one.frequency)
+    actual = one.figures.actual
+    if one.withheld:
+        return f"{subject} for {when} was published; its value may not be redistributed."
+    if actual is None:
+        return f"{subject} for {when} has no value."
+    base = one.figures.previous if one.figures.revised_previous is None else one.figures.revised_previous
+    told = amount(actual, one.unit)
+    if base is None or one.before is None:
+        return f"{subject} was {told} in {when}."
+    then = f"in {period_words(one.before, one.frequency)}"
+    revised = "a revised " if one.figures.revised_previous is not None else ""
+    if actual == base:
+        return f"{subject} was unchanged at {told} in {when}."
+    if shown(actual) == shown(base):
+        return f"{subject} was almost unchanged at {told} in {when}."
+    moved = "rose" if actual > base else "fell"
+    return f"{subject} {moved} to {told} in {when} from {revised}{amount(base, one.unit)} {then}."

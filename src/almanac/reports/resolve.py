@@ -1,0 +1,289 @@
+"""
+Which entity a name means: exact, else but for spelling, else by likeness; and never a guess where two fit as well.
+
+Names that compare equal come first: those valid on the asked day before others, then exact ones before such that differ
+in punctuation, accents or legal form. Likeness is looked at only where nothing compares equal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from rapidfuzz import fuzz, process
+from rapidfuzz.distance import OSA
+
+from almanac.domain.aliases import Alias
+from almanac.domain.names import folded, normal, without_mark
+
+#: Confidence by kind of match; what was not valid on the asked day, and what only its statements decided, has less.
+_EXACT, _NORMALIZED, _FUZZY = 1.0, 0.95, 0.9
+_NOT_THEN, _DECIDED = 0.9, 0.95
+#: Likeness (0..1) of a name that begins with the asked words, or has them within; and from which on a name is close.
+_BEGINS, _HOLDS, _CLOSE = 0.85, 0.8, 0.75
+#: Likeness of names that have the same words in another order, compared to that of the words.
+_REORDERED = 0.97
+#: Letters that a slip, or two, may be among.
+_ONE_SLIP, _TWO_SLIPS = 4, 10
+#: Fewer characters are like too much.
+_SHORTEST = 4
+_LOOKED_AT = 20
+#: Written like a ticker (with a class behind it) or like a CIK.
+_CODE = re.compile(r"[a-z0-9]{1,5}([./-][a-z0-9]{1,3}| [a-z0-9]{1,2})?|(cik)?[\s:#]*[0-9]{1,10}", re.IGNORECASE)
+
+
+class Subject(NamedTuple):
+    """An entity that may be meant. `type`: country, region or company. `reports`: it has statements."""
+
+    entity: str
+    type: str
+    name: str
+    slug: str
+    reports: bool
+
+
+class Match(NamedTuple):
+    """One entity with the name it was found by."""
+
+    subject: Subject
+    alias: Alias
+    #: exact, normalized, fuzzy
+    kind: str
+    confidence: float
+
+
+class Resolution(NamedTuple):
+    """What a name means. `best` None: several fit as well, or none well enough; `match` and `confidence` speak of the first."""
+
+    best: Match | None
+    match: str
+    confidence: float
+    candidates: list[Match]
+
+
+class Spellings:
+    """Names to be found by likeness. Built once for many look-ups; holds about 11,000 companies in some 10 MB."""
+
+    def __init__(self, names: Iterable[Alias]) -> None:
+        self._names = [name for name in names if name.scheme in {"name", "former_name", "other"} and name.norm]
+        self._norms = [name.norm for name in self._names]
+        self._padded = [f" {norm} " for norm in self._norms]
+        self._closed = [norm.replace(" ", "") for norm in self._norms]
+        self._by_word: dict[str, list[int]] = defaultdict(list)
+        for place, norm in enumerate(self._norms):
+            self._by_word[norm.partition(" ")[0]].append(place)
+
+    def beginning(self, norm: str) -> list[Alias]:
+        """Names that are these words, or begin with them and go on with others."""
+        places = self._by_word.get(norm.partition(" ")[0], ())
+        return [self._names[place] for place in places if self._padded[place].startswith(f" {norm} ")]
+
+    def close(self, norm: str) -> list[tuple[Alias, float]]:
+        """Names like this one, with their likeness (0..1), in no order."""
+        found: dict[int, float] = {}
+
+        def add(place: int, likeness: float) -> None:
+            found[place] = max(found.get(place, 0.0), likeness)
+
+        if len(norm) >= _SHORTEST:
+            for scorer, weight in ((fuzz.ratio, 1.0), (fuzz.token_sort_ratio, _REORDERED)):
+                cutoff = 100 * _CLOSE / weight
+                for _, likeness, place in process.extract(
+                    norm, self._norms, scorer=scorer, score_cutoff=cutoff, limit=_LOOKED_AT
+                ):
+                    add(place, likeness / 100 * weight)
+        words, closed = f" {norm} ", norm.replace(" ", "")
+        for place, padded in enumerate(self._padded):
+            if words in padded:
+                add(place, _BEGINS if padded.startswith(words) else _HOLDS)
+            elif len(closed) > _SHORTEST and self._closed[place].startswith(closed) and _ends_word(padded, len(closed)):
+                add(place, _BEGINS)
+        return [(self._names[place], likeness) for place, likeness in found.items()]
+
+
+def _ends_word(norm: str, letters: int) -> bool:
+    """Whether the first so many letters and digits of a name end where a word of it ends, and more follow."""
+    for character in norm.strip():
+        if not letters:
+            return character == " "
+        letters -= character != " "
+    return False
+
+
+def norms(text: str) -> dict[str, str]:
+    """What to compare a text with, by scheme; schemes it cannot belong to are left out."""
+    name = normal(text)
+    by_scheme = {scheme: normal(text, scheme) for scheme in ("iso2", "iso3", "ticker", "cik", "lei", "slug")}
+    return {k: v for k, v in {**by_scheme, "name": name, "former_name": name, "other": name}.items() if v}
+
+
+def resolve(
+    text: str,
+    found: Sequence[Alias],
+    subjects: Mapping[str, Subject],
+    spellings: Spellings,
+    day: int,
+    schemes: frozenset[str] | None = None,
+) -> Resolution | None:
+    """
+    Which entity a text means on a day (an ordinal). None: nothing is close.
+
+    `found`: names that compare equal to it; `subjects`: the entities that may be meant, by id (a name of another is
+    passed over); `schemes`: the only ones that count.
+    """
+    matches = _equal(text, found, subjects, day)
+    if matches:
+        also = _words(text, matches[0], subjects, spellings, day) if schemes is None else []
+        return _equals(matches, also)
+    close = [
+        (name, likeness)
+        for name, likeness in spellings.close(normal(text))
+        if name.entity in subjects and (schemes is None or name.scheme in schemes)
+    ]
+    return _likes(text, close, subjects, day)
+
+
+def _equal(text: str, found: Sequence[Alias], subjects: Mapping[str, Subject], day: int) -> list[Match]:
+    """The best name of each entity among those that compare equal, best first."""
+    wanted, plain = norms(text), text.strip().casefold()
+    best: dict[str, tuple[tuple[bool, int, bool], Match]] = {}
+    for alias in _tenures(found):
+        subject = subjects.get(alias.entity)
+        if subject is None or wanted.get(alias.scheme) != alias.norm:
+            continue
+        exact = alias.alias.casefold() == plain or alias.scheme == "cik"
+        then = alias.valid(day)
+        confidence = (_EXACT if exact else _NORMALIZED) * (1.0 if then else _NOT_THEN)
+        rank = (not then, 0 if exact else 1, not alias.primary)
+        match = Match(subject, alias, "exact" if exact else "normalized", round(confidence, 2))
+        if alias.entity not in best or rank < best[alias.entity][0]:
+            best[alias.entity] = (rank, match)
+    ordered = sorted(best.values(), key=lambda one: (one[0][:2], _order(one[1].subject)))
+    return [match for _, match in ordered]
+
+
+def _tenures(found: Sequence[Alias]) -> list[Alias]:
+    """A ticker has one holder at a time: who has it today has had it no longer than since another was last seen with it."""
+    last: dict[str, int] = {}
+    for alias in found:
+        if alias.scheme == "ticker" and alias.valid_to is not None:
+            last[alias.norm] = max(last.get(alias.norm, 0), alias.valid_to)
+    return [
+        alias._replace(valid_from=last[alias.norm] + 1)
+        if alias.scheme == "ticker" and alias.valid_to is None and alias.valid_from is None and alias.norm in last
+        else alias
+        for alias in found
+    ]
+
+
+def _last(subject: Subject) -> int:
+    """Places first, then companies with statements, then others."""
+    return 0 if subject.type != "company" else 1 if subject.reports else 2
+
+
+def _order(subject: Subject) -> tuple[int, str, str]:
+    """The order of what fits as well: places, companies with statements, others; then by name and id."""
+    return (_last(subject), subject.name, subject.entity)
+
+
+def _words(text: str, first: Match, subjects: Mapping[str, Subject], spellings: Spellings, day: int) -> list[Match]:
+    """
+    Companies that a word which was taken for a ticker may mean too.
+
+    `Ford` is not `FORD`: a ticker written in other letters than capitals is a word too. Where another company is called
+    just so, or another's name begins with it and the holder's does not, nobody can tell which is meant.
+    """
+    norm = normal(text)
+    if first.alias.scheme != "ticker" or text.strip().isupper():
+        return []
+    own = f"{normal(first.subject.name)} ".startswith(f"{norm} ")
+    others = {
+        name.entity: Match(subjects[name.entity], name, "fuzzy", round(_FUZZY * _BEGINS, 2))
+        for name in spellings.beginning(norm)
+        if name.entity in subjects
+        and name.entity != first.subject.entity
+        and name.valid(day)
+        and (not own or name.norm == norm)
+    }
+    return sorted(others.values(), key=lambda one: (_last(one.subject), len(one.alias.norm), _order(one.subject)))
+
+
+def _equals(matches: list[Match], also: list[Match]) -> Resolution:
+    """The answer where names compare equal."""
+    first = matches[0]
+    ties = [one for one in matches if (one.kind, one.confidence) == (first.kind, first.confidence)]
+    listed = {one.subject.entity: one for one in (*ties, *also, *matches)}
+    candidates = list(listed.values())[:5]
+    if also:
+        return Resolution(None, first.kind, round(first.confidence / 2, 2), candidates)
+    if len(ties) == 1:
+        return Resolution(first, first.kind, first.confidence, candidates)
+    reporting = [one for one in ties if one.subject.reports]
+    if len(reporting) == 1 and all(one.subject.type == "company" for one in ties):
+        confidence = round(first.confidence * _DECIDED, 2)
+        best = reporting[0]._replace(confidence=confidence)
+        return Resolution(
+            best, best.kind, confidence, [best, *(one for one in candidates if one.subject != best.subject)]
+        )
+    return Resolution(None, first.kind, round(first.confidence / len(ties), 2), candidates)
+
+
+def _likes(
+    text: str, close: Sequence[tuple[Alias, float]], subjects: Mapping[str, Subject], day: int
+) -> Resolution | None:
+    """The answer by likeness: alone only where it is the first and the only one that may, and the text is no code."""
+    best: dict[str, tuple[float, Alias]] = {}
+    for alias, likeness in close:
+        weighed = likeness * (1.0 if alias.valid(day) else _NOT_THEN)
+        if weighed > best.get(alias.entity, (0.0, alias))[0]:
+            best[alias.entity] = (weighed, alias)
+    if not best:
+        return None
+    ordered = sorted(
+        best.values(),
+        key=lambda one: (
+            -round(one[0], 3),
+            _last(subjects[one[1].entity]),
+            len(one[1].norm),
+            _order(subjects[one[1].entity]),
+        ),
+    )
+    candidates = [
+        Match(subjects[alias.entity], alias, "fuzzy", round(_FUZZY * likeness, 2)) for likeness, alias in ordered[:5]
+    ]
+    first = candidates[0]
+    meant = [one for one in candidates if _may_answer(text, one)]
+    alone = meant == [first] and _CODE.fullmatch(text.strip()) is None
+    return Resolution(first if alone else None, "fuzzy", first.confidence, candidates)
+
+
+def _may_answer(text: str, like: Match) -> bool:
+    """
+    Whether a name that is like the text is so like it that one may take it for meant, if no other is.
+
+    Either it is the text but for a slip: other spaces, another order of words, or, words in common at both ends aside,
+    one letter in four (two in ten), never the first and never a digit. Or it is longer, begins with the text, and the
+    text is at least half of it and has no legal form, which would end a whole name. No country has one either.
+    """
+    asked, norm = normal(text), like.alias.norm
+    whole = folded(without_mark(text)).removeprefix("the ") == asked
+    closed = asked.replace(" ", "")
+    if closed == norm.replace(" ", "") or sorted(asked.split()) == sorted(norm.split()):
+        return True
+    if norm.replace(" ", "").startswith(closed) and _ends_word(norm, len(closed)):
+        return whole and 2 * len(asked) >= len(norm)
+    ours, theirs = asked.split(), norm.split()
+    while ours and theirs and ours[0] == theirs[0]:
+        ours, theirs = ours[1:], theirs[1:]
+    while ours and theirs and ours[-1] == theirs[-1]:
+        ours, theirs = ours[:-1], theirs[:-1]
+    mine, other = " ".join(ours), " ".join(theirs)
+    letters = min(len(mine), len(other))
+    if not letters or mine[0] != other[0] or (like.subject.type != "company" and not whole):
+        return False
+    if any(c.isdigit() for c in mine + other):
+        return False
+    allowed = 2 if letters >= _TWO_SLIPS else 1 if letters >= _ONE_SLIP else 0
+    return 0 < OSA.distance(mine, other) <= allowed

@@ -1,0 +1,168 @@
+"""
+The evaluator of both screeners: clauses over columns, then an order, then a page.
+
+A table is a set of columns of one length; its rows stand in the order of (name, id), so that the number of a row is
+its place among the ties. Numbers are float64 with NaN for no value, texts are codes into words in byte order.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from almanac.reports.filter_text import Clause, folded
+
+Numbers = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.intp]
+
+_COMPARE = {
+    "gt": np.greater,
+    "lt": np.less,
+    "gte": np.greater_equal,
+    "lte": np.less_equal,
+    "eq": np.equal,
+}
+
+
+class Texts(NamedTuple):
+    """A column of texts: codes (-1: none) into `words`, which are distinct and in byte order."""
+
+    codes: npt.NDArray[np.int32]
+    words: tuple[str, ...]
+
+    @classmethod
+    def of(cls, values: Sequence[str | None]) -> Texts:
+        words = sorted({value for value in values if value is not None})
+        code = {word: number for number, word in enumerate(words)}
+        codes = [-1 if value is None else code[value] for value in values]
+        return cls(np.array(codes, dtype=np.int32), tuple(words))
+
+    def at(self, row: int) -> str | None:
+        code = int(self.codes[row])
+        return None if code < 0 else self.words[code]
+
+
+Column = Numbers | Texts
+#: Where a walk stands: sort value (None: the row has none), name and id of the last row given.
+Place = Sequence[Any]
+
+
+class Page(NamedTuple):
+    """Row numbers in order; how many rows match on all pages; whether more follow."""
+
+    rows: Rows
+    total: int
+    more: bool
+
+
+def matching(clauses: Iterable[Clause], columns: Mapping[str, Column], mask: Mask) -> Mask:
+    """
+    Of the rows in `mask`, those that satisfy every clause. A row without a value for a clause's field does not.
+
+    `columns` has the column of each clause's field, by name.
+    """
+    found = mask
+    for clause in clauses:
+        column = columns[clause.field.name]
+        found = found & (_texts(clause, column) if isinstance(column, Texts) else _numbers(clause, column))
+    return found
+
+
+def _numbers(clause: Clause, column: Numbers) -> Mask:
+    # Every comparison with NaN is false, so a row without a value never passes.
+    if clause.operator in _COMPARE:
+        passed: Mask = _COMPARE[clause.operator](column, clause.values[0])
+        return passed
+    return np.isin(column, np.array(clause.values, dtype=np.float64))
+
+
+def _texts(clause: Clause, column: Texts) -> Mask:
+    # One more than there are words: a code of -1 looks up the last, which never passes.
+    passes = np.zeros(len(column.words) + 1, dtype=np.bool_)
+    passes[:-1] = [folded(word) in clause.values for word in column.words]
+    found: Mask = passes[column.codes]
+    return found
+
+
+def page(
+    mask: Mask,
+    ties: Sequence[tuple[str, str]],
+    by: Column | None,
+    *,
+    descending: bool,
+    after: Place | None,
+    limit: int,
+) -> Page:
+    """
+    One page of the rows in `mask`, by a column (None: by name), those without a value last, ties by name, then id.
+
+    `ties` are (name, id) of all rows, ascending. `descending` turns values and ties, but rows without a value stay
+    last. `after`: the place of the last row of the page before.
+    """
+    rows = np.flatnonzero(mask)
+    total = len(rows)
+    keys = None if by is None else _keys(by)
+    if after is not None:
+        rows = rows[_beyond(rows, keys, ties, after, by, descending=descending)]
+    order = rows[::-1] if descending else rows
+    if keys is not None:
+        values = keys[order]
+        # NaN sorts last; a stable sort keeps the order of the ties.
+        order = order[np.argsort(-values if descending else values, kind="stable")]
+    return Page(order[:limit], total, len(order) > limit)
+
+
+def place(row: int, ties: Sequence[tuple[str, str]], by: Column | None) -> list[Any]:
+    """The place of a row in a walk, to be handed back as `after`."""
+    value: float | str | None = None
+    if isinstance(by, Texts):
+        value = by.at(row)
+    elif by is not None and not np.isnan(by[row]):
+        value = float(by[row])
+    return [value, *ties[row]]
+
+
+def _keys(by: Column) -> Numbers:
+    """A column as numbers that sort as its values do, NaN for none."""
+    if isinstance(by, Texts):
+        return np.where(by.codes < 0, np.nan, by.codes)
+    return by
+
+
+def _beyond(
+    rows: Rows,
+    keys: Numbers | None,
+    ties: Sequence[tuple[str, str]],
+    after: Place,
+    by: Column | None,
+    *,
+    descending: bool,
+) -> Mask:
+    """Which rows come after a place. The row of that place itself may be gone."""
+    value, *tie = after
+    first = bisect_left(ties, tuple(tie))
+    there = first < len(ties) and ties[first] == tuple(tie)
+    later: Mask = rows < first if descending else rows >= first + there
+    if keys is None:
+        return later
+    values = keys[rows]
+    none = np.isnan(values)
+    if value is None:
+        return none & later
+    at = _key_of(value, by)
+    further = values < at if descending else values > at
+    found: Mask = none | further | ((values == at) & later)
+    return found
+
+
+def _key_of(value: float | str, by: Column | None) -> float:
+    """The number a sort value has among `_keys`; a word that is gone stands between its neighbours."""
+    if isinstance(by, Texts):
+        first = bisect_left(by.words, str(value))
+        return first if first < len(by.words) and by.words[first] == value else first - 0.5
+    return float(value)

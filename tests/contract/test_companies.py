@@ -1,0 +1,448 @@
+"""Companies: the scored list, the profile of one, its statements."""
+
+import math
+import time
+
+import msgspec
+import pytest
+
+from almanac.api.company_records import Company, Financials, Profile
+from almanac.domain.companies import CompanyRecord, Listing, company_id
+from almanac.domain.periods import Period
+from almanac.reports.scoring import MODEL
+from almanac.store import sqlite
+from almanac.store.companies import put_part, settle_company
+from almanac.store.statement_book import Key
+from almanac.store.vintages import Batch
+
+from . import invented_companies
+from .filed import ACCESSIONS, ACME, AMENDED, BOLT, EARLIER, KNOWN, QUARTER, YEAR, wire, write
+from .invented_mirror import FREE_FROM
+from .service import Service, settings
+
+ACME_ID, BOLT_ID = company_id(ACME), company_id(BOLT)
+FINANCIALS = "/companies/{}/financials"
+PROFILE = "/companies/{}/profile"
+KINDS = ("incomeStatements", "balanceSheets", "cashFlowStatements")
+LOOKUPS = (
+    ACME_ID,
+    "ACW",
+    "acw",
+    "ACW-B",
+    "acw.b",
+    "5001",
+    "0000005001",
+    "5493006MHB84DD0ZWV18",
+    "acme-widgets-inc",
+    "Acme-Widgets-Inc",
+)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """Sixty invented companies with readings of the measures, and what the regulator's index says of each."""
+    home = tmp_path_factory.mktemp("companies") / "home"
+    made = invented_companies.companies(60)
+    invented_companies.build(home, made)
+    db = sqlite.create(settings(home).data_path)
+    with Batch(db, 1, "payload") as batch:
+        batch.touch()
+        for company in made:
+            listings = () if company.ticker is None else (Listing(company.ticker, "NYSE"),)
+            record = CompanyRecord(
+                cik=company.cik, part="submissions", name=company.name, sic=f"{company.sector}|{company.industry or ''}", listings=listings,
+                country=company.country and "US", currency=company.currency, fiscal_year_end="1231",
+            )  # fmt: skip
+            put_part(db, record, "sec", 1_780_000_000, "0")
+            settle_company(db, record.entity, _classify)
+    db.close()
+    one = Service(home)
+    # Those that never reported are in no list.
+    yield one, [company for company in made if company.quarters]
+    one.close()
+
+
+def _classify(sic):
+    sector, _, industry = sic.partition("|")
+    return sector, industry or None, "industrial"
+
+
+def test_scored_companies(service):
+    """GET /companies returns scored companies: those that have statements, by name, then id."""
+    rows = service.walk("/companies", limit=1)
+    assert [row["entityId"] for row in rows] == [ACME_ID, BOLT_ID]
+    assert rows[0] == {
+        "entityId": ACME_ID, "name": "Acme Widgets Inc.", "ticker": "ACW", "cik": "0000005001", "exchange": "Nasdaq", "country": "country_usa",
+        "sector": "Technology", "industry": "Electronic Computers", "fiscalYearEnd": "09-30", "lastPeriodEnd": "2026-09-30T00:00:00Z",
+        "score": None, "scores": dict.fromkeys(("profitability", "growth", "strength", "efficiency", "quality")), "piotroskiF": None,
+        "altmanZ2": None, "scoreCoverage": 0, "scoreModel": MODEL,
+    }  # fmt: skip
+    assert (rows[1]["ticker"], rows[1]["exchange"], rows[1]["country"], rows[1]["lastPeriodEnd"]) == (
+        "BOLT",
+        None,
+        "country_jpn",
+        "2025-12-31T00:00:00Z",
+    )
+
+
+def test_filters_and_sorts_of_companies(many):
+    """Filters: `sector`, `industry`, `country`, `q`; sort `score`, `name`, `ticker`; nulls last either way."""
+    service, made = many
+    every = service.walk("/companies", limit=500)
+    assert [(row["name"], row["entityId"]) for row in every] == sorted((one.name, one.entity) for one in made)
+    for query, keep in (
+        ({"sector": "technology"}, lambda r: r["sector"] == "Technology"), ({"sector": "ÉNERGIE"}, lambda r: r["sector"] == "Énergie"),
+        ({"sector": "Tech"}, lambda r: False), ({"industry": "software"}, lambda r: r["industry"] == "Software"),
+        ({"industry": "State Commercial Banks", "sector": "Technology"}, lambda r: False),
+        ({"country": "USA"}, lambda r: r["country"] == "country_usa"), ({"country": "nowhere"}, lambda r: False),
+        ({"q": "ACME"}, lambda r: r["name"].lower().startswith("acme")), ({"q": "eclair"}, lambda r: r["name"].startswith("Éclair")),
+        ({"q": "acme 1"}, lambda r: r["name"].lower().startswith("acme") and "1" in f"{r['name'][4:]} {r['ticker']}"), ({"q": "?!"}, lambda r: False),
+        ({"q": "b7"}, lambda r: "b7" in (r["ticker"] or "").lower()),
+    ):  # fmt: skip
+        rows = service.walk("/companies", limit=7, **query)
+        assert rows == [row for row in every if keep(row)], query
+    for sort, key in (
+        ("ticker", lambda r: r["ticker"]),
+        ("score", lambda r: r["score"]),
+        ("name", lambda r: r["name"]),
+    ):
+        for order in ("asc", "desc"):
+            rows = service.walk("/companies", limit=7, sort=sort, order=order)
+            there, none = [r for r in rows if key(r) is not None], [r for r in rows if key(r) is None]
+            assert rows == there + none
+            expected = sorted(there, key=lambda r: (key(r), r["name"], r["entityId"]), reverse=order == "desc")
+            assert there == expected
+            assert sorted(r["entityId"] for r in rows) == sorted(r["entityId"] for r in every)
+    assert service.error("/companies", 400, sort="revenue")["details"]["allowed"] == ["name", "score", "ticker"]
+
+
+def test_scores(many):
+    """`score` and every percentile among companies are computed at read time: the same as the equity screener's."""
+    service, made = many
+    rows = {row["entityId"]: row for row in service.walk("/companies", limit=500)}
+    screened = service.walk("/equity-screener", filter="score:gte:0", limit=200)
+    told = {row["entityId"]: row["values"]["score"] for row in screened}
+    assert told == {entity: row["score"] for entity, row in rows.items() if row["score"] is not None}
+    assert 10 < len(told) < len(rows)
+    tests = {
+        row["entityId"]: row["values"]["piotroski_f"]
+        for row in service.walk("/equity-screener", filter="piotroski_f:gte:0", limit=200)
+    }
+    stale = {one.entity for one in made if (one.quarters[-1].end.year, one.quarters[-1].end.month) < (2025, 6)}
+    assert tests == {
+        entity: row["piotroskiF"]
+        for entity, row in rows.items()
+        if row["piotroskiF"] is not None and entity not in stale
+    }
+    for row in rows.values():
+        msgspec.json.decode(msgspec.json.encode(row), type=Company, strict=True)
+        pillars = [value for value in row["scores"].values() if value is not None]
+        assert 0 <= row["scoreCoverage"] < 1
+        if row["score"] is not None:
+            assert math.isclose(row["score"], sum(pillars) / len(pillars), abs_tol=0.11)
+            assert len(pillars) >= 3
+        if row["entityId"] in stale:
+            assert (row["score"], pillars, row["scoreCoverage"]) == (None, [], 0)
+            # The statement is old, and still the last one there is.
+            assert row["lastPeriodEnd"] is not None
+
+
+def test_a_withheld_measure_takes_no_part_in_scores(many):
+    """Withheld values take no part in totals, ranks, percentiles, scores."""
+    service, made = many
+    rows = {row["entityId"]: row for row in service.walk("/companies", limit=500)}
+    shut = {
+        one.entity
+        for one in made
+        if one.shut and set(one.values) & {"net_margin", "return_on_assets"} == {"net_margin"}
+    }
+    assert shut
+    for entity in shut:
+        assert rows[entity]["scores"]["profitability"] is None
+
+
+def test_the_window_of_a_plan(many):
+    """Statements and readings that end before the plan's window take no part."""
+    service, _ = many
+    free = {row["entityId"]: row for row in service.walk("/companies", "free", limit=500)}
+    full = {row["entityId"]: row for row in service.walk("/companies", limit=500)}
+    assert set(free) == set(full)
+    for entity, row in full.items():
+        reached = row["lastPeriodEnd"][:10] >= FREE_FROM
+        assert free[entity]["lastPeriodEnd"] == (row["lastPeriodEnd"] if reached else None)
+    assert service.get("/companies", "free").headers["x-history-from"] == FREE_FROM
+
+
+@pytest.mark.parametrize("name", LOOKUPS)
+def test_look_ups(service, name):
+    """idOrLookup: entity id, ticker (today's), CIK padded or not, LEI, slug; case-insensitive."""
+    assert service.ok(PROFILE.format(name))["entityId"] == service.ok(FINANCIALS.format(name))["entityId"] == ACME_ID
+
+
+@pytest.mark.parametrize("path", [PROFILE, FINANCIALS])
+@pytest.mark.parametrize("name", ["ZZZ", "9", "company_0000009999", "acme", "Acme Widgets Inc.", "country_usa", "ZEN"])
+def test_an_unknown_company(service, path, name):
+    """Unknown → 404. A retired ticker, a name, a country are none of them."""
+    error = service.error(path.format(name), 404)
+    assert (error["code"], error["details"]) == ("not_found", {"parameter": "idOrLookup"})
+    assert "/entities/resolve" in error["message"]
+
+
+def test_profile(service):
+    """Returns a company profile: the company row and who it is, what it filed, its figures, its scores, its peers."""
+    told = service.ok(PROFILE.format("ACW"))
+    msgspec.json.decode(msgspec.json.encode(told), type=Profile, strict=True)
+    (row,) = [row for row in service.walk("/companies") if row["entityId"] == ACME_ID]
+    assert {key: told[key] for key in row} == row
+    assert {key: told[key] for key in set(told) - set(row) - {"latestFilings"}} == {
+        "legalName": "Acme Widgets Inc.", "tickers": ["ACW", "ACW-B"], "sic": "3571", "sicDescription": "Electronic Computers",
+        "lei": "5493006MHB84DD0ZWV18", "stateOfIncorporation": "CA", "website": "https://acme.example",
+        "formerNames": [{"name": "ACME GADGETS CORP", "from": "2001-02-03T00:00:00Z", "to": "2015-06-30T00:00:00Z"}],
+        "keyFigures": dict.fromkeys(
+            ("revenue", "netIncome", "operatingCashFlow", "freeCashFlow", "grossMargin", "operatingMargin", "netMargin", "fcfMargin")
+        ),
+        "scoreDetail": {}, "peers": [],
+    }  # fmt: skip
+    assert [(f["form"], f["filedAt"], f["periodEnd"]) for f in told["latestFilings"]] == [
+        ("8-K", "2026-11-19T00:00:00Z", None), ("10-Q", "2026-10-30T00:00:00Z", "2026-09-30T00:00:00Z"),
+        ("10-K", "2026-02-20T00:00:00Z", "2025-12-31T00:00:00Z"), ("10-Q", "2023-11-02T00:00:00Z", "2023-09-30T00:00:00Z"),
+    ]  # fmt: skip
+    assert told["latestFilings"][1]["url"] == "https://www.sec.gov/Archives/edgar/data/5001/000000500126000003/main.htm"
+    assert len(service.ok(PROFILE.format("ACW"), "free")["latestFilings"]) == 3
+    assert service.error(PROFILE.format("ACW"), 400, as_of="2026-01-01")["details"]["reason"] == "unknown"
+
+
+def test_a_company_known_by_name_only(service):
+    """A company without statements has a profile and no rows in the list."""
+    told = service.ok(PROFILE.format("ZNT"))
+    assert (told["name"], told["score"], told["scoreCoverage"], told["lastPeriodEnd"], told["latestFilings"]) == (
+        "ZENITH LIMITED",
+        None,
+        0,
+        None,
+        [],
+    )
+    statements = service.ok(FINANCIALS.format("ZNT"))
+    assert statements == {
+        "entityId": told["entityId"], "ticker": "ZNT", "cik": "0000005004", "currency": None, "asOf": None, **{kind: [] for kind in KINDS},
+    }  # fmt: skip
+
+
+def test_key_figures_and_peers(many):
+    """keyFigures (ttm) each with value, unit, periodEnd, observedAt; peers ≤ 8 of the same industry, nearest by revenue."""
+    service, made = many
+    readings = {
+        slug: {row["entityId"]: row for row in service.walk("/observations/latest", indicator=slug, limit=500)}
+        for slug in ("revenue_ttm", "net_margin")
+    }
+    figures = 0
+    for company in made:
+        told = service.ok(PROFILE.format(company.entity))
+        for name, slug in (("revenue", "revenue_ttm"), ("netMargin", "net_margin")):
+            row = readings[slug].get(company.entity)
+            expected = row and {
+                "value": row["valueNumeric"], "unit": row["unit"], "periodEnd": row["periodEnd"], "observedAt": row["observedAt"],
+            }  # fmt: skip
+            assert told["keyFigures"][name] == expected
+            figures += row is not None
+        assert told["keyFigures"]["freeCashFlow"] is None
+        peers = told["peers"]
+        assert len(peers) <= 8
+        by_id = {one.entity: one for one in made}
+        assert all(by_id[peer["entityId"]].industry == company.industry != None for peer in peers)  # noqa: E711
+        assert company.entity not in {peer["entityId"] for peer in peers}
+        own = readings["revenue_ttm"].get(company.entity, {}).get("valueNumeric")
+        near = [peer for peer in peers if peer["basis"] == "industry, revenue_ttm"]
+        apart = [abs(math.log(readings["revenue_ttm"][peer["entityId"]]["valueNumeric"] / own)) for peer in near]
+        assert apart == sorted(apart)
+        assert peers[: len(near)] == near
+        assert all(by_id[peer["entityId"]].currency == company.currency for peer in near)
+    assert figures > 60
+
+
+def test_score_detail_comes_from_the_formulas(many):
+    """scoreDetail (each test of each score: inputs, value, passed), by what the composition hands in."""
+    from almanac.api.app import App
+    from almanac.api.interface import endpoints
+    from almanac.pipeline.explain import Explainer
+    from almanac.serving import limiter
+
+    from .service import CATALOG
+
+    service, made = many
+    asked = []
+    detail = {
+        "value": 7, "verdict": None, "present": 9, "of": 9, "passed": 7,
+        "tests": [{"name": "roa_positive", "inputs": {"net_income": 5.0, "total_assets": None}, "value": 0.1, "passed": True}],
+    }  # fmt: skip
+
+    def explain(_view, entity, at, ends_from):
+        asked.append((entity, at, ends_from))
+        return {"piotroskiF": detail}
+
+    before = service.app
+    service.app = App(
+        endpoints(Explainer(CATALOG), explain), service.accounts, limiter(service.settings, None), service.reader.view, service.settings,
+        clock=service.settings.clock, walltime=lambda: service.real_now,
+    )  # fmt: skip
+    try:
+        told = service.ok(PROFILE.format(made[0].entity))
+        service.ok(PROFILE.format(made[0].entity), "free")
+    finally:
+        service.app = before
+    assert told["scoreDetail"] == {"piotroskiF": detail}
+    msgspec.json.decode(msgspec.json.encode(told), type=Profile, strict=True)
+    now = service.settings.clock()
+    assert [(entity, at, None if day is None else day.isoformat()) for entity, at, day in asked] == [
+        (made[0].entity, now, None), (made[0].entity, now, FREE_FROM),
+    ]  # fmt: skip
+
+
+def ends(told, kind="incomeStatements"):
+    return [(s["frequency"], s["periodEnd"][:10]) for s in told[kind]]
+
+
+def test_financials(service):
+    """Returns company financial statements: annual and quarterly together, newest first; one per period."""
+    told = service.ok(FINANCIALS.format("ACW"))
+    msgspec.json.decode(msgspec.json.encode(told), type=Financials, strict=True)
+    assert (told["entityId"], told["ticker"], told["cik"], told["currency"]) == (ACME_ID, "ACW", "0000005001", "USD")
+    assert ends(told) == [("quarterly", "2026-09-30"), ("annual", "2025-12-31"), ("quarterly", "2023-09-30")]
+    assert ends(told, "balanceSheets") == ends(told)
+    # A statement that was withdrawn is not there any more.
+    assert ends(told, "cashFlowStatements") == ends(told)[1:]
+    year = told["incomeStatements"][1]
+    assert year == {
+        "frequency": "annual", "fiscalYear": 2025, "fiscalPeriod": "FY", "calendarYear": 2025, "calendarQuarter": None,
+        "periodStart": "2025-01-01T00:00:00Z", "periodEnd": "2025-12-31T00:00:00Z", "filedAt": "2026-05-05T00:00:00Z",
+        "observedAt": wire(AMENDED), "form": "10-K/A", "accession": ACCESSIONS[YEAR], "sourceUrl": f"https://archive.example/{ACCESSIONS[YEAR]}",
+        "currency": "USD", "revisionStatus": "revised", "basis": "mixed", "items": {"revenue": 390, "gross_profit": 100},
+        "derivedItems": {"gross_profit": {"method": "formula", "derivedFrom": [f"sec:{ACME_ID}:us_gaap_revenues:A"]}},
+        "quality": {"status": "ok", "checks": [{"name": "identity", "status": "passed", "detail": None}]},
+    }  # fmt: skip
+    assert told["balanceSheets"][0]["periodStart"] is None
+    # A key that was not reported is absent, never zero.
+    assert told["incomeStatements"][0]["items"] == {"revenue": 120}
+    # Without an asked moment, the latest knowledge time among the rows used.
+    assert told["asOf"] == wire(KNOWN[QUARTER])
+
+
+def test_frequency_and_limit_of_financials(service):
+    """Frequency restriction: annual or quarterly. Statements per type, newest first: integer 1 to 100."""
+    path = FINANCIALS.format("ACW")
+    assert ends(service.ok(path, frequency="annual")) == [("annual", "2025-12-31")]
+    assert ends(service.ok(path, frequency="QUARTERLY")) == [("quarterly", "2026-09-30"), ("quarterly", "2023-09-30")]
+    assert service.ok(path, frequency="annual")["asOf"] == wire(AMENDED)
+    assert ends(service.ok(path, limit=2)) == [("quarterly", "2026-09-30"), ("annual", "2025-12-31")]
+    # The limit counts statements that are there: one that was withdrawn takes no place.
+    assert ends(service.ok(path, limit=1), "cashFlowStatements") == [("annual", "2025-12-31")]
+    assert ends(service.ok(path, limit=100)) == ends(service.ok(path))
+    assert service.error(path, 400, frequency="monthly")["details"]["allowed"] == ["annual", "quarterly"]
+    for bad in ("0", "101", "-1", "ten", "1.5"):
+        error = service.error(path, 400, limit=bad)
+        assert error["message"].startswith("'limit' ")
+        assert error["details"]["allowed"] == {"minimum": 1, "maximum": 100}
+
+
+def test_as_of_of_financials(service):
+    """Knowledge-time cutoff (timestamp): statements are assembled from the latest vintage known on or before it."""
+    path = FINANCIALS.format("ACW")
+    before = service.ok(path, as_of="2026-05-05T11:59:59Z")
+    assert [s["items"] for s in before["incomeStatements"]] == [{"revenue": 400}, {"revenue": 70}]
+    assert before["asOf"] == "2026-05-05T11:59:59Z"
+    after = service.ok(path, as_of="2026-05-05T12:00:00Z")
+    assert after["incomeStatements"][0]["items"]["revenue"] == 390
+    assert after["balanceSheets"] == before["balanceSheets"]
+    # The cash flow statement of the quarter was known for a day.
+    assert ends(service.ok(path, as_of=wire(KNOWN[QUARTER])), "cashFlowStatements")[0] == ("quarterly", "2026-09-30")
+    assert ends(service.ok(path, as_of=wire(KNOWN[EARLIER] - 1))) == []
+    assert service.error(path, 400, as_of="2026-11-22")["details"]["reason"] == "future"
+    for moment in (KNOWN[EARLIER], KNOWN[YEAR], AMENDED, KNOWN[QUARTER]):
+        told = service.ok(path, as_of=wire(moment))
+        assert all(s["observedAt"] <= wire(moment) for kind in KINDS for s in told[kind])
+        assert any(s["observedAt"] == wire(moment) for kind in KINDS for s in told[kind])
+
+
+def test_the_window_of_financials(service):
+    """Statements are clipped on `periodEnd`; an `as_of` before the window is 403."""
+    path = FINANCIALS.format("ACW")
+    assert ends(service.ok(path, "free")) == [("quarterly", "2026-09-30"), ("annual", "2025-12-31")]
+    assert service.get(path, "free").headers["x-history-from"] == FREE_FROM
+    assert service.error(path, 403, "free", as_of="2023-12-31")["details"]["parameter"] == "as_of"
+
+
+def test_statements_of_a_withheld_source(own):
+    """Only public values are sent: statements of a withheld source keep their place, without items, and say why."""
+    with own.world() as world, world.batch("test") as batch:
+        batch.touch()
+        row = world.db.execute("SELECT body FROM record WHERE kind = 'source' AND id = 'sec'").get
+        told = msgspec.json.decode(row)
+        told["rights"] |= {"exposure": 2, "reason": "An invented reason."}
+        world.db.execute(
+            "UPDATE record SET body = ? WHERE kind = 'source' AND id = 'sec'", (msgspec.json.encode(told).decode(),)
+        )
+        sqlite.set_meta(world.db, "reference", str(batch.version))
+    answer = own.get(FINANCIALS.format("ACW"))
+    found = answer.json()["data"]
+    msgspec.json.decode(msgspec.json.encode(found), type=Financials, strict=True)
+    assert ends(found) == [("quarterly", "2026-09-30"), ("annual", "2025-12-31"), ("quarterly", "2023-09-30")]
+    for kind in KINDS:
+        for statement in found[kind]:
+            assert (statement["items"], statement["derivedItems"]) == ({}, {})
+            assert statement["quality"] == {
+                "status": "withheld", "checks": [{"name": "rights", "status": "withheld", "detail": "An invented reason."}],
+            }  # fmt: skip
+    for number in ("390", "400", "120"):
+        assert f":{number}" not in answer.text
+    assert own.ok(PROFILE.format("ACW"))["scoreDetail"] == {}
+
+
+def test_statements_that_were_closed(own):
+    """Statements are those of the newest data version; rows closed since are served no more."""
+    path = FINANCIALS.format("BOLT")
+    assert ends(own.ok(path)) == [("annual", "2025-12-31")]
+    with own.world() as world, world.batch("test") as batch:
+        batch.touch()
+        write(world.db, batch.version, BOLT_ID, {})
+    assert ends(own.ok(path)) == []
+
+
+def test_a_hundred_statements_take_no_time(own):
+    """Bodies are rendered when written: reading them is selecting and joining."""
+    from .filed import body
+
+    with own.world() as world, world.batch("test") as batch:
+        batch.touch()
+        target = {}
+        for number in range(120):
+            year, quarter = 1990 + number // 4, number % 4 + 1
+            period = Period.parse(f"{year}-Q{quarter}")
+            for kind in (0, 1, 2):
+                items = {f"line_{line}": line * 1.5 for line in range(30)}
+                key = Period(None, period.end).key if kind == 1 else period.key
+                versions = [
+                    (1_700_000_000 + step, body(kind, QUARTER, step, {**items, "x": step})) for step in range(5)
+                ]
+                target[Key(kind, "Q", key)] = versions
+        write(world.db, batch.version, ACME_ID, target)
+    path = FINANCIALS.format("ACW")
+    assert [len(own.ok(path, limit=100)[kind]) for kind in KINDS] == [100, 100, 100]
+    best = math.inf
+    with own.reader.view() as view:
+        from almanac.store.statements_of import FREQUENCIES, newest
+
+        for _ in range(5):
+            started = time.perf_counter()
+            for kind in (0, 1, 2):
+                newest(
+                    view.db,
+                    ACME_ID,
+                    kind,
+                    FREQUENCIES,
+                    version=view.version,
+                    known_by=1 << 40,
+                    ends_from=None,
+                    limit=100,
+                )
+            best = min(best, time.perf_counter() - started)
+    assert best < 0.05

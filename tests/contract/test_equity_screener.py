@@ -1,0 +1,661 @@
+"""The equity screener over invented companies, against plain Python over what was made up."""
+
+import random
+import shutil
+from datetime import UTC, date, datetime
+
+import msgspec
+import pytest
+
+from almanac.api.screener_records import EquityScreenerRow, ScreenerFilters
+from almanac.domain.observations import end_of_day, wire_time
+from almanac.domain.periods import add_months
+from almanac.reports.filter_text import folded
+from almanac.store import sqlite, verdicts
+from almanac.store.vintages import Batch
+
+from . import invented_companies
+from .conftest import once
+from .invented_companies import FIELDS, QUARTERS, Made, companies, known, unit_of, write_readings
+from .service import CATALOG, Service, copy
+
+PATH = "/equity-screener"
+EVERYONE = "sector:in:technology|financials|énergie"
+MADE = companies(90)
+TEXTS = ("sector", "industry", "currency")
+NOW = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp())
+
+
+@pytest.fixture(scope="session")
+def made_up(tmp_path_factory, worker_id):
+    return once(
+        tmp_path_factory, worker_id, "contract-companies", lambda folder: invented_companies.build(folder, MADE)
+    )
+
+
+@pytest.fixture(scope="session")
+def screen(made_up, tmp_path_factory):
+    """The service over the invented companies. Never changed."""
+    one = Service(copy(made_up, tmp_path_factory.mktemp("companies") / "home"))
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def own(made_up, tmp_path):
+    """The same, for a test that changes something."""
+    one = Service(copy(made_up, tmp_path / "home"))
+    yield one
+    one.close()
+
+
+# -- plain Python -------------------------------------------------------------------------------------------------------
+
+
+def seconds(text):
+    return end_of_day(date.fromisoformat(text))
+
+
+def reading(company: Made, field: str, at: int, *, dollars: bool, first: date = date.min):
+    """(value, quarter, known) of the latest reading known at a moment, None where none may be shown."""
+    if field == "secret_margin" or (field == "net_margin" and company.shut):
+        return None
+    if dollars and unit_of(field, company.currency).startswith("local"):
+        return None
+    for quarter in reversed(QUARTERS):
+        values = company.values.get(field, {}).get(quarter, [])
+        seen = [(value, known(quarter, n)) for n, value in enumerate(values) if known(quarter, n) <= at]
+        if seen:
+            # One equal to the one before is no new state.
+            value, when = seen[-1]
+            if len(seen) == 2 and seen[0][0] == value:
+                when = seen[0][1]
+            return (value, quarter, when) if quarter.end >= first else None
+    return None
+
+
+def statement(company: Made, at: int, first: date = date.min):
+    """The newest quarter with a statement in the eighteen months before a moment."""
+    day = datetime.fromtimestamp(at, UTC).date()
+    return next(
+        (
+            quarter
+            for quarter in reversed(company.quarters)
+            if known(quarter, 0) <= at and max(first, add_months(day, -18)) <= quarter.end <= day
+        ),
+        None,
+    )
+
+
+def value_of(company, field, at, dollars, first=date.min):
+    if field in TEXTS:
+        return getattr(company, field)
+    found = reading(company, field, at, dollars=dollars, first=first)
+    return None if found is None else found[0]
+
+
+def passes(value, verb, given):
+    if value is None:
+        return False
+    if isinstance(value, str):
+        return folded(value) in [folded(one) for one in given]
+    return {
+        "gt": value > given[0], "lt": value < given[0], "gte": value >= given[0], "lte": value <= given[0],
+        "eq": value == given[0], "in": value in given,
+    }[verb]  # fmt: skip
+
+
+def expected(clauses, *, sort=None, order="asc", at=NOW, first=date.min):
+    """Rows that a screen must give: (entity id, values, period end, observed at), in order."""
+    dollars = "currency" not in [field for field, _, _ in clauses]
+    found = []
+    for company in MADE:
+        newest = statement(company, at, first)
+        if newest is None or not all(
+            passes(value_of(company, field, at, dollars, first), verb, given) for field, verb, given in clauses
+        ):
+            continue
+        names = dict.fromkeys(
+            [field for field, _, _ in clauses] + ([sort] if sort not in (None, "name", "ticker") else [])
+        )
+        values = {name: value_of(company, name, at, dollars, first) for name in names}
+        read = [
+            one
+            for name in names
+            if name not in TEXTS and (one := reading(company, name, at, dollars=dollars, first=first)) is not None
+        ]
+        end = max((quarter.end for _, quarter, _ in read), default=newest.end)
+        when = max((when for _, _, when in read), default=known(newest, 0))
+        key = company.ticker if sort == "ticker" else None if sort in (None, "name") else values[sort]
+        found.append(
+            (key, (company.name, company.entity),
+             (company.entity, {n: v for n, v in values.items() if v is not None}, f"{end}T00:00:00Z", wire_time(when)))
+        )  # fmt: skip
+    turned = order == "desc"
+    if sort in (None, "name"):
+        return [row for *_, row in sorted(found, key=lambda one: one[1], reverse=turned)]
+    there = sorted((one for one in found if one[0] is not None), key=lambda one: one[:2], reverse=turned)
+    none = sorted((one for one in found if one[0] is None), key=lambda one: one[1], reverse=turned)
+    return [row for *_, row in there + none]
+
+
+def shown(rows):
+    return [(row["entityId"], row["values"], row["periodEnd"], row["observedAt"]) for row in rows]
+
+
+def written(clauses):
+    """A filter's text."""
+    return ",".join(
+        f"{field}:{verb}:" + "|".join(quote(one) if isinstance(one, str) else repr(one) for one in given)
+        for field, verb, given in clauses
+    )
+
+
+def quote(text):
+    return '"' + text.replace('"', '""') + '"'
+
+
+def random_clauses(rng):
+    clauses = []
+    for _ in range(rng.randint(1, 3)):
+        field = rng.choice([*FIELDS, *TEXTS])
+        if field in TEXTS:
+            words = [getattr(company, field) for company in MADE if getattr(company, field)]
+            given = [rng.choice([str.upper, str.lower, str])(rng.choice(words)) for _ in range(rng.randint(1, 3))]
+            verb = rng.choice(["eq", "in"])
+        else:
+            given = [rng.choice(invented_companies._STEPS[field]) for _ in range(rng.randint(1, 3))]
+            verb = rng.choice(["gt", "lt", "gte", "lte", "eq", "in"])
+        clauses.append((field, verb, given if verb == "in" else given[:1]))
+    return clauses
+
+
+# -- the interface's sentences -------------------------------------------------------------------------------------------
+
+
+def test_random_screens(screen):
+    """Screens companies by fundamentals, ratios, sector and industry; any sort, order and moment; meta.pagination.total present."""
+    rng = random.Random(3)
+    matched = 0
+    for _ in range(400):
+        clauses = random_clauses(rng)
+        sort = rng.choice([None, "name", "ticker", *FIELDS, *TEXTS])
+        order = rng.choice(["asc", "desc"])
+        as_of = rng.choice([None, None, "2024-03-31", "2025-02-09", "2025-06-01", "2026-08-09", "2026-08-08"])
+        query = {"filter": written(clauses), "order": order}
+        query |= {"sort": sort} if sort else {}
+        query |= {"as_of": as_of} if as_of else {}
+        whole = expected(clauses, sort=sort, order=order, at=NOW if as_of is None else seconds(as_of))
+        body = screen.get(PATH, **query, limit=200).json()
+        assert shown(body["data"]) == whole, query
+        assert body["meta"]["pagination"]["total"] == len(whole)
+        matched += bool(whole)
+    assert matched > 100
+
+
+def test_the_row(screen):
+    """Row: entityId, name, ticker?, cik?, country?, sector, industry?, periodEnd, observedAt, values."""
+    rows = screen.walk(PATH, filter="revenue_ttm:gte:0,sector:in:technology|ÉNERGIE")
+    assert rows
+    by_id = {company.entity: company for company in MADE}
+    for row in rows:
+        msgspec.convert(row, EquityScreenerRow, strict=True)
+        company = by_id[row["entityId"]]
+        assert (row["name"], row["ticker"], row["cik"], row["country"], row["sector"], row["industry"]) == (
+            company.name, company.ticker, f"{company.cik:010d}", company.country, company.sector, company.industry,
+        )  # fmt: skip
+        assert list(row["values"]) == ["revenue_ttm", "sector"]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 7])
+@pytest.mark.parametrize("sort", [None, "ticker", "net_margin", "secret_margin", "score", "industry"])
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_pages(screen, limit, sort, order):
+    """Cursor: opaque, from meta.pagination.next_cursor; the total is the full number of matches on every page."""
+    query = {"filter": "piotroski_f:gte:5", "order": order, **({"sort": sort} if sort else {})}
+    whole = screen.get(PATH, **query, limit=200).json()
+    assert len(whole["data"]) == whole["meta"]["pagination"]["total"] > 14
+    assert screen.walk(PATH, limit=limit, **query) == whole["data"]
+    first = screen.get(PATH, **query, limit=limit).json()["meta"]["pagination"]
+    second = screen.get(PATH, **query, limit=limit, cursor=first["next_cursor"]).json()["meta"]["pagination"]
+    assert first["total"] == second["total"] == len(whole["data"])
+
+
+def test_page_size(screen):
+    """Page size: integer 1 to 200, default 100."""
+    assert screen.get(PATH, filter="sector:eq:technology").json()["meta"]["pagination"]["limit"] == 100
+    assert screen.get(PATH, filter="sector:eq:technology", limit=200).status_code == 200
+    for bad in ("0", "201"):
+        details = screen.error(PATH, 400, filter="sector:eq:technology", limit=bad)["details"]
+        assert details == {"parameter": "limit", "reason": "range", "allowed": {"minimum": 1, "maximum": 200}}
+
+
+def test_the_filter_is_required(screen):
+    """Filter expression (required)."""
+    details = screen.error(PATH, 400)["details"]
+    assert (details["parameter"], details["reason"]) == ("filter", "required")
+
+
+@pytest.mark.parametrize(
+    ("text", "clause", "reason", "suggestion"),
+    [
+        ("revenue_ttm:gt:1,sectr:eq:x", "sectr:eq:x", "field", "sector"),
+        ("net_income:gt:1", "net_income:gt:1", "field", "net_margin"),
+        ("invented_cycle:eq:a", "invented_cycle:eq:a", "field", None),
+        ("ticker:eq:A1", "ticker:eq:A1", "field", None),
+        ("sector:gt:a", "sector:gt:a", "operator", None),
+        ("industry:lte:a", "industry:lte:a", "operator", None),
+        ("net_margin:gte:ten", "net_margin:gte:ten", "number", None),
+        ("net_margin:=:1", "net_margin:=:1", "operator", None),
+        ("net_margin:ge:1", "net_margin:ge:1", "operator", "gte"),
+        ("net_margin", "net_margin", "syntax", None),
+    ],
+)
+def test_errors_of_the_filter(screen, text, clause, reason, suggestion):
+    """400 about a filter starts with `'filter'` and quotes the offending clause; an unknown field comes with the nearest one."""
+    error = screen.error(PATH, 400, filter=text)
+    assert error["message"].startswith("'filter' ")
+    assert f"'{clause}'" in error["message"]
+    assert (error["details"]["parameter"], error["details"]["reason"]) == ("filter", reason)
+    assert error["details"].get("suggestion") == suggestion
+    if reason == "field":
+        assert error["details"]["allowed"] == sorted([*FIELDS, *TEXTS, "score"])
+    if clause.startswith(("sector", "industry")):
+        assert error["details"]["allowed"] == ["eq", "in"]
+
+
+def test_sort_is_any_field_ticker_or_name(screen):
+    """Sort: any screenable field, plus `ticker` and `name`."""
+    fields = [field["field"] for field in screen.ok(f"{PATH}/filters")["fields"]]
+    for sort in [*fields, "ticker", "name", "NET_MARGIN", "indicator_net_margin", "sales"]:
+        assert screen.get(PATH, filter="sector:eq:technology", sort=sort).status_code == 200
+    error = screen.error(PATH, 400, filter="sector:eq:technology", sort="tickr")
+    assert error["message"].startswith("'sort' ")
+    assert error["details"]["suggestion"] == "ticker"
+    assert set(error["details"]["allowed"]) == {*fields, "ticker", "name"}
+
+
+def test_companies_lacking_the_sort_value_sort_last(screen):
+    """Companies lacking the sort value sort last, either way."""
+    for order in ("asc", "desc"):
+        rows = screen.walk(PATH, filter="piotroski_f:gt:0", sort="return_on_assets", order=order)
+        lacking = ["return_on_assets" not in row["values"] for row in rows]
+        assert 0 < sum(lacking) < len(rows)
+        assert lacking == sorted(lacking)
+
+
+def test_a_field_goes_by_slug_id_or_alias(screen):
+    """A field may be slug, `indicator_` id or alias; the answer uses the slug."""
+    rows = screen.walk(PATH, filter="revenue_ttm:gte:1e9")
+    for name in ("REVENUE_TTM", "indicator_revenue_ttm", "Sales"):
+        assert screen.walk(PATH, filter=f"{name}:gte:1e9") == rows
+
+
+def test_fields_are_those_of_filters(screen):
+    """Valid fields are listed by GET /equity-screener/filters: each takes each operator it lists, and no other."""
+    told = screen.ok(f"{PATH}/filters")
+    msgspec.convert(told, ScreenerFilters, strict=True)
+    assert [field["field"] for field in told["fields"]] == [*sorted(FIELDS), "score", *TEXTS]
+    assert [one["operator"] for one in told["operators"]] == ["gt", "lt", "gte", "lte", "eq", "in"]
+    for field in told["fields"]:
+        for verb in ("gt", "lt", "gte", "lte", "eq", "in"):
+            value = "1" if field["type"] == "number" else "Technology"
+            status = screen.get(PATH, filter=f"{field['field']}:{verb}:{value}").status_code
+            assert status == (200 if verb in field["operators"] else 400)
+    assert screen.get(PATH, filter=told["example"]).status_code == 200
+
+
+RATIOS = """
+    gross_margin operating_margin net_margin fcf_margin return_on_equity return_on_assets return_on_invested_capital
+    current_ratio quick_ratio debt_to_equity net_debt_to_ebitda interest_coverage asset_turnover inventory_turnover
+    revenue_growth_yoy revenue_cagr_3y net_income_growth_yoy eps_growth_yoy accruals_ratio cash_conversion capex_to_revenue
+    rd_to_revenue share_count_change_yoy piotroski_f altman_z2 beneish_m
+"""
+FLOWS = """
+    revenue cost_of_revenue gross_profit operating_expenses research_and_development selling_general_and_administrative
+    operating_income interest_expense income_before_tax income_tax net_income earnings_per_share_basic
+    earnings_per_share_diluted weighted_average_shares_basic weighted_average_shares_diluted depreciation_and_amortization
+    ebitda dividends_per_share net_interest_income provision_for_credit_losses premiums_earned
+    net_cash_flow_from_operations capital_expenditure free_cash_flow net_cash_flow_from_investing
+    net_cash_flow_from_financing dividends_paid share_repurchases debt_issued debt_repaid stock_based_compensation
+    effect_of_exchange_rate_on_cash net_change_in_cash
+"""
+BALANCES = """
+    cash_and_equivalents short_term_investments accounts_receivable inventory current_assets property_plant_equipment goodwill
+    intangible_assets total_assets accounts_payable short_term_debt current_liabilities long_term_debt total_debt
+    total_liabilities retained_earnings shareholders_equity minority_interest temporary_equity restricted_cash deposits
+    shares_outstanding
+"""
+
+
+def test_fields_of_the_catalogue():
+    """Fields: every flow item as `revenue_ttm`, every balance item by its name, the ratios and scores; and the texts."""
+    found = {i.slug for i in CATALOG.indicators.values() if i.screenable and i.category == "fundamentals"}
+    assert found == {*(f"{flow}_ttm" for flow in FLOWS.split()), *BALANCES.split(), *RATIOS.split()}
+    assert set(FIELDS) - {"secret_margin"} <= found
+
+
+def test_bounds_of_the_fields(screen):
+    """min, max and entityCount of /filters: over the companies that take part, of public values; money in US dollars."""
+    told = {field["field"]: field for field in screen.ok(f"{PATH}/filters")["fields"]}
+    for name, unit in FIELDS.items():
+        values = [
+            value
+            for company in MADE
+            if statement(company, NOW) and (value := value_of(company, name, NOW, dollars=True)) is not None
+        ]
+        field = told[name]
+        assert (field["min"], field["max"], field["entityCount"]) == (
+            min(values, default=None),
+            max(values, default=None),
+            len(values),
+        )
+        assert field["unit"] == unit or unit is None
+        assert ("0.25 is 25 %" in field["description"]) == (unit == "ratio")
+    assert (told["revenue_ttm"]["unit"], told["earnings_per_share_basic_ttm"]["unit"]) == ("usd", "usd_per_share")
+    for name in TEXTS:
+        count = sum(getattr(company, name) is not None for company in MADE if statement(company, NOW))
+        assert (told[name]["type"], told[name]["entityCount"], told[name]["min"]) == ("text", count, None)
+
+
+def test_money_is_in_dollars_unless_a_currency_is_named(screen):
+    """Money clauses and money sorts leave out reporters in another currency than USD unless a `currency` clause is there."""
+    currency = {company.entity: company.currency for company in MADE}
+    rows = screen.walk(PATH, filter="revenue_ttm:gte:0")
+    assert {currency[row["entityId"]] for row in rows} == {"USD", None}
+    rows = screen.walk(PATH, filter="revenue_ttm:gte:0,currency:in:eur|jpy")
+    assert {currency[row["entityId"]] for row in rows} == {"EUR", "JPY"}
+    rows = screen.walk(PATH, filter="net_margin:gte:-1", sort="revenue_ttm", order="desc")
+    assert {currency[row["entityId"]] for row in rows} == {"USD", None, "EUR", "JPY"}
+    assert {currency[row["entityId"]] for row in rows if "revenue_ttm" in row["values"]} == {"USD", None}
+    # Shares and ratios are no money: they compare all.
+    assert {currency[r["entityId"]] for r in screen.walk(PATH, filter="shares_outstanding:gt:0")} == {
+        "USD",
+        None,
+        "EUR",
+        "JPY",
+    }
+
+
+def test_a_company_that_stopped_reporting_is_left_out(screen):
+    """Companies whose newest statement period ends within 18 months before the moment asked."""
+    last = {company.entity: company.quarters[-1] for company in MADE if company.quarters}
+    reporting = {entity for entity, quarter in last.items() if quarter == QUARTERS[-1]}
+    assert {row["entityId"] for row in screen.walk(PATH, filter=EVERYONE)} == reporting
+    # 2024-Q2 was the last of some: they take part until the end of 2025, and again at any moment before.
+    some = {entity for entity, quarter in last.items() if quarter.end == date(2024, 6, 30)}
+    assert some
+    for as_of, there in (("2024-09-01", True), ("2025-12-31", True), ("2026-01-01", False)):
+        found = {row["entityId"] for row in screen.walk(PATH, filter=EVERYONE, as_of=as_of)}
+        assert (some <= found, some & found == set()) == (there, not there)
+
+
+def change(own, *statements):
+    """Execute statements as one data version."""
+    db = sqlite.create(own.settings.data_path)
+    with Batch(db, 1, "test") as batch:
+        for sql, values in statements:
+            db.execute(sql, values)
+        batch.touch()
+    db.close()
+
+
+def test_what_takes_part_moves_with_the_day(own):
+    """Without `as_of` the moment asked is now."""
+    own.data_now = seconds("2026-09-20")
+    earlier = {row["entityId"] for row in own.walk(PATH, filter=EVERYONE)}
+    span = (date(2025, 3, 20), date(2026, 9, 20))
+    assert earlier == {c.entity for c in MADE if any(span[0] <= quarter.end <= span[1] for quarter in c.quarters)}
+    own.data_now = NOW
+    assert (
+        {row["entityId"] for row in own.walk(PATH, filter=EVERYONE)}
+        == {c.entity for c in MADE if statement(c, NOW)}
+        < earlier
+    )
+    own.data_now = NOW + 600 * 86_400
+    assert own.walk(PATH, filter=EVERYONE) == []
+
+
+def test_a_withdrawn_statement_counts_no_more(own):
+    """A statement that there is none any more, from the moment that is known."""
+    company = next(c for c in MADE if len(c.quarters) > 1 and c.quarters[-1] == QUARTERS[-1])
+    gone, at = known(company.quarters[-1], 0) + 86_400, "2026-11-12T00:00:00Z"
+    sql = (
+        "INSERT INTO statement SELECT entity, kind, frequency, period, ?, from_version, to_version, x''"
+        " FROM statement WHERE entity = ?"
+    )
+    change(own, (sql, (gone, company.entity)))
+    assert company.entity not in {row["entityId"] for row in own.walk(PATH, filter=EVERYONE)}
+    assert company.entity not in {row["entityId"] for row in own.walk(PATH, filter=EVERYONE, as_of=at)}
+    assert company.entity in {row["entityId"] for row in own.walk(PATH, filter=EVERYONE, as_of="2026-11-09")}
+
+
+def test_dollars_are_those_of_the_reading_and_of_the_company(own):
+    """Neither an amount in a local currency of a company that reports in dollars now, nor the other way round."""
+    query = {"filter": "revenue_ttm:gte:0"}
+    rows = own.walk(PATH, **query)
+    change(own, ("UPDATE company SET currency = 'USD' WHERE currency IN ('EUR', 'JPY')", ()))
+    assert own.walk(PATH, **query) == rows
+    change(own, ("UPDATE company SET currency = 'EUR' WHERE entity = ?", (rows[0]["entityId"],)))
+    assert own.walk(PATH, **query) == rows[1:]
+
+
+def test_scores_of_one_plan_are_not_those_of_another(screen):
+    """What a plan does not reach takes no part in a score either, whoever asked before."""
+    query = {"filter": "score:gte:0", "as_of": "2025-03-01"}
+    both = [screen.walk(PATH, key, **query) for key in ("pro", "free")]
+    assert both[0] != both[1] != []
+    for key, rows in zip(("free", "pro"), both[::-1], strict=True):
+        alone = Service(screen.home)
+        assert alone.walk(PATH, key, **query) == rows
+        alone.close()
+
+
+def test_scores(screen):
+    """`score` is a field, computed at read time among the companies of the moment asked."""
+    rows = screen.walk(PATH, filter="score:gte:0", sort="score", order="desc")
+    scores = [row["values"]["score"] for row in rows]
+    assert len(scores) > 20
+    assert scores == sorted(scores, reverse=True)
+    assert 0 <= scores[-1] < scores[0] <= 100
+    middle = scores[len(scores) // 2]
+    above = screen.walk(PATH, filter=f"score:gt:{middle!r}")
+    assert {row["entityId"] for row in above} == {row["entityId"] for row in rows if row["values"]["score"] > middle}
+    before = screen.walk(PATH, filter="score:gte:0", as_of="2025-06-01")
+    assert {r["entityId"]: r["values"]["score"] for r in before} != {r["entityId"]: r["values"]["score"] for r in rows}
+
+
+# -- plans, rights, cursors ----------------------------------------------------------------------------------------------
+
+
+def test_the_window_of_a_plan(screen):
+    """Values whose `periodEnd` lies before the window take no part."""
+    first = date(2024, 11, 20)
+    rng = random.Random(5)
+    for as_of in (None, "2025-01-15", "2025-03-01"):
+        differs = 0
+        for _ in range(40):
+            clauses = random_clauses(rng)
+            at = NOW if as_of is None else seconds(as_of)
+            more = {} if as_of is None else {"as_of": as_of}
+            rows = screen.walk(PATH, "free", filter=written(clauses), limit=200, **more)
+            assert shown(rows) == expected(clauses, at=at, first=first)
+            assert all(row["periodEnd"][:10] >= "2024-11-20" for row in rows)
+            differs += shown(rows) != expected(clauses, at=at)
+        assert (differs > 0) == (as_of is not None)
+
+
+def test_before_the_window(screen):
+    """A request wholly before it is 403, after the parameters (400)."""
+    error = screen.error(PATH, 403, "free", filter="net_margin:gt:0", as_of="2024-11-19")
+    assert error["details"] == {"parameter": "as_of", "plan": "free", "historyFrom": "2024-11-20"}
+    assert screen.get(PATH, filter="net_margin:gt:0", as_of="2024-11-19").status_code == 200
+    for bad in ({"filter": "nothing:gt:0"}, {"filter": "net_margin:gt:x"}, {"filter": "net_margin:gt:0", "sort": "x"}):
+        assert screen.error(PATH, 400, "free", **bad, as_of="2024-11-19")["code"] == "bad_request"
+
+
+BATTERY = [
+    {"filter": "secret_margin:gt:-1e9"}, {"filter": "secret_margin:lt:0"}, {"filter": "secret_margin:eq:0.05"},
+    {"filter": "secret_margin:in:0|0.05|0.1|0.3"}, {"filter": "net_margin:gte:0.1"}, {"filter": "net_margin:lt:0.1", "sort": "net_margin"},
+    {"filter": "sector:in:technology|financials", "sort": "secret_margin"},
+    {"filter": "sector:in:technology|financials", "sort": "secret_margin", "order": "desc"},
+    {"filter": "piotroski_f:gt:0", "sort": "net_margin", "order": "desc"}, {"filter": "piotroski_f:gt:0", "sort": "score"},
+    {"filter": "score:gt:40,net_margin:gt:-9"}, {"filter": "secret_margin:gt:0", "as_of": "2025-06-01"},
+    {"filter": "net_margin:gt:0", "as_of": "2025-06-01", "sort": "net_margin"},
+]  # fmt: skip
+
+
+def test_answers_do_not_depend_on_withheld_values(screen, tmp_path):
+    """Withheld values take no part in screener filters, sorting, totals, scores, `min`/`max`/`entityCount` of /filters."""
+
+    def others(company):
+        values = dict(company.values)
+        for field in ["secret_margin", *(["net_margin"] if company.shut else [])]:
+            values[field] = {quarter: [-seen[0] - 7.25] for quarter, seen in values.get(field, {}).items()}
+        return company._replace(values=values)
+
+    invented_companies.build(tmp_path / "home", [others(company) for company in MADE])
+    other = Service(tmp_path / "home")
+    try:
+        for query in BATTERY:
+            for limit in (3, 200):
+                answers = [one.get(PATH, **query, limit=limit) for one in (screen, other)]
+                assert [a.status_code for a in answers] == [200, 200]
+                assert answers[0].json()["data"] == answers[1].json()["data"], query
+                assert len({a.json()["meta"]["pagination"]["total"] for a in answers}) == 1
+        assert screen.ok(f"{PATH}/filters") == other.ok(f"{PATH}/filters")
+    finally:
+        other.close()
+    assert screen.walk(PATH, filter="secret_margin:gt:-1e9") == []
+    shut = {company.entity for company in MADE if company.shut}
+    assert shut & {row["entityId"] for row in screen.walk(PATH, filter="net_margin:gt:-9")} == set()
+
+
+def open_up(own, exposure):
+    """Change the rights of the closed feed, as the pipeline does: a data version and a reference version."""
+    db = sqlite.create(own.settings.data_path)
+    with Batch(db, 1, "rights") as batch:
+        db.execute(
+            "UPDATE record SET body = json_set(body, '$.rights.exposure', ?) WHERE kind = 'source' AND id = ?",
+            (exposure, invented_companies.CLOSED),
+        )
+        sqlite.set_meta(db, "reference", str(batch.version))
+        batch.touch()
+    db.close()
+
+
+def test_rights_hold_at_once_and_are_not_pinned(own):
+    """A change of rights is a data version; rights are never pinned: a further page of a walk answers by the rights of now."""
+    assert own.walk(PATH, filter="secret_margin:gt:-9") == []
+    open_up(own, 0)
+    query = {"filter": "secret_margin:gt:-9", "sort": "secret_margin", "limit": 5}
+    whole = own.walk(PATH, **query)
+    assert len(whole) > 20
+    first = own.get(PATH, **query).json()["meta"]["pagination"]
+    open_up(own, 2)
+    second = own.get(PATH, **query, cursor=first["next_cursor"]).json()
+    assert (second["data"], second["meta"]["pagination"]["total"]) == ([], 0)
+    assert own.walk(PATH, **query) == []
+
+
+def test_a_walk_is_pinned(own):
+    """New vintages arriving between two pages, back-dated ones too, neither shift, repeat nor lose a row."""
+    query = {"filter": "net_margin:gte:-1", "sort": "net_margin", "limit": 6}
+    whole = own.walk(PATH, **query)
+    first = own.get(PATH, **query).json()
+    # Three times, so that the version the walk is pinned to is not among the last two any more.
+    for value in (0.07, 0.08, 0.09):
+        db = sqlite.create(own.settings.data_path)
+        with Batch(db, 1, "payload") as batch:
+            for company in MADE:
+                write_readings(
+                    batch, company._replace(values={"net_margin": {QUARTERS[-1]: [value], QUARTERS[-2]: [value]}})
+                )
+        db.close()
+        assert {row["values"]["net_margin"] for row in own.walk(PATH, **query)} == {value}
+    rows, page = first["data"], first["meta"]["pagination"]
+    while page["has_more"]:
+        answer = own.get(PATH, **query, cursor=page["next_cursor"]).json()
+        rows, page = rows + answer["data"], answer["meta"]["pagination"]
+        assert page["total"] == len(whole)
+    assert rows == whole
+
+
+def test_an_empty_store_has_fields_and_no_companies(made_up, tmp_path):
+    """Screens of a store without companies are empty, never an error."""
+    home = tmp_path / "empty"
+    invented_companies.build(home, [])
+    one = Service(home)
+    try:
+        for text in ("revenue_ttm:gt:1", "sector:eq:x", "score:gt:1"):
+            body = one.get(PATH, filter=text).json()
+            assert (body["data"], body["meta"]["pagination"]["total"]) == ([], 0)
+        assert {field["entityCount"] for field in one.ok(f"{PATH}/filters")["fields"]} == {0}
+    finally:
+        one.close()
+    shutil.rmtree(home)
+
+
+def test_what_takes_long_runs_beside_the_others(own):
+    """As-of screens and columns not yet at hand run in a thread; today's screens, once asked, do not."""
+    (endpoint,) = [one for one in own.endpoints if one.path == PATH]
+
+    def heavy(**query):
+        return endpoint.heavy({"filter": "net_margin:gt:0", "sort": None, "as_of": None, "cursor": None, **query})
+
+    assert heavy()
+    own.ok(PATH, filter="net_margin:gt:0")
+    assert not heavy()
+    assert not heavy(filter='net_margin:gt:0,industry:eq:"a, revenue_ttm:gt:1"', sort="ticker")
+    assert not heavy(cursor="opaque")
+    assert heavy(as_of=NOW)
+    assert heavy(sort="revenue_ttm")
+    assert heavy(filter="score:gt:1")
+    own.ok(PATH, filter="score:gt:1")
+    assert not heavy(filter="net_margin:gt:1", sort="Score")
+
+
+def test_rights_are_the_same_judged_in_bulk(screen, monkeypatch):
+    """Thousands of rows are judged at once, a few one by one: the answers are the same."""
+    monkeypatch.setattr(verdicts, "_FEW", 0)
+    other = Service(screen.home)
+    try:
+        for query in BATTERY:
+            assert other.walk(PATH, **query) == screen.walk(PATH, **query)
+        assert other.ok(f"{PATH}/filters") == screen.ok(f"{PATH}/filters")
+    finally:
+        other.close()
+
+
+# -- the macro screener over the same store: a field of texts ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "countries"),
+    [
+        ("invented_cycle:eq:CUTTING", ["USA", "region_world"]),
+        ('invented_cycle:eq:"Hiking, ""slowly"""', ["JPN"]),
+        ('invented_cycle:in:cutting|"hiking, ""slowly"""', ["JPN", "USA", "region_world"]),
+        ("invented_cycle:in:on_hold|on hold", []),
+        ("invented_cycle:eq:cut", []),
+    ],
+)
+def test_a_macro_field_of_texts(screen, text, countries):
+    """A withheld text takes no part either; `country` is what the parameter of that name takes."""
+    rows = screen.walk("/screener", filter=text)
+    assert [row["country"] for row in rows] == countries
+    for row in rows:
+        (match,) = row["matches"]
+        assert (match["value"], match["unit"]) == (invented_companies.CYCLES[row["entityId"]][1], "text")
+        assert screen.walk("/screener", filter=text, country=row["country"]) == [row]
+
+
+def test_operators_of_a_macro_field_of_texts(screen):
+    """Texts take eq and in only; their bounds are null."""
+    for verb in ("gt", "lt", "gte", "lte"):
+        error = screen.error("/screener", 400, filter=f"invented_cycle:{verb}:a")
+        assert error["details"]["allowed"] == ["eq", "in"]
+    (field,) = screen.ok("/screener/filters")["fields"]
+    assert (field["field"], field["type"], field["unit"], field["min"], field["max"], field["entityCount"]) == (
+        "invented_cycle", "text", "text", None, None, 3,
+    )  # fmt: skip
