@@ -82,7 +82,8 @@ def test_a_broken_file_of_a_mirror_fails_alone(run, tmp_path):
     result = run("ingest", SOURCE, "--from", folder, expect=3)
     assert summary(result) == {SOURCE: [3, 0, 0, 0, 1, 11, 1]}
     assert f"failed {url(2025)}: " in result.stderr
-    assert json.loads(run("status", "--json").stdout)["sources"][-1]["health"] == "failing"
+    sources = json.loads(run("status", "--json").stdout)["sources"]
+    assert {one["id"]: one["health"] for one in sources}[SOURCE] == "failing"
 
 
 def test_all_takes_every_real_source(run, good):
@@ -108,7 +109,7 @@ def test_unknown_sources_are_refused_with_the_nearest_and_all_valid_names(run, g
 
 def test_names_or_all_but_not_both_nor_neither(run):
     for arguments in ([], ["fred", "--all"]):
-        assert "name one source or more, or give --all" in run("ingest", *arguments, expect=2).stderr
+        assert "name one source or more, or give --all or --due" in run("ingest", *arguments, expect=2).stderr
 
 
 @pytest.mark.parametrize(
@@ -184,6 +185,7 @@ def test_sources_say_what_they_need_and_what_is_missing(run, tmp_path):
     rows = {row["id"]: row for row in json.loads(run("sources", "--json").stdout)}
     assert rows["fred"]["needs"] == ["network", "key (ALMANAC_SOURCES__FRED__API_KEY, missing)"]
     assert (rows["fred"]["vintages"], rows["fred"]["consent"]) == ("yes", "missing")
+    assert rows["bls"]["needs"] == ["network", "key (ALMANAC_SOURCES__BLS__API_KEY, optional, missing)"]
     assert rows[SOURCE] == {
         "id": SOURCE,
         "provider": "us-treasury",
@@ -257,7 +259,8 @@ def test_status_for_people_has_the_same_figures(run, mirror):
     held = told["coverage"]
     assert ["observations", str(held["observations"])] in lines
     assert ["indicators", "2", "raw,", str(held["indicators"]["derived"]), "derived"] in lines
-    assert [SOURCE, "failing", NOW, NOW, NOW, "1", "-"] in lines
+    reason = "the newest answer of 1 address cannot be read"
+    assert [SOURCE, "failing", NOW, NOW, NOW, "2", "2", *reason.split()] in lines
     assert [SOURCE, "BC_4MONTH", "1"] in lines
     assert [SOURCE, url(2024), "2026-01-07T23:33:00Z"] in [line[:3] for line in lines]
 
@@ -323,6 +326,7 @@ def test_help_lists_every_command_without_loading_what_they_need():
         "sources",
         "status",
         "verify",
+        "worker",
     ):
         assert f"\n  {command} " in found
     assert found.endswith("\n[]\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from almanac.commands import accounts, ingest, operate, serve
+from almanac.commands import accounts, ingest, operate, serve, worker
 from almanac.commands.shared import Commands
 
 
@@ -22,6 +22,7 @@ for _command in (
     ingest.ingest,
     ingest.sources,
     ingest.sandbox,
+    worker.worker,
     operate.derive,
     operate.rebuild,
     operate.verify,

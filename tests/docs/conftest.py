@@ -15,6 +15,8 @@ from almanac.api.app import App
 from almanac.api.interface import endpoints
 from almanac.config import Settings
 from almanac.pipeline.explain import Explainer
+from almanac.pipeline.explain_companies import explain_company
+from almanac.pipeline.explain_scores import explain_scores
 from almanac.pipeline.simulation import take_in
 from almanac.pipeline.world import SIMULATED, World
 from almanac.sources.sandbox import Page, world
@@ -57,7 +59,7 @@ class Service:
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     settings = Settings(home=tmp_path_factory.mktemp("docs"), now=NOW)
     with World(settings, kind=SIMULATED) as opened:
-        take_in(opened, filter(needed, world(settings.clock())), lambda _: None)
+        take_in(opened, filter(needed, world(settings.clock(), companies=False)), lambda _: None)
         catalog = opened.catalog
     accounts = Accounts(settings.accounts_path)
     accounts.create_account("demo@localhost", "pro", settings.plans, now=REAL)
@@ -65,7 +67,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     limiter = serving.limiter(settings, None)
     yield Service(
         App(
-            endpoints(Explainer(catalog)),
+            endpoints(Explainer(catalog, explain_company), explain_scores),
             accounts,
             limiter,
             Reader(settings.data_path).view,

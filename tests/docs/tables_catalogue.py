@@ -42,7 +42,7 @@ def sources() -> str:
             "Frequencies": ", ".join(f.word for f in source.frequencies),
             "Publishes its vintages": "yes" if source.stores_vintages else "no",
             "Stated publication time": _declared(source),
-            "Key needed": f"`{source.key_setting}`" if source.key_setting else "no",
+            "Key needed": _key(source),
             "Licence": rights.license,
             "Attribution": rights.attribution,
             "Values are sent": _sent(source),
@@ -54,6 +54,12 @@ def sources() -> str:
         rows = [(name, text) for name, text in facts.items() if text]
         blocks.append(f"### {source.id}\n\n{source.name}. {source.description}\n\n{table(('', ''), rows)}")
     return "\n\n".join(blocks)
+
+
+def _key(source: Source) -> str:
+    if source.key_setting is None:
+        return "no"
+    return f"`{source.key_setting}`" + (", optional" if source.key_optional else "")
 
 
 def _declared(source: Source) -> str:

@@ -40,6 +40,9 @@ _WORDS = {
     "plans.NAME.requests_per_minute": "Requests an account on this plan may make in one UTC minute.",
     "plans.NAME.history_months": "Months back from today that the plan reaches; absent: the whole archive.",
     "sources.ID.api_key": "The key this publisher's API wants. Dashes of the source id become underscores.",
+    "sources.ID.contact": "The contact this publisher asks every client to state, such as an e-mail address.",
+    "sources.ID.companies": "Companies to ask for, by ticker or CIK, separated by commas. Absent: all.",
+    "sources.ID.bulk": "`true`: ask for the archives of all companies instead of each alone; companies are then named by CIK.",
     "sources.ID.consent.by": "Who gave the consent that this source asks for.",
     "sources.ID.consent.on": "The day it was given.",
     "sources.ID.consent.reference": "Where it is filed. All three or none.",
@@ -49,7 +52,7 @@ _WORDS = {
     "http.total_timeout": "Seconds one request may take in all.",
     "http.attempts": "Tries before a request counts as failed.",
     "http.max_bytes": "Largest answer that is read, bytes.",
-    "http.requests_per_second": "Pace towards one host.",
+    "http.requests_per_second": "Pace towards one host. A publisher's own limit holds where it is slower.",
 }
 
 
@@ -60,7 +63,7 @@ def paths() -> Iterator[tuple[str, Any]]:
         if field.name == "plans":
             yield from (("plans.NAME.requests_per_minute", None), ("plans.NAME.history_months", None))
         elif field.name == "sources":
-            yield "sources.ID.api_key", None
+            yield from ((f"sources.ID.{part}", None) for part in ("api_key", "contact", "companies", "bulk"))
             yield from ((f"sources.ID.consent.{part}", None) for part in ("by", "on", "reference"))
         elif field.name == "http":
             for inner in msgspec.structs.fields(Http):

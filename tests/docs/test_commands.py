@@ -18,6 +18,7 @@ NOT_RUN = {
     "export": "its name is looked up among the settings by the commands that follow it",
     "almanac serve": "listens until it is stopped",
     "almanac ingest": "asks a publisher, or reads a folder of its responses",
+    "almanac worker": "asks publishers until it is stopped",
 }
 TARGETS = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8")))
 SHOWN = commands()

@@ -1,4 +1,4 @@
-"""The simulated world, made and read once for each worker."""
+"""The simulated world and its companies, made and read once for each worker."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from almanac.catalog.load import Catalog, load
 from almanac.sources.sandbox import Page, catalog_part, world
 
+from . import simulated_companies
 from .simulated import NOW, Seen, read
 
 
@@ -17,9 +18,20 @@ def catalog() -> Catalog:
 
 @pytest.fixture(scope="session")
 def pages() -> list[Page]:
-    return list(world(NOW))
+    return list(world(NOW, companies=False))
 
 
 @pytest.fixture(scope="session")
 def seen(catalog: Catalog, pages: list[Page]) -> Seen:
     return read(catalog, pages)
+
+
+@pytest.fixture(scope="session")
+def whole() -> simulated_companies.World:
+    """The pages of all simulated companies."""
+    return simulated_companies.made(simulated_companies.NOW)
+
+
+@pytest.fixture(scope="session")
+def everyone(whole: simulated_companies.World) -> list[simulated_companies.Told]:
+    return list(whole.everyone())

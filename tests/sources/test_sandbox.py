@@ -25,7 +25,10 @@ from .simulated import DAY, NOW, Seen, page_of, read
 
 
 def test_the_same_bytes_twice(seen: Seen) -> None:
-    again = {(page.source, page.url, page.fetched_at): hashlib.sha256(page.body).hexdigest() for page in world(NOW)}
+    again = {
+        (page.source, page.url, page.fetched_at): hashlib.sha256(page.body).hexdigest()
+        for page in world(NOW, companies=False)
+    }
     assert again == seen.hashes
 
 
@@ -43,7 +46,7 @@ def test_connectors_read_every_page_whole(seen: Seen) -> None:
 
 def test_a_later_day_only_adds_rows_and_vintages(catalog: Catalog, seen: Seen) -> None:
     """Forty days with a quarter's end: old pages keep their bytes, archives their vintages, the other feeds their values."""
-    later = read(catalog, list(world(NOW + 40 * DAY)))
+    later = read(catalog, list(world(NOW + 40 * DAY, companies=False)))
     fixed = {key: value for key, value in seen.hashes.items() if key[2] < NOW}
     assert len(fixed) > 500
     assert {key: later.hashes[key] for key in fixed} == fixed
@@ -65,7 +68,7 @@ def test_a_later_day_only_adds_rows_and_vintages(catalog: Catalog, seen: Seen) -
 def test_a_larger_world_has_about_as_many_rows_and_contains_the_usual_one(catalog: Catalog, seen: Seen) -> None:
     wanted = 700_000
     rows, hashes = 0, {}
-    for page in world(NOW, wanted):
+    for page in world(NOW, wanted, companies=False):
         key = (page.source, page.url, page.fetched_at)
         hashes[key] = hashlib.sha256(page.body).hexdigest()
         if key not in seen.hashes:
@@ -76,7 +79,7 @@ def test_a_larger_world_has_about_as_many_rows_and_contains_the_usual_one(catalo
 
 
 def test_the_load_series_reach_back_to_1960_and_are_mapped(catalog: Catalog) -> None:
-    page = next(page for page in world(NOW, 700_000) if "SIMDEUXGOVYIELD3M" in page.url)
+    page = next(page for page in world(NOW, 700_000, companies=False) if "SIMDEUXGOVYIELD3M" in page.url)
     source = catalog.sources[page.source]
     parsed = connector("fred").parse(
         Payload(page.url, page.body, page.fetched_at, page.media_type), source, catalog.series[page.source]
@@ -87,22 +90,22 @@ def test_the_load_series_reach_back_to_1960_and_are_mapped(catalog: Catalog) -> 
 
 
 def test_fewer_observations_than_the_world_has_change_nothing() -> None:
-    small, usual = world(NOW, 1000), world(NOW)
+    small, usual = world(NOW, 1000, companies=False), world(NOW)
     for _ in range(50):
         assert next(small) == next(usual)
 
 
 def test_too_many_observations_and_too_early_a_time_are_refused_before_the_first_page() -> None:
     with pytest.raises(ValueError, match=r"^observations: at most 1[0-9]{7}, not 1000000000$"):
-        world(NOW, 1_000_000_000)
+        world(NOW, 1_000_000_000, companies=False)
     with pytest.raises(
         ValueError, match=r"^now: the simulated world begins at 2016-01-04, not at 2015-12-31T00:00:00Z$"
     ):
-        world(int(datetime(2015, 12, 31, tzinfo=UTC).timestamp()))
+        world(int(datetime(2015, 12, 31, tzinfo=UTC).timestamp()), companies=False)
 
 
 def test_the_earliest_world_has_its_feeds(catalog: Catalog) -> None:
-    first = read(catalog, list(world(int(datetime(2016, 1, 4, tzinfo=UTC).timestamp()))))
+    first = read(catalog, list(world(int(datetime(2016, 1, 4, tzinfo=UTC).timestamp()), companies=False)))
     for source, native in (
         ("sandbox-us-treasury-par", "BC_10YEAR"),
         ("sandbox-mof-japan", "10Y"),

@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from almanac.domain.observations import wire_time
+from almanac.sources.sandbox_companies import SEC
+from almanac.sources.sandbox_companies import companies as company_pages
 from almanac.sources.sandbox_content import everything
 from almanac.sources.sandbox_economy import Economy
 from almanac.sources.sandbox_feeds import (
@@ -63,6 +65,7 @@ def catalog_part() -> dict[str, Any]:
             _provider("sandbox-mof", "Simulated Ministry of Finance Japan", "treasury"),
             _provider("sandbox-fred", "Simulated FRED", "service"),
             _provider("sandbox-licensed", "Simulated licensed publisher", "service"),
+            _provider(SEC, "Simulated regulator of companies", "regulator"),
         ],
         "source": [
             _source(TREASURY, "sandbox-us-treasury", "Simulated daily Treasury par yield curve", "us_treasury", "D")
@@ -71,6 +74,7 @@ def catalog_part() -> dict[str, Any]:
             _source(FRED, "sandbox-fred", "Simulated FRED and ALFRED", "fred", "DWMQA") | {"stores_vintages": True},
             _source(LICENSED, "sandbox-licensed", "Simulated licensed series", "fred", "DWMQA", reason=_WITHHELD)
             | {"stores_vintages": True},
+            _source(SEC, SEC, "Simulated company filings", "sec", "QSNA") | {"stores_vintages": True},
         ],
         "series": [
             {**par, "source": TREASURY, "entity": "country_usa", "codes": [
@@ -114,17 +118,24 @@ def _source(
     }
 
 
-def world(now: int, observations: int | None = None) -> Iterator[Page]:
-    """Every page of the world as of `now` (unix seconds), in the order of `fetched_at`, one body in memory at a time.
+def world(now: int, observations: int | None = None, *, companies: bool = True) -> Iterator[Page]:
+    """Every page of the world as of `now` (unix seconds), one body in memory at a time.
 
-    `observations` asks for about so many rows in all; fewer than the world has anyway change nothing. Raises
-    ValueError for a `now` before 2016-01-04 and for more observations than there are, before the first page.
+    First those of the economy in the order of `fetched_at`, then what companies file in that order: what is computed
+    from a page is computed once for many pages of a kind.
+
+    `observations` asks for about so many macroeconomic rows in all; fewer than the world has anyway change nothing.
+    `companies`: with what the simulated companies file.
+
+    Raises ValueError for a `now` before 2016-01-04 and for more observations than there are, before the first page.
     """
     if now < int(EARLIEST.timestamp()):
         raise ValueError(f"now: the simulated world begins at {EARLIEST:%Y-%m-%d}, not at {wire_time(now)}")
     economy = Economy(datetime.fromtimestamp(now, UTC).date())
     captures = [*treasury(economy, now), *mof(economy, now), *fred(economy, now, observations)]
     captures.sort(key=lambda capture: capture.fetched_at)
+    if companies:
+        captures += sorted(company_pages(now), key=lambda capture: capture.fetched_at)
     return (
         Page(capture.source, capture.url, capture.make(), capture.fetched_at, capture.media_type)
         for capture in captures

@@ -19,13 +19,12 @@ from almanac.domain.observations import UNKNOWN, Statement, instant
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source, Unit
 from almanac.domain.rights import Exposure
-from almanac.sources import formats, sdmx_csv, sdmx_json, sdmx_ml
-from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
-from almanac.sources.sdmx_message import Asked, NotData, Series, is_free, period_of, value_of
+from almanac.sources import formats, notes, sdmx_csv, sdmx_json, sdmx_ml
+from almanac.sources.base import Block, Connector, Limit, Parsed, Payload, Request, SourceChanged
+from almanac.sources.sdmx_message import Asked, NotData, Series, flags, is_free, period_of, value_of
 
-#: The note of a value that is not yet a measurement.
-_PROJECTION = '{"projection":true}'
-_FORECAST = "F"  # of CL_OBS_STATUS
+#: Statuses of a value that is not yet a measurement: of CL_OBS_STATUS, and among letters of one's own.
+_FORECAST = frozenset("Ff")
 #: A year, and the fiscal years that begin or end in it (`FY2024/25`).
 _YEAR = re.compile(r"(?:FY)?([0-9]{4})(?:/[0-9]{2}(?:[0-9]{2})?)?")
 
@@ -33,7 +32,7 @@ _YEAR = re.compile(r"(?:FY)?([0-9]{4})(?:/[0-9]{2}(?:[0-9]{2})?)?")
 class Sdmx:
     """The connector of one service. `whole` is the service with all its flows, `units` are the catalogue's."""
 
-    version = 1
+    version = 2
 
     def __init__(self, service: Service, whole: Service, units: Mapping[str, Unit]) -> None:
         self._service = service
@@ -53,18 +52,26 @@ class Sdmx:
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
     ) -> list[Request]:
-        """One request for each series, or for all series that differ only in dimensions the flow asks whole."""
+        """
+        One request for each series, or for all series that differ only in dimensions the flow asks whole.
+
+        A flow that the publisher has closed is not asked for.
+        """
         wanted: dict[tuple[str, str], list[str]] = {}
         for native in sorted(series):
             flow, codes = self._split(native)
+            if flow.closed:
+                continue
             asked = [
                 self._service.wildcard if name in flow.every else code
                 for name, code in zip(flow.dimensions, codes, strict=True)
             ]
             wanted.setdefault((flow.id, ".".join(asked)), []).append(native)
-        headers = {"accept": self._service.accept} if self._service.accept else {}
+        service = self._service
+        headers = {"accept": service.accept} if service.accept else {}
+        limit = Limit(service.id, service.per_hour / 3_600) if service.per_hour else None
         return [
-            Request(url, headers=headers)
+            Request(url, headers=headers, limit=limit)
             for (_, asked_key), natives in sorted(wanted.items())
             for url in self._urls(asked_key, natives, series, since, today)
         ]
@@ -77,7 +84,8 @@ class Sdmx:
         self, key: str, natives: list[str], series: Mapping[str, SeriesSpec], since: date | None, today: date
     ) -> Iterator[str]:
         flow, codes = self._split(natives[0])
-        frequency = series[natives[0]].frequency
+        # Of several frequencies the lowest: its period that holds a day begins before that of any other.
+        frequency = max((series[native].frequency for native in natives), key=lambda one: one.rank)
         one = ".".join(codes) if len(natives) == 1 else key
         base = self._service.url.format(flow=flow.path or flow.id, key=one)
         for first, last in _windows(flow, frequency, since, today):
@@ -103,7 +111,8 @@ class Sdmx:
             for one in _read(payload.body, asked):
                 spec = series.get(one.native)
                 if spec is None:
-                    parsed.unmapped[one.native] = parsed.unmapped.get(one.native, 0) + len(one.rows)
+                    rows = sum(row.value != "" for row in one.rows)
+                    parsed.unmapped[one.native] = parsed.unmapped.get(one.native, 0) + rows
                     continue
                 if one.native in seen:
                     raise SourceChanged(f"{asked.where}: series {one.native} is there twice")
@@ -111,7 +120,7 @@ class Sdmx:
                 block = self._block(one, spec, asked.where, whole=whole)
                 if block is not None:
                     parsed.blocks.append(block)
-                marks = {row.confidentiality for row in one.rows if not is_free(row)}
+                marks = {row.confidentiality or row.status for row in one.rows if not is_free(row, self._service)}
                 if marks:
                     reason = f"The publisher marks values of this series as not free ({', '.join(sorted(marks))})."
                     parsed.tightened[one.native] = (Exposure.restricted, reason)
@@ -127,13 +136,19 @@ class Sdmx:
         released = _stamp(one.attributes, flow.release if flow else None, where)
         corrected = _stamp(one.attributes, flow.corrected if flow else None, where, required=False)
         actual = _last_actual(one.attributes, flow.last_actual if flow else None, where)
+        name = self._service.published
+        stamp = one.attributes.get(name, "") if name else ""
+        published = notes.published_at(stamp, self._service.zone, f"{where}: {name}") if stamp else None
         found: dict[int, list[Statement]] = {}
         for row in one.rows:
             period = period_of(row.period, spec.frequency, where)
             if period.key in found:
                 raise SourceChanged(f"{where}: {row.period} is there twice")
             value = value_of(row, self._service, f"{where} {row.period}")
-            note = _PROJECTION if row.status == _FORECAST or _is_projected(period, actual, flow, released) else None
+            marks = flags(row, self._service, f"{where} {row.period}")
+            forecast = not _FORECAST.isdisjoint(marks or (row.status,))
+            projection = forecast or _is_projected(period, actual, flow, released)
+            note = notes.note(flags=marks, projection=projection, published=published)
             found[period.key] = [] if value is None else _statements(period.key, value, released, corrected, note)
         if not found:
             return None

@@ -15,10 +15,10 @@ from almanac.sources import formats
 from almanac.sources.base import SourceChanged
 from almanac.sources.sdmx_message import Asked, Row, Series, name_in
 
-_PERIOD, _VALUE, _STATUS, _CONFIDENTIALITY = "TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "OBS_CONF"
+_PERIOD, _VALUE = "TIME_PERIOD", "OBS_VALUE"
 #: Columns that say whose numbers these are; the first there is names the flow.
 _NAMING = ("STRUCTURE_ID", "DATAFLOW", "KEY")
-_FRAME = frozenset([*_NAMING, "STRUCTURE", "STRUCTURE_NAME", "ACTION", _PERIOD, _VALUE, _STATUS, _CONFIDENTIALITY])
+_FRAME = frozenset([*_NAMING, "STRUCTURE", "STRUCTURE_NAME", "ACTION", _PERIOD, _VALUE])
 #: Information, append, replace, merge. A deletion is not a value.
 _ACTIONS = frozenset("IARM")
 
@@ -78,21 +78,21 @@ class _Reader:
         asked.in_order(flow, [name for name in header if name in flow.dimensions])
         others = [name for name in header if name not in flow.dimensions and name not in _FRAME]
         asked.known(flow, others)
-        read = [asked.service.multiplier, flow.release, flow.corrected, flow.last_actual]
+        read = [asked.service.multiplier, asked.service.published, flow.release, flow.corrected, flow.last_actual]
         places = [self._place[name] for name in read if name in self._place]
         return [self._place[name] for name in flow.dimensions], places
 
     def take(self, cells: Sequence[str], found: dict[str, Series]) -> None:
         """Add one line to its series."""
-        row = Row(*(self._cell(cells, name) for name in (_PERIOD, _VALUE, _STATUS, _CONFIDENTIALITY)))
-        where = self._asked.where
+        service, where = self._asked.service, self._asked.where
+        row = Row(*(self._cell(cells, name) for name in (_PERIOD, _VALUE, service.status, service.confidentiality)))
         action = self._cell(cells, "ACTION")
         if action and action not in _ACTIONS:
             raise SourceChanged(f"{where}: {row.period} has action {formats.shown(action)}, allowed are I, A, R, M")
         if self._flow is None:
             found.setdefault(self._name, Series(self._name, {})).rows.append(row)
             return
-        codes = [cells[place] for place in self._dimensions]
+        codes = [service.labels.get(cells[place], cells[place]) for place in self._dimensions]
         native = ".".join([self._flow.id, *codes])
         series = found.get(native)
         if series is None:

@@ -1,4 +1,7 @@
-"""SDMX-JSON 1.0 and 2.0 data messages: series under `0:0:1`, places in lists of codes that the message carries."""
+"""SDMX-JSON 1.0 and 2.0 data messages: series under `0:0:1`, places in lists of codes that the message carries.
+
+A data set in JSON-stat, which some services send in its place, is told apart here and read by `jsonstat`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from almanac.sources import formats
+from almanac.sources import formats, jsonstat
 from almanac.sources.base import SourceChanged
 from almanac.sources.sdmx_message import Asked, NotData, Row, Series, name_in
 
@@ -85,13 +88,21 @@ class Message(msgspec.Struct):
 class _Kind(msgspec.Struct):
     data: dict[str, msgspec.Raw] | None = None
     errors: list[Any] = []
+    #: Of JSON-stat, which some services send in place of SDMX-JSON.
+    kind: str | None = msgspec.field(name="class", default=None)
+    error: Any = None
+    warning: Any = None
 
 
 def read(body: bytes, asked: Asked) -> Iterator[Series]:
     """Series of a message. Raises NotData for a structure message, SourceChanged for anything else that is no data."""
     kind = formats.json(body, _Kind, asked.where)
+    if kind.kind == "dataset":
+        yield from jsonstat.read(body, asked)
+        return
     if kind.data is None:
-        said = f": {formats.shown(str(kind.errors[0]))}" if kind.errors else ""
+        told = kind.errors[0] if kind.errors else kind.error or kind.warning
+        said = f": {formats.shown(str(told))}" if told else ""
         raise SourceChanged(f"{asked.where} has no data{said}")
     if "dataSets" not in kind.data:
         if any(name in kind.data for name in ("dataStructures", "dataflows", "codelists")):
@@ -199,4 +210,7 @@ class _Reader:
         if not cells:
             raise SourceChanged(f"{self._asked.where}: {within} has an empty row at {place}")
         more: Mapping[str, str] = self._attributes(self._level("observation"), cells[1:], within)
-        return Row(self._periods[int(place)], cells[0], more.get("OBS_STATUS", ""), more.get("OBS_CONF", ""))
+        service = self._asked.service
+        return Row(
+            self._periods[int(place)], cells[0], more.get(service.status, ""), more.get(service.confidentiality, "")
+        )

@@ -16,6 +16,8 @@ from almanac.sources.base import SourceChanged
 
 #: Codes of CL_OBS_STATUS (SDMX cross-domain code list 2.2) that say there is no value.
 _MISSING = frozenset("HJKLMOQ")
+#: Statuses of a value of which there is nothing to say.
+_PLAIN = frozenset(["", "A"])
 #: Codes of CL_CONF_STATUS that say everyone may see the value.
 _FREE = frozenset(["F", ""])
 _URN = re.compile(r"=[^:=]+:([^():]+)\(")
@@ -92,16 +94,17 @@ class Asked:
     def known(self, flow: Flow, names: Iterable[str]) -> None:
         """Raise SourceChanged naming attributes that nobody reads and the catalogue does not list."""
         service = self.service
-        read = {service.multiplier, flow.release, flow.corrected, flow.last_actual, "OBS_STATUS", "OBS_CONF"}
+        read = {service.multiplier, service.status, service.confidentiality, service.published}
+        read |= {flow.release, flow.corrected, flow.last_actual}
         unknown = sorted(set(names) - read - {*service.attributes, *flow.attributes})
         if unknown:
             raise SourceChanged(f"{self.where}: {flow.id} has {', '.join(unknown)}, which nobody reads")
 
 
 def name_in(text: str) -> str:
-    """The bare name in a URN or in `AGENCY:FLOW(VERSION)`; other text as it is."""
+    """The bare name in a URN or in `AGENCY:FLOW(VERSION)`, without the view of it (`FLOW$VIEW`); other text as it is."""
     match = _URN.search("=" + text if "=" not in text else text)
-    return match[1] if match else text
+    return match[1].partition("$")[0] if match else text
 
 
 def value_of(row: Row, service: Service, where: str) -> float | None:
@@ -123,9 +126,20 @@ def value_of(row: Row, service: Service, where: str) -> float | None:
     return number
 
 
-def is_free(row: Row) -> bool:
-    """Whether the publisher lets everyone see the value."""
-    return row.confidentiality in _FREE
+def is_free(row: Row, service: Service) -> bool:
+    """Whether the publisher lets everyone see the value, if there is one."""
+    if row.confidentiality not in _FREE:
+        return False
+    return not set(row.status) & set(service.confidential) or row.value is None or row.value in service.absent
+
+
+def flags(row: Row, service: Service, where: str) -> tuple[str, ...]:
+    """Letters of the status that the row keeps, as written. Raises SourceChanged for one that nobody knows."""
+    if not service.flags or row.status in _PLAIN | _MISSING or row.status in service.absent:
+        return ()
+    if not set(row.status) <= set(service.flags):
+        raise SourceChanged(f"{where}: status {formats.shown(row.status)}, known are the letters {service.flags}")
+    return tuple(row.status)
 
 
 def period_of(text: str, frequency: Frequency, where: str) -> Period:

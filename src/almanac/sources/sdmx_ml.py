@@ -26,8 +26,8 @@ _FRAME = frozenset(
         *("publicationPeriod", "reportingBeginDate", "reportingEndDate", "REPORTING_YEAR_START_DAY"),
     ]
 )
-#: Attributes that make an observation of a StructureSpecific message.
-_OBSERVED = frozenset(["TIME_PERIOD", "OBS_VALUE", "OBS_STATUS", "OBS_CONF"])
+#: What makes an observation of a StructureSpecific message, beside its status and confidentiality.
+_OBSERVED = frozenset(["TIME_PERIOD", "OBS_VALUE"])
 
 
 def read(body: bytes, asked: Asked) -> Iterator[Series]:
@@ -176,8 +176,12 @@ class _Reader:
         if "TIME_PERIOD" not in stated:
             raise SourceChanged(f"{self._asked.where}: an observation without TIME_PERIOD")
         self._checked({name: value for name, value in stated.items() if name not in _OBSERVED})
+        service = self._asked.service
         return Row(
-            stated["TIME_PERIOD"], stated.get("OBS_VALUE"), stated.get("OBS_STATUS", ""), stated.get("OBS_CONF", "")
+            stated["TIME_PERIOD"],
+            stated.get("OBS_VALUE"),
+            stated.get(service.status, ""),
+            stated.get(service.confidentiality, ""),
         )
 
     def _generic_row(self, element: etree._Element) -> dict[str, str]:
