@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 
 from almanac.catalog.load import Catalog, load
+from almanac.derived.sections import SECTIONS, section
+from almanac.domain.periods import Frequency
+from almanac.pipeline.plans import operator_of
+from almanac.pipeline.sections import belongs
 
 #: Derived slug → (operator, inputs, parameters, unit).
 DERIVED = {
@@ -65,6 +71,33 @@ DERIVED = {
     "real_yield_10y": ("real_rate", ("gov_yield_10y", "cpi_inflation_yoy"), {}, "percent"),
     "misery_index": ("sum", ("unemployment_rate", "cpi_inflation_yoy"), {}, "percent"),
     "sahm_indicator": ("sahm", ("unemployment_rate",), {}, "percentage_points"),
+    "sovereign_spread_10y_peers": (
+        "peer_spread",
+        ("gov_yield_10y",),
+        {"members": "rates_scopes", "minimum": 4},
+        "percentage_points",
+    ),
+    "policy_cycle": ("cycle", ("policy_rate",), {"lag": "12m", "move": 0.05}, "text"),
+    "taylor_rule_rate": (
+        "taylor",
+        ("core_pce_inflation_yoy|core_cpi_inflation_yoy|cpi_inflation_yoy", "output_gap"),
+        {},
+        "percent",
+    ),
+    "credit_impulse": ("credit_impulse", ("total_credit", "nominal_gdp"), {}, "percentage_points"),
+    "trade_balance_pct_gdp": ("share_of_output", ("trade_balance", "nominal_gdp"), {}, "percent"),
+    "inflation_peer_zscore": (
+        "peer_zscore",
+        ("cpi_inflation_yoy",),
+        {"members": "countries", "minimum": 20, "years": 10, "decimals": 2},
+        "ratio",
+    ),
+    "growth_peer_zscore": (
+        "peer_zscore",
+        ("gdp_growth_yoy",),
+        {"members": "countries", "minimum": 20, "years": 10, "decimals": 2},
+        "ratio",
+    ),
 }
 
 
@@ -76,6 +109,25 @@ def catalog() -> Catalog:
 def test_derived_indicators_are_those_of_the_specification(catalog: Catalog) -> None:
     there = {f.slug: (f.operator, f.inputs, f.params, f.unit) for f in catalog.formulas.values()}
     assert there == DERIVED
+
+
+def test_every_operator_that_is_named_exists_and_takes_its_parameters(catalog: Catalog) -> None:
+    for formula in catalog.formulas.values():
+        if formula.operator in SECTIONS:
+            assert section(formula.operator, formula.params).others >= 1
+            belongs(catalog.entities["country_usa"], formula.params["members"])
+        else:
+            slots = operator_of(formula, "country_usa", Frequency.MONTHLY).slots
+            assert {slot.input for slot in slots} == set(range(len(formula.inputs))), formula.slug
+
+
+def test_redefinitions_are_those_known_by_their_day(catalog: Catalog) -> None:
+    cycle = catalog.formulas["policy_cycle"]
+    assert cycle.redefined == {"country_usa": (date(2008, 12, 16),)}
+    assert {f.slug for f in catalog.formulas.values() if f.redefined} == {"policy_cycle"}
+    (break_,) = operator_of(cycle, "country_usa", Frequency.DAILY).slots[1].breaks
+    assert date.fromordinal(break_) == date(2008, 12, 16)
+    assert operator_of(cycle, "country_can", Frequency.DAILY).slots[1].breaks == ()
 
 
 def test_adjusted_series_only_where_the_formula_needs_them(catalog: Catalog) -> None:

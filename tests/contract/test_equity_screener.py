@@ -177,7 +177,7 @@ def test_random_screens(screen):
     """Screens companies by fundamentals, ratios, sector and industry; any sort, order and moment; meta.pagination.total present."""
     rng = random.Random(3)
     matched = 0
-    for _ in range(400):
+    for _ in range(500):
         clauses = random_clauses(rng)
         sort = rng.choice([None, "name", "ticker", *FIELDS, *TEXTS])
         order = rng.choice(["asc", "desc"])

@@ -11,6 +11,9 @@ UNITS = {
     "percent", "percentage_points", "index", "points", "thousands", "persons", "usd", "usd_millions", "usd_billions", "usd_per_tonne",
     "usd_per_barrel", "usd_per_ounce", "local_currency", "local_currency_millions", "local_currency_billions", "ratio", "per_usd",
     "per_eur", "months", "years", "text",
+    "shares",
+    "usd_per_share",
+    "local_currency_per_share",
 }  # fmt: skip
 
 
@@ -43,7 +46,7 @@ def test_one_indicator(service):
         ["indicator_unemployment_rate"],
         "mean₃(u)_t − min(mean₃(u)_{t−12..t−1})",
     )
-    assert (row["preferredProviders"][:1], row["aliases"]) == (["fred"], ["sahm_rule", "sahm"])
+    assert (row["preferredProviders"][:2], row["aliases"]) == (["bls", "fred"], ["sahm_rule", "sahm"])
     assert (row["frequencies"], row["seriesCount"], row["entityCount"]) == (["monthly"], 1, 1)
     assert (row["firstPeriod"], row["lastPeriod"]) == ("2023-12-31T00:00:00Z", "2026-10-31T00:00:00Z")
     for name in ("indicator_sahm_indicator", "SAHM", "Sahm_Rule"):

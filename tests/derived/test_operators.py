@@ -38,7 +38,7 @@ def test_the_butterfly_is_positive_when_the_middle_yields_more_than_the_wings():
 
 def test_a_real_rate_takes_the_last_rate_inside_the_period_of_the_inflation():
     found = operator("real_rate", {}, M)
-    assert [(slot.input, slot.within) for slot in found.slots] == [(1, False), (0, True)]
+    assert [(slot.input, slot.within) for slot in found.slots] == [(1, ""), (0, "last")]
     assert not found.vector
 
 
@@ -122,7 +122,7 @@ def test_whether_a_lag_is_a_whole_number_of_periods(lag, frequency, expected):
 
 
 def test_unknown_operators_and_missing_parameters_are_named():
-    with pytest.raises(FormulaError, match="unknown operator 'magic'; there are butterfly, change, difference, growth"):
+    with pytest.raises(FormulaError, match="unknown operator 'magic'; there are butterfly, change, credit_impulse, cycle"):
         operator("magic", {}, M)
     with pytest.raises(FormulaError, match="operator 'growth' needs the parameter 'lag'"):
         operator("growth", {}, M)

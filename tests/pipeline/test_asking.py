@@ -175,7 +175,7 @@ def test_between_requests_and_parts_of_archives_it_can_be_ended(monkeypatch):
     ask(monkeypatch, ANSWERS, between=lambda: calls.append(1))
     assert len(calls) == 5 + 6  # before each request, after each response that was taken in
 
-    class Ended(Exception):
+    class EndedError(Exception):
         pass
 
     asked = []
@@ -183,7 +183,7 @@ def test_between_requests_and_parts_of_archives_it_can_be_ended(monkeypatch):
     def end():
         asked.append(1)
         if len(asked) == 4:
-            raise Ended
+            raise EndedError
 
     fetched = []
     real = Publisher.fetch
@@ -193,7 +193,7 @@ def test_between_requests_and_parts_of_archives_it_can_be_ended(monkeypatch):
         return real(self, request, validators)
 
     monkeypatch.setattr(Publisher, "fetch", fetch)
-    with pytest.raises(Ended):
+    with pytest.raises(EndedError):
         ask(monkeypatch, ANSWERS, between=end)
     assert fetched == ["list", "archive"]  # ended after the first of the two responses in the archive
 

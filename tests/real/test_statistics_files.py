@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from almanac.catalog.load import load
+from almanac.catalog.services import Flow, Service
 from almanac.domain.observations import UNKNOWN
-from almanac.domain.periods import Period
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.reference import SeriesSpec
 from almanac.sources.base import Payload, connector
+from almanac.sources.sdmx import Sdmx
 
 FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data"
 
@@ -213,6 +216,40 @@ def test_insee_s_industry_is_read_whole_and_the_rest_counted(catalog, listed):
 def test_istat_s_services_are_read_and_not_mapped(catalog, listed):
     parsed = read(catalog, listed, "istat", "macro/istat/istat_47_850.xml")
     assert (parsed.blocks, parsed.unmapped) == ([], {"47_850": 22})
+
+
+#: Files of flows that nobody maps: file, flow, its dimensions, one key, numbers in the file, one of them read by eye.
+UNMAPPED = [
+    (
+        "macro/istat/istat_47_850.xml",
+        ("47_850", "FREQ REF_AREA DATA_TYPE TYPE_SOCIO_EDUC_SERVICE TYPE_MANAGEMENT HOLDER_SECTOR_PUBPRIV"),
+        "A.001001.AUTP.ALL.ALL.1",
+        22,
+        ("2022", 30.0),
+    ),
+    (
+        "macro/eurostat/nrg_bal_s.xml",
+        ("NRG_BAL_S", "freq nrg_bal siec unit geo"),
+        "A.AFC.C0000X0350-0370.GWH.AL",
+        33,
+        ("1990", 6644.088),
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "flow", "code", "numbers", "value"), UNMAPPED)
+def test_a_flow_more_is_two_lines_of_data(listed, path, flow, code, numbers, value):
+    described = Flow(id=flow[0], dimensions=tuple(flow[1].split()))
+    service = Service(id="x", hosts=("example.org",), url="https://example.org/{flow}/{key}", flow=(described,))
+    native = f"{flow[0]}.{code}"
+    spec = SeriesSpec(
+        source="x", native=native, indicator="x", entity="x", frequency=Frequency.ANNUAL, unit="index", name="x"
+    )
+    payload = Payload(listed[path], (FOLDER / path).read_bytes(), 0, "")
+    parsed = Sdmx(service, service, {}).parse(payload, None, {native: spec})
+    found = {s.period: s.value for block in parsed.blocks for s in block.statements}
+    assert found[key(value[0])] == value[1]
+    assert len(found) + sum(parsed.unmapped.values()) == numbers
 
 
 @pytest.fixture(scope="module")

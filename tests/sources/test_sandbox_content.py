@@ -36,7 +36,7 @@ def test_every_name_says_simulated(catalog: Catalog) -> None:
         names = [
             source.name,
             catalog.providers[source.provider].name,
-            *(spec.name for spec in catalog.series[source.id].values()),
+            *(spec.name for spec in catalog.series.get(source.id, {}).values()),
         ]
         assert all(name.startswith("Simulated ") for name in names)
 

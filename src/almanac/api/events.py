@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -23,6 +24,7 @@ from almanac.api.filters import (
 )
 from almanac.api.params import DAY_SECONDS, Param
 from almanac.api.records import RowRights
+from almanac.api.release_rows import numbers
 from almanac.api.source_rights import of_source
 from almanac.domain.events import CATEGORIES, STATUSES, EventState
 from almanac.domain.observations import wire_time
@@ -56,14 +58,14 @@ def listed(ctx: Context) -> Listing:
         after=ctx.after,
         limit=params["limit"],
     )
+    return Listing([msgspec.json.encode(one) for one in records(ctx, found)], following)
+
+
+def records(ctx: Context, found: Sequence[EventState]) -> list[Event]:
+    """Events as this request may see them."""
     domiciles = company_rows.countries(ctx.view.db, {one.entity for one in found if one.entity and not one.country})
-    rights: dict[str, RowRights] = {}
-    rows = []
-    for one in found:
-        if one.source not in rights:
-            rights[one.source] = of_source(ctx, one.source)
-        rows.append(msgspec.json.encode(_event(ctx, one, domiciles, rights[one.source])))
-    return Listing(rows, following)
+    rights = {source: of_source(ctx, source) for source in {one.source for one in found}}
+    return [_event(ctx, one, domiciles, rights[one.source]) for one in found]
 
 
 def _entities(ctx: Context) -> tuple[str, ...] | None:
@@ -83,6 +85,17 @@ def _window(ctx: Context) -> int | None:
 
 def _event(ctx: Context, one: EventState, domiciles: dict[str, str | None], rights: RowRights) -> Event:
     source = ctx.view.directory.sources.get(one.source)
+    told = None
+    unit: str | None
+    if one.status in {"released", "revised"} and one.category in {"macro_release", "central_bank"} and one.unit is None:
+        told = numbers(ctx, one.type, one.source, one.entity, one.indicator, one.period)
+    if told is not None:
+        figures, unit = told.figures, told.unit
+        actual, previous, revised = figures.actual, figures.previous, figures.revised_previous
+        if told.rights.value_withheld:
+            rights = told.rights
+    else:
+        actual, previous, revised, unit = one.actual, one.previous, one.revised_previous, one.unit
     shown = not rights.value_withheld
     return Event(
         id=one.event,
@@ -97,10 +110,10 @@ def _event(ctx: Context, one: EventState, domiciles: dict[str, str | None], righ
         country=one.country or domiciles.get(one.entity or ""),
         indicator_id=None if one.indicator is None else f"indicator_{one.indicator}",
         period=one.period,
-        actual=_number(one.actual) if shown else None,
-        previous=_number(one.previous) if shown else None,
-        revised_previous=_number(one.revised_previous) if shown else None,
-        unit=one.unit,
+        actual=_number(actual) if shown else None,
+        previous=_number(previous) if shown else None,
+        revised_previous=_number(revised) if shown else None,
+        unit=unit,
         form=one.form,
         accession=one.accession,
         url=one.url,

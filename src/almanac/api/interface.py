@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from almanac.api import (
     analytics,
+    briefs,
     companies,
     covered,
     entities,
@@ -12,6 +13,7 @@ from almanac.api import (
     observations,
     provenance,
     reference,
+    releases,
     screeners,
 )
 from almanac.api.endpoint import Context, Endpoint, Text
@@ -34,6 +36,8 @@ def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = unex
         *companies.endpoints(held, explain_scores),
         *observations.ENDPOINTS[3:],
         *analytics.ENDPOINTS,
+        briefs.endpoint(held),
+        *releases.ENDPOINTS,
         *screeners.endpoints(held),
         *events.ENDPOINTS,
     )

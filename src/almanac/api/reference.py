@@ -24,9 +24,11 @@ _BEST = ("fresh", "stale", "unknown")
 
 
 def _alive(ctx: Context, exit_: Exit, column: str, name: str) -> str:
-    statuses = {
-        exit_.freshness(ctx.view.directory.series(n)) for n in figures.series_numbers(ctx.view.db, column, name)
-    }
+    numbers = figures.series_numbers(ctx.view.db, column, name)
+    return _best({exit_.freshness(ctx.view.directory.series(number)) for number in numbers})
+
+
+def _best(statuses: set[str]) -> str:
     return next((status for status in _BEST if status in statuses), "unknown")
 
 
@@ -59,7 +61,9 @@ def sources(ctx: Context) -> Listing:
 
     def record(source: Source) -> bytes:
         counted = held.get(source.id, figures.Figures())
-        asked = tried.get(source.id, Tried())
+        asked, feed = tried.get(source.id, Tried()), fed.get(source.id, Feed())
+        # What is computed here has derived series only, and not many.
+        fresh = _best(feed.words) if source.connector else _alive(ctx, exit_, "source", source.id)
         rights = source.rights
         consent = directory.consents.get(source.id)
         exposure = effective(rights, Exposure.public, consent)
@@ -94,8 +98,8 @@ def sources(ctx: Context) -> Listing:
                 last_period=day(counted.last_period),
                 last_ingested_at=None if asked.last_ingested is None else wire_time(asked.last_ingested),
                 last_success_at=None if asked.last_success is None else wire_time(asked.last_success),
-                health=health(source, asked, fed.get(source.id, Feed()), ctx.now).word if source.connector else "ok",
-                freshness_status=_alive(ctx, exit_, "source", source.id),  # type: ignore[arg-type]  # likewise
+                health=health(source, asked, feed, ctx.now).word if source.connector else "ok",
+                freshness_status=fresh,  # type: ignore[arg-type]  # likewise
             )
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
@@ -68,6 +69,8 @@ class Formula(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     #: Entities that never have this indicator (a spread against oneself).
     except_entities: tuple[str, ...] = ()
     frequencies: tuple[Frequency, ...] = ()
+    #: Entity → first days of another definition of its input: what happens across one is no move.
+    redefined: dict[str, tuple[date, ...]] = {}
     aliases: tuple[str, ...] = ()
     screenable: bool = True
 
@@ -141,8 +144,8 @@ def _packaged() -> tuple[Mapping[str, Any], ...]:
 def _read(folder: Traversable) -> Iterator[Mapping[str, Any]]:
     for item in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if item.is_dir():
-            # Files about companies have readers of their own.
-            if item.name != "companies":
+            # Files about companies and about events have readers of their own.
+            if item.name not in {"companies", "events"}:
                 yield from _read(item)
         elif item.name.endswith(".toml"):
             try:
@@ -304,7 +307,7 @@ def _check(catalog: Catalog) -> Iterator[str]:
                     yield f"derived {formula.slug}: unknown input {slug}"
                 if named_entity is not None and named_entity not in catalog.entities:
                     yield f"derived {formula.slug}: unknown entity {named_entity}"
-        for entity_id in formula.except_entities:
+        for entity_id in (*formula.except_entities, *formula.redefined):
             if entity_id not in catalog.entities:
                 yield f"derived {formula.slug}: unknown entity {entity_id}"
     yield from _circles(catalog)

@@ -13,14 +13,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from datetime import date
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from almanac.derived import vector
 from almanac.derived.inputs import Derived, InputSeries, Ints
-from almanac.derived.operators import Operator, Slot
-from almanac.derived.windows import inside, window
+from almanac.derived.operators import ROUNDING, Operator, Slot
+from almanac.derived.windows import inside, shift, window
 from almanac.domain.observations import DAY, FINAL, UNKNOWN, Vintage, is_unknown, number, settle
 from almanac.domain.periods import Frequency, add_months, key_at
 
@@ -106,16 +107,16 @@ def _sweep(
     windows = [[cells_for(slot, output, frequency, series) for series in inputs[slot.input]] for slot in operator.slots]
     moments = sorted({v.known for slot in windows for candidates in slot for _, history in candidates for v in history})
     made: list[Derived] = []
-    state: tuple[float | None, int] = (None, 0)
+    state: tuple[float | None, str | None, int] = (None, None, 0)
     for moment in moments:
         found = result_at(operator, frequency, inputs, windows, output, moment)
         if found is None:
             vintage, used = _nothing(windows, moment), made[-1].used if made else ()
         else:
             vintage, used = found
-        if (vintage.value, vintage.flags & FINAL) == state or (vintage.value is None and not made):
+        if vintage.state == state or (vintage.withdrawn and not made):
             continue
-        state = (vintage.value, vintage.flags & FINAL)
+        state = vintage.state
         made.append(Derived(vintage, used))
     lineage = {derived.vintage.known: derived.used for derived in made}
     served = settle((derived.vintage for derived in made), key, allowance_days)
@@ -144,7 +145,7 @@ def result_at(
         slots = [index for index, slot in enumerate(operator.slots) if slot.input == place]
         for choice, series in enumerate(candidates):
             looked = {
-                index: look(operator.slots[index], windows[index][choice], output, frequency, series.frequency, moment)
+                index: look(operator.slots[index], windows[index][choice], output, frequency, series, moment)
                 for index in slots
             }
             if all(looked[index].value is not None or operator.slots[index].optional for index in slots):
@@ -174,28 +175,38 @@ def result_at(
     if when is not None and any(v.flags & DAY for v in used):
         flags |= DAY
     note = operator.note(*values) if operator.note else None
-    vintage = Vintage(moment, number(value), None, flags, when, max(v.ingested for v in looked_at), 0, note)
+    text = operator.words[int(value)] if operator.words else None
+    shown = None if operator.words else number(value)
+    vintage = Vintage(moment, shown, text, flags, when, max(v.ingested for v in looked_at), 0, note)
     return vintage, tuple(chosen)
 
 
-def look(slot: Slot, window: Window, output: int, frequency: Frequency, own: Frequency, moment: int) -> _Found:
-    """The nearest value a slot finds as known at a moment."""
+def look(
+    slot: Slot, window: Window, output: int, frequency: Frequency, series: InputSeries, moment: int
+) -> _Found:  # fmt: skip
+    """What a slot finds as known at a moment: the nearest value, one made of those inside a period, or a move."""
     known = [(place, found) for place, history in window if (found := _as_known(history, moment)) is not None]
     if slot.within:
-        return _last_inside(known, output, frequency, own)
+        return _inside(slot, known, output - slot.months, frequency, series)
+    if slot.move:
+        return _last_move(slot, known, output, frequency)
     for count, (_, vintage) in enumerate(known, start=1):
         if vintage.value is not None:
-            return _Found(vintage.value, (vintage,), tuple(v for _, v in known[:count]))
+            return _Found(vintage.value * series.factor, (vintage,), tuple(v for _, v in known[:count]))
     return _Found(None, (), tuple(v for _, v in known))
 
 
-def _last_inside(known: Sequence[tuple[int, Vintage]], output: int, frequency: Frequency, own: Frequency) -> _Found:
+Known = Sequence[tuple[int, Vintage]]
+
+
+def _inside(slot: Slot, known: Known, output: int, frequency: Frequency, series: InputSeries) -> _Found:
     """
-    The last value inside a longer period, if that is over: `known` are the cells of the window, latest first.
+    The last value inside a longer period, or their mean or sum, if that is over: `known` are its cells, latest first.
 
     Months and quarters: all of them have a value. Days and weeks: a value for the last day or for a later one within
     the allowance is known. What shows that the period is over counts among the inputs.
     """
+    own = series.frequency
     first, last, _ = inside(output, frequency, own)
     there = [(place, vintage) for place, vintage in known if vintage.value is not None]
     within = [(place, vintage) for place, vintage in there if place <= last]
@@ -210,7 +221,33 @@ def _last_inside(known: Sequence[tuple[int, Vintage]], output: int, frequency: F
     nearest, vintage = within[0]
     looked = known if own.months else [pair for pair in known if pair[0] >= nearest]
     used = (vintage, *(witness for witness in witnesses if witness is not vintage))
-    return _Found(vintage.value, used, tuple(v for _, v in looked))
+    values = [one.value * series.factor for _, one in within if one.value is not None]
+    value = values[0] if slot.within == "last" else sum(values) / (len(values) if slot.within == "mean" else 1)
+    return _Found(value, used, tuple(v for _, v in looked))
+
+
+def _last_move(slot: Slot, known: Known, output: int, frequency: Frequency) -> _Found:
+    """
+    The last change of at least the slot's size between neighbouring values, 0 for none; `known` are latest first.
+
+    The first neighbour may be from the days before the window: it is what the first value inside has changed from.
+    """
+    start = int(shift(np.array([output], dtype=np.int64), slot.months, frequency)[0])
+    there = [(place, v, v.value) for place, v in known if v.value is not None]
+    if not there:
+        return _Found(None, (), tuple(v for _, v in known))
+    count, found = 1, 0.0
+    for (place, _, now), (older, _, before) in pairwise(there):
+        if place <= start:
+            break
+        count += 1
+        moved = now - before
+        if abs(moved) >= slot.move - ROUNDING and not any(older < at <= place for at in slot.breaks):
+            found = moved
+            break
+    used = tuple(v for _, v, _ in there[:count])
+    looked = tuple(v for place, v in known if place >= there[count - 1][0])
+    return _Found(found, used, looked)
 
 
 def _as_known(history: Sequence[Vintage], moment: int) -> Vintage | None:

@@ -33,7 +33,7 @@ def explain(
     for slot, windows_of_slot in zip(operator.slots, windows, strict=True):
         choice = chosen[slot.input]
         cells = windows_of_slot[choice]
-        one = look(slot, cells, output, frequency, inputs[slot.input][choice].frequency, moment)
+        one = look(slot, cells, output, frequency, inputs[slot.input][choice], moment)
         for ordinal, history in cells:
             used += [Used(slot.input, choice, ordinal, v) for v in history if any(v is u for u in one.used)]
     return vintage, used

@@ -41,10 +41,10 @@ class InputSeries:
     Open vintages of one input series over the range that is needed, by ordinal of its own frequency.
 
     `cells` may be given as a function, called once if some cell must be looked at by itself, where `arrays` are there.
-    `changed`: ordinals whose vintages changed; None: all of them.
+    `changed`: ordinals whose vintages changed; None: all of them. `factor`: what values are multiplied by when looked up.
     """
 
-    __slots__ = ("_arrays", "_cells", "changed", "frequency")
+    __slots__ = ("_arrays", "_cells", "changed", "factor", "frequency")
 
     def __init__(
         self,
@@ -52,9 +52,11 @@ class InputSeries:
         cells: Cells | Callable[[], Cells],
         changed: frozenset[int] | None = None,
         arrays: Arrays | None = None,
+        factor: float = 1.0,
     ) -> None:
         self.frequency = frequency
         self.changed = changed
+        self.factor = factor
         self._cells = cells
         self._arrays = arrays
 

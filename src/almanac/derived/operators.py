@@ -12,10 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from almanac.domain.periods import Frequency
+from almanac.domain.periods import Frequency, Period, ordinal
 
 #: Days a look-up may go back from its target in daily and weekly data.
 LOOK_BACK_DAYS = 7
+
+#: What the difference of two published decimals may lack of the size of a move (5.30 − 5.25 is 0.04999999999999982).
+ROUNDING = 1e-9
 
 Number = Any  # a float, or an array of floats
 
@@ -25,14 +28,18 @@ class Slot:
     """
     One look-up: an input, some months before the output's period.
 
-    `within`: the last value inside the output period, from an input of higher frequency. `optional`: the operator
-    copes with its absence.
+    `within`: the `last` value, the `mean` or the `sum` of the values inside that period, from an input of the same or a
+    higher frequency. `optional`: the operator copes with its absence. `move`: not a value but the last change of at least
+    that size from one value to the next, after the cell `months` ago; 0 where there was none; a change across one of the
+    `breaks`, ordinals of the first period of another definition, is none.
     """
 
     input: int
     months: int = 0
     optional: bool = False
-    within: bool = False
+    within: str = ""
+    move: float = 0.0
+    breaks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,9 @@ class Operator:
     A formula's arithmetic. `apply` gets one value per slot and returns a value, or None for none.
 
     `vector`: every slot is required and `apply` is plain arithmetic, so whole arrays may go through it.
-    `note`: row-level metadata as a JSON object text, from the same values.
+    `note`: row-level metadata as a JSON object text, from the same values. `money`: the inputs are amounts that enter in
+    whole units of one currency, flows as the part that falls into their period. `words`: the result is a text, and
+    `apply` gives its place among these.
     """
 
     slots: tuple[Slot, ...]
@@ -49,6 +58,8 @@ class Operator:
     vector: bool = True
     note: Callable[..., str | None] | None = None
     same_source: bool = False
+    money: bool = False
+    words: tuple[str, ...] = ()
 
 
 class FormulaError(Exception):
@@ -117,7 +128,7 @@ def _sum(params: Mapping[str, Any], frequency: Frequency) -> Operator:
 
 def _real_rate(params: Mapping[str, Any], frequency: Frequency) -> Operator:
     """The rate at the end of the period − the inflation of the period (ex post)."""
-    return Operator((Slot(1), Slot(0, within=True)), lambda inflation, rate: rate - inflation, vector=False)
+    return Operator((Slot(1), Slot(0, within="last")), lambda inflation, rate: rate - inflation, vector=False)
 
 
 def _sahm(params: Mapping[str, Any], frequency: Frequency) -> Operator:
@@ -150,6 +161,58 @@ def _sahm(params: Mapping[str, Any], frequency: Frequency) -> Operator:
     return Operator(slots, apply, vector=False, note=note)
 
 
+#: Months back to each of the last four quarters.
+_YEAR = (0, 3, 6, 9)
+
+
+def _share_of_output(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """100·(sum of flows over twelve months) / (sum of output over the same four quarters), both in whole units of one currency."""
+    output = tuple(Slot(1, months) for months in _YEAR)
+    flow = tuple(Slot(0, months, within="sum") for months in _YEAR)
+
+    def apply(*x: float) -> float:
+        return 100.0 * sum(x[4:]) / sum(x[:4])
+
+    return Operator((*output, *flow), apply, vector=False, money=True)
+
+
+def _credit_impulse(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """
+    100·(ΔC_t/G_t − ΔC_{t−4}/G_{t−4}): ΔC the change of credit over four quarters, G the output of four quarters.
+
+    After Biggs, Mayer and Pick (2009): the change in the flow of new credit, not in its stock.
+    """
+    credit = (Slot(0), Slot(0, 12), Slot(0, 24))
+    output = tuple(Slot(1, months) for months in (*_YEAR, *(12 + months for months in _YEAR)))
+
+    def apply(now: float, year: float, two: float, *g: float) -> float:
+        return 100.0 * ((now - year) / sum(g[:4]) - (year - two) / sum(g[4:]))
+
+    return Operator((*credit, *output), apply, vector=False, money=True)
+
+
+def _taylor(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """The neutral rate + π + 0.5·(π − π*) + 0.5·gap, π the mean inflation of the period; both rate and target π* are 2 after Taylor (1993)."""
+    neutral, target = float(params.get("neutral", 2)), float(params.get("target", 2))
+
+    def apply(gap: float, inflation: float) -> float:
+        return neutral + inflation + 0.5 * (inflation - target) + 0.5 * gap
+
+    return Operator((Slot(1), Slot(0, within="mean")), apply, vector=False)
+
+
+def _cycle(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """The direction of the last move of at least `move` within `lag`: hiking or cutting; on_hold where there was none."""
+    breaks = tuple(sorted(ordinal(Period.ending(day, frequency).key, frequency) for day in params.get("breaks", ())))
+    move = Slot(0, lag_months(params["lag"], frequency), move=float(params["move"]), breaks=breaks)
+
+    def apply(now: Number, last: Number) -> Number:
+        # Sign without branches: floats and arrays alike.
+        return 1.0 + (last > 0) - (last < 0)
+
+    return Operator((Slot(0), move), apply, words=("cutting", "on_hold", "hiking"))
+
+
 _OPERATORS: dict[str, Callable[[Mapping[str, Any], Frequency], Operator]] = {
     "growth": _growth,
     "change": _change,
@@ -159,6 +222,10 @@ _OPERATORS: dict[str, Callable[[Mapping[str, Any], Frequency], Operator]] = {
     "sum": _sum,
     "real_rate": _real_rate,
     "sahm": _sahm,
+    "share_of_output": _share_of_output,
+    "credit_impulse": _credit_impulse,
+    "taylor": _taylor,
+    "cycle": _cycle,
 }
 
 

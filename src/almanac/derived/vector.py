@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from almanac.derived.inputs import NO_RELEASE, Arrays, Derived, InputSeries, Ints
+from almanac.derived.moves import last_moves
 from almanac.derived.operators import LOOK_BACK_DAYS, Operator
 from almanac.derived.windows import keys, look_back, midnight, spans, window
 from almanac.domain.observations import DAY, FINAL, FORECAST, INITIAL, REVISED, UNKNOWN, Vintage
@@ -36,6 +37,13 @@ def at_once(
         arrays = inputs[slot.input].arrays
         if not len(arrays.ordinals):
             return outputs
+        if slot.move:
+            # Cells of the window are looked at in full: all of them must be single and known before the cell itself.
+            moves, met, settled = last_moves(slot, outputs, frequency, arrays)
+            there &= met
+            eligible &= settled
+            picks.append((moves, np.arange(len(outputs))))
+            continue
         low, high = window(slot, outputs, frequency, frequency)
         index = np.searchsorted(arrays.ordinals, high, side="right") - 1
         clipped = np.maximum(index, 0)
@@ -88,8 +96,12 @@ def _emit(
     finite = np.isfinite(value)
     used = (0,) * (max(slot.input for slot in operator.slots) + 1)
     key = keys(starts, ends)
+    numbers: Iterable[float | None] = value[finite].tolist()
+    texts: Iterable[str | None] = repeat(None)
+    if operator.words:
+        numbers, texts = repeat(None), [operator.words[int(place)] for place in numbers if place is not None]
     columns = zip(
-        known[finite].tolist(), value[finite].tolist(), repeat(None), flags[finite].tolist(),
+        known[finite].tolist(), numbers, texts, flags[finite].tolist(),
         _releases(released[finite]), ingested[finite].tolist(), repeat(0), repeat(None), repeat(0),
     )  # fmt: skip
     # No Python code runs per cell from here: `tuple.__new__` makes a named tuple of a row, and `zip` of one iterable

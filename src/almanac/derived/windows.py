@@ -17,9 +17,11 @@ _INSTANT = highest_key(date(1970, 1, 1)) - lowest_key(date(1970, 1, 1))
 def window(slot: Slot, outputs: Ints, frequency: Frequency, own: Frequency) -> tuple[Ints, Ints]:
     """Ordinals, in the input's own frequency, of the cells a slot may look at: inclusive low and high for each output."""
     if slot.within:
-        spans = [inside(int(o), frequency, own) for o in outputs]
+        spans = [inside(int(o) - slot.months, frequency, own) for o in outputs]
         return np.array([s[0] for s in spans], dtype=np.int64), np.array([s[2] for s in spans], dtype=np.int64)
-    target = _shift(outputs, slot.months, frequency)
+    target = shift(outputs, slot.months, frequency)
+    if slot.move:
+        return np.subtract(target, look_back(slot, frequency)), outputs
     return np.subtract(target, look_back(slot, frequency)), target
 
 
@@ -27,7 +29,7 @@ def look_back(slot: Slot, frequency: Frequency) -> int:
     return LOOK_BACK_DAYS if slot.months and not frequency.months else 0
 
 
-def _shift(outputs: Ints, months: int, frequency: Frequency) -> Ints:
+def shift(outputs: Ints, months: int, frequency: Frequency) -> Ints:
     """Ordinals some months earlier: a subtraction for months, the same calendar day (or the month's last) for days."""
     if not months:
         return outputs

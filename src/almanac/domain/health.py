@@ -35,11 +35,14 @@ class Feed:
 
     series: int = 0
     stale: int = 0
+    #: Every freshness that occurs, that of discontinued series and of companies' too.
+    words: set[str] = field(default_factory=set)
     _judged: Counter[Frequency] = field(default_factory=Counter, init=False)
     _old: Counter[Frequency] = field(default_factory=Counter, init=False)
 
     def count(self, spec: SeriesSpec, freshness: str) -> None:
         """Take one series in: its freshness today (fresh, stale, unknown)."""
+        self.words.add(freshness)
         if spec.discontinued:
             return
         self.series += 1
@@ -100,10 +103,10 @@ def _silent(source: Source, tried: Tried, feed: Feed, now: int) -> str | None:
         return f"answers, but every {' and '.join(f.word for f in feed.stopped)} series is stale"
     # Without series of its own to go by (companies) what counts is whether any answer was another one. A calendar,
     # which has no frequency, may stay as it is for long.
-    quiet = 0 if tried.last_ingested is None else now - tried.last_ingested
-    if source.frequencies and not feed.series and quiet > _allowance(source.frequencies) * _DAY:
-        return f"gives the same answers since {wire_time(tried.last_ingested)}"
-    return None
+    if feed.series or not source.frequencies or tried.last_ingested is None:
+        return None
+    same = now - tried.last_ingested > _allowance(source.frequencies) * _DAY
+    return f"gives the same answers since {wire_time(tried.last_ingested)}" if same else None
 
 
 def _allowance(frequencies: Iterable[Frequency]) -> int:

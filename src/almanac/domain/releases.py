@@ -32,6 +32,18 @@ class Calendar(msgspec.Struct, frozen=True, kw_only=True):
     estimates: int = 1
 
 
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """What one payload of a calendar says of one entry. `day` is an ordinal, `start` unix seconds where the hour is stated."""
+
+    uid: str
+    start: int | None
+    day: int
+    zone: str
+    status: str
+    period: str | None = None
+    url: str | None = None
+
+
 class Release(msgspec.Struct, frozen=True, kw_only=True):
     """What is published together. Indicators are slugs."""
 
@@ -43,10 +55,15 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     indicators: tuple[str, ...]
     #: Frequencies of the headline, the preferred first: of one place and source the first that exists counts.
     frequencies: tuple[Frequency, ...]
-    #: Places where another release is about these indicators.
+    #: The only places that have this release; empty: all but those where another one is about these indicators.
+    only_countries: tuple[str, ...] = ()
     except_countries: tuple[str, ...] = ()
     #: The first for a country and its data is the main one: its events are the releases that are summed up.
     calendars: tuple[Calendar, ...] = ()
+
+    def exists_in(self, country: str) -> bool:
+        """Whether a place has this release, if it has the numbers."""
+        return country in self.only_countries if self.only_countries else country not in self.except_countries
 
     def calendars_for(self, country: str, data: str) -> tuple[Calendar, ...]:
         """Calendars of this release of one place, with the numbers of one source."""
@@ -82,14 +99,16 @@ class Published(NamedTuple):
     occurred: int
     by_day: bool
     revised: int | None
+    #: Of what became known at that instant the newest period, and newer than all before: what the release was about.
+    newest: bool
 
 
 def published(vintages: Iterable[Stated]) -> list[Published]:
     """
-    Releases behind the vintages of a headline, which come by (period, known), oldest first.
+    First publications behind the vintages of a headline, which come by (period, known); oldest first.
 
     At each instant at which values became known the newest period is what the release is about, if it is newer than
-    all that were known before: the rest is history that came along. Projections are no releases.
+    all that were known before: the rest is history that came along. Projections are no publications.
     """
     firsts: dict[int, tuple[Stated, int | None]] = {}
     for period, group in groupby(vintages, key=itemgetter(0)):
@@ -105,15 +124,25 @@ def published(vintages: Iterable[Stated]) -> list[Published]:
             firsts[period] = (first, revised)
     found: list[Published] = []
     newest = -1
-    for known, together in groupby(sorted(firsts.values(), key=lambda f: (f[0].known, f[0].period)), lambda f: f[0].known):
-        first, revised = list(together)[-1]
-        if first.period <= newest:
-            continue
-        newest = first.period
-        stated = first.released is not None
-        by_day = bool(stated and first.flags & DAY)
-        occurred = known if first.released is None else first.released
-        found.append(Published(first.period, known, stated, occurred - occurred % 86_400 if by_day else occurred, by_day, revised))
+    ordered = sorted(firsts.values(), key=lambda one: (one[0].known, one[0].period))
+    for known, at_once in groupby(ordered, key=lambda one: one[0].known):
+        together = list(at_once)
+        lead = together[-1][0].period
+        for one, later in together:
+            by_day = one.released is not None and bool(one.flags & DAY)
+            occurred = known if one.released is None else one.released
+            found.append(
+                Published(
+                    period=one.period,
+                    known=known,
+                    stated=one.released is not None,
+                    occurred=occurred - occurred % 86_400 if by_day else occurred,
+                    by_day=by_day,
+                    revised=later,
+                    newest=one.period == lead > newest,
+                )
+            )
+        newest = max(newest, lead)
     return found
 
 

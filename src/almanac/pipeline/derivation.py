@@ -1,15 +1,9 @@
-"""
-Which series a formula makes, and keeping them in step with what changed.
-
-A formula makes one series per source that has all its inputs; where no single source has them all (decided per
-formula and entity by the series that exist), one from the preferred inputs, under the service's own source.
-"""
+"""Keeping derived series in step with what changed. Which series there are to be is decided in `plans`."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 import apsw
 import msgspec
@@ -17,28 +11,20 @@ import msgspec
 from almanac.catalog.load import Catalog, Formula, input_slugs
 from almanac.derived.base import Derived, InputSeries, derive, span_needed
 from almanac.derived.inputs import NO_RELEASE, Arrays, Cells
-from almanac.derived.operators import Operator, fits, operator
+from almanac.derived.operators import Operator
+from almanac.derived.sections import SECTIONS
 from almanac.domain.observations import Vintage
-from almanac.domain.periods import Frequency, end_of, highest_key, lowest_key, ordinal
+from almanac.domain.periods import end_of, highest_key, lowest_key, ordinal
 from almanac.domain.reference import SeriesSpec
-from almanac.store.directory import MIXED_SOURCE
+from almanac.pipeline.plans import Plan, Planner, factor, operator_of
+from almanac.pipeline.sections import Sections
 from almanac.store.figures import derived_series
 from almanac.store.vintages import Batch
 
 #: Changed periods by series id; None: every period.
 Changes = dict[str, set[int] | None]
 
-_ADJUSTED = {"SA", "SCA", "SAAR"}
 _FIRST, _LAST = 0, 1 << 62
-
-
-class Plan(NamedTuple):
-    """One derived series: what it is, and for each input of its formula the series it may come from, best first."""
-
-    spec: SeriesSpec
-    formula: Formula
-    inputs: tuple[tuple[str, ...], ...]
-    mixed: bool
 
 
 class Deriver:
@@ -47,12 +33,16 @@ class Deriver:
     def __init__(self, catalog: Catalog, db: apsw.Connection, orders: Mapping[str, Sequence[str]]) -> None:
         self._catalog = catalog
         self._db = db
-        self._orders = orders
         self._specs: dict[str, SeriesSpec] = {}
         self._topics: dict[tuple[str, str], list[SeriesSpec]] = defaultdict(list)
+        self._planner = Planner(catalog, self._topics, orders)
+        self.plans = self._planner.plans
+        self._sections = Sections(catalog, self._topics, self._planner)
         self._formulas = _in_order(catalog.formulas)
         self._users: dict[str, list[Formula]] = defaultdict(list)
         for formula in self._formulas:
+            if formula.operator in SECTIONS:
+                continue
             for slug in {slug for text in formula.inputs for _, slug in input_slugs(text)}:
                 self._users[slug].append(formula)
         self._before: dict[tuple[str, str], list[Plan]] = {}
@@ -88,103 +78,6 @@ class Deriver:
             return sorted({entity for slug, entity in self._topics if slug in free} | {spec.entity})
         return [spec.entity]
 
-    # -- which series -----------------------------------------------------------------------------------------------
-
-    def plans(self, formula: Formula, entity: str) -> list[Plan]:
-        """The series a formula makes for an entity, from the series that exist."""
-        if entity in formula.except_entities:
-            return []
-        single: list[Plan] = []
-        mixed: list[Plan] = []
-        for frequency in self._frequencies(formula, entity):
-            op = operator(formula.operator, formula.params, frequency)
-            options = [self._options(formula, place, op, entity, frequency) for place in range(len(formula.inputs))]
-            if not all(options):
-                continue
-            sources = [source for source in options[0] if all(source in option for option in options)]
-            for source in sources:
-                chosen = [option[source] for option in options]
-                if not op.same_source or len({(s.curve_type, s.compounding) for s in chosen}) == 1:
-                    single.append(self._plan(formula, entity, frequency, source, [[s] for s in chosen], mixed=False))
-            if not sources and not op.same_source:
-                ranked = [self._ranked(formula.inputs[place], option) for place, option in enumerate(options)]
-                mixed.append(self._plan(formula, entity, frequency, MIXED_SOURCE, ranked, mixed=True))
-        return single or mixed
-
-    def _frequencies(self, formula: Formula, entity: str) -> list[Frequency]:
-        """Frequencies of the result: those of the input that sets it (inflation, for a real rate), if the lag fits them."""
-        setter = formula.inputs[1 if formula.operator == "real_rate" else 0]
-        found = {spec.frequency for spec in self._series_of(setter, entity)}
-        lag = str(formula.params.get("lag", ""))
-        allowed = set(formula.frequencies) or set(Frequency)
-        return [f for f in list(Frequency) if f in found and f in allowed and (not lag or fits(lag, f))]
-
-    def _series_of(self, text: str, entity: str) -> Iterable[SeriesSpec]:
-        for named, slug in input_slugs(text):
-            yield from self._topics.get((slug, named or entity), ())
-
-    def _options(
-        self, formula: Formula, place: int, op: Operator, entity: str, frequency: Frequency
-    ) -> dict[str, SeriesSpec]:
-        """
-        For one input: source → its series. Of alternatives the first a source has; of several frequencies the highest;
-        of one topic the main series before its variants.
-        """
-        within = any(slot.within for slot in op.slots if slot.input == place)
-        found: dict[str, SeriesSpec] = {}
-        for named, slug in input_slugs(formula.inputs[place]):
-            offered: dict[str, SeriesSpec] = {}
-            for spec in sorted(self._topics.get((slug, named or entity), ()), key=lambda one: one.variant or ""):
-                if formula.seasonally_adjusted_only and spec.seasonal_adjustment not in _ADJUSTED:
-                    continue
-                if within:
-                    held = offered.get(spec.source)
-                    if spec.frequency.rank <= frequency.rank and (
-                        held is None or spec.frequency.rank < held.frequency.rank
-                    ):
-                        offered[spec.source] = spec
-                elif spec.frequency is frequency:
-                    offered.setdefault(spec.source, spec)
-            for source, spec in offered.items():
-                found.setdefault(source, spec)
-        return found
-
-    def _ranked(self, text: str, options: Mapping[str, SeriesSpec]) -> list[SeriesSpec]:
-        order = self._orders.get(input_slugs(text)[0][1], ())
-        rank = {source: place for place, source in enumerate(order)}
-        return [options[s] for s in sorted(options, key=lambda s: (s == MIXED_SOURCE, rank.get(s, len(rank)), s))]
-
-    def _plan(
-        self,
-        formula: Formula,
-        entity: str,
-        frequency: Frequency,
-        source: str,
-        inputs: Sequence[Sequence[SeriesSpec]],
-        *,
-        mixed: bool,
-    ) -> Plan:
-        every = [spec for candidates in inputs for spec in candidates]
-        allowances = [spec.allowance_days for spec in every if spec.allowance_days is not None]
-        curves = {(spec.curve_type, spec.compounding) for spec in every}
-        curve = next(iter(curves)) if len(curves) == 1 else (None, None)
-        adjusted = {spec.seasonal_adjustment for spec in every}
-        spec = SeriesSpec(
-            source=source,
-            native=formula.slug,
-            indicator=formula.slug,
-            entity=entity,
-            frequency=frequency,
-            unit=formula.unit,
-            name=f"{formula.name}, {self._catalog.entities[entity].name}",
-            seasonal_adjustment=next(iter(adjusted)) if len(adjusted) == 1 else None,
-            curve_type=curve[0],
-            compounding=curve[1],
-            allowance_days=max(allowances) if allowances else None,
-            discontinued=all(spec.discontinued for spec in every),
-        )
-        return Plan(spec, formula, tuple(tuple(s.id for s in candidates) for candidates in inputs), mixed)
-
     # -- computing --------------------------------------------------------------------------------------------------
 
     def run(self, batch: Batch, changes: Changes) -> None:
@@ -196,6 +89,9 @@ class Deriver:
         for series in changes:
             self._drop_if_empty(batch, self._specs[series])
         for formula in self._formulas:
+            if formula.operator in SECTIONS:
+                self._compare(batch, formula, changes)
+                continue
             for entity in self._touched(formula, changes):
                 plans = self.plans(formula, entity)
                 before = self._before.pop((formula.slug, entity), plans)
@@ -214,6 +110,10 @@ class Deriver:
             held[slug].add(identifier)
         changed = 0
         for formula in self._formulas:
+            if formula.operator in SECTIONS:
+                changed += self._compare(batch, formula, changes)
+                held.pop(formula.slug, None)
+                continue
             plans = [plan for entity in self._touched(formula, changes) for plan in self.plans(formula, entity)]
             # Whatever else is stored under this formula goes before those that would be computed from it.
             for identifier in sorted(held.pop(formula.slug, set()) - {plan.spec.id for plan in plans}):
@@ -273,7 +173,7 @@ class Deriver:
         if not anew and not any(series in changes for series in every):
             return 0
         frequency = plan.spec.frequency
-        op = operator(plan.formula.operator, plan.formula.params, frequency)
+        op = operator_of(plan.formula, plan.spec.entity, frequency)
         whole = anew or any(changes.get(series, ()) is None for series in every)
         span = (_FIRST, _LAST)
         if not whole:
@@ -289,7 +189,7 @@ class Deriver:
         at_once = op.vector and all(len(candidates) == 1 for candidates in plan.inputs)
         inputs = [
             [
-                self._input(batch, series, span, None if whole else changes.get(series, set()), at_once=at_once)
+                self._input(batch, op, series, span, None if whole else changes.get(series, set()), at_once=at_once)
                 for series in candidates
             ]
             for candidates in plan.inputs
@@ -311,7 +211,7 @@ class Deriver:
         return len(written)
 
     def _input(
-        self, batch: Batch, series: str, span: tuple[int, int], changed: set[int] | None, *, at_once: bool
+        self, batch: Batch, op: Operator, series: str, span: tuple[int, int], changed: set[int] | None, *, at_once: bool
     ) -> InputSeries:
         """One input as stored now. `at_once`: as columns; cell by cell only if some cell turns out to need it."""
         spec = self._specs[series]
@@ -322,9 +222,25 @@ class Deriver:
 
         moved = None if changed is None else frozenset(ordinal(key, spec.frequency) for key in changed)
         if not at_once:
-            return InputSeries(spec.frequency, cells, moved)
+            return InputSeries(spec.frequency, cells, moved, factor=factor(self._catalog, op, spec))
         rows = batch.numbers(handle, span, NO_RELEASE)
         return InputSeries(spec.frequency, cells, moved, Arrays.of_rows(rows, spec.frequency))
+
+    def _compare(self, batch: Batch, formula: Formula, changes: Changes) -> int:
+        """Bring the series of a formula over a group of entities into step; the number of their cells that changed."""
+        count = 0
+        held = {spec.id: spec for (slug, _), specs in self._topics.items() if slug == formula.slug for spec in specs}
+        for spec, target in self._sections.computed(batch, formula, changes, self._specs):
+            known = held.get(spec.id)
+            if known is None and not any(target.values()):
+                continue
+            self.register(spec)
+            written = batch.replace(batch.series(spec, "derived"), target)
+            count += len(written)
+            if written:
+                changes[spec.id] = set(written)
+                self._drop_if_empty(batch, spec)
+        return count
 
     def _vintages(self, batch: Batch, plan: Plan, made: Sequence[Derived]) -> list[Vintage]:
         if not plan.mixed:

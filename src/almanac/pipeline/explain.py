@@ -6,12 +6,14 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import NamedTuple
 
-from almanac.catalog.load import Catalog
+from almanac.catalog.load import Catalog, Formula
 from almanac.derived.base import InputSeries, span_needed
 from almanac.derived.explain import explain
-from almanac.derived.operators import operator
+from almanac.derived.sections import SECTIONS, result_of, section
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import end_of, highest_key, key_at, lowest_key, ordinal
+from almanac.pipeline.plans import factor, operator_of
+from almanac.store.directory import SeriesInfo
 from almanac.store.lookup import history
 from almanac.store.reading import Row, View
 
@@ -47,10 +49,14 @@ class Explainer:
             return self._of_company(view, row)
         formula = self._catalog.formulas.get(spec.indicator)
         lineage = view.directory.lineage(row.lineage) if row.lineage else row.series.inputs
-        infos = [view.directory.series_by_id(name) for name in lineage]
-        if formula is None or len(infos) != len(formula.inputs):
+        infos = [info for name in lineage if (info := view.directory.series_by_id(name)) is not None]
+        if formula is None or len(infos) != len(lineage):
             return None
-        op = operator(formula.operator, formula.params, spec.frequency)
+        if formula.operator in SECTIONS:
+            return _compared(view, row, formula, infos)
+        if len(infos) != len(formula.inputs):
+            return None
+        op = operator_of(formula, spec.entity, spec.frequency)
         end = end_of(row.period)
         days = span_needed(op, spec.frequency, [(end, end)])
         if days is None:
@@ -58,13 +64,38 @@ class Explainer:
         low, high = lowest_key(days[0] - timedelta(days=31)), highest_key(days[1])
         inputs: list[list[InputSeries]] = []
         for info in infos:
-            if info is None:
-                return None
             cells = {ordinal(key, info.spec.frequency): v for key, v in history(view.db, info, low, high).items()}
-            inputs.append([InputSeries(info.spec.frequency, cells)])
+            inputs.append([InputSeries(info.spec.frequency, cells, factor=factor(self._catalog, op, info.spec))])
         found, used = explain(op, spec.frequency, inputs, ordinal(row.period, spec.frequency), row.known)
         cells_used = [
             Input(lineage[one.input], key_at(one.ordinal, inputs[one.input][0].frequency), one.vintage) for one in used
         ]
         unique = list(dict.fromkeys(cells_used))
         return Explanation(found.value if found else None, found.text if found else None, unique)
+
+
+def _compared(view: View, row: Row, formula: Formula, infos: list[SeriesInfo]) -> Explanation:
+    """A value of a formula over a group: its inputs are the cells of every entity it was compared among."""
+    how = section(formula.operator, formula.params)
+    frequency = row.series.spec.frequency
+    output = ordinal(row.period, frequency)
+    group: dict[str, list[InputSeries]] = {}
+    for info in infos:
+        cells: dict[int, list[Vintage]] = {}
+        for number in {output, how.base(output)}:
+            end = end_of(key_at(number, frequency))
+            first = end.replace(day=1) if frequency.months else end
+            cells |= {
+                ordinal(key, frequency): found
+                for key, found in history(view.db, info, lowest_key(first), highest_key(end)).items()
+            }
+        group[info.spec.entity] = [InputSeries(frequency, cells)]
+    found, used = result_of(how, group, output, row.series.spec.entity, row.known)
+    places = (output, how.base(output)) if how.years else (output,)
+    inputs = [
+        Input(info.id, key_at(place, frequency), vintage)
+        for info in infos
+        if info.spec.entity in used
+        for place, vintage in zip(places, used[info.spec.entity][1], strict=True)
+    ]
+    return Explanation(found.value if found else None, None, inputs)

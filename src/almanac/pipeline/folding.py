@@ -80,6 +80,7 @@ class Folding:
             payloads.note_release(db, self._source.id, release.native, release.name, release.url)
         for dated in parsed.release_dates:
             payloads.note_release_date(db, self._source.id, dated.release, dated.day.toordinal(), row.ref)
+        self._world.releases.note(row, parsed)
         return unmapped
 
     def _note(self, batch: Batch, spec: SeriesSpec, changed: list[int], changes: Changes) -> None:

@@ -276,6 +276,7 @@ class Ingest:
             self.write(batch, judged, changes)
             self._world.deriver.run(batch, changes)
             self._world.books.run(batch)
+            self._world.releases.run(batch, changes)
 
 
 def from_mirror(

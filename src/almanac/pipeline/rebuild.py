@@ -60,6 +60,7 @@ def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) ->
             newest[source.id] = max(newest.get(source.id, 0), capture.ingested_at)
         world.deriver.run(batch, changes)
         world.books.run(batch)
+        world.releases.run(batch, changes)
         for key, run in runs.items():
             run.finish()
             _remember_health(world, key, newest[key])
@@ -77,4 +78,4 @@ def _remember_health(world: World, source: str, newest: int) -> None:
 def recompute(world: World) -> int:
     """Compute all derived series anew and write differences only. Returns the number of cells changed: 0 in a healthy store."""
     with world.batch("derive") as batch:
-        return world.deriver.recompute(batch) + world.books.recompute(batch)
+        return world.deriver.recompute(batch) + world.books.recompute(batch) + world.releases.recompute(batch)

@@ -72,3 +72,4 @@ def _write(world: World, kept: list[tuple[Ingest, Capture, bytes]]) -> None:
             run.write(batch, one, changes)
         world.deriver.run(batch, changes)
         world.books.run(batch)
+        world.releases.run(batch, changes)

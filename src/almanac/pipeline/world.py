@@ -15,6 +15,7 @@ from almanac.config import Settings, real_time
 from almanac.domain.rights import Consent
 from almanac.pipeline.books import Books
 from almanac.pipeline.derivation import Deriver
+from almanac.pipeline.release_events import ReleaseEvents
 from almanac.store import records, sqlite
 from almanac.store.directory import MIXED_SOURCE
 from almanac.store.folder import Folder
@@ -42,6 +43,7 @@ class World:
 
     deriver: Deriver
     books: Books
+    releases: ReleaseEvents
     #: The data version whose series the deriver knows; None where it may know of some that are not there.
     _known: int | None = None
     _rebuilding = False
@@ -83,6 +85,7 @@ class World:
 
             parts = [catalog_part()]
         self.catalog: Catalog = load(parts)
+        self.releases = ReleaseEvents(self.catalog, self.db, simulated_world=self.kind == SIMULATED)
         if not self._rebuilding:
             self.sync()
             self.renew()
@@ -109,6 +112,7 @@ class World:
         except BaseException:
             self._known = None
             self.books.forget()
+            self.releases.forget()
             raise
         self._known = batch.version if batch.changed else batch.version - 1
 
@@ -138,13 +142,15 @@ class World:
     def write_catalog(self, batch: Batch) -> None:
         """Write the reference records into the store as part of a batch."""
         records.sync(self.db, batch, self._records(), self._orders())
+        self.releases.write_meetings(batch)
 
     def sync(self) -> None:
         """Bring the reference records, consents and orders of preference in the store into step with catalogue and settings."""
         kinds, orders = self._records(), self._orders()
-        if records.differs(self.db, kinds, orders):
+        if records.differs(self.db, kinds, orders) or self.releases.meetings_differ():
             with self.batch("catalogue") as batch:
                 records.sync(self.db, batch, kinds, orders)
+                self.releases.write_meetings(batch)
 
     def _records(self) -> dict[str, dict[str, msgspec.Struct]]:
         catalog = self.catalog
@@ -165,6 +171,7 @@ class World:
             "entity": dict(catalog.entities),
             "consent": dict(consents),
             "unit": dict(catalog.units),
+            "release": {one.type: one for one in self.releases.releases},
         }
 
     def _belongs(self, simulated: bool, source: str) -> bool:

@@ -71,10 +71,14 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def window_begins(period: int) -> date:
-    """The last day that ended too long before a reading to be compared with it."""
+    """The first last day of a period that a reading is compared with: the same day ten years before its own."""
     end = end_of(period)
     # The last day of a month ten years ago is the last day of that month: February has a say.
-    return end.replace(year=end.year - YEARS, day=min(end.day, 28)) if end.month == 2 else end.replace(year=end.year - YEARS)
+    return (
+        end.replace(year=end.year - YEARS, day=min(end.day, 28))
+        if end.month == 2
+        else end.replace(year=end.year - YEARS)
+    )
 
 
 def figures(
@@ -113,7 +117,9 @@ def figures(
     if actual is not None and level_free:
         begins = window_begins(period)
         among = [
-            one.value for one in known.values() if one.value is not None and one.period < period and end_of(one.period) > begins
+            one.value
+            for one in known.values()
+            if one.value is not None and one.period < period and end_of(one.period) >= begins
         ]
         z_score, percentile = place(actual, among)
     return Figures(actual, previous, revised, change, z_score, percentile)

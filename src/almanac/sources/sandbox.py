@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from almanac.domain.observations import wire_time
+from almanac.sources.sandbox_calendars import MEETINGS, RELEASE_DAYS, calendars
 from almanac.sources.sandbox_companies import SEC
 from almanac.sources.sandbox_companies import companies as company_pages
 from almanac.sources.sandbox_content import everything
@@ -65,6 +66,8 @@ def catalog_part() -> dict[str, Any]:
             _provider("sandbox-mof", "Simulated Ministry of Finance Japan", "treasury"),
             _provider("sandbox-fred", "Simulated FRED", "service"),
             _provider("sandbox-licensed", "Simulated licensed publisher", "service"),
+            _provider(RELEASE_DAYS, "Simulated Bureau of Labor Statistics", "statistics_office"),
+            _provider(MEETINGS, "Simulated central banks", "central_bank"),
             _provider(SEC, "Simulated regulator of companies", "regulator"),
         ],
         "source": [
@@ -74,6 +77,8 @@ def catalog_part() -> dict[str, Any]:
             _source(FRED, "sandbox-fred", "Simulated FRED and ALFRED", "fred", "DWMQA") | {"stores_vintages": True},
             _source(LICENSED, "sandbox-licensed", "Simulated licensed series", "fred", "DWMQA", reason=_WITHHELD)
             | {"stores_vintages": True},
+            _source(RELEASE_DAYS, RELEASE_DAYS, "Simulated schedule of releases", "bls_calendar", ""),
+            _source(MEETINGS, MEETINGS, "Simulated meetings of central banks", "bls_calendar", ""),
             _source(SEC, SEC, "Simulated company filings", "sec", "QSNA") | {"stores_vintages": True},
         ],
         "series": [
@@ -132,7 +137,7 @@ def world(now: int, observations: int | None = None, *, companies: bool = True) 
     if now < int(EARLIEST.timestamp()):
         raise ValueError(f"now: the simulated world begins at {EARLIEST:%Y-%m-%d}, not at {wire_time(now)}")
     economy = Economy(datetime.fromtimestamp(now, UTC).date())
-    captures = [*treasury(economy, now), *mof(economy, now), *fred(economy, now, observations)]
+    captures = [*treasury(economy, now), *mof(economy, now), *fred(economy, now, observations), *calendars(now)]
     captures.sort(key=lambda capture: capture.fetched_at)
     if companies:
         captures += sorted(company_pages(now), key=lambda capture: capture.fetched_at)

@@ -14,6 +14,7 @@ import apsw
 import msgspec
 
 from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
+from almanac.domain.releases import Release
 from almanac.domain.rights import Consent, Exposure, derived, effective
 from almanac.store.fragments import dumps
 
@@ -75,6 +76,7 @@ class Directory:
         self.entities = self._records("entity", Entity)
         self.consents = self._records("consent", Consent)
         self.units = self._records("unit", Unit)
+        self.releases = self._records("release", Release)
         self._indicator_names: dict[str, str] = {}
         for indicator in self.indicators.values():
             for name in (indicator.slug, indicator.id, *indicator.aliases):

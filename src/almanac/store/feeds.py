@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 
 import apsw
 
@@ -31,15 +32,23 @@ def observed(view: View) -> Iterator[SeriesInfo]:
 
     Those of companies are left out: they come and go with their companies, and a source may have a million.
     """
-    for (number,) in sqlite.rows(view.db, _OBSERVED):
+    for number, _, _ in sorted(sqlite.rows(view.db, _OBSERVED), key=itemgetter(1, 2)):
         yield view.directory.series(number)
 
 
 def feeds(view: View, freshness: Callable[[SeriesInfo], str]) -> dict[str, Feed]:
-    """Source → its series by freshness. A source without any is not there."""
+    """Source → its series by freshness. A source without any is not there.
+
+    Of companies' series the newest of each frequency speaks for all: where it is stale, so is every other.
+    """
     found: dict[str, Feed] = {}
     for series in observed(view):
         found.setdefault(series.source.id, Feed()).count(series.spec, freshness(series))
+    # The one slow part where there are many companies: looked up once for each state of the store.
+    if _OF_COMPANIES not in view.named:
+        view.named[_OF_COMPANIES] = sqlite.rows(view.db, _OF_COMPANIES)
+    for number, source, _, _ in view.named[_OF_COMPANIES]:
+        found.setdefault(source, Feed()).words.add(freshness(view.directory.series(number)))
     return found
 
 
@@ -48,8 +57,13 @@ _UNREADABLE = (
     " (SELECT 1 FROM payload q WHERE q.source = p.source AND q.state = 'folded' AND q.url = p.url"
     " AND (q.fetched_at, q.sha256) > (p.fetched_at, p.sha256)) GROUP BY source"
 )
-#: Ids of companies begin alike.
+#: Ids of companies begin alike. By topic first: a source may have a million series of companies.
 _OBSERVED = (
-    "SELECT series FROM series JOIN topic USING(topic) WHERE kind = 'raw' AND rows > 0"
-    " AND NOT (entity >= 'company_' AND entity < 'company`') ORDER BY source, id"
+    "SELECT series, source, id FROM topic CROSS JOIN series USING(topic) WHERE kind = 'raw' AND rows > 0"
+    " AND NOT (entity >= 'company_' AND entity < 'company`')"
+)
+#: SQLite takes the other columns from the row that has the maximum.
+_OF_COMPANIES = (
+    "SELECT series, source, frequency, max(last_period) FROM topic JOIN series USING(topic) WHERE kind = 'raw' AND rows > 0"
+    " AND entity >= 'company_' AND entity < 'company`' GROUP BY source, frequency"
 )

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from datetime import date
+from itertools import islice
+from typing import NamedTuple
 
 from almanac.domain.observations import FORECAST
 from almanac.domain.periods import lowest_key
 from almanac.store.directory import SeriesInfo
 from almanac.store.reading import View
 
+#: Later than anything is known.
+_EVER = 1 << 62
+
 
 class Past(NamedTuple):
-    """One number of a series. `period` is a key, `known` unix seconds. `withheld`: the number may not be sent or counted."""
+    """One number of a series. `period` is a key, `known` unix seconds. `withheld`: it may be neither sent nor counted."""
 
     period: int
     value: float
@@ -28,41 +34,27 @@ def newest(
 
     As known at `as_of` (unix seconds), where that is given. Forecasts, texts and withdrawn values are left out.
     """
-    values: list[Any] = [series.topic, series.number, period, version]
-    if as_of is not None:
-        values.append(as_of)
-    return _first(view, series, _NEWEST if as_of is None else _NEWEST_THEN, values, limit)
+    return list(islice(_walk(view, series, 0, period, version, as_of), limit))
 
 
-def before(view: View, series: SeriesInfo, since: int, period: int, *, version: int, as_of: int) -> list[Past]:
-    """
-    The numbers of a series in periods that end on or after a day (its ordinal) and come before `period` (a key), oldest first.
-
-    As known at `as_of`, unix seconds.
-    """
-    low = since << _DAY_BITS
-    found = view.db.execute(_STRETCH, (series.topic, series.number, period, version, as_of, low))
-    return [past for row in found if (past := _past(view, series, row)) is not None]
+def before(view: View, series: SeriesInfo, since: date, period: int, *, version: int, as_of: int) -> list[Past]:
+    """The same of all periods before `period` that end on `since` or later, newest first, as known at `as_of`."""
+    return list(_walk(view, series, lowest_key(since), period - 1, version, as_of))
 
 
-def _first(view: View, series: SeriesInfo, sql: str, values: list[Any], limit: int) -> list[Past]:
-    kept: list[Past] = []
-    for row in view.db.execute(sql, values):
-        past = _past(view, series, row)
-        if past is not None:
-            kept.append(past)
-            if len(kept) == limit:
-                break
-    return kept
+def _walk(view: View, series: SeriesInfo, low: int, high: int, version: int, as_of: int | None) -> Iterator[Past]:
+    """Numbers of the periods between two keys, inclusive, newest first."""
+    known_by = _EVER if as_of is None else as_of
+    values = (series.topic, series.number, low, high, version, known_by)
+    for period, value, lineage, flags, known in view.db.execute(_STATES, values):
+        if value is not None and not flags & FORECAST:
+            shut = view.directory.row_rights(series, lineage).withheld
+            yield Past(period, value, known, lineage, shut)
 
 
-def _past(view: View, series: SeriesInfo, row: tuple[Any, ...]) -> Past | None:
-    period, value, known, lineage, flags = row
-    if value is None or flags & FORECAST:
-        return None
-    return Past(period, value, known, lineage, view.directory.row_rights(series, lineage).withheld)
-
-
-#: Bits of a period's key below those of its last day.
-_DAY_BITS = (lowest_key(date_one := __import__("datetime").date(1, 1, 1)) // date_one.toordinal()).bit_length() - 1
-_OPEN = "from_version <= ?4 AND to_version > ?4"
+#: The last state of each period: where `max` picks a row, SQLite takes the other columns from it.
+_STATES = (
+    "SELECT period, value, lineage, flags, max(known_at) FROM vintages"
+    " WHERE topic = ?1 AND series = ?2 AND period BETWEEN ?3 AND ?4"
+    " AND from_version <= ?5 AND to_version > ?5 AND known_at <= ?6 GROUP BY period ORDER BY period DESC"
+)

@@ -15,7 +15,7 @@ import apsw
 
 #: `to_version` of a row that has not ended.
 OPEN = 1 << 62
-SCHEMA = "2"
+SCHEMA = "3"
 
 
 class StoreError(Exception):

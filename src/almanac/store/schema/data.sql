@@ -82,3 +82,9 @@ CREATE TABLE release(
 CREATE TABLE release_date(
   source TEXT NOT NULL, native TEXT NOT NULL, day INTEGER NOT NULL, known_at INTEGER NOT NULL, payload INTEGER NOT NULL,
   PRIMARY KEY(source, native, day)) WITHOUT ROWID, STRICT;
+-- What each payload of a calendar said of each entry: a move is only seen beside what was said before.
+CREATE TABLE calendar_entry(
+  source TEXT NOT NULL, native TEXT NOT NULL, uid TEXT NOT NULL, known_at INTEGER NOT NULL,
+  fetched_at INTEGER NOT NULL, sha256 TEXT NOT NULL,
+  body TEXT NOT NULL,                       -- domain.releases.Entry as JSON
+  PRIMARY KEY(source, native, uid, known_at)) WITHOUT ROWID, STRICT;

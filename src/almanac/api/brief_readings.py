@@ -1,0 +1,253 @@
+"""The readings of a brief: a country's own, and where they stand among those of other countries and in their own past."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import NamedTuple
+
+import msgspec
+
+from almanac.api.access import Exit
+from almanac.api.brief_records import BriefReading
+from almanac.api.endpoint import Context
+from almanac.api.params import day_of
+from almanac.api.records import RowRights
+from almanac.api.screening import Held, Lined, lined
+from almanac.domain.periods import add_months, end_of, freshness
+from almanac.domain.reference import Entity
+from almanac.reports import briefs
+from almanac.reports.brief_measures import Measure, Section
+from almanac.reports.brief_sentences import Reading, Standing
+from almanac.store import history
+from almanac.store.directory import SeriesInfo, SeriesRights
+from almanac.store.fragments import shortest
+
+_DECADE_MONTHS = 120
+
+
+class Peer(NamedTuple):
+    """A country's public reading that is fresh."""
+
+    entity: str
+    value: float
+    unit: str
+    frequency: str
+    known: int
+    curve: str | None
+
+
+class Measured(NamedTuple):
+    """One measure of one country: for the words (None: withheld), and for the wire. `used`: knowledge times of the rows."""
+
+    reading: Reading | None
+    record: BriefReading
+    used: tuple[int, ...]
+    #: Kinds of curve it was ranked among, its own first.
+    curves: tuple[str, ...] = ()
+
+
+class Gathered(NamedTuple):
+    """What there is of a section. `beyond`: older readings than the plan reaches."""
+
+    measured: list[Measured]
+    beyond: bool
+
+
+class Peers:
+    """What the readings of all countries are at one state of the data and one moment; measure by measure, as asked for."""
+
+    def __init__(self, entities: Sequence[Entity]) -> None:
+        self.entities = tuple(entities)
+        self.row = {entity.id: row for row, entity in enumerate(self.entities)}
+        self._fresh: dict[str, tuple[Peer, ...]] = {}
+
+    def fresh(self, slug: str, make: Callable[[], tuple[Peer, ...]]) -> tuple[Peer, ...]:
+        """The peers of an indicator. Two threads may make them at once, and make the same."""
+        found = self._fresh.get(slug)
+        if found is None:
+            found = self._fresh[slug] = make()
+        return found
+
+
+class Gatherer:
+    """Finds the readings of one country for one request."""
+
+    def __init__(self, held: Held, ctx: Context, entity: Entity) -> None:
+        self._held, self._ctx, self._entity = held, ctx, entity
+        self._exit = Exit.of(ctx)
+        self._as_of: int | None = ctx.params["as_of"]
+        self._today = day_of(ctx.as_of)
+        view = ctx.view
+        # What peers follow from: the data, the rights of now, the moment, and what the plan reaches.
+        key = ("brief peers", view.epoch, view.version, view.directory.reference, ctx.version, self._as_of, ctx.window_start, self._today)  # fmt: skip
+        self._peers: Peers = held.once(key, self._everyone)
+        self._numbers = held.readings.numbers(one.id for one in self._peers.entities)
+
+    def _everyone(self) -> Peers:
+        there = self._ctx.view.directory.entities.values()
+        return Peers([one for one in there if one.kind in {"country", "region"}])
+
+    def gather(self, section: Section, *, own_bank: bool) -> Gathered:
+        """The readings of a section, in the order of its measures."""
+        found: list[Measured] = []
+        settled: set[str] = set()
+        beyond = False
+        for measure in section.measures:
+            group = measure.instead_of or measure.slug
+            if group in settled or (measure.own_bank and not own_bank):
+                continue
+            if measure.slug not in self._ctx.view.directory.indicators:
+                continue
+            column = lined(self._held, self._ctx, measure.slug, self._numbers)
+            row = self._peers.row[self._entity.id]
+            if column.places[row] < 0:
+                beyond = beyond or self._exists(column, row)
+                continue
+            one = self._measured(measure, column, row)
+            found.append(one)
+            if one.reading is not None and one.reading.freshness == "fresh":
+                settled.add(group)
+        return Gathered(found, beyond)
+
+    def _exists(self, column: Lined, row: int) -> bool:
+        """Whether there is a reading, which then lies before the plan's window."""
+        return bool(column.column.rows(self._numbers)[row] >= 0)
+
+    def _measured(self, measure: Measure, column: Lined, row: int) -> Measured:
+        ctx, place = self._ctx, column.places[row]
+        series = ctx.view.directory.series(column.series(row))
+        period, known = int(column.column.periods[place]), column.known(row)
+        past = history.newest(ctx.view, series, period, version=ctx.version, as_of=self._as_of)
+        lineage = past[0].lineage if past and past[0].period == period else 0
+        rights = ctx.view.directory.row_rights(series, lineage)
+        fresh = self._exit.freshness(series)
+        if rights.withheld or column.column.withheld[place]:
+            return Measured(None, _record(ctx, measure, series, period, fresh, rights), (known,))
+        before = next(
+            (one for one in past if one.period < period and not one.withheld and self._reached(one.period)), None
+        )
+        value = float(column.values[row])
+        reading = Reading(
+            measure,
+            value,
+            series.spec.unit,
+            period,
+            series.spec.frequency,
+            fresh,
+            None if before is None else before.value,
+            None if before is None else before.period,
+            self._percentile(series, period, value, known) if measure.growth else None,
+        )
+        peers = self._among(measure, series, fresh)
+        reading = reading._replace(standing=briefs.standing(value, sorted(one.value for one in peers)))
+        record = _record(ctx, measure, series, period, fresh, rights, reading)
+        used = [known, *(one.known for one in peers)] + ([] if before is None else [before.known])
+        kinds = sorted({one.curve for one in peers if one.curve is not None})
+        own = series.spec.curve_type
+        return Measured(reading, record, tuple(used), () if own is None or not kinds else (own, *kinds))
+
+    def _reached(self, period: int) -> bool:
+        start = self._ctx.window_start
+        return start is None or end_of(period) >= start
+
+    def _percentile(self, series: SeriesInfo, period: int, value: float, known: int) -> float | None:
+        """Among the ten years before, as known when the reading was; None where they are not all there or not reached."""
+        end = end_of(period)
+        since = add_months(end, -_DECADE_MONTHS)
+        if not self._reached_day(since):
+            return None
+        found = history.before(self._ctx.view, series, since, period, version=self._ctx.version, as_of=known)
+        if (
+            not found
+            or (end - end_of(found[-1].period)).days < briefs.DECADE_DAYS
+            or any(one.withheld for one in found)
+        ):
+            return None
+        return briefs.percentile(value, [one.value for one in found])
+
+    def _reached_day(self, day: date) -> bool:
+        return self._ctx.window_start is None or day >= self._ctx.window_start
+
+    def _among(self, measure: Measure, series: SeriesInfo, fresh: str) -> list[Peer]:
+        """Countries that a fresh reading of this country is ranked among, itself one of them; none where it is not ranked."""
+        if not measure.ranked or fresh != "fresh" or self._entity.kind != "country":
+            return []
+        spec = series.spec
+        peers = self._peers.fresh(measure.slug, lambda: self._fresh(measure))
+        return [
+            one for one in peers if one.unit == spec.unit and (measure.instant or one.frequency == spec.frequency.value)
+        ]
+
+    def _fresh(self, measure: Measure) -> tuple[Peer, ...]:
+        """Every country's fresh public reading."""
+        directory = self._ctx.view.directory
+        column = lined(self._held, self._ctx, measure.slug, self._numbers)
+        found = []
+        for row, entity in enumerate(self._peers.entities):
+            value = float(column.values[row])
+            if entity.kind != "country" or value != value or (measure.own_bank and shares(entity)):  # noqa: PLR0124 - NaN
+                continue
+            series = directory.series(column.series(row))
+            if self._freshness(series, column.end(row)) == "fresh":
+                spec = series.spec
+                found.append(
+                    Peer(entity.id, value, column.unit(row), spec.frequency.value, column.known(row), spec.curve_type)
+                )
+        return tuple(found)
+
+    def _freshness(self, series: SeriesInfo, end: date) -> str:
+        """As the row would say. The latest reading is of its series' newest period, so that need not be looked up."""
+        spec = series.spec
+        if spec.discontinued or spec.judged_by_fetch:
+            return self._exit.freshness(series)
+        return freshness(end, self._today, spec.allowance_days or spec.frequency.allowance_days)
+
+
+def shares(entity: Entity) -> bool:
+    """Whether a country uses the euro, so that another's central bank sets its policy rate."""
+    return entity.kind == "country" and entity.currency == "EUR"
+
+
+def _record(
+    ctx: Context, measure: Measure, series: SeriesInfo, period: int, fresh: str, rights: SeriesRights,
+    reading: Reading | None = None,
+) -> BriefReading:  # fmt: skip
+    """A reading on the wire; without its numbers where there is none to be sent."""
+    value = previous = change = percentile = None
+    standing: Standing | None = None
+    if reading is not None:
+        value, previous, percentile, standing = reading.value, reading.previous, reading.percentile, reading.standing
+        change = None if previous is None else value - previous
+    return BriefReading(
+        indicator_id=f"indicator_{measure.slug}",
+        name=ctx.view.directory.indicators[measure.slug].name,
+        value=_number(value),
+        unit=series.spec.unit,
+        period_end=f"{end_of(period).isoformat()}T00:00:00Z",
+        previous=_number(previous),
+        change=_number(change),
+        percentile10y=_number(percentile),
+        peer_rank=None if standing is None else standing.rank,
+        peer_count=None if standing is None else standing.of,
+        freshness_status=fresh,  # type: ignore[arg-type]  # one of the three words
+        series_id=series.id,
+        rights=row_rights(rights),
+    )
+
+
+def row_rights(rights: SeriesRights) -> RowRights:
+    """Rights as a record."""
+    return RowRights(
+        exposure=rights.exposure.name,  # type: ignore[arg-type]  # the names of the enumeration are these
+        redistributable=not rights.withheld,
+        value_withheld=rights.withheld,
+        reason=rights.reason,
+        license=rights.license,
+        attribution=rights.attribution,
+    )
+
+
+def _number(value: float | None) -> float | None:
+    """A number as the wire writes it."""
+    return None if value is None else msgspec.Raw(shortest(value).encode())  # type: ignore[return-value]  # encoded already

@@ -1,0 +1,201 @@
+"""GET /briefs/{country}: a country in words, six sections of text and readings, what comes and what came."""
+
+from __future__ import annotations
+
+import heapq
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import msgspec
+
+from almanac.api.brief_readings import Gathered, Gatherer, shares
+from almanac.api.brief_records import Brief, BriefSection
+from almanac.api.endpoint import Context, Endpoint, Item
+from almanac.api.errors import ApiError, quoted
+from almanac.api.event_records import Event
+from almanac.api.events import records as event_records
+from almanac.api.filters import AS_OF
+from almanac.api.params import DAY_SECONDS
+from almanac.api.screening import Held
+from almanac.domain.observations import wire_time
+from almanac.domain.reference import Entity
+from almanac.reports import briefs
+from almanac.reports.brief_measures import SECTIONS, Section
+from almanac.reports.brief_sentences import Reading
+from almanac.store import events
+
+#: Briefs remembered whole, some twenty kilobytes each.
+_HELD = 256
+_EVENTS = 10
+_SOURCES = 3
+_COMING = ("scheduled", "rescheduled", "tentative")
+_OFFICIAL = ("macro_release", "central_bank")
+
+#: The newest release summaries of a country, as objects for the wire, and the knowledge times of the rows they are made of.
+Releases = Callable[[Context, Entity], tuple[list[dict[str, Any]], list[int]]]
+
+
+def no_releases(_ctx: Context, _entity: Entity) -> tuple[list[dict[str, Any]], list[int]]:
+    """Where there are no release summaries."""
+    return [], []
+
+
+class Briefs:
+    """Briefs of one process."""
+
+    def __init__(self, held: Held, releases: Releases) -> None:
+        self._held, self._releases = held, releases
+        self._lock = threading.Lock()
+        self._made: OrderedDict[Hashable, bytes] = OrderedDict()
+
+    def brief(self, ctx: Context) -> Item:
+        """The brief of one country."""
+        entity = _entity(ctx)
+        view = ctx.view
+        # All that a brief follows from; the day because of freshness, of the plan's window and of what is still to come.
+        key = (
+            entity.id, view.epoch, view.version, view.directory.reference, ctx.params["as_of"], ctx.window_start,
+            ctx.now // DAY_SECONDS,
+        )  # fmt: skip
+        with self._lock:
+            found = self._made.get(key)
+            if found is not None:
+                self._made.move_to_end(key)
+                return Item(found)
+        made = self._written(ctx, entity)
+        with self._lock:
+            self._made[key] = made
+            while len(self._made) > _HELD:
+                self._made.popitem(last=False)
+        return Item(made)
+
+    def _written(self, ctx: Context, entity: Entity) -> bytes:
+        gatherer = Gatherer(self._held, ctx, entity)
+        place = briefs.Place(entity.name, shares(entity))
+        gathered = {one.key: gatherer.gather(one, own_bank=not place.shares) for one in SECTIONS}
+        readings = {key: _readings(found) for key, found in gathered.items()}
+        coming, coming_known = _upcoming(ctx, entity)
+        came, came_known = self._releases(ctx, entity)
+        used = [known for found in gathered.values() for one in found.measured for known in one.used]
+        used += coming_known + came_known
+        asked = ctx.params["as_of"]
+        moment = asked if asked is not None else max(used, default=None)
+        records = {key: [one.record for one in found.measured] for key, found in gathered.items()}
+        told = Brief(
+            entity_id=entity.id,
+            name=entity.name,
+            country=entity.iso3 or entity.rates_scope or entity.iso2 or entity.id,
+            as_of=None if moment is None else wire_time(moment),
+            headline=briefs.headline(place, readings),
+            sections=[
+                BriefSection(
+                    key=one.key,
+                    title=one.title,
+                    text=briefs.text(
+                        one, place, _found(ctx, entity, one, gathered[one.key]), _curves(gathered[one.key])
+                    ),
+                    readings=records[one.key],
+                )
+                for one in SECTIONS
+            ],
+            upcoming_events=coming,
+            recent_releases=came,
+            derived_from=sorted({one.series_id for found in records.values() for one in found}),
+        )
+        encoded: bytes = msgspec.json.encode(told)
+        return encoded
+
+
+def _entity(ctx: Context) -> Entity:
+    """The country the path names. Raises ApiError 404."""
+    name = ctx.path["country"]
+    found = ctx.view.directory.country(name)
+    if found is None:
+        raise ApiError(
+            404,
+            f"there is no country {quoted(name)}: give an ISO-2 or ISO-3 code, an id or a slug; EUR for the euro area",
+            {"parameter": "country"},
+        )
+    entity: Entity = found
+    return entity
+
+
+def _readings(found: Gathered) -> list[Reading]:
+    return [one.reading for one in found.measured if one.reading is not None]
+
+
+def _curves(found: Gathered) -> dict[str, Sequence[str]]:
+    return {one.reading.measure.slug: one.curves for one in found.measured if one.reading is not None and one.curves}
+
+
+def _found(ctx: Context, entity: Entity, section: Section, gathered: Gathered) -> briefs.Found:
+    readings = _readings(gathered)
+    withheld = len(readings) < len(gathered.measured)
+    return briefs.Found(readings, withheld, gathered.beyond, [] if readings else _sources(ctx, entity, section))
+
+
+def _sources(ctx: Context, entity: Entity, section: Section) -> list[str]:
+    """Names of the preferred sources of a section's raw indicators, but for those of other countries."""
+    directory = ctx.view.directory
+    names: dict[str, None] = {}
+    for slug in section.raw:
+        indicator = directory.indicators.get(slug)
+        for source in indicator.preferred if indicator is not None else ():
+            known = directory.sources.get(source)
+            provider = None if known is None else directory.providers.get(known.provider)
+            if known is None or provider is None or provider.country not in {None, entity.id}:
+                continue
+            if provider.kind == "central_bank" and provider.country is None and entity.currency != "EUR":
+                continue  # the euro area's own
+            names[f"{known.name} ({provider.name})"] = None
+    return list(names)[:_SOURCES]
+
+
+def _upcoming(ctx: Context, entity: Entity) -> tuple[list[Event], list[int]]:
+    """
+    The next official events of the country itself, soonest first.
+
+    Without `as_of` they are those from the beginning of today on that have not happened yet as far as is known: the same
+    answer all day.
+    """
+    asked = ctx.params["as_of"]
+    start = ctx.now - ctx.now % DAY_SECONDS if asked is None else asked + 1
+    walks = []
+    for category in _OFFICIAL:
+        for status in _COMING:
+            wanted = events.Wanted(category=category, status=status, countries=(entity.id,), occurred_from=start)
+            found, _ = events.page(
+                ctx.view.db,
+                wanted,
+                version=ctx.version,
+                known_by=ctx.as_of,
+                descending=False,
+                after=None,
+                limit=_EVENTS,
+            )
+            walks.append([one for one in found if one.entity in {None, entity.id}])
+    chosen = list(heapq.merge(*walks, key=lambda one: (one.occurred_at, one.event)))[:_EVENTS]
+    return event_records(ctx, chosen), [one.known_at for one in chosen]
+
+
+def endpoint(held: Held, releases: Releases = no_releases) -> Endpoint:
+    """The brief of a country."""
+    return Endpoint(
+        path="/briefs/{country}",
+        operation_id="getCountryBrief",
+        summary="A country in words",
+        description="Headline and six sections (growth, inflation, labour market, interest rates, external position, public finances), "
+        "written by rule from the latest readings: every number in a text is one of them. Ranks are among countries, 1 the "
+        "highest value; ranks and percentiles are over public values only. Then the next official events and the newest "
+        "releases. By ISO-2, ISO-3, id or slug; EUR for the euro area.",
+        handler=Briefs(held, releases).brief,
+        scope="analytics:read",
+        params=(AS_OF,),
+        kind="item",
+        record=Brief,
+        dated=True,
+        heavy=lambda _: True,
+        tag="Analytics",
+    )

@@ -1,0 +1,244 @@
+"""Readings of releases at read time: numbers as known at a moment, and what may be sent of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from almanac.api.endpoint import Context
+from almanac.api.records import Record, RowRights, Time
+from almanac.domain.observations import FORECAST, observation_id, wire_time
+from almanac.domain.periods import Frequency, Period, end_of, highest_key, lowest_key
+from almanac.domain.releases import Release, period_before
+from almanac.reports import releases as report
+from almanac.store import releases as store
+from almanac.store.covered import cover
+from almanac.store.directory import SeriesInfo, SeriesRights
+
+#: A measure of a release that is known later than so many seconds after the release itself is none of it.
+_TOGETHER = 86_400
+
+
+class ReleaseReading(Record):
+    """One measure of a release, as known when it was out. Numbers are in `unit`; `percentile10y` is from 0 to 100."""
+
+    indicator_id: str
+    unit: str | None
+    actual: float | None
+    previous: float | None
+    revised_previous: float | None
+    change: float | None
+    z_score_10y: float | None = msgspec.field(name="zScore10y")
+    percentile_10y: float | None = msgspec.field(name="percentile10y")
+    observation_id: str
+    rights: RowRights
+
+
+class ReleaseSummary(Record):
+    """What one publication said, beside what was known before. `releasedAt` of a release known to the day is its last second."""
+
+    id: str
+    release: str
+    name: str
+    country: str | None
+    entity_id: str
+    period: str
+    period_end: Time
+    released_at: Time
+    observed_at: Time
+    source_id: str
+    provider_id: str
+    headline: str
+    readings: list[ReleaseReading]
+
+
+class _Read(NamedTuple):
+    series: SeriesInfo
+    rights: SeriesRights
+    #: Knowledge time of the cell's first vintage, and of the one shown.
+    first: int
+    known: int
+    figures: report.Figures
+    observation: str
+    before: int | None
+
+
+def _series(ctx: Context, data: str, entity: str, slug: str, frequency: Frequency) -> SeriesInfo | None:
+    found: SeriesInfo | None = ctx.view.directory.series_by_id(f"{data}:{entity}:{slug}:{frequency.value}")
+    return found
+
+
+def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by: int) -> _Read | None:
+    """
+    The reading of one cell, None where there was none by the moment `by` (unix seconds).
+
+    `since`: when the release it belongs to was out: the numbers are those known then, or within a day of it. None: those
+    known at `by`.
+    """
+    spec = series.spec
+    if spec.frequency is Frequency.DAILY:
+        lowest = lowest_key(end_of(period)) - (10 << 14)  # the last ten days have a business day
+    else:
+        lowest = lowest_key(min(report.window_begins(period), end_of(period_before(period, spec.frequency))))
+    latest = by if since is None else min(by, since + _TOGETHER - 1)
+    span = (lowest, highest_key(end_of(period)))
+    found = store.known(ctx.view.db, series.topic, series.number, span, ctx.version, latest)
+    mine = [row for row in found if row[0] == period and not row[3] & FORECAST]
+    first = next((row[1] for row in mine if row[2] is not None), None)
+    if first is None:
+        return None
+    at = latest if since is None else max(since, first)
+    shown = [row for row in mine if row[1] <= at][-1]
+    rights = ctx.view.directory.row_rights(series, shown[4])
+    before = _before(ctx, found, period, spec.frequency)
+    if rights.withheld:
+        figures = report.Figures()
+        observation = cover(series.id, period, shown[1])
+    else:
+        figures = report.figures(
+            (report.Point(row[0], row[1], row[2]) for row in found),
+            period,
+            before,
+            first,
+            at,
+            vintages=series.source.stores_vintages,
+            level_free=spec.unit in report.LEVEL_FREE,
+        )
+        observation = observation_id(series.id, period, shown[1], shown[2], None)
+    return _Read(series, rights, first, shown[1], figures, observation, before)
+
+
+def _before(
+    ctx: Context, found: list[tuple[int, int, float | None, int, int]], period: int, frequency: Frequency
+) -> int | None:
+    """The period before, where this request may see it."""
+    if frequency is Frequency.DAILY:
+        before = max((row[0] for row in found if row[0] < period), default=None)
+    else:
+        before = period_before(period, frequency)
+    if before is None or (ctx.window_start is not None and end_of(before) < ctx.window_start):
+        return None
+    return before
+
+
+def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
+    """A release as a record; None for one that repeats another calendar's, or whose numbers this request may not reach."""
+    directory = ctx.view.directory
+    release: Release | None = directory.releases.get(out.type)
+    entity = directory.entities.get(out.country)
+    source = directory.sources.get(out.source)
+    if release is None or entity is None or source is None or not release.is_main(out.source, out.country):
+        return None
+    data = release.data_of(out.source, out.country)
+    for frequency in release.frequencies:
+        head = _series(ctx, data, entity.id, release.headline, frequency)
+        period = _key(out.period, frequency)
+        if head is None or period is None:
+            continue
+        if ctx.window_start is not None and end_of(period) < ctx.window_start:
+            return None
+        first = read(ctx, head, period, since=None, by=ctx.at)
+        if first is None:
+            continue
+        since = first.first
+        shown = [
+            (slug, one)
+            for slug in release.indicators
+            if (series := _series(ctx, data, entity.id, slug, frequency)) is not None
+            and (one := read(ctx, series, period, since=since, by=ctx.at)) is not None
+        ]
+        headline = next((one for slug, one in shown if slug == release.headline), None)
+        if headline is None:
+            continue
+        indicator = directory.indicators.get(release.headline)
+        return ReleaseSummary(
+            id="rls_" + out.event.removeprefix("evt_"),
+            release=release.type,
+            name=release.name,
+            country=entity.id,
+            entity_id=entity.id,
+            period=out.period,
+            period_end=f"{end_of(period).isoformat()}T00:00:00Z",
+            released_at=wire_time(min(out.released, since)),
+            observed_at=wire_time(since),
+            source_id=source.id,
+            provider_id=source.provider,
+            headline=report.headline(
+                report.Shown(
+                    place=entity.name,
+                    name=release.headline if indicator is None else indicator.name,
+                    unit=head.spec.unit,
+                    frequency=frequency,
+                    period=period,
+                    before=headline.before,
+                    withheld=headline.rights.withheld,
+                    figures=headline.figures,
+                )
+            ),
+            readings=[_reading(slug, one) for slug, one in shown],
+        )
+    return None
+
+
+def _key(text: str, frequency: Frequency) -> int | None:
+    """Key of a period as an event has it; None where that is of another frequency."""
+    parsed = Period.parse(text)
+    period = Period.ending(parsed.end, frequency)
+    return period.key if frequency in {Frequency.WEEKLY, Frequency.DAILY} or period == parsed else None
+
+
+def _reading(slug: str, one: _Read) -> ReleaseReading:
+    figures = one.figures
+    return ReleaseReading(
+        indicator_id=f"indicator_{slug}",
+        unit=one.series.spec.unit,
+        actual=figures.actual,
+        previous=figures.previous,
+        revised_previous=figures.revised_previous,
+        change=figures.change,
+        z_score_10y=figures.z_score,
+        percentile_10y=figures.percentile,
+        observation_id=one.observation,
+        rights=row_rights(one.rights),
+    )
+
+
+def row_rights(rights: SeriesRights) -> RowRights:
+    """The rights of a row as its record has them."""
+    public = not rights.withheld
+    return RowRights(
+        exposure=rights.exposure.name,  # type: ignore[arg-type]  # the names of the enumeration are these
+        redistributable=public,
+        value_withheld=not public,
+        reason=rights.reason,
+        license=rights.license,
+        attribution=rights.attribution,
+    )
+
+
+class EventNumbers(NamedTuple):
+    """Numbers of an event, and the rights of the row they are of."""
+
+    figures: report.Figures
+    unit: str
+    rights: RowRights
+
+
+def numbers(
+    ctx: Context, kind: str, source: str, entity: str | None, indicator: str | None, period: str | None
+) -> EventNumbers | None:
+    """What the data say of a release or a change of a policy rate, as known at the request's `as_of`; None: nothing yet."""
+    if entity is None or indicator is None or period is None:
+        return None
+    release: Release | None = ctx.view.directory.releases.get(kind)
+    data = source if release is None else release.data_of(source, entity)
+    for frequency in (Frequency.DAILY,) if release is None else release.frequencies:
+        series = _series(ctx, data, entity, indicator, frequency)
+        key = _key(period, frequency)
+        if series is None or key is None:
+            continue
+        one = read(ctx, series, key, since=None, by=ctx.as_of)
+        if one is not None:
+            return EventNumbers(one.figures, series.spec.unit, row_rights(one.rights))
+    return None

@@ -1,0 +1,199 @@
+"""Which indicators are published together, whose calendars tell the days, and the meetings of central banks."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, date, datetime, time
+from importlib.resources import files
+from typing import Any
+from zoneinfo import ZoneInfo, available_timezones
+
+import msgspec
+
+from almanac.catalog.lines import plain
+from almanac.catalog.load import Catalog, CatalogError
+from almanac.domain.observations import instant
+from almanac.domain.periods import Frequency
+from almanac.domain.releases import Calendar, Release
+
+
+class _Date(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    type: str
+    native: str
+    frequency: Frequency
+    after_days: int
+    estimates: int = 1
+
+
+class _Calendar(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    source: str
+    country: str
+    data: str
+    zone: str
+    dates: tuple[_Date, ...]
+
+
+class _Release(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    type: str
+    name: str
+    headline: str
+    indicators: tuple[str, ...]
+    frequencies: tuple[Frequency, ...]
+    only_countries: tuple[str, ...] = ()
+    except_countries: tuple[str, ...] = ()
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    release: tuple[_Release, ...]
+    calendar: tuple[_Calendar, ...]
+
+
+class Bank(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Meetings of one central bank that decide on its policy rate, by the day of the announcement."""
+
+    id: str
+    name: str
+    country: str
+    #: Page of the bank that lists them.
+    page: str
+    zone: str
+    #: Hour of the announcement in `zone`, as the bank states it; None where it states none.
+    at: time | None = None
+    days: tuple[date, ...]
+
+    def instant(self, day: date) -> int:
+        """Unix seconds of an announcement; of one without an hour the first second of its day."""
+        moment = datetime.combine(day, self.at or time(), tzinfo=UTC if self.at is None else ZoneInfo(self.zone))
+        return instant(moment)
+
+
+class Meetings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The list of meetings, and the day on which it was last brought into step with the banks' pages."""
+
+    entered: date
+    bank: tuple[Bank, ...]
+
+
+def parse(data: Mapping[str, Any]) -> tuple[Release, ...]:
+    """Releases with their calendars, from a read file. Raises CatalogError naming every culprit."""
+    try:
+        read = msgspec.convert(plain(data), _File)
+    except msgspec.ValidationError as error:
+        raise CatalogError(f"releases: {error}") from None
+    problems = list(_problems(read))
+    if problems:
+        raise CatalogError("\n".join(problems))
+    return tuple(
+        Release(
+            type=one.type,
+            name=one.name,
+            headline=one.headline,
+            indicators=(one.headline, *one.indicators),
+            frequencies=one.frequencies,
+            only_countries=one.only_countries,
+            except_countries=one.except_countries,
+            calendars=tuple(
+                Calendar(
+                    source=calendar.source,
+                    native=dated.native,
+                    country=calendar.country,
+                    data=calendar.data,
+                    frequency=dated.frequency,
+                    after_days=dated.after_days,
+                    zone=calendar.zone,
+                    estimates=dated.estimates,
+                )
+                for calendar in read.calendar
+                for dated in calendar.dates
+                if dated.type == one.type
+            ),
+        )
+        for one in read.release
+    )
+
+
+def _problems(read: _File) -> Iterator[str]:
+    types = [one.type for one in read.release]
+    yield from (f"release {name} is there twice" for name in sorted({t for t in types if types.count(t) > 1}))
+    for one in read.release:
+        if one.only_countries and one.except_countries:
+            yield f"release {one.type}: only_countries and except_countries exclude each other"
+        if not one.frequencies:
+            yield f"release {one.type}: needs frequencies"
+    for calendar in read.calendar:
+        if calendar.zone not in available_timezones():
+            yield f"calendar {calendar.source}: unknown zone {calendar.zone}"
+        natives = [dated.native for dated in calendar.dates]
+        yield from (
+            f"calendar {calendar.source}: {name} is there twice"
+            for name in sorted({n for n in natives if natives.count(n) > 1})
+        )
+        for dated in calendar.dates:
+            if dated.type not in types:
+                yield f"calendar {calendar.source} {dated.native}: unknown release {dated.type}, allowed are {', '.join(types)}"
+
+
+def check(releases: tuple[Release, ...], catalog: Catalog) -> Iterator[str]:
+    """What releases name that the catalogue does not have, one line each."""
+    for one in releases:
+        yield from (
+            f"release {one.type}: unknown indicator {slug}" for slug in one.indicators if slug not in catalog.indicators
+        )
+        places = (*one.only_countries, *one.except_countries, *(c.country for c in one.calendars))
+        yield from (f"release {one.type}: unknown entity {name}" for name in places if name not in catalog.entities)
+        named = {name for c in one.calendars for name in (c.source, c.data)}
+        yield from (
+            f"release {one.type}: unknown source {name}" for name in sorted(named) if name not in catalog.sources
+        )
+
+
+def simulated(releases: tuple[Release, ...], sources: Collection[str]) -> tuple[Release, ...]:
+    """
+    The same with the simulated copies of the calendars' sources, as far as there are any.
+
+    Numbers that have no copy of their own come from the copy of FRED, which has them all.
+    """
+
+    def copy(name: str) -> str | None:
+        return f"sandbox-{name}" if f"sandbox-{name}" in sources else None
+
+    found = []
+    for one in releases:
+        calendars = tuple(
+            msgspec.structs.replace(c, source=source, data=copy(c.data) or copy("fred") or source)
+            for c in one.calendars
+            if (source := copy(c.source)) is not None
+        )
+        found.append(msgspec.structs.replace(one, calendars=calendars))
+    return tuple(found)
+
+
+@functools.cache
+def shipped() -> tuple[Release, ...]:
+    """The releases of the package. Raises CatalogError."""
+    return parse(tomllib.loads(files(__package__).joinpath("events", "releases.toml").read_text("utf-8")))
+
+
+def meetings_of(data: Mapping[str, Any]) -> Meetings:
+    """Meetings, from a read file. Raises CatalogError naming every culprit."""
+    try:
+        read = msgspec.convert(data, Meetings)
+    except msgspec.ValidationError as error:
+        raise CatalogError(f"meetings: {error}") from None
+    problems = []
+    for bank in read.bank:
+        if bank.zone not in available_timezones():
+            problems.append(f"bank {bank.id}: unknown zone {bank.zone}")
+        if list(bank.days) != sorted(set(bank.days)):
+            problems.append(f"bank {bank.id}: its days must ascend, each once")
+    if problems:
+        raise CatalogError("\n".join(problems))
+    return read
+
+
+@functools.cache
+def meetings() -> Meetings:
+    """The meetings of the package. Raises CatalogError."""
+    return meetings_of(tomllib.loads(files(__package__).joinpath("events", "meetings.toml").read_text("utf-8")))

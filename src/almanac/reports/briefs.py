@@ -1,0 +1,203 @@
+"""
+Briefs of countries: headline, six sections of text and readings, all by rule from the readings given.
+
+Nothing is looked up here and nothing chosen by chance: the same readings give the same words.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from almanac.domain.periods import Frequency
+from almanac.reports.brief_measures import Key, Section
+from almanac.reports.brief_sentences import Reading, Standing, added, company, stale, told
+from almanac.reports.wording import amount, country, listed, rounded, sentence
+
+#: A percentile needs a past that begins so many days before the reading at the latest, and so many values.
+DECADE_DAYS, DECADE_VALUES = 9 * 365, 8
+
+
+class Place(NamedTuple):
+    """Who a brief is about. `shares`: it uses the euro and has no central bank of its own."""
+
+    name: str
+    shares: bool
+
+
+class Found(NamedTuple):
+    """What there is of a section.
+
+    `readings`: public ones, in the order of the measures. `withheld`: there are readings that may not be shown.
+    `beyond`: there are readings, but all are older than the plan reaches. `sources`: names of those that would have it.
+    """
+
+    readings: Sequence[Reading]
+    withheld: bool = False
+    beyond: bool = False
+    sources: Sequence[str] = ()
+
+
+def percentile(value: float, past: Sequence[float]) -> float | None:
+    """Mid-rank of a value among those before it, 0 to 100; None where there are too few."""
+    if len(past) < DECADE_VALUES:
+        return None
+    ordered = sorted(past)
+    return 50.0 * (bisect_left(ordered, value) + bisect_right(ordered, value)) / len(ordered)
+
+
+def standing(value: float, among: Sequence[float]) -> Standing | None:
+    """Place of a value among all, its own included, which come in ascending order; 1 is the highest. None where it is alone."""
+    if len(among) < 2:
+        return None
+    above = len(among) - bisect_right(among, value)
+    return Standing(above + 1, len(among), len(among) - bisect_left(among, value) - above > 1)
+
+
+def text(section: Section, place: Place, found: Found, curves: Mapping[str, Sequence[str]] | None = None) -> str:
+    """
+    The text of a section.
+
+    `curves`: for a yield, by its slug, the kinds of curve that it was ranked among, its own first.
+    """
+    parts: list[str] = []
+    who = country(place.name)
+    if section.key == "rates" and place.shares:
+        parts.append(
+            sentence(
+                f"{who} shares the euro and has no policy rate of its own: for that and for the curve see the brief of "
+                "the euro area, /briefs/EUR"
+            )
+        )
+    usable = [one for one in found.readings if one.fits]
+    current = [one for one in usable if one.freshness != "stale"]
+    before: Reading | None = None
+    behind: list[str] = []
+    for turn, one in enumerate(current):
+        one = one._replace(turn=turn)
+        clause = None if before is None else added(one, before)
+        if clause is not None:
+            parts[-1] = parts[-1].removesuffix(".") + clause + "."
+            continue
+        parts += behind
+        parts.append(told(one, before))
+        behind = _beside(one, (curves or {}).get(one.measure.slug, ()), first=turn == 0)
+        before = one
+    parts += behind
+    parts += [stale(one) for one in usable if one.freshness == "stale"]
+    if not usable:
+        parts.append(_nothing(section, who, found))
+    return " ".join(parts)
+
+
+def _beside(one: Reading, kinds: Sequence[str], *, first: bool) -> list[str]:
+    """What is said behind the sentence of a reading: where it stands, and what to mind about that."""
+    if not first and one.measure.noun is None:
+        return []
+    where = company(one)
+    if where is None:
+        return []
+    return [where, _unlike(kinds)] if len(set(kinds)) > 1 and one.standing is not None else [where]
+
+
+def _unlike(kinds: Sequence[str]) -> str:
+    own, others = kinds[0], sorted(set(kinds[1:]) - {kinds[0]})
+    return sentence(
+        f"mind that this is a {own} yield, while others are {listed(others)} yields, which are not quite alike"
+    )
+
+
+def _nothing(section: Section, who: str, found: Found) -> str:
+    if found.withheld:
+        return sentence(f"the readings of {section.topic} held for {who} may not be shown")
+    if found.beyond:
+        return sentence(f"the readings of {section.topic} held for {who} are older than this plan reaches")
+    if found.readings:
+        return sentence(f"the readings of {section.topic} held for {who} are in units that are not put into words here")
+    if not found.sources:
+        return sentence(f"there is nothing on {section.topic} for {who}, and no source here would have it")
+    names = listed(found.sources, "or")
+    return sentence(f"there is nothing on {section.topic} for {who}; where {names} covers it, it would come from there")
+
+
+def headline(place: Place, sections: Mapping[Key, Sequence[Reading]]) -> str:
+    """One sentence on growth, inflation and work; what is stale or absent is left out of it."""
+    who = country(place.name)
+    growth = _first(sections["growth"], "growth")
+    prices = _first(sections["inflation"], "growth")
+    jobs = next((one for one in sections["labor"] if one.measure.slug == "unemployment_rate" and _good(one)), None)
+    heads = [(one, _trend(one)) for one in (growth, prices) if one is not None]
+    facts = _facts(growth, prices, jobs)
+    if not facts:
+        return _no_headline(who, [one for found in sections.values() for one in found])
+    said = [(one, trend) for one, trend in heads if trend is not None]
+    if not said:
+        return sentence(f"in {who}, {facts}")
+    words = [words for _, (words, _) in said]
+    ways = {way for _, (_, way) in said}
+    joined = words[0] if len(words) == 1 else f"{words[0]} {'and' if len(ways) == 1 else 'while'} {words[1]}"
+    return sentence(f"in {who}, {joined}: {facts}")
+
+
+def _no_headline(who: str, readings: Sequence[Reading]) -> str:
+    if any(_good(one) for one in readings):
+        return sentence(f"there are no current readings of growth, inflation or unemployment for {who}")
+    newest = max(readings, key=lambda one: one.period, default=None)
+    if newest is None:
+        return sentence(f"there are no readings to show for {who}")
+    return sentence(
+        f"the readings held for {who} are stale, the newest being {newest.when.replace('in ', 'of ').replace('on ', 'of ')}"
+    )
+
+
+def _first(readings: Sequence[Reading], kind: str) -> Reading | None:
+    return next((one for one in readings if one.measure.kind == kind and _good(one)), None)
+
+
+def _good(one: Reading) -> bool:
+    return one.fits and one.freshness != "stale"
+
+
+def _trend(one: Reading) -> tuple[str, int] | None:
+    """What growth or inflation is doing, and which way that is; None where there is nothing to compare with."""
+    if one.previous is None:
+        return None
+    value, was = one.told, rounded(one.previous, one.measure.digits)
+    way = (value > was) - (value < was)
+    if one.measure.plural:
+        if value < 0:
+            return ("prices are falling", -1)
+        return (("inflation is holding steady", "inflation is picking up", "inflation is easing")[way], way)
+    if value < 0:
+        return ("output is shrinking", -1)
+    return (("growth is holding steady", "growth is quickening", "growth is slowing")[way], way)
+
+
+def _facts(growth: Reading | None, prices: Reading | None, jobs: Reading | None) -> str:
+    """The figures behind a headline, in one breath: what comes second leaves out what the first has said."""
+    told_: list[str] = []
+    first: Reading | None = None
+    for one in (growth, prices):
+        if one is not None:
+            told_.append(_up(one, first))
+            first = first or one
+    if jobs is None:
+        return listed(told_)
+    rate = amount(jobs.value, jobs.measure.digits, jobs.measure.unit)
+    last = prices or growth
+    same = last is not None and (last.period, last.frequency) == (jobs.period, jobs.frequency)
+    when = "in the same month" if same and jobs.frequency is Frequency.MONTHLY else jobs.when
+    return f"{listed(told_)}, with unemployment at {rate} {when}" if told_ else f"unemployment was {rate} {when}"
+
+
+def _up(one: Reading, first: Reading | None) -> str:
+    measure, value = one.measure, one.told
+    subject = measure.subject[0].lower() + measure.subject[1:]
+    be, than = ("were" if measure.plural else "was"), ("" if first is not None else " than a year before")
+    if value == 0:
+        return f"{subject} {be} the same {one.when} as a year before"
+    size = amount(abs(one.value), measure.digits, measure.unit)
+    if first is not None and first.told == 0:
+        than = " than a year before"
+    return f"{subject} {be} {size} {'higher' if value > 0 else 'lower'} {one.when}{than}"

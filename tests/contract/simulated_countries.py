@@ -1,0 +1,66 @@
+"""What briefs are made of, for all countries of the simulated world, taken in by the pipeline: eleven years of it."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+from almanac.pipeline.simulation import take_in
+from almanac.pipeline.world import SIMULATED, World
+from almanac.sources.sandbox import Page
+from almanac.sources.sandbox_economy import Economy
+from almanac.sources.sandbox_feeds import Capture, fred, mof, treasury
+
+from .service import make_accounts, settings
+
+#: Ten years before the newest readings, and the year that a growth rate looks back; yields want less.
+_SINCE, _DAILY_SINCE = "2015-06-01", "2025-09-01"
+_CAPTURED = int(datetime(2025, 9, 1, tzinfo=UTC).timestamp())
+WANTED = {
+    "cpi_index", "cpi_index_nsa", "core_cpi_index", "core_pce_price_index", "ppi_index", "house_price_index", "real_gdp",
+    "industrial_production_index", "retail_sales", "consumer_confidence", "unemployment_rate", "nonfarm_payrolls",
+    "labor_force_participation_rate", "policy_rate", "gov_yield_2y", "gov_yield_10y", "long_term_rate_10y",
+    "current_account_pct_gdp", "effective_exchange_rate_real", "usd_exchange_rate", "government_debt_pct_gdp",
+    "fiscal_balance_pct_gdp",
+}  # fmt: skip
+
+
+def build(home: Path) -> None:
+    """Take in the series of briefs, cut to the years they need."""
+    chosen = settings(home)
+    now = chosen.clock()
+    economy = Economy(datetime.fromtimestamp(now, UTC).date())
+    with World(chosen, SIMULATED) as world:
+        frequency = {
+            native: spec.frequency.value
+            for source, specs in world.catalog.series.items()
+            if source.startswith("sandbox-")
+            for native, spec in specs.items()
+            if spec.indicator in WANTED
+        }
+        pages = []
+        for one in [*treasury(economy, now), *mof(economy, now), *fred(economy, now, None)]:
+            native = one.url.rpartition("series_id=")[2] if "series_id=" in one.url else None
+            if "release" in one.url or (native is None and one.fetched_at < _CAPTURED):
+                continue
+            if native is None or native in frequency:
+                daily = native is not None and frequency[native] == "D"
+                pages.append(Page(one.source, one.url, _cut(one, daily=daily), one.fetched_at, one.media_type))
+        pages.sort(key=lambda one: one.fetched_at)
+        take_in(world, pages, lambda _: None)
+    make_accounts(chosen)
+
+
+def _cut(capture: Capture, *, daily: bool) -> bytes:
+    """The page, those of FRED's form cut to the years wanted."""
+    body = capture.make()
+    if capture.media_type != "application/json":
+        return body
+    told = json.loads(body)
+    if "observations" not in told:
+        return body
+    since = _DAILY_SINCE if daily else _SINCE
+    told["observations"] = [row for row in told["observations"] if row["date"] >= since]
+    told["count"] = len(told["observations"])
+    return json.dumps(told).encode()

@@ -1,0 +1,340 @@
+"""GET /briefs/{country}: every number in a text is a reading; readings, ranks and percentiles are those of the rows served."""
+
+import re
+from datetime import UTC, date, datetime
+
+import pytest
+
+from almanac.domain.events import EventState, event_id
+from almanac.pipeline.simulation import take_in
+from almanac.pipeline.world import SIMULATED, World
+from almanac.sources.sandbox import Page
+from almanac.sources.sandbox_countries import LANDS
+from almanac.sources.sandbox_economy import Economy
+from almanac.sources.sandbox_feeds import fred
+from almanac.store import events
+
+from . import simulated_countries
+from .conftest import once
+from .service import Service, copy, settings
+
+SECTIONS = ["growth", "inflation", "labor", "rates", "external", "fiscal"]
+COUNTRIES = sorted(LANDS)
+MEMBERS = sorted(code for code, land in LANDS.items() if land.euro)
+MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
+QUARTERS = {"first": 3, "second": 6, "third": 9, "fourth": 12}
+NUMBER = re.compile(r"(?<![A-Za-z0-9])([−-]?)([0-9][0-9,]*(?:\.[0-9]+)?)")
+FIELDS = ("value", "previous", "change", "percentile10y", "peerRank", "peerCount")
+
+
+@pytest.fixture(scope="session")
+def built_countries(tmp_path_factory, worker_id):
+    return once(tmp_path_factory, worker_id, "contract-countries", simulated_countries.build)
+
+
+@pytest.fixture(scope="session")
+def countries(built_countries, tmp_path_factory):
+    one = Service(copy(built_countries, tmp_path_factory.mktemp("countries") / "home"))
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def own_countries(built_countries, tmp_path):
+    one = Service(copy(built_countries, tmp_path / "home"))
+    yield one
+    one.close()
+
+
+def readings(brief):
+    return [one for section in brief["sections"] for one in section["readings"]]
+
+
+def of(brief, slug):
+    (one,) = [one for one in readings(brief) if one["indicatorId"] == f"indicator_{slug}"]
+    return one
+
+
+# -- numbers in texts ---------------------------------------------------------------------------------------------------
+
+
+def unexplained(text, rows):
+    """What a text says of dates and numbers that is none of the rows."""
+    ends = [date.fromisoformat(row["periodEnd"][:10]) for row in rows if row["value"] is not None]
+    wrong = []
+
+    def month(match):
+        day, name, year = match.groups()
+        same = [end for end in ends if (end.year, end.month) == (int(year), MONTHS.index(name) + 1)]
+        if not [end for end in same if day is None or end.day == int(day)]:
+            wrong.append(match[0])
+        return " "
+
+    def quarter(match):
+        if (int(match[2]), QUARTERS[match[1]]) not in {(end.year, end.month) for end in ends}:
+            wrong.append(match[0])
+        return " "
+
+    def year(match):
+        if date(int(match[1]), 12, 31) not in ends:
+            wrong.append(match[0])
+        return " "
+
+    text = re.sub(rf"(?:\b([0-9]{{1,2}}) )?\b({'|'.join(MONTHS)}) ([0-9]{{4}})\b", month, text)
+    text = re.sub(r"\b(first|second|third|fourth) quarter of ([0-9]{4})\b", quarter, text)
+    text = re.sub(r"\bin ([0-9]{4})\b", year, text)
+    held = [float(row[field]) for row in rows for field in FIELDS if row[field] is not None]
+    for sign, digits in NUMBER.findall(text):
+        number, decimals = float(digits.replace(",", "")), len(digits.partition(".")[2])
+        if sign:
+            fits = [one for one in held if round(one, decimals) == -number]
+        else:
+            fits = [one for one in held if round(abs(one), decimals) == number]
+        if not fits:
+            wrong.append(sign + digits)
+    return wrong
+
+
+@pytest.mark.parametrize("place", COUNTRIES)
+def test_every_number_is_a_reading(countries, place):
+    """Text is made by rule from the readings: every number in it is one of them."""
+    brief = countries.ok(f"/briefs/{place}")
+    for section in brief["sections"]:
+        assert unexplained(section["text"], section["readings"]) == [], section["text"]
+    assert unexplained(brief["headline"], readings(brief)) == [], brief["headline"]
+
+
+def test_the_check_of_numbers_can_fail(countries):
+    """Another value, another month, another quarter, another year: each is seen."""
+    brief = countries.ok("/briefs/PRT")
+    text = {section["key"]: section["text"] for section in brief["sections"]}
+    rows = {section["key"]: section["readings"] for section in brief["sections"]}
+    for key, old, new in (
+        ("inflation", "October 2026", "October 2025"),
+        ("growth", "third quarter of 2026", "third quarter of 2025"),
+        ("external", "in 2025", "in 2024"),
+        ("labor", "%", "7%"),
+        ("fiscal", "-highest", "9-highest"),
+    ):
+        assert old in text[key], text[key]
+        spoilt = (
+            re.sub(r"[a-z]{2}-highest", "777th-highest", text[key])
+            if new == "9-highest"
+            else text[key].replace(old, new)
+        )
+        assert unexplained(spoilt, rows[key]) != []
+
+
+# -- readings -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", ["USA", "PRT", "EUR", "CHE", "ARG"])
+def test_readings_are_the_latest_rows(countries, place):
+    """Each reading is the latest reading served, with its unit, period, series, freshness and rights."""
+    brief = countries.ok(f"/briefs/{place}")
+    assert [section["key"] for section in brief["sections"]] == SECTIONS
+    latest = {row["indicatorId"]: row for row in countries.walk("/observations/latest", country=place)}
+    for one in readings(brief):
+        row = latest[one["indicatorId"]]
+        assert (one["value"], one["unit"], one["periodEnd"], one["freshnessStatus"], one["seriesId"], one["rights"]) == (
+            row["valueNumeric"], row["unit"], row["periodEnd"], row["freshnessStatus"], row["metadata"]["seriesId"], row["rights"],
+        )  # fmt: skip
+        assert one["name"] == countries.ok(f"/indicators/{one['indicatorId']}")["name"]
+    assert brief["derivedFrom"] == sorted({one["seriesId"] for one in readings(brief)})
+    assert brief["asOf"] >= max(latest[one["indicatorId"]]["observedAt"] for one in readings(brief))
+
+
+@pytest.mark.parametrize(
+    ("place", "slug", "path"),
+    [
+        ("USA", "unemployment_rate", "/observations"),
+        ("PRT", "cpi_inflation_yoy", "/derived-observations"),
+        ("JPN", "current_account_pct_gdp", "/observations"),
+    ],
+)
+def test_previous_and_change(countries, place, slug, path):
+    """`previous` is the reading of the series before it, `change` the difference."""
+    newest, before = countries.ok(path, country=place, indicator=slug, order="desc", limit=2)
+    one = of(countries.ok(f"/briefs/{place}"), slug)
+    assert (one["value"], one["previous"]) == (newest["valueNumeric"], before["valueNumeric"])
+    assert one["change"] == newest["valueNumeric"] - before["valueNumeric"]
+
+
+@pytest.mark.parametrize("slug", ["cpi_inflation_yoy", "unemployment_rate", "policy_rate", "government_debt_pct_gdp"])
+def test_ranks(countries, slug):
+    """peerRank 1 is the highest value; regions take no part, nor do countries that have no rate of their own."""
+    rows = countries.walk("/observations/latest", indicator=slug)
+    values = {
+        row["entityId"]: row["valueNumeric"]
+        for row in rows
+        if row["entityId"].startswith("country_") and row["freshnessStatus"] == "fresh"
+    }
+    assert (
+        len(values) == (34 if slug != "policy_rate" else 34 - len(MEMBERS)) + 1 - (slug != "policy_rate") * 0 - 0
+        or values
+    )
+    for place in ("USA", "JPN", "ARG"):
+        one = of(countries.ok(f"/briefs/{place}"), slug)
+        value = values[f"country_{place.lower()}"]
+        assert (one["peerRank"], one["peerCount"]) == (1 + sum(v > value for v in values.values()), len(values))
+    highest = max(values, key=values.get)
+    assert of(countries.ok(f"/briefs/{highest}"), slug)["peerRank"] == 1
+    assert of(countries.ok("/briefs/EUR"), slug)["peerRank"] is None
+
+
+@pytest.mark.parametrize(("place", "slug"), [("USA", "cpi_inflation_yoy"), ("FRA", "gdp_growth_yoy")])
+def test_percentile(countries, place, slug):
+    """percentile10y: mid-rank among the ten years before the reading, as known when it was; growth rates only."""
+    brief = countries.ok(f"/briefs/{place}")
+    one = of(brief, slug)
+    (row,) = countries.ok("/observations/latest", country=place, indicator=slug)
+    end = row["periodEnd"][:10]
+    since = f"{int(end[:4]) - 10}{end[4:]}"
+    then = countries.walk("/derived-observations", country=place, indicator=slug, as_of=row["observedAt"])
+    past = [r["valueNumeric"] for r in then if since <= r["periodEnd"][:10] < end]
+    assert len(past) == (120 if slug.startswith("cpi") else 40) - (slug.startswith("cpi") and place == "NONE")
+    below, same = sum(v < one["value"] for v in past), sum(v == one["value"] for v in past)
+    assert one["percentile10y"] == pytest.approx(100 * (below + same / 2) / len(past))
+    assert of(brief, "unemployment_rate")["percentile10y"] is None
+
+
+def test_withheld_readings(countries):
+    """The reading keeps its place, numbers null, with `rights`; it never appears in text."""
+    brief = countries.ok("/briefs/USA")
+    one = of(brief, "consumer_confidence")
+    assert [one[name] for name in FIELDS] == [None] * 6
+    assert (one["rights"]["valueWithheld"], one["rights"]["exposure"]) == (True, "restricted")
+    assert one["seriesId"] == "sandbox-licensed:country_usa:consumer_confidence:M"
+    assert "onfidence" not in brief["sections"][0]["text"]
+    assert "Consumer confidence" in countries.ok("/briefs/PRT")["sections"][0]["text"]
+
+
+def test_what_the_plan_does_not_reach(countries):
+    """Readings older than the window take no part; what takes ten years has no value where they are not reached."""
+    answer = countries.get("/briefs/PRT", "free")
+    assert answer.headers["x-history-from"] == "2024-11-20"
+    free, pro = answer.json()["data"], countries.ok("/briefs/PRT")
+    assert {one["periodEnd"] >= "2024-11-20" for one in readings(free)} == {True}
+    assert {one["percentile10y"] for one in readings(free)} == {None}
+    assert of(pro, "cpi_inflation_yoy")["percentile10y"] is not None
+    assert of(free, "cpi_inflation_yoy")["value"] == of(pro, "cpi_inflation_yoy")["value"]
+    assert of(pro, "current_account_pct_gdp")["previous"] is not None
+    # The year 2024 ends inside the window.
+    assert of(free, "current_account_pct_gdp")["previous"] == of(pro, "current_account_pct_gdp")["previous"]
+    assert countries.error("/briefs/PRT", 403, "free", as_of="2020-01-01")["code"] == "forbidden"
+
+
+@pytest.mark.parametrize("place", MEMBERS)
+def test_members_of_the_euro_area(countries, place):
+    """EUR members' rates section points to the euro area, not a copied rate."""
+    (rates,) = [one for one in countries.ok(f"/briefs/{place}")["sections"] if one["key"] == "rates"]
+    assert "see the brief of the euro area, /briefs/EUR." in rates["text"]
+    assert "indicator_policy_rate" not in {one["indicatorId"] for one in rates["readings"]}
+    own = countries.ok("/briefs/EUR")
+    assert of(own, "policy_rate")["value"] is not None
+    assert "/briefs/EUR" not in str(own)
+
+
+def test_kinds_of_curve_are_named(countries):
+    """Mixed curve types in the rates section are noted."""
+    text = countries.ok("/briefs/USA")["sections"][3]["text"]
+    assert (
+        "Mind that this is a par yield, while others are benchmark and spot yields, which are not quite alike." in text
+    )
+
+
+# -- addresses, moments, workers ------------------------------------------------------------------------------------------
+
+
+def test_names(countries):
+    """ISO-2, ISO-3, id, slug, EUR; unknown: 404."""
+    brief = countries.ok("/briefs/PRT")
+    assert (brief["entityId"], brief["name"], brief["country"]) == ("country_prt", "Portugal", "PRT")
+    for name in ("pt", "prt", "country_prt", "Portugal"):
+        assert countries.ok(f"/briefs/{name}") == brief
+    assert countries.ok("/briefs/eur")["entityId"] == "region_euro_area"
+    for name in ("XX", "atlantis", "company_0000320193"):
+        error = countries.error(f"/briefs/{name}", 404)
+        assert (error["code"], error["details"]) == ("not_found", {"parameter": "country"})
+        assert name in error["message"]
+
+
+def test_a_country_without_data(countries):
+    """Six sections always; one without data says which source would have it."""
+    brief = countries.ok("/briefs/ISR")
+    assert [(one["key"], one["readings"]) for one in brief["sections"]] == [(key, []) for key in SECTIONS]
+    assert (brief["asOf"], brief["derivedFrom"]) == (None, [])
+    assert brief["headline"] == "There are no readings to show for Israel."
+    assert brief["sections"][0]["text"] == (
+        "There is nothing on growth for Israel; where Simulated FRED and ALFRED (Simulated FRED) covers it, it would come from there."
+    )
+
+
+def test_the_same_in_another_worker(countries):
+    """The same request in two workers gives the same bytes."""
+    other = Service(countries.home)
+    for place in ("USA", "PRT", "EUR"):
+        first, second, again = (
+            one.get(f"/briefs/{place}").content.split(b',"meta":')[0] for one in (countries, other, countries)
+        )
+        assert first == second == again
+    other.close()
+
+
+def test_a_past_moment_stays_as_it_is(own_countries):
+    """With a past as_of the same bytes after later data arrived."""
+
+    def asked(**params):
+        return own_countries.get("/briefs/PRT", **params).content.split(b',"meta":')[0]
+
+    before, today = asked(as_of="2026-03-31"), asked()
+    later = settings(own_countries.home, NOW="2027-01-15T12:00:00Z")
+    now = later.clock()
+    economy = Economy(datetime.fromtimestamp(now, UTC).date())
+    with World(later, SIMULATED) as world:
+        wanted = [one for one in fred(economy, now, None) if "series_id=SIMPRT" in one.url]
+        pages = [
+            Page(one.source, one.url, one.make(), one.fetched_at, one.media_type)
+            for one in wanted
+            if one.fetched_at == now
+        ]
+        assert pages
+        take_in(world, pages, lambda _: None)
+    own_countries.data_now = now
+    assert asked(as_of="2026-03-31") == before
+    assert asked() != today
+    brief = own_countries.ok("/briefs/PRT", as_of="2026-03-31")
+    assert brief["asOf"] == "2026-03-31T23:59:59Z"
+    assert max(one["periodEnd"] for one in readings(brief)) <= "2026-03-31T00:00:00Z"
+
+
+# -- events -------------------------------------------------------------------------------------------------------------
+
+
+def coming(number, day, **more):
+    told = {
+        "event": event_id("sandbox-fred", f"release-{number}", day), "known_at": 1_790_000_000,
+        "occurred_at": int(datetime.fromisoformat(f"{day}T09:30:00+00:00").timestamp()), "precision": "minute",
+        "time_zone": "UTC", "category": "macro_release", "type": "release", "title": f"Release {number}",
+        "status": "scheduled", "source": "sandbox-fred", "country": "country_prt",
+    }  # fmt: skip
+    return EventState(**{**told, **more})
+
+
+def test_upcoming_events(own_countries):
+    """Events of the country that are still to come, soonest first, at most ten."""
+    states = [coming(n, f"2026-12-{n:02d}") for n in range(12, 0, -1)]
+    states += [
+        coming(20, "2026-11-20"), coming(21, "2026-11-19"), coming(22, "2026-11-30", status="canceled"),
+        coming(23, "2026-11-30", country="country_esp"), coming(24, "2026-11-25", status="rescheduled", category="central_bank"),
+        coming(25, "2026-11-24", source="sandbox-licensed"),
+    ]  # fmt: skip
+    with own_countries.world() as world, world.batch("test") as batch:
+        events.put(world.db, batch.version, states)
+    found = own_countries.ok("/briefs/PRT")["upcomingEvents"]
+    assert [one["title"] for one in found] == [f"Release {n}" for n in (20, 25, 24, 1, 2, 3, 4, 5, 6, 7)]
+    assert found[1]["rights"]["valueWithheld"] is True
+    assert found[3] == own_countries.ok("/events", country="PRT", start_date="2026-12-01", end_date="2026-12-01")[0]
+    then = own_countries.ok("/briefs/PRT", as_of="2026-11-19")["upcomingEvents"]
+    assert [one["title"] for one in then][:2] == ["Release 20", "Release 25"]
+    assert [one["title"] for one in own_countries.ok("/briefs/ESP")["upcomingEvents"]] == ["Release 23"]
