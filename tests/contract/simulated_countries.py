@@ -46,14 +46,14 @@ def build(home: Path) -> None:
                 continue
             if native is None or native in frequency:
                 daily = native is not None and frequency[native] == "D"
-                pages.append(Page(one.source, one.url, _cut(one, daily=daily), one.fetched_at, one.media_type))
+                pages.append(Page(one.source, one.url, cut(one, daily=daily), one.fetched_at, one.media_type))
         pages.sort(key=lambda one: one.fetched_at)
         take_in(world, pages, lambda _: None)
     make_accounts(chosen)
 
 
-def _cut(capture: Capture, *, daily: bool) -> bytes:
-    """The page, those of FRED's form cut to the years wanted."""
+def cut(capture: Capture, *, daily: bool) -> bytes:
+    """The body, one of FRED's form cut to the years wanted."""
     body = capture.make()
     if capture.media_type != "application/json":
         return body

@@ -20,6 +20,7 @@ from almanac.pipeline.explain_scores import explain_scores
 from almanac.pipeline.simulation import take_in
 from almanac.pipeline.world import SIMULATED, World
 from almanac.sources.sandbox import Page, world
+from almanac.sources.sandbox_companies import companies
 from almanac.store.accounts import Accounts
 from almanac.store.reading import Reader
 
@@ -28,6 +29,8 @@ NOW = "2026-11-20T12:00:00Z"
 REAL = 1_790_000_000
 #: What the shown requests need of the world: the United States' prices, output and confidence, and two curves.
 _SERIES = re.compile(r"series_id=SIMUSA(CPI|CPINSA|RGDP|CONF|HY)(&|$)")
+#: And a dozen companies.
+_COMPANIES = re.compile(r"CIK00099000(0[1-9]|1[0-2])\.json")
 
 
 def needed(page: Page) -> bool:
@@ -60,6 +63,8 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     settings = Settings(home=tmp_path_factory.mktemp("docs"), now=NOW)
     with World(settings, kind=SIMULATED) as opened:
         take_in(opened, filter(needed, world(settings.clock(), companies=False)), lambda _: None)
+        filed = (page for page in companies(settings.clock()) if _COMPANIES.search(page.url))
+        take_in(opened, (Page(p.source, p.url, p.make(), p.fetched_at, p.media_type) for p in filed), lambda _: None)
         catalog = opened.catalog
     accounts = Accounts(settings.accounts_path)
     accounts.create_account("demo@localhost", "pro", settings.plans, now=REAL)

@@ -70,6 +70,8 @@ FAMILIES = [
     _family("alpha:level.aaa", "policy.aaa"),
     _family("alpha:yield_2y.aaa", "alpha:yield_5y.aaa", "alpha:yield_10y.aaa", "beta:yield_2y.aaa"),
     _family("yield_10y.aaa", "yield_10y.bbb"),
+    _family("alpha:level.aaa", "alpha:level.bbb", "beta:level.aaa"),
+    _family("policy.aaa", "policy.bbb"),
 ]
 histories = st.one_of(
     *(st.lists(responses(family), min_size=1, max_size=7) for family in FAMILIES),

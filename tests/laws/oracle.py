@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
+from statistics import median
+from typing import Any
 
 from almanac.domain.periods import Frequency, Period
 
@@ -11,7 +13,7 @@ from .small_world import ALPHA, BETA, GAMMA, MIXED
 
 ORDER = (GAMMA, ALPHA, BETA)
 #: period key → (value, final)
-Cells = dict[int, tuple[float, bool]]
+Cells = dict[int, tuple[Any, bool]]
 #: (indicator, country) → source → cells
 Inputs = dict[tuple[str, str], dict[str, Cells]]
 
@@ -96,6 +98,21 @@ def within_month(cells: Cells, key: int) -> tuple[list[float], list[int]] | None
     return None if found is None else ([found[0]], found[1])
 
 
+def last_move(cells: Cells, key: int) -> tuple[list[Any], list[int]] | None:
+    """Moves of at least 1 from one value to the next, in the twelve months to a day; the first may be from the week before."""
+    if key not in cells:
+        return None
+    week = year_before(key)
+    inside = sorted(k for k in cells if week[0] < k <= key)
+    before = [k for k in week if k in cells][:1]
+    run = [*before, *inside]
+    for place in range(len(run) - 1, 0, -1):
+        moved = cells[run[place]][0] - cells[run[place - 1]][0]
+        if abs(moved) >= 1:
+            return ["hiking" if moved > 0 else "cutting"], run[place - 1 :]
+    return ["on_hold"], run
+
+
 #: slug → (inputs with how each is looked up, arithmetic, one source only); the period comes from the first input named.
 FORMULAS: dict[str, tuple[list[tuple[str, Pick]], Callable[..., float | None], bool]] = {
     "level_yoy": ([("level", at_lags(0, 12))], growth, False),
@@ -116,7 +133,51 @@ FORMULAS: dict[str, tuple[list[tuple[str, Pick]], Callable[..., float | None], b
     ),
     "spread": ([("yield_10y", same_period), ("country_aaa:yield_10y", same_period)], lambda a, b: a - b, False),
     "yield_change": ([("yield_10y", and_a_year_ago)], lambda now, base: now - base, False),
+    "cycle": ([("policy", last_move)], lambda word: word, False),
 }
+
+
+def gap(values: list[float], place: int) -> float | None:
+    others = values[:place] + values[place + 1 :]
+    return values[place] - sum(others) / len(others)
+
+
+def score(values: list[float], place: int) -> float | None:
+    middle = median(values)
+    deviation = 1.4826 * median(abs(value - middle) for value in values)
+    return round((values[place] - middle) / deviation, 2) if deviation else None
+
+
+#: slug → (input, years back at which a value must be there too, arithmetic); at least two countries. Gamma's channel is
+#: restricted, so its values are compared with nobody's.
+SECTIONS: dict[str, tuple[str, int, Callable[[list[float], int], float | None]]] = {
+    "level_gap": ("level", 0, gap),
+    "level_score": ("level", 1, score),
+}
+
+
+def sections(known: Inputs, exists: set[tuple[str, str, str]]) -> dict[tuple[str, str, str], Cells]:
+    made: dict[tuple[str, str, str], Cells] = {}
+    for slug, (topic, years, arithmetic) in SECTIONS.items():
+        offers = {
+            country: [known.get((topic, country), {}).get(s, {}) for s in (ALPHA, BETA) if (topic, country, s) in exists]
+            for country in ("country_aaa", "country_bbb")
+        }
+        for key in {key for cells in offers.values() for one in cells for key in one}:
+            keys = [key, *(months_before(key, 12 * year) for year in range(1, years + 1))]
+            there: dict[str, list[tuple[Any, bool]]] = {}
+            for country, several in offers.items():
+                found = next((cells for cells in several if all(k in cells for k in keys)), None)
+                if found is not None:
+                    there[country] = [found[k] for k in keys]
+            if len(there) < 2:
+                continue
+            final = all(stated for cells in there.values() for _, stated in cells)
+            for place, country in enumerate(there):
+                value = arithmetic([cells[0][0] for cells in there.values()], place)
+                if value is not None:
+                    made.setdefault((slug, country, MIXED), {})[key] = (value, final)
+    return made
 
 
 def derived(inputs: Inputs, exists: set[tuple[str, str, str]]) -> dict[tuple[str, str, str], Cells]:
@@ -144,7 +205,7 @@ def derived(inputs: Inputs, exists: set[tuple[str, str, str]]) -> dict[tuple[str
                 cells = _series(known, topics, [pick for _, pick in lookups], candidates, arithmetic)
                 made[slug, country, source] = cells
                 known.setdefault((slug, country), {})[source] = cells
-    return made
+    return made | sections(known, exists)
 
 
 def _topic(name: str, country: str) -> tuple[str, str]:
@@ -179,4 +240,4 @@ def _series(
 
 
 def letter(slug: str) -> str:
-    return (Frequency.DAILY if slug in {"slope", "butterfly", "spread", "yield_change"} else Frequency.MONTHLY).value
+    return (Frequency.DAILY if slug in {"slope", "butterfly", "spread", "yield_change", "cycle"} else Frequency.MONTHLY).value

@@ -22,6 +22,7 @@ from almanac.domain.rights import Consent
 from almanac.pipeline.books import Books
 from almanac.pipeline.derivation import Changes, Deriver
 from almanac.pipeline.folding import Folding
+from almanac.pipeline.release_events import ReleaseEvents
 from almanac.pipeline.world import REAL, World
 from almanac.sources.base import Block, Parsed, Payload
 from almanac.store import payloads, sqlite
@@ -97,6 +98,9 @@ PART: dict[str, Any] = {
         _formula("butterfly", "butterfly", ["yield_2y", "yield_5y", "yield_10y"]),
         _formula("spread", "spread_to", ["yield_10y", "country_aaa:yield_10y"], except_entities=["country_aaa"]),
         _formula("yield_change", "change", ["yield_10y"], params={"lag": "1y"}),
+        _formula("cycle", "cycle", ["policy"], params={"lag": "12m", "move": 1.0}),
+        _formula("level_gap", "peer_spread", ["level"], params={"members": "countries", "minimum": 1}),
+        _formula("level_score", "peer_zscore", ["level"], params={"members": "countries", "minimum": 2, "years": 1}),
     ],
     "series": [
         {
@@ -174,6 +178,33 @@ class Blobs:
         return 0
 
 
+class NoReleases(ReleaseEvents):
+    """The releases that are shipped are about indicators this world has not."""
+
+    releases = ()
+
+    def __init__(self) -> None:
+        pass
+
+    def forget(self) -> None:
+        pass
+
+    def note(self, *_: Any) -> None:
+        pass
+
+    def run(self, *_: Any) -> None:
+        pass
+
+    def recompute(self, *_: Any) -> int:
+        return 0
+
+    def write_meetings(self, *_: Any) -> None:
+        pass
+
+    def meetings_differ(self) -> bool:
+        return False
+
+
 class SmallWorld(World):
     """A world with its store in memory and the small catalogue instead of the packaged one."""
 
@@ -184,6 +215,7 @@ class SmallWorld(World):
         self.catalog = CATALOG
         self.raw = RawStore(Blobs())
         self.books = Books(self.db)
+        self.releases = NoReleases()
         self.sync()
         self.deriver = Deriver(self.catalog, self.db, self._orders())
         self._directory: Directory | None = None
@@ -287,6 +319,8 @@ def sent(source: str, day: int, *blocks: tuple[str, list[Statement], tuple[int, 
     return Sent(source, START + day * DAY_SECONDS, json.dumps(blocks).encode())
 
 
-def value_of(row: Row) -> float:
-    """The number a row shows."""
-    return float(row.val.split(b":")[1].split(b",")[0])
+def value_of(row: Row) -> float | str:
+    """The number a row shows, or its text."""
+    shown = json.loads(b"{" + row.val[1:] + b"}")
+    found: float | str = shown["valueText"] if shown["valueNumeric"] is None else float(shown["valueNumeric"])
+    return found

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from almanac.api.event_records import Event
 from almanac.api.records import Freshness, Record, RowRights, Time
+from almanac.api.release_rows import ReleaseSummary
 
 
 class BriefReading(Record):
@@ -55,5 +56,5 @@ class Brief(Record):
     headline: str
     sections: list[BriefSection]
     upcoming_events: list[Event]
-    recent_releases: list[dict[str, Any]]
+    recent_releases: list[ReleaseSummary]
     derived_from: list[str]

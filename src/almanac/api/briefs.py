@@ -5,8 +5,8 @@ from __future__ import annotations
 import heapq
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -18,6 +18,7 @@ from almanac.api.event_records import Event
 from almanac.api.events import records as event_records
 from almanac.api.filters import AS_OF
 from almanac.api.params import DAY_SECONDS
+from almanac.api.releases import recent
 from almanac.api.screening import Held
 from almanac.domain.observations import wire_time
 from almanac.domain.reference import Entity
@@ -33,20 +34,12 @@ _SOURCES = 3
 _COMING = ("scheduled", "rescheduled", "tentative")
 _OFFICIAL = ("macro_release", "central_bank")
 
-#: The newest release summaries of a country, as objects for the wire, and the knowledge times of the rows they are made of.
-Releases = Callable[[Context, Entity], tuple[list[dict[str, Any]], list[int]]]
-
-
-def no_releases(_ctx: Context, _entity: Entity) -> tuple[list[dict[str, Any]], list[int]]:
-    """Where there are no release summaries."""
-    return [], []
-
 
 class Briefs:
     """Briefs of one process."""
 
-    def __init__(self, held: Held, releases: Releases) -> None:
-        self._held, self._releases = held, releases
+    def __init__(self, held: Held) -> None:
+        self._held = held
         self._lock = threading.Lock()
         self._made: OrderedDict[Hashable, bytes] = OrderedDict()
 
@@ -77,17 +70,17 @@ class Briefs:
         gathered = {one.key: gatherer.gather(one, own_bank=not place.shares) for one in SECTIONS}
         readings = {key: _readings(found) for key, found in gathered.items()}
         coming, coming_known = _upcoming(ctx, entity)
-        came, came_known = self._releases(ctx, entity)
+        # Release summaries are as known at the moment of the request; here at the one asked for.
+        came = recent(replace(ctx, at=ctx.as_of), entity.id)
         used = [known for found in gathered.values() for one in found.measured for known in one.used]
-        used += coming_known + came_known
+        times = [wire_time(known) for known in {*used, *coming_known}] + [one.observed_at for one in came]
         asked = ctx.params["as_of"]
-        moment = asked if asked is not None else max(used, default=None)
         records = {key: [one.record for one in found.measured] for key, found in gathered.items()}
         told = Brief(
             entity_id=entity.id,
             name=entity.name,
             country=entity.iso3 or entity.rates_scope or entity.iso2 or entity.id,
-            as_of=None if moment is None else wire_time(moment),
+            as_of=max(times, default=None) if asked is None else wire_time(asked),
             headline=briefs.headline(place, readings),
             sections=[
                 BriefSection(
@@ -180,7 +173,7 @@ def _upcoming(ctx: Context, entity: Entity) -> tuple[list[Event], list[int]]:
     return event_records(ctx, chosen), [one.known_at for one in chosen]
 
 
-def endpoint(held: Held, releases: Releases = no_releases) -> Endpoint:
+def endpoint(held: Held) -> Endpoint:
     """The brief of a country."""
     return Endpoint(
         path="/briefs/{country}",
@@ -190,7 +183,7 @@ def endpoint(held: Held, releases: Releases = no_releases) -> Endpoint:
         "written by rule from the latest readings: every number in a text is one of them. Ranks are among countries, 1 the "
         "highest value; ranks and percentiles are over public values only. Then the next official events and the newest "
         "releases. By ISO-2, ISO-3, id or slug; EUR for the euro area.",
-        handler=Briefs(held, releases).brief,
+        handler=Briefs(held).brief,
         scope="analytics:read",
         params=(AS_OF,),
         kind="item",

@@ -160,7 +160,16 @@ class ReleaseEvents:
                 announced |= by_entries(store.entries(self._db, source, calendar.native), calendar)
             target: States = {}
             if frequency is not None:
-                target = release_states(release, self._place(entity), source, announced, out, frequency, calendar)
+                target = release_states(
+                    release,
+                    self._place(entity),
+                    source,
+                    announced,
+                    out,
+                    frequency,
+                    calendar,
+                    main=release.is_main(source, entity),
+                )
             changed += self._replace(batch, target, source, release.type, entity)
         return changed
 

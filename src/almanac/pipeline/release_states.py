@@ -77,11 +77,14 @@ def release_states(
     published: Iterable[Published],
     frequency: Frequency,
     calendar: Calendar | None,
+    *,
+    main: bool,
 ) -> States:
     """
     States of the events of a release of one place (id, name) and source: announced, released, revised.
 
-    With a calendar the events are the calendar's, else those of the source of the numbers.
+    With a calendar the events are the calendar's, else those of the source of the numbers. One that is not the `main`
+    calendar of the release has only events that it announced.
     """
     entity = place[0]
     zone = "UTC" if calendar is None else calendar.zone
@@ -95,8 +98,8 @@ def release_states(
         state = functools.partial(_state, identifier, release, source, place, about, zone)
         one = out.get(period)
         before = [told for told in announced.get(period, ()) if one is None or told[0] < one.known]
-        if one is not None and not one.newest and not before:
-            continue  # history that came along
+        if one is not None and not before and not (one.newest and main):
+            continue  # history that came along, or another calendar's business
         states = [state(*told) for told in before]
         if one is not None:
             occurred, precision = one.occurred, "day" if one.by_day else "minute"

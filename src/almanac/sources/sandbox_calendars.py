@@ -5,10 +5,10 @@ Some entries are moved, some canceled, those far ahead are tentative. All of it 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
@@ -61,12 +61,12 @@ def calendars(now: int) -> Iterator[Capture]:
     moments = [moment for day in days if (moment := int(datetime.combine(day, time(6), tzinfo=UTC).timestamp())) < now]
     for moment in [*moments, now]:
         day = datetime.fromtimestamp(moment, UTC).date()
-        yield Capture(
-            RELEASE_DAYS, _URLS[RELEASE_DAYS], moment, "text/calendar", lambda d=day, m=moment: _ics(_releases(d), d, m)
-        )  # type: ignore[misc]
-        yield Capture(
-            MEETINGS, _URLS[MEETINGS], moment, "text/calendar", lambda d=day, m=moment: _ics(_meetings(d), d, m)
-        )  # type: ignore[misc]
+        for source, url in _URLS.items():
+            yield Capture(source, url, moment, "text/calendar", functools.partial(_page, source, day, moment))
+
+
+def _page(source: str, day: date, moment: int) -> bytes:
+    return _ics(_releases(day) if source == RELEASE_DAYS else _meetings(day), day, moment)
 
 
 def _releases(day: date) -> Iterator[_Entry]:
@@ -134,7 +134,7 @@ def _ics(entries: Iterator[_Entry], day: date, moment: int) -> bytes:
         start = (
             f"DTSTART;VALUE=DATE:{shown:%Y%m%d}"
             if entry.at is None
-            else f"DTSTART:{datetime.combine(shown, entry.at, tzinfo=ZoneInfo(entry.zone)).astimezone(UTC):%Y%m%dT%H%M%SZ}"
+            else f"DTSTART;TZID={entry.zone}:{datetime.combine(shown, entry.at):%Y%m%dT%H%M%S}"
         )
         stamp = wire_time(moment).replace("-", "").replace(":", "")
         lines += [
