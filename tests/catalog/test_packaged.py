@@ -192,6 +192,7 @@ def test_sources_say_what_they_are(catalog: Catalog) -> None:
         "snb": ("snb", "snb", False, None),
         "fred": ("fred", "fred", True, None),
         "almanac-derived": ("almanac", "", False, None),
+        "central-bank-calendars": ("almanac", "", False, None),
         "ecb-yc": ("ecb", "sdmx:ecb/YC", False, None),
         "ecb-fm": ("ecb", "sdmx:ecb/FM", False, None),
         "ecb-exr": ("ecb", "sdmx:ecb/EXR", False, None),

@@ -19,6 +19,7 @@ from .conftest import once
 from .service import Service, copy, settings
 
 SECTIONS = ["growth", "inflation", "labor", "rates", "external", "fiscal"]
+TOPICS = ["growth", "inflation", "the labour market", "interest rates", "the external position", "public finances"]
 COUNTRIES = sorted(LANDS)
 MEMBERS = sorted(code for code, land in LANDS.items() if land.euro)
 MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
@@ -169,10 +170,7 @@ def test_ranks(countries, slug):
         for row in rows
         if row["entityId"].startswith("country_") and row["freshnessStatus"] == "fresh"
     }
-    assert (
-        len(values) == (34 if slug != "policy_rate" else 34 - len(MEMBERS)) + 1 - (slug != "policy_rate") * 0 - 0
-        or values
-    )
+    assert len(values) == (35 - len(MEMBERS) if slug == "policy_rate" else 35)
     for place in ("USA", "JPN", "ARG"):
         one = of(countries.ok(f"/briefs/{place}"), slug)
         value = values[f"country_{place.lower()}"]
@@ -265,9 +263,11 @@ def test_a_country_without_data(countries):
     assert [(one["key"], one["readings"]) for one in brief["sections"]] == [(key, []) for key in SECTIONS]
     assert (brief["asOf"], brief["derivedFrom"]) == (None, [])
     assert brief["headline"] == "There are no readings to show for Israel."
-    assert brief["sections"][0]["text"] == (
-        "There is nothing on growth for Israel; where Simulated FRED and ALFRED (Simulated FRED) covers it, it would come from there."
-    )
+    for section, topic in zip(brief["sections"], TOPICS, strict=True):
+        assert section["text"] == (
+            f"There is nothing on {topic} for Israel; where Simulated FRED and ALFRED (Simulated FRED) covers it,"
+            " it would come from there."
+        )
 
 
 def test_the_same_in_another_worker(countries):
@@ -308,6 +308,32 @@ def test_a_past_moment_stays_as_it_is(own_countries):
     assert max(one["periodEnd"] for one in readings(brief)) <= "2026-03-31T00:00:00Z"
 
 
+def test_a_stale_reading_says_so(own_countries):
+    """A stale reading says so, is not ranked, and is in no headline."""
+    own_countries.data_now = own_countries.settings.clock() + 120 * 86_400
+    brief = own_countries.ok("/briefs/PRT")
+    one = of(brief, "unemployment_rate")
+    assert (one["freshnessStatus"], one["peerRank"], one["peerCount"]) == ("stale", None, None)
+    assert one["value"] is not None
+    text = brief["sections"][2]["text"]
+    assert f"stood at {one['value']:.1f}% in October 2026; this is the last reading, and it is stale." in text
+    assert "countries compared" not in text
+    assert "unemployment" not in brief["headline"]
+    # A quarter is fresh for longer than a month.
+    assert "real GDP" in brief["headline"]
+
+
+def test_recent_releases(countries):
+    """The newest release summaries of the country."""
+    for params in ({}, {"as_of": "2026-06-30"}):
+        found = countries.ok("/briefs/PRT", **params)["recentReleases"]
+        assert [one["entityId"] for one in found] == ["country_prt"] * 5
+        times = [one["releasedAt"] for one in found]
+        assert times == sorted(times, reverse=True)
+        assert times[0] <= (params.get("as_of", "2026-11-20") + "T23:59:59Z")
+    assert countries.ok("/briefs/PRT")["recentReleases"] == countries.ok("/release-summaries", country="PRT", limit=5)
+
+
 # -- events -------------------------------------------------------------------------------------------------------------
 
 
@@ -316,7 +342,7 @@ def coming(number, day, **more):
         "event": event_id("sandbox-fred", f"release-{number}", day), "known_at": 1_790_000_000,
         "occurred_at": int(datetime.fromisoformat(f"{day}T09:30:00+00:00").timestamp()), "precision": "minute",
         "time_zone": "UTC", "category": "macro_release", "type": "release", "title": f"Release {number}",
-        "status": "scheduled", "source": "sandbox-fred", "country": "country_prt",
+        "status": "scheduled", "source": "sandbox-fred", "country": "country_isr",
     }  # fmt: skip
     return EventState(**{**told, **more})
 
@@ -326,16 +352,16 @@ def test_upcoming_events(own_countries):
     states = [coming(n, f"2026-12-{n:02d}") for n in range(12, 0, -1)]
     states += [
         coming(20, "2026-11-20"), coming(21, "2026-11-19"), coming(22, "2026-11-30", status="canceled"),
-        coming(23, "2026-11-30", country="country_esp"), coming(24, "2026-11-25", status="rescheduled", category="central_bank"),
+        coming(23, "2026-11-30", country="country_rou"), coming(24, "2026-11-25", status="rescheduled", category="central_bank"),
         coming(25, "2026-11-24", source="sandbox-licensed"),
     ]  # fmt: skip
     with World(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
         batch.touch()
         events.put(world.db, batch.version, states)
-    found = own_countries.ok("/briefs/PRT")["upcomingEvents"]
+    found = own_countries.ok("/briefs/ISR")["upcomingEvents"]
     assert [one["title"] for one in found] == [f"Release {n}" for n in (20, 25, 24, 1, 2, 3, 4, 5, 6, 7)]
     assert found[1]["rights"]["valueWithheld"] is True
-    assert found[3] == own_countries.ok("/events", country="PRT", start_date="2026-12-01", end_date="2026-12-01")[0]
-    then = own_countries.ok("/briefs/PRT", as_of="2026-11-19")["upcomingEvents"]
+    assert found[3] == own_countries.ok("/events", country="ISR", start_date="2026-12-01", end_date="2026-12-01")[0]
+    then = own_countries.ok("/briefs/ISR", as_of="2026-11-19")["upcomingEvents"]
     assert [one["title"] for one in then][:2] == ["Release 20", "Release 25"]
-    assert [one["title"] for one in own_countries.ok("/briefs/ESP")["upcomingEvents"]] == ["Release 23"]
+    assert [one["title"] for one in own_countries.ok("/briefs/ROU")["upcomingEvents"]] == ["Release 23"]

@@ -121,7 +121,7 @@ def test_vintages_of_a_cell_are_ordered_different_and_never_known_before_they_we
             held = last.get((identifier, period))
             state = (value, text, flags & FINAL)
             assert held is None or (held[0] < known and held[1] != state)
-            assert held is not None or value is not None
+            assert held is not None or (value, text) != (None, None)
             last[identifier, period] = (known, state)
 
 

@@ -26,6 +26,7 @@ from almanac.reports import briefs
 from almanac.reports.brief_measures import SECTIONS, Section
 from almanac.reports.brief_sentences import Reading
 from almanac.store import events
+from almanac.store.series import of_indicator
 
 #: Briefs remembered whole, some twenty kilobytes each.
 _HELD = 256
@@ -130,18 +131,23 @@ def _found(ctx: Context, entity: Entity, section: Section, gathered: Gathered) -
 
 
 def _sources(ctx: Context, entity: Entity, section: Section) -> list[str]:
-    """Names of the preferred sources of a section's raw indicators, but for those of other countries."""
+    """Names of the sources that have a section's raw indicators for several places, or would by their order of preference."""
     directory = ctx.view.directory
     names: dict[str, None] = {}
     for slug in section.raw:
         indicator = directory.indicators.get(slug)
-        for source in indicator.preferred if indicator is not None else ():
+        places: dict[str, set[str]] = {}
+        for one in of_indicator(ctx.view.db, slug, descending=False, after=None):
+            places.setdefault(one.source, set()).add(one.entity)
+        for source in (*(indicator.preferred if indicator is not None else ()), *sorted(places)):
             known = directory.sources.get(source)
             provider = None if known is None else directory.providers.get(known.provider)
             if known is None or provider is None or provider.country not in {None, entity.id}:
                 continue
             if provider.kind == "central_bank" and provider.country is None and entity.currency != "EUR":
                 continue  # the euro area's own
+            if provider.country is None and len(places.get(source, ())) == 1:
+                continue  # of one other place only
             names[f"{known.name} ({provider.name})"] = None
     return list(names)[:_SOURCES]
 

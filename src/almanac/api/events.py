@@ -119,7 +119,7 @@ def _event(ctx: Context, one: EventState, domiciles: dict[str, str | None], righ
         url=one.url,
         source_id=one.source,
         provider_id=source.provider if source is not None else one.source,
-        observed_at=wire_time(one.known_at),
+        observed_at=wire_time(one.known_at if told is None else max(one.known_at, told.known)),
         rights=rights,
     )
 

@@ -191,6 +191,8 @@ ENDPOINTS = (
         scope="macro:read",
         params=FILTERS,
         kind="list",
+        heavy=lambda _: True,
+        cached=True,
         record=records.Indicator,
         tag="Indicators",
     ),

@@ -56,7 +56,7 @@ class ReleaseSummary(Record):
 class _Read(NamedTuple):
     series: SeriesInfo
     rights: SeriesRights
-    #: Knowledge time of the cell's first vintage, and of the one shown.
+    #: Knowledge time of the cell's first vintage; and of the latest among those whose numbers are shown.
     first: int
     known: int
     figures: report.Figures
@@ -106,7 +106,8 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
             level_free=spec.unit in report.LEVEL_FREE,
         )
         observation = observation_id(series.id, period, shown[1], shown[2], None)
-    return _Read(series, rights, first, shown[1], figures, observation, before)
+    known = max([shown[1], *(row[1] for row in found if row[0] == before and row[1] <= at)])
+    return _Read(series, rights, first, known, figures, observation, before)
 
 
 def _before(
@@ -223,6 +224,8 @@ class EventNumbers(NamedTuple):
     figures: report.Figures
     unit: str
     rights: RowRights
+    #: Since when they are known.
+    known: int
 
 
 def numbers(
@@ -240,5 +243,5 @@ def numbers(
             continue
         one = read(ctx, series, key, since=None, by=ctx.as_of)
         if one is not None:
-            return EventNumbers(one.figures, series.spec.unit, row_rights(one.rights))
+            return EventNumbers(one.figures, series.spec.unit, row_rights(one.rights), one.known)
     return None

@@ -111,10 +111,12 @@ def _sweep(
     for moment in moments:
         found = result_at(operator, frequency, inputs, windows, output, moment)
         if found is None:
-            vintage, used = _nothing(windows, moment), made[-1].used if made else ()
+            if not made:
+                continue
+            vintage, used = _nothing(windows, moment), made[-1].used
         else:
             vintage, used = found
-        if vintage.state == state or (vintage.withdrawn and not made):
+        if vintage.state == state:
             continue
         state = vintage.state
         made.append(Derived(vintage, used))
@@ -236,17 +238,19 @@ def _last_move(slot: Slot, known: Known, output: int, frequency: Frequency) -> _
     there = [(place, v, v.value) for place, v in known if v.value is not None]
     if not there:
         return _Found(None, (), tuple(v for _, v in known))
-    count, found = 1, 0.0
+    count, found, end = 1, 0.0, 0
     for (place, _, now), (older, _, before) in pairwise(there):
         if place <= start:
+            end = place
             break
         count += 1
         moved = now - before
         if abs(moved) >= slot.move - ROUNDING and not any(older < at <= place for at in slot.breaks):
-            found = moved
+            found, end = moved, older
             break
     used = tuple(v for _, v, _ in there[:count])
-    looked = tuple(v for place, v in known if place >= there[count - 1][0])
+    # Where the values end before the window does, one that was withdrawn may be why: all of it was looked at.
+    looked = tuple(v for place, v in known if place >= end)
     return _Found(found, used, looked)
 
 

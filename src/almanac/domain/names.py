@@ -45,7 +45,9 @@ _TICKER_SIGNS = re.compile(r"[\s./_-]+")
 @lru_cache(maxsize=4_096)
 def folded(text: str) -> str:
     """Words in small plain letters with one space between: `Nestlé S.A.` is `nestle sa`. Nothing is left out."""
-    plain = unicodedata.normalize("NFKD", _JOINED.sub("", text).casefold()).translate(_LETTERS)
+    # Twice in small letters: a letter in fancy type is plain only after it is taken apart.
+    apart = unicodedata.normalize("NFKD", _JOINED.sub("", text).casefold()).casefold()
+    plain = unicodedata.normalize("NFKD", apart).translate(_LETTERS)
     plain = "".join(c for c in plain if not unicodedata.combining(c))
     return " ".join(_initials(_OTHER.sub(" ", _AND.sub(" and ", plain)).split()))
 

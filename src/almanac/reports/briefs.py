@@ -146,9 +146,8 @@ def _no_headline(who: str, readings: Sequence[Reading]) -> str:
     newest = max(readings, key=lambda one: one.period, default=None)
     if newest is None:
         return sentence(f"there are no readings to show for {who}")
-    return sentence(
-        f"the readings held for {who} are stale, the newest being {newest.when.replace('in ', 'of ').replace('on ', 'of ')}"
-    )
+    when = newest.when.partition(" ")[2]
+    return sentence(f"the readings held for {who} are stale, the newest being of {when}")
 
 
 def _first(readings: Sequence[Reading], kind: str) -> Reading | None:

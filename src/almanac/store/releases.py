@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import apsw
@@ -105,8 +105,8 @@ class Out(NamedTuple):
 def page(
     db: apsw.Connection,
     *,
-    types: Iterable[str] | None,
-    countries: Iterable[str] | None,
+    types: Collection[str] | None,
+    countries: Collection[str] | None,
     span: tuple[int | None, int | None],
     version: int,
     known_by: int,
@@ -118,6 +118,8 @@ def page(
 
     `types`, `countries` None: no restriction. `span`: bounds of `released`, inclusive.
     """
+    if (types is not None and not types) or (countries is not None and not countries):
+        return [], None
     conditions = [_OUT]
     values: list[Any] = [version, known_by]
     for column, named in (("type", types), ("country", countries)):

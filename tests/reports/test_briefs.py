@@ -1,0 +1,321 @@
+"""Sentences of briefs: direction, size, comparison, rank; one and none, negative and missing; stale and absent."""
+
+from datetime import date
+
+import pytest
+
+from almanac.domain.periods import Frequency, Period
+from almanac.reports import briefs
+from almanac.reports.brief_measures import SECTIONS
+from almanac.reports.brief_sentences import Reading, Standing, added, company, stale, told
+from almanac.reports.wording import amount, country, earlier, figure, listed, place, span
+
+MEASURES = {measure.slug: measure for section in SECTIONS for measure in section.measures}
+SECTION = {section.key: section for section in SECTIONS}
+UNITS = {
+    "%": "percent",
+    "% of GDP": "percent",
+    "percentage points": "percentage_points",
+    "thousand": "thousands",
+    "": "points",
+}
+PORTUGAL = briefs.Place("Portugal", shares=False)
+
+
+def read(slug, value, previous=None, period="2026-10", before=None, **more):
+    """A fresh reading, the one before it in the period before."""
+    measure = MEASURES[slug]
+    at = Period.parse(period)
+    letter = {4: "A", 7: "M", 10: "D"}[len(period)] if "Q" not in period else "Q"
+    frequency = Frequency(letter)
+    if before is None:
+        days = {"A": 365, "Q": 80, "M": 28, "D": 1}[letter]
+        then = (
+            Period.ending(date.fromordinal((at.start or at.end).toordinal() - 1), frequency)
+            if days > 1
+            else Period.parse("2026-11-18")
+        )
+    else:
+        then = Period.parse(before)
+    known = {"unit": UNITS[measure.unit], "freshness": "fresh", **more}
+    return Reading(
+        measure, value, known.pop("unit"), at.key, frequency, known.pop("freshness"), previous,
+        None if previous is None else then.key, **known,
+    )  # fmt: skip
+
+
+# -- words --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "unit", "expected"),
+    [
+        (3.44, 1, "%", "3.4%"),
+        (-0.04, 1, "%", "0.0%"),
+        (-0.25, 2, "%", "−0.25%"),
+        (61.0, 1, "% of GDP", "61.0% of GDP"),
+        (1.0, 1, "percentage points", "1 percentage point"),
+        (-1.04, 1, "percentage points", "−1 percentage point"),
+        (1.1, 1, "percentage points", "1.1 percentage points"),
+        (0.0, 1, "percentage points", "0.0 percentage points"),
+        (1204.4, 0, "thousand", "1,204 thousand"),
+        (-7.25, 2, "", "−7.25"),
+    ],
+)
+def test_amounts(value, digits, unit, expected):
+    assert amount(value, digits, unit) == expected
+
+
+def test_a_policy_rate_is_told_whole():
+    assert [figure(v, 3) for v in (2.625, 3.0, 0.1, -0.75)] == ["2.625", "3.00", "0.10", "−0.75"]
+
+
+@pytest.mark.parametrize(
+    ("period", "letter", "expected"),
+    [
+        ("2026-10", "M", "October 2026"),
+        ("2026-Q3", "Q", "the third quarter of 2026"),
+        ("2026-S1", "S", "the first half of 2026"),
+        ("2025", "A", "2025"),
+        ("2026-11-09", "D", "9 November 2026"),
+    ],
+)
+def test_periods(period, letter, expected):
+    assert span(Period.parse(period), Frequency(letter)) == expected
+
+
+def test_a_week_and_a_year_that_is_not_the_calendars():
+    assert span(Period(date(2026, 11, 8), date(2026, 11, 14)), Frequency.WEEKLY) == "the week to 14 November 2026"
+    assert span(Period(date(2025, 7, 1), date(2026, 6, 30)), Frequency.ANNUAL) == "the year to June 2026"
+
+
+def test_how_long_ago():
+    def ago(now, then, letter, turn=0):
+        return earlier(Period.parse(now).key, Period.parse(then).key, Frequency(letter), turn)
+
+    assert ago("2026-10", "2026-09", "M") == "a month earlier"
+    assert ago("2026-10", "2026-09", "M", 1) == "the month before"
+    assert ago("2026-10", "2026-08", "M") == ago("2026-10", "2026-08", "M", 1) == "at the previous reading"
+    assert ago("2026-Q1", "2025-Q4", "Q") == "a quarter earlier"
+    assert ago("2026", "2025", "A") == "a year earlier"
+    assert ago("2026-11-19", "2026-11-18", "D") == "the day before"
+    assert ago("2026-11-16", "2026-11-13", "D") == "at the previous reading"
+
+
+def test_small_words():
+    assert [place(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 101, 111)] == [
+        "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "23rd", "101st", "111th",
+    ]  # fmt: skip
+    assert [listed(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
+    assert [country(name) for name in ("Portugal", "United States", "Netherlands", "Euro area", "Marshall Islands")] == [
+        "Portugal", "the United States", "the Netherlands", "the euro area", "the Marshall Islands",
+    ]  # fmt: skip
+
+
+# -- statistics ---------------------------------------------------------------------------------------------------------
+
+
+def test_percentile_is_the_mid_rank():
+    past = [1.0, 2.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
+    assert briefs.percentile(2.0, past) == 100 * (1 + 2 / 2) / 8
+    assert briefs.percentile(0.5, past) == 0
+    assert briefs.percentile(9.0, past) == 100
+    assert briefs.percentile(2.5, past[::-1]) == 100 * 3 / 8
+    assert briefs.percentile(2.0, past[:7]) is None
+
+
+def test_standing_counts_from_the_highest():
+    assert briefs.standing(5.0, [1.0, 3.0, 5.0]) == Standing(1, 3, False)
+    assert briefs.standing(3.0, [1.0, 3.0, 3.0, 5.0]) == Standing(2, 4, True)
+    assert briefs.standing(1.0, [1.0, 3.0, 5.0]) == Standing(3, 3, False)
+    assert briefs.standing(1.0, [1.0]) is None
+
+
+# -- sentences ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("slug", "value", "previous", "period", "expected"),
+    [
+        ("gdp_growth_yoy", 1.2, 1.6, "2026-Q3", "Real GDP grew by 1.2% over the year to the third quarter of 2026, slower than the 1.6% a quarter earlier."),
+        ("gdp_growth_yoy", 2.6, 1.6, "2026-Q3", "Real GDP grew by 2.6% over the year to the third quarter of 2026, much faster than the 1.6% a quarter earlier."),
+        ("gdp_growth_yoy", -0.4, 0.2, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, after a rise of 0.2% a quarter earlier."),
+        ("gdp_growth_yoy", -0.4, -0.6, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, a smaller fall than the 0.6% a quarter earlier."),
+        ("gdp_growth_yoy", -0.4, -0.4, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, the same fall as a quarter earlier."),
+        ("gdp_growth_yoy", 0.04, 0.5, "2026-Q3", "Real GDP was unchanged over the year to the third quarter of 2026, after a rise of 0.5% a quarter earlier."),
+        ("gdp_growth_yoy", 0.5, 0.0, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026, after no change a quarter earlier."),
+        ("gdp_growth_yoy", 0.5, None, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026."),
+        ("gdp_growth_annual", 1.5, 1.0, "2025", "Real GDP grew by 1.5% in 2025, faster than the 1.0% a year earlier."),
+        ("cpi_inflation_yoy", 0.0, 0.0, "2026-10", "Consumer prices were unchanged over the year to October 2026, as a month earlier."),
+        ("cpi_inflation_yoy", 2.1, 2.1, "2026-10", "Consumer prices rose by 2.1% over the year to October 2026, the same rate as a month earlier."),
+        ("cpi_inflation_yoy", 3.1, 2.1, "2026-10", "Consumer prices rose by 3.1% over the year to October 2026, much more than the 2.1% a month earlier."),
+        ("unemployment_rate", 4.2, 4.1, "2026-10", "The unemployment rate edged up to 4.2% in October 2026, from 4.1% a month earlier."),
+        ("unemployment_rate", 4.2, 4.5, "2026-10", "The unemployment rate fell to 4.2% in October 2026, from 4.5% a month earlier."),
+        ("unemployment_rate", 4.9, 4.1, "2026-10", "The unemployment rate jumped to 4.9% in October 2026, from 4.1% a month earlier."),
+        ("unemployment_rate", 4.2, 4.2, "2026-10", "The unemployment rate was 4.2% in October 2026, unchanged from a month earlier."),
+        ("unemployment_rate", 4.21, 4.19, "2026-10", "The unemployment rate was 4.2% in October 2026, little changed from a month earlier."),
+        ("unemployment_rate", 4.2, None, "2026-10", "The unemployment rate stood at 4.2% in October 2026."),
+        ("consumer_confidence", -1.4, -2.5, "2026-10", "Consumer confidence rose to −1.4 in October 2026, from −2.5 a month earlier."),
+        ("gov_yield_2y", 0.12, -0.01, "2026-11-19", "The two-year government yield rose to 0.12% on 19 November 2026, from −0.01% the day before."),
+        ("current_account_pct_gdp", -3.0, -2.4, "2025", "The current account showed a deficit of 3.0% of GDP in 2025, wider than the 2.4% a year earlier."),
+        ("current_account_pct_gdp", -2.4, -3.0, "2025", "The current account showed a deficit of 2.4% of GDP in 2025, narrower than the 3.0% a year earlier."),
+        ("current_account_pct_gdp", 2.4, 3.0, "2025", "The current account showed a surplus of 2.4% of GDP in 2025, smaller than the 3.0% a year earlier."),
+        ("current_account_pct_gdp", 2.4, -3.0, "2025", "The current account showed a surplus of 2.4% of GDP in 2025, after a deficit of 3.0% a year earlier."),
+        ("current_account_pct_gdp", 0.01, -3.0, "2025", "The current account was in balance in 2025, after a deficit of 3.0% a year earlier."),
+        ("current_account_pct_gdp", 1.0, 0.0, "2025", "The current account showed a surplus of 1.0% of GDP in 2025, after a balance a year earlier."),
+        ("unemployment_change_12m", 1.0, None, "2026-10", "In October 2026 the rate was 1 percentage point higher than a year before."),
+        ("unemployment_change_12m", -0.3, None, "2026-10", "In October 2026 the rate was 0.3 percentage points lower than a year before."),
+        ("nonfarm_payrolls_change", 142.0, -98.0, "2026-10", "Nonfarm payrolls rose by 142 thousand in October 2026, after a fall of 98 thousand a month earlier."),
+        ("nonfarm_payrolls_change", 0.0, 98.0, "2026-10", "Nonfarm payrolls did not change in October 2026, after a rise of 98 thousand a month earlier."),
+        ("yield_slope_2s10s", -0.35, None, "2026-11-19", "On 19 November 2026 the curve was inverted, the ten-year yield lying 0.35 percentage points below the two-year one."),
+        ("yield_slope_2s10s", 0.001, None, "2026-11-19", "The curve was flat between two and ten years on 19 November 2026."),
+        ("gdp_growth_qoq_annualized", -0.6, 2.0, "2026-Q3", "In the third quarter of 2026 output shrank at an annual rate of 0.6%, after a rise of 2.0% a quarter earlier."),
+    ],
+)  # fmt: skip
+def test_sentences(slug, value, previous, period, expected):
+    assert told(read(slug, value, previous, period)) == expected
+
+
+def test_a_gap_is_not_called_a_month():
+    one = read("unemployment_rate", 4.4, 4.3, "2025-11", before="2025-09")
+    assert told(one) == "The unemployment rate edged up to 4.4% in November 2025, from 4.3% at the previous reading."
+    same = one._replace(previous=4.4)
+    assert told(same).endswith("unchanged from the previous reading.")
+
+
+def test_what_was_said_before_is_not_said_again():
+    before = read("gdp_growth_yoy", 1.2, 1.6, "2026-Q3")
+    after = read("gdp_growth_qoq_annualized", 0.9, 0.6, "2026-Q3", turn=1)
+    assert (
+        told(after, before)
+        == "In that quarter alone output grew at an annual rate of 0.9%, faster than the 0.6% the quarter before."
+    )
+
+
+def test_a_difference_joins_its_level_only_in_the_same_period():
+    rate = read("unemployment_rate", 4.2, 4.1)
+    assert (
+        added(read("unemployment_change_12m", 0.4), rate) == "; that is 0.4 percentage points higher than a year before"
+    )
+    assert added(read("unemployment_change_12m", 0.4, period="2026-09"), rate) is None
+    assert added(read("unemployment_change_12m", 0.0), rate) == "; that is the same as a year before"
+    assert added(rate, rate) is None
+
+
+@pytest.mark.parametrize(
+    ("standing", "percentile", "expected"),
+    [
+        (Standing(1, 35, False), None, "This is the highest growth rate of the 35 countries compared."),
+        (Standing(1, 35, True), None, "This is the joint highest growth rate of the 35 countries compared."),
+        (Standing(35, 35, False), None, "None of the 35 countries compared has a lower growth rate."),
+        (Standing(3, 35, False), 100.0, "This is among the highest: the 3rd-highest growth rate of the 35 countries compared; within its own past decade it is higher than ever."),
+        (Standing(33, 35, True), 0.0, "This is among the lowest: only the joint 33rd-highest growth rate of the 35 countries compared; within its own past decade it is lower than ever."),
+        (Standing(18, 35, False), 50.0, "This is close to the middle of the 35 countries compared, with the 18th-highest growth rate; within its own past decade it is at the 50th percentile."),
+        (Standing(12, 35, False), 91.7, "This is the 12th-highest growth rate of the 35 countries compared; within its own past decade it is high, at the 92nd percentile."),
+        (None, 99.6, "Within its own past decade this is at the top."),
+        (Standing(2, 4, False), None, None),
+        (None, None, None),
+    ],
+)  # fmt: skip
+def test_company(standing, percentile, expected):
+    assert company(read("gdp_growth_yoy", 1.0, standing=standing, percentile=percentile)) == expected
+
+
+def test_a_stale_reading_says_so_and_nothing_more():
+    one = read("unemployment_rate", 4.2, 4.1, "2025-03", freshness="stale", standing=Standing(2, 30, False))
+    assert stale(one) == "The unemployment rate stood at 4.2% in March 2025; this is the last reading, and it is stale."
+
+
+# -- sections and headlines -----------------------------------------------------------------------------------------------
+
+
+def test_a_section_in_order():
+    found = briefs.Found(
+        [
+            read("unemployment_rate", 4.2, 4.1, standing=Standing(2, 30, False)),
+            read("unemployment_change_12m", 0.4),
+            read("labor_force_participation_rate", 62.5, 62.5, period="2025-01", freshness="stale"),
+        ]
+    )
+    assert briefs.text(SECTION["labor"], PORTUGAL, found) == (
+        "The unemployment rate edged up to 4.2% in October 2026, from 4.1% a month earlier; that is 0.4 percentage points higher"
+        " than a year before. This is among the highest: the 2nd-highest unemployment rate of the 30 countries compared. The"
+        " participation rate stood at 62.5% in January 2025; this is the last reading, and it is stale."
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (briefs.Found([], sources=("A", "B")), "There is nothing on inflation for Portugal; where A or B covers it, it would come from there."),
+        (briefs.Found([]), "There is nothing on inflation for Portugal, and no source here would have it."),
+        (briefs.Found([], withheld=True), "The readings of inflation held for Portugal may not be shown."),
+        (briefs.Found([], beyond=True), "The readings of inflation held for Portugal are older than this plan reaches."),
+        (briefs.Found([read("cpi_inflation_yoy", 2.0, unit="index")]), "The readings of inflation held for Portugal are in units that are not put into words here."),
+    ],
+)  # fmt: skip
+def test_a_section_without_readings(found, expected):
+    assert briefs.text(SECTION["inflation"], PORTUGAL, found) == expected
+
+
+def test_rates_of_a_country_that_shares_the_euro():
+    text = briefs.text(
+        SECTION["rates"], briefs.Place("Portugal", shares=True), briefs.Found([read("long_term_rate_10y", 3.1)])
+    )
+    assert text == (
+        "Portugal shares the euro and has no policy rate of its own: for that and for the curve see the brief of the euro area,"
+        " /briefs/EUR. The ten-year interest rate stood at 3.10% in October 2026."
+    )
+
+
+def test_kinds_of_curve():
+    one = read("gov_yield_10y", 3.0, period="2026-11-19", standing=Standing(2, 6, False))
+    like = briefs.text(SECTION["rates"], PORTUGAL, briefs.Found([one]), {"gov_yield_10y": ("par", "par")})
+    assert "Mind" not in like
+    unlike = briefs.text(
+        SECTION["rates"], PORTUGAL, briefs.Found([one]), {"gov_yield_10y": ("par", "benchmark", "par", "spot")}
+    )
+    assert (
+        unlike
+        == f"{like} Mind that this is a par yield, while others are benchmark and spot yields, which are not quite alike."
+    )
+
+
+def told_headline(growth, prices, jobs):
+    one = {
+        "growth": [] if growth is None else [read("gdp_growth_yoy", *growth, "2026-Q3")],
+        "inflation": [] if prices is None else [read("cpi_inflation_yoy", *prices)],
+        "labor": [] if jobs is None else [read("unemployment_rate", jobs)],
+        "rates": [], "external": [], "fiscal": [],
+    }  # fmt: skip
+    return briefs.headline(PORTUGAL, one)
+
+
+@pytest.mark.parametrize(
+    ("growth", "prices", "jobs", "expected"),
+    [
+        ((1.2, 1.6), (2.1, 2.0), 9.8, "In Portugal, growth is slowing while inflation is picking up: real GDP was 1.2% higher in the third quarter of 2026 than a year before and consumer prices were 2.1% higher in October 2026, with unemployment at 9.8% in the same month."),
+        ((1.2, 1.0), (2.1, 2.0), None, "In Portugal, growth is quickening and inflation is picking up: real GDP was 1.2% higher in the third quarter of 2026 than a year before and consumer prices were 2.1% higher in October 2026."),
+        ((-0.2, 1.0), (-0.1, 0.2), None, "In Portugal, output is shrinking and prices are falling: real GDP was 0.2% lower in the third quarter of 2026 than a year before and consumer prices were 0.1% lower in October 2026."),
+        (None, (2.1, 2.1), None, "In Portugal, inflation is holding steady: consumer prices were 2.1% higher in October 2026 than a year before."),
+        ((0.0, None), None, None, "In Portugal, real GDP was the same in the third quarter of 2026 as a year before."),
+        (None, None, 9.8, "In Portugal, unemployment was 9.8% in October 2026."),
+        (None, None, None, "There are no readings to show for Portugal."),
+    ],
+)  # fmt: skip
+def test_headlines(growth, prices, jobs, expected):
+    assert told_headline(growth, prices, jobs) == expected
+
+
+def test_a_headline_leaves_out_what_is_stale():
+    sections = {key: [] for key in SECTION}
+    sections["growth"] = [read("gdp_growth_yoy", 1.2, 1.0, "2024-Q3", freshness="stale")]
+    assert (
+        briefs.headline(PORTUGAL, sections)
+        == "The readings held for Portugal are stale, the newest being of the third quarter of 2024."
+    )
+    sections["fiscal"] = [read("government_debt_pct_gdp", 60.0, None, "2026-Q1")]
+    assert (
+        briefs.headline(PORTUGAL, sections)
+        == "There are no current readings of growth, inflation or unemployment for Portugal."
+    )
