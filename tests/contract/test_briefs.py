@@ -241,6 +241,48 @@ def test_kinds_of_curve_are_named(countries):
     )
 
 
+def test_a_past_that_came_later_is_not_counted(own_countries):
+    """The ten years are as known when the reading was: a month that came to be known only afterwards takes no part."""
+    slug, place = "cpi_inflation_yoy", "PRT"
+    (row,) = own_countries.ok("/observations/latest", country=place, indicator=slug)
+    then = own_countries.walk("/derived-observations", country=place, indicator=slug)
+    end = row["periodEnd"][:10]
+    past = {
+        r["periodEnd"]: r["valueNumeric"] for r in then if f"{int(end[:4]) - 10}{end[4:]}" <= r["periodEnd"][:10] < end
+    }
+    assert len(past) == 120
+    late = max(past, key=past.get)
+    cell = "series = (SELECT series FROM series WHERE id = ?) AND period >> 14 = ?"
+    named = (row["metadata"]["seriesId"], date.fromisoformat(late[:10]).toordinal())
+    known = int(datetime.fromisoformat(row["observedAt"]).timestamp())
+    with World(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
+        batch.touch()
+        world.db.execute(f"DELETE FROM vintages WHERE {cell} AND to_version < 1 << 61", named)
+        first = world.db.execute(f"SELECT max(known_at) FROM vintages WHERE {cell}", named).get
+        world.db.execute(f"DELETE FROM vintages WHERE {cell} AND known_at < ?", (*named, first))
+        world.db.execute(f"UPDATE vintages SET known_at = ? WHERE {cell}", (known + 1, *named))
+    left = [value for when, value in past.items() if when != late]
+    below, same = (sum(v < row["valueNumeric"] for v in left), sum(v == row["valueNumeric"] for v in left))
+    expected = 100 * (below + same / 2) / 119
+    assert expected != pytest.approx(100 * (below + same / 2) / 120)
+    assert of(own_countries.ok(f"/briefs/{place}"), slug)["percentile10y"] == pytest.approx(expected)
+
+
+def test_a_members_copy_of_the_policy_rate_is_left_out(own_countries):
+    """Not a copied rate: where a source lists one for a member, the brief has none, and no other country is ranked by it."""
+    before = of(own_countries.ok("/briefs/NOR"), "policy_rate")
+    with World(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
+        batch.touch()
+        world.db.execute(
+            "UPDATE topic SET entity = 'country_prt' WHERE entity = 'country_swe' AND indicator = 'policy_rate'"
+        )
+    assert own_countries.ok("/observations/latest", country="PRT", indicator="policy_rate") != []
+    member = own_countries.ok("/briefs/PRT")
+    assert "indicator_policy_rate" not in {one["indicatorId"] for one in readings(member)}
+    # Sweden's rate is gone from the ranking, and Portugal's has not come.
+    assert of(own_countries.ok("/briefs/NOR"), "policy_rate")["peerCount"] == before["peerCount"] - 1
+
+
 # -- addresses, moments, workers ------------------------------------------------------------------------------------------
 
 
@@ -321,6 +363,11 @@ def test_a_stale_reading_says_so(own_countries):
     assert "unemployment" not in brief["headline"]
     # A quarter is fresh for longer than a month.
     assert "real GDP" in brief["headline"]
+    # By now the plan's window has left the year 2024 behind.
+    account = of(own_countries.ok("/briefs/PRT", "free"), "current_account_pct_gdp")
+    whole = of(brief, "current_account_pct_gdp")
+    assert (account["value"], account["previous"], account["change"]) == (whole["value"], None, None)
+    assert whole["previous"] is not None
 
 
 def test_recent_releases(countries):

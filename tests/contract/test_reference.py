@@ -223,6 +223,15 @@ def test_countries(service):
                 assert service.ok(f"/countries/{name.lower()}") == service.ok(f"/countries/{name.upper()}") == row
     assert service.ok("/countries/EUR")["id"] == "region_euro_area"
     assert service.ok("/countries/840") == usa
+    # Places without a code of ISO 3166-1 go by the codes in use, and by nothing longer.
+    for code, entity in (
+        ("XK", "country_xkx"),
+        ("xkx", "country_xkx"),
+        ("EU", "region_european_union"),
+        ("G7", "region_g7"),
+    ):
+        assert service.ok(f"/countries/{code}")["id"] == entity
+    assert service.error("/countries/Zaire", 404)["details"]["suggestion"] == "democratic-republic-of-the-congo"
     assert {r["id"] for r in rows.values() if r["ratesScope"]} == {
         e.id for e in CATALOG.entities.values() if e.rates_scope
     }

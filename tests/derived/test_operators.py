@@ -122,7 +122,9 @@ def test_whether_a_lag_is_a_whole_number_of_periods(lag, frequency, expected):
 
 
 def test_unknown_operators_and_missing_parameters_are_named():
-    with pytest.raises(FormulaError, match="unknown operator 'magic'; there are butterfly, change, credit_impulse, cycle"):
+    with pytest.raises(
+        FormulaError, match="unknown operator 'magic'; there are butterfly, change, credit_impulse, cycle"
+    ):
         operator("magic", {}, M)
     with pytest.raises(FormulaError, match="operator 'growth' needs the parameter 'lag'"):
         operator("growth", {}, M)

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from almanac.catalog.load import Catalog, load
 from almanac.derived.operators import _OPERATORS
+from almanac.derived.sections import SECTIONS
 from almanac.domain.reference import Source
 from almanac.domain.rights import Exposure
 
@@ -112,7 +113,7 @@ def operators() -> str:
     """What a formula may be made of. The words are the first sentence of each operator's docstring."""
     rows = [
         (f"`{name}`", " ".join((make.__doc__ or "").strip().split("\n\n")[0].split()))
-        for name, make in sorted(_OPERATORS.items())
+        for name, make in sorted({**_OPERATORS, **SECTIONS}.items())
     ]
     return table(("Operator", "Computes"), rows)
 

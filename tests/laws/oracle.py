@@ -160,7 +160,9 @@ def sections(known: Inputs, exists: set[tuple[str, str, str]]) -> dict[tuple[str
     made: dict[tuple[str, str, str], Cells] = {}
     for slug, (topic, years, arithmetic) in SECTIONS.items():
         offers = {
-            country: [known.get((topic, country), {}).get(s, {}) for s in (ALPHA, BETA) if (topic, country, s) in exists]
+            country: [
+                known.get((topic, country), {}).get(s, {}) for s in (ALPHA, BETA) if (topic, country, s) in exists
+            ]
             for country in ("country_aaa", "country_bbb")
         }
         for key in {key for cells in offers.values() for one in cells for key in one}:
@@ -240,4 +242,6 @@ def _series(
 
 
 def letter(slug: str) -> str:
-    return (Frequency.DAILY if slug in {"slope", "butterfly", "spread", "yield_change", "cycle"} else Frequency.MONTHLY).value
+    return (
+        Frequency.DAILY if slug in {"slope", "butterfly", "spread", "yield_change", "cycle"} else Frequency.MONTHLY
+    ).value

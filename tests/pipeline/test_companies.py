@@ -60,7 +60,8 @@ EVERYTHING = (
         f" WHERE c.to_version = {OPEN} ORDER BY 1, 2"
     ),
     f"SELECT entity, kind, frequency, period, known_at, body FROM statement WHERE to_version = {OPEN} ORDER BY 1, 2, 3, 4, 5",
-    f"SELECT event, known_at, occurred_at, category, type, status, body FROM event WHERE to_version = {OPEN} ORDER BY 1, 2",
+    f"SELECT event, known_at, occurred_at, category, type, status, body FROM event WHERE source = 'sec' AND to_version = {OPEN}"
+    " ORDER BY 1, 2",
     "SELECT entity, slug, name, ticker, sector, template, currency, reports FROM company ORDER BY 1",
     "SELECT entity, accession, form, filed, known_at, exact, report_date, fiscal_year, fiscal_period FROM filing ORDER BY 1, 2",
     "SELECT entity, scheme, alias, norm, main FROM alias ORDER BY 1, 2, 3",
@@ -186,7 +187,8 @@ def test_a_second_run_adds_nothing(world, tmp_path):
 def test_a_renamed_company_s_events_carry_its_name(tmp_path):
     other = built(tmp_path, INDEX, FACTS, (INDEX_URL, "2024-06-02T00:00:01Z", index("Renamed Harrows Corp"), 200))
     try:
-        titles = list(other.db.execute(f"SELECT json_extract(body, '$.title') FROM event WHERE to_version = {OPEN}"))
+        sql = f"SELECT json_extract(body, '$.title') FROM event WHERE entity = ? AND to_version = {OPEN}"
+        titles = list(other.db.execute(sql, (ENTITY,)))
         assert titles
         assert all("Renamed Harrows Corp" in title for (title,) in titles)
     finally:
@@ -262,5 +264,10 @@ def test_scores_are_explained_from_the_lines_as_they_are_served(world):
         shown = {key: value for test in masked["tests"] for key, value in test["inputs"].items()}
         assert shown["net_income_ttm"] == 44.0
         assert {value for key, value in shown.items() if key.endswith("_1y_ago")} == {None}
+        # Values are written without a `.0`, like every number on the wire.
+        assert '"net_income_ttm":44,' in json.dumps(masked, separators=(",", ":"))
+        # Nor are the scores themselves, where they are of a period before it.
+        assert explain_scores(view, ENTITY, at(6), date(2023, 12, 31))["piotroskiF"]["tests"] != []
+        assert explain_scores(view, ENTITY, at(6), date(2024, 1, 1)) == {}
         assert explain_scores(view, "company_0000000001", at(6), None) == {}
     reader.close()

@@ -4,11 +4,14 @@ from datetime import date
 
 import pytest
 
+from almanac.config import load as load_settings
 from almanac.domain.events import event_id
 from almanac.domain.observations import DAY, FORECAST
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.releases import Calendar, Entry, Release, Stated, period_before, period_due, published
 from almanac.pipeline.release_states import by_days, by_entries, meeting_states, rate_changes, release_states
+from almanac.pipeline.world import SIMULATED, World
+from almanac.store import events, sqlite
 
 M, Q, W = Frequency("M"), Frequency("Q"), Frequency("W")
 PRICES = Calendar(
@@ -197,3 +200,17 @@ def test_policy_rates_change_on_the_day_they_take_effect():
             (50, "released", "2026-03-23", "day"), (70, "canceled", "2026-03-23", "day"),
         ],
     }  # fmt: skip
+
+
+def test_a_simulated_store_takes_out_the_meetings_of_the_package(tmp_path):
+    """An empty store counts as a real one until it is filled."""
+    chosen = load_settings({"ALMANAC_HOME": str(tmp_path), "ALMANAC_NOW": "2026-11-20T12:00:00Z"})
+    with World(chosen) as world:
+        held = dict(world.db.execute("SELECT country, count(*) FROM event GROUP BY country"))
+        assert (held["country_usa"], held["country_che"], events.count(world.db)) == (32, 12, 164)
+    with World(chosen) as world:
+        assert not world.releases.meetings_differ()
+        assert sqlite.meta(world.db, "version") == "1"  # opening it again writes nothing
+    with World(chosen, SIMULATED) as world:
+        assert world.db.execute(f"SELECT count(*) FROM event WHERE to_version = {sqlite.OPEN}").get == 0
+        assert events.count(world.db) == 0

@@ -3,6 +3,7 @@
 import msgspec
 import pytest
 
+from almanac.catalog.releases import meetings
 from almanac.domain.cadence import Turn
 from almanac.domain.observations import wire_time
 from almanac.pipeline.ingest import Arrival, Ingest
@@ -16,6 +17,9 @@ from .invented import BROKEN, FIRST, NOW, ROWS, SOURCE, TEN_YEARS, THIRD, TWO_YE
 DAY = 86_400
 #: A curve of the day before NOW.
 RECENT = curve({"2026-11-19": day(3.5, 4.2)})
+
+#: Meetings of central banks come with the package.
+MEETINGS = sum(len(bank.days) for bank in meetings().bank)
 
 
 def state(world, days=0):
@@ -47,7 +51,7 @@ def test_figures_of_the_invented_mirror(world):
     assert "yield_slope_2s10s" in slugs["derived"]
     assert (found.indicators.raw, found.indicators.derived) == (2, len(slugs["derived"]))
     assert found.series == 2 + len(slugs["derived"])
-    assert (found.providers, found.sources, found.statements, found.events) == (1, 1, 0, 0)
+    assert (found.providers, found.sources, found.statements, found.events) == (1, 1, 0, MEETINGS)
     assert (found.first_period, found.last_period) == ("2025-12-31T00:00:00Z", "2026-01-07T00:00:00Z")
     assert found.last_ingested_at == NOW
     assert found.data_version == world.db.execute("SELECT max(version) FROM version").get
@@ -65,6 +69,7 @@ def test_an_empty_store_has_zeros_and_nulls(tmp_path):
         found = msgspec.to_builtins(coverage(world.db))
         assert found.pop("dataVersion") == 1  # the catalogue
         assert found.pop("indicators") == {"raw": 0, "derived": 0}
+        assert found.pop("events") == MEETINGS
         assert set(found.values()) == {0, None}
         assert {one.health for one in state(world).sources} == {"never_run"}
 

@@ -61,7 +61,7 @@ def read(catalog: Catalog, pages: list[Page]) -> Seen:
         reader = connector(source.connector)
         assert reader.owns(page.url)
         payload = Payload(page.url, page.body, page.fetched_at, page.media_type)
-        parsed = reader.parse(payload, source, catalog.series[page.source])
+        parsed = reader.parse(payload, source, catalog.series.get(page.source, {}))
         seen.unmapped.update(parsed.unmapped)
         if parsed.ignored is not None:
             seen.ignored.add(parsed.ignored)

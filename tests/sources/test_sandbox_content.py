@@ -26,6 +26,8 @@ def test_every_name_says_simulated(catalog: Catalog) -> None:
         "sandbox-fred",
         "sandbox-licensed",
         "sandbox-sec",
+        "sandbox-bls-calendar",
+        "sandbox-central-bank-calendars",
     }
     for line in part["source"]:
         source = catalog.sources[line["id"]]

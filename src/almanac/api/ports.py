@@ -41,7 +41,7 @@ class ScoreExplainer(Protocol):
         Score → its detail (the fields of `company_records.ScoreDetail`), as known at a moment (unix seconds).
 
         Names of scores: `piotroskiF`, `altmanZ2`, `beneishM`. Of periods that end before `ends_from` no input has a value.
-        Empty where nothing can be computed.
+        Empty where nothing can be computed, and where the scores are of such a period themselves.
         """
         ...
 

@@ -138,7 +138,7 @@ def _meant(entities: Iterable[Entity], name: str) -> str | None:
     for entity in entities:
         if entity.kind in {"country", "region"}:
             slugs |= {entity.slug: entity.slug, entity.name.lower(): entity.slug}
-            aliases |= {alias.lower(): entity.slug for alias in entity.aliases}
+            aliases |= {alias.lower(): entity.slug for alias in (*entity.aliases, *entity.former_names)}
     exact = (slugs | aliases).get(name.strip().lower())
     # Aliases are often codes of two or three letters: near to anything.
     close = nearest(name, list(slugs)) if exact is None else None
@@ -157,7 +157,7 @@ def _country(ctx: Context, exit_: Exit, entity: Entity, indicators: int) -> byte
             region=entity.region,
             income_group=entity.income_group,
             currency=entity.currency,
-            aliases=list(entity.aliases),
+            aliases=[*entity.aliases, *entity.former_names],
             indicator_count=indicators,
             rates_scope=entity.rates_scope is not None,
             freshness_status=_alive(ctx, exit_, "entity", entity.id) if indicators else "unknown",  # type: ignore[arg-type]  # one of the three

@@ -37,6 +37,8 @@ def of_place(entity: Entity) -> list[Alias]:
             told[scheme, code] = scheme != "other"
     for alias in entity.aliases:
         told.setdefault(("name" if any(c.islower() for c in alias) else "other", alias), False)
+    for former in entity.former_names:
+        told.setdefault(("former_name", former), False)
     codes = {alias for _, alias in told}
     if entity.rates_scope is not None and entity.rates_scope not in codes:
         told["other", entity.rates_scope] = False

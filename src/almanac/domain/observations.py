@@ -196,8 +196,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def wire_time(seconds: int) -> str:
-    """RFC 3339, UTC, whole seconds."""
-    return (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    """RFC 3339, UTC, whole seconds; what lies before the year 1 is told as its first second."""
+    return f"{_ZERO + timedelta(seconds=max(seconds, _FIRST)):%Y-%m-%dT%H:%M:%S}Z"
 
 
 def is_unknown(flags: int) -> bool:

@@ -81,7 +81,7 @@ class Indicator(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entity(msgspec.Struct, frozen=True, kw_only=True):
-    """A country, region or company."""
+    """A country, region or company. Codes are those of ISO 3166-1; a place without any goes by those among its aliases."""
 
     id: str
     slug: str
@@ -94,6 +94,8 @@ class Entity(msgspec.Struct, frozen=True, kw_only=True):
     income_group: str | None = None
     currency: str | None = None
     aliases: tuple[str, ...] = ()
+    #: What it was called before.
+    former_names: tuple[str, ...] = ()
     #: The rates scope this entity answers for (`USA`, `EUR`), if any.
     rates_scope: str | None = None
 

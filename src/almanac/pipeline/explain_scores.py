@@ -10,6 +10,7 @@ from typing import Any
 from almanac.catalog.companies import items
 from almanac.derived.companies.ledger import Amount, Ledger
 from almanac.derived.companies.ratios import REACH_DAYS, detail, periods
+from almanac.derived.companies.statements import plain_number
 from almanac.derived.companies.view import View, parsed
 from almanac.store import facts
 from almanac.store.reading import View as StoreView
@@ -23,20 +24,23 @@ def explain_scores(view: StoreView, entity: str, at: int, ends_from: date | None
     """
     Score → its tests with inputs and values, as known at a moment; the port `api.ports.ScoreExplainer`.
 
-    An input of twelve months or of a day that ends before `ends_from` has no value. Empty where nothing can be computed.
+    An input of twelve months or of a day that ends before `ends_from` has no value. Empty where nothing can be computed,
+    and where the scores themselves are of a period that ends before it. Numbers are as the wire writes them.
     """
     found = ledger(view, entity, at)
     if found is None:
         return {}
     frequency, ends = periods(found)
-    if not ends:
+    if not ends or (ends_from is not None and ends[-1] < ends_from.toordinal()):
         return {}
     seen = View(found, ends[-1], frequency)
     told = detail(found, ends[-1], frequency)
     for score in told.values():
+        score["value"] = _plain(score["value"])
         for test in score["tests"]:
+            test["value"] = _plain(test["value"])
             test["inputs"] = {
-                name: value if _within(seen, ends[-1], name, ends_from) else None
+                name: _plain(value) if _within(seen, ends[-1], name, ends_from) else None
                 for name, value in test["inputs"].items()
             }
     return {_camel(slug): score for slug, score in told.items()}
@@ -81,6 +85,10 @@ def _within(seen: View, end: int, name: str, ends_from: date | None) -> bool:
             return False
         end = start - 1
     return end >= ends_from.toordinal()
+
+
+def _plain(value: float | None) -> float | int | None:
+    return None if value is None else plain_number(value)
 
 
 def _camel(slug: str) -> str:

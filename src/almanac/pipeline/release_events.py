@@ -34,6 +34,7 @@ BANKS = "central-bank-calendars"
 _MEETING, _RATE = "policy_meeting", "policy_rate"
 _ENTERED = "meetings"
 _DAY = 86_400
+_EPOCH = 719_163
 
 #: Release, place, source of its numbers.
 _Part = tuple[str, str, str]
@@ -203,18 +204,19 @@ class ReleaseEvents:
         return changed
 
     def meetings_differ(self) -> bool:
-        """Whether the store holds other meetings than the package, in a store of real data."""
-        return not self._simulated and sqlite.meta(self._db, _ENTERED) != _digest()
+        """Whether the store holds other meetings than it should: those of the package, in a simulated world none of them."""
+        return (sqlite.meta(self._db, _ENTERED) or "") != self._digest()
 
     def write_meetings(self, batch: Batch) -> None:
-        """Enter the meetings that ship with the package, as part of a batch; none in a simulated world."""
-        if self._simulated:
-            return
+        """
+        Enter the meetings that ship with the package, as part of a batch. In a simulated world they are taken out: an empty
+        store counts as a real one until it is filled.
+        """
         held = meetings()
         known = (held.entered.toordinal() - _EPOCH) * _DAY
         for bank in held.bank:
             target: States = {}
-            for day in bank.days:
+            for day in () if self._simulated else bank.days:
                 identifier = event_id(BANKS, bank.id, day.isoformat())
                 status = "released" if day < held.entered else "scheduled"
                 precision = "day" if bank.at is None else "minute"
@@ -233,11 +235,7 @@ class ReleaseEvents:
                     )
                 ]
             self._replace(batch, target, BANKS, _MEETING, bank.country)
-        sqlite.set_meta(self._db, _ENTERED, _digest())
+        sqlite.set_meta(self._db, _ENTERED, self._digest())
 
-
-_EPOCH = 719_163
-
-
-def _digest() -> str:
-    return hashlib.sha256(msgspec.json.encode(meetings())).hexdigest()
+    def _digest(self) -> str:
+        return "" if self._simulated else hashlib.sha256(msgspec.json.encode(meetings())).hexdigest()

@@ -78,7 +78,10 @@ class Sections:
             yield from self._of(batch, formula, how, frequency, touched[frequency])
 
     def _takes(self, formula: Formula, how: Section, spec: SeriesSpec) -> bool:
+        """Whether a series of the formula's input takes part in the comparison."""
         if spec.entity in formula.except_entities or not how.fits(spec.frequency):
+            return False
+        if formula.frequencies and spec.frequency not in formula.frequencies:
             return False
         rights = self._catalog.sources[spec.source].rights
         public = max(rights.exposure, rights.channel, spec.exposure) is Exposure.public or rights.derivatives_allowed

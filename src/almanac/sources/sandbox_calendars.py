@@ -21,7 +21,7 @@ from almanac.sources.sandbox_feeds import Capture
 RELEASE_DAYS, MEETINGS = "sandbox-bls-calendar", "sandbox-central-bank-calendars"
 _URLS = {
     RELEASE_DAYS: "https://www.bls.gov/schedule/news_release/bls.ics",
-    MEETINGS: "https://example.org/simulated/meetings.ics",
+    MEETINGS: "https://www.bls.gov/simulated/meetings.ics",
 }
 #: Names in the calendar → releases of the simulated FRED.
 _NAMED = {

@@ -53,7 +53,7 @@ def put_names(db: apsw.Connection, entity: str, record: CompanyRecord, spelled: 
         return False
     db.execute("DELETE FROM alias WHERE entity = ? AND scheme NOT IN ('ticker', 'slug')", (entity,))
     db.executemany(
-        "INSERT INTO alias VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO alias VALUES(?, ?, ?, ?, ?, ?, ?, ?, NULL)",
         [
             (entity, scheme, alias, norm, int(main), first, last, source)
             for scheme, alias, norm, main, first, last in sorted(rows, key=repr)
@@ -65,7 +65,7 @@ def put_names(db: apsw.Connection, entity: str, record: CompanyRecord, spelled: 
 def put_slug(db: apsw.Connection, entity: str, slug: str, source: str) -> None:
     """Make this the slug of a company."""
     db.execute("DELETE FROM alias WHERE entity = ? AND scheme = 'slug'", (entity,))
-    db.execute("INSERT INTO alias VALUES(?, 'slug', ?, ?, 1, NULL, NULL, ?)", (entity, slug, slug, source))
+    db.execute("INSERT INTO alias VALUES(?, 'slug', ?, ?, 1, NULL, NULL, ?, NULL)", (entity, slug, slug, source))
 
 
 def _day(text: str | None) -> int | None:

@@ -49,11 +49,11 @@ def put_part(db: apsw.Connection, record: CompanyRecord, source: str, fetched_at
         if (held[0], held[1], held[2]) == (fetched_at, sha256, body):
             return False
         if (held[0], held[1]) > (fetched_at, sha256):
-            return record.part in LISTING and seen(db, record.entity, record.listings, source, fetched_at, gone=False)
+            return record.part in LISTING and seen(db, record.entity, record.listings, source, fetched_at)
         if record.part in LISTING:
             before = msgspec.json.decode(held[2], type=CompanyRecord).listings
             still = {listing.ticker for listing in record.listings}
-            seen(db, record.entity, [one for one in before if one.ticker not in still], source, held[0], gone=True)
+            seen(db, record.entity, [one for one in before if one.ticker not in still], source, held[0])
     db.execute(
         "INSERT OR REPLACE INTO company_part VALUES(?, ?, ?, ?, ?, ?)",
         (record.entity, record.part, fetched_at, sha256, source, body),

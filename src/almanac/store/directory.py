@@ -90,6 +90,10 @@ class Directory:
                 for code in (entity.id, entity.slug, entity.iso2, entity.iso3, entity.iso_numeric, entity.rates_scope):
                     if code:
                         self._country_names[code.lower()] = entity.id
+                if entity.iso2 is None:
+                    for alias in entity.aliases:
+                        if alias.isupper():
+                            self._country_names.setdefault(alias.lower(), entity.id)
         self._orders: dict[str, list[tuple[int, dict[str, int]]]] = {}
         for name, from_version, sources in connection.execute(
             "SELECT indicator, from_version, sources FROM preference ORDER BY indicator, from_version"
@@ -126,7 +130,7 @@ class Directory:
         return Entity(id=found[0], slug=found[1], name=found[2], kind="company", currency=found[3])
 
     def country(self, name: str) -> Entity | None:
-        """A country or region, by id, slug, ISO-2, ISO-3, ISO number, or `EUR` for the euro area."""
+        """A country or region, by id, slug, ISO-2, ISO-3, ISO number; one without ISO codes by those in use (EUR, XK, G7)."""
         found = self._country_names.get(name.lower())
         return self.entities[found] if found else None
 

@@ -63,27 +63,27 @@ def listed(parts: Mapping[str, tuple[tuple[Listing, ...], int]]) -> Claim:
     return Claim(listings, fetched_at, older)
 
 
-def seen(db: apsw.Connection, entity: str, listings: Iterable[Listing], source: str, at: int, *, gone: bool) -> bool:
+def seen(db: apsw.Connection, entity: str, listings: Iterable[Listing], source: str, at: int) -> bool:
     """
-    Note tickers that a payload lists which is not the newest. Returns whether a row changed; then `contest` says so too.
-
-    `gone`: the payload was the newest until now, and the one that follows does not list them.
+    Note tickers that a payload lists which is not the newest, or not any more. Returns whether a row changed; then
+    `contest` says so too.
     """
     changed = False
-    for ticker in listings:
-        changed |= _last_seen(db, entity, ticker.ticker, day_of(at), source, gone=gone)
+    for listing in listings:
+        changed |= _last_seen(db, entity, listing.ticker, day_of(at), source)
     return changed
 
 
-def _last_seen(db: apsw.Connection, entity: str, ticker: str, day: int, source: str, *, gone: bool) -> bool:
+def _last_seen(db: apsw.Connection, entity: str, ticker: str, day: int, source: str) -> bool:
     norm = normal(ticker, "ticker")
-    held = db.execute(f"SELECT valid_to FROM alias {_THIS}", (norm, entity)).fetchone()
+    held = db.execute(f"SELECT seen FROM alias {_THIS}", (norm, entity)).fetchone()
     if held is None:
         db.execute(
-            f"INSERT INTO alias VALUES(?, 'ticker', ?, ?, {_OPEN}, NULL, ?, ?)", (entity, ticker, norm, day, source)
+            f"INSERT INTO alias VALUES(?, 'ticker', ?, ?, {_OPEN}, NULL, ?, ?, ?)",
+            (entity, ticker, norm, day, source, day),
         )
-    elif gone if held[0] is None else held[0] < day:
-        db.execute(f"UPDATE alias SET valid_to = ?, main = {_OPEN} {_THIS}", (day, norm, entity))
+    elif held[0] < day:
+        db.execute(f"UPDATE alias SET seen = ? {_THIS}", (day, norm, entity))
     else:
         return False
     return True
@@ -98,14 +98,15 @@ def contest(db: apsw.Connection, entity: str, claim: Claim, source: str, claim_o
     """
     before = _rows(db, entity)
     for ticker, at in claim.older.items():
-        _last_seen(db, entity, ticker, day_of(at), source, gone=True)
+        _last_seen(db, entity, ticker, day_of(at), source)
     for listing, norm in zip(claim.listings, claim.norms, strict=True):
-        if db.execute(f"SELECT 1 FROM alias {_THIS}", (norm, entity)).get is None:
-            db.execute(
-                "INSERT INTO alias VALUES(?, 'ticker', ?, ?, 0, NULL, NULL, ?)", (entity, listing.ticker, norm, source)
-            )
-        else:
-            db.execute(f"UPDATE alias SET alias = ?, source = ? {_THIS}", (listing.ticker, source, norm, entity))
+        _last_seen(db, entity, listing.ticker, day_of(claim.at), source)
+        db.execute(f"UPDATE alias SET alias = ?, source = ? {_THIS}", (listing.ticker, source, norm, entity))
+    # What is not claimed any more ended with the day it was last seen, whichever payload that was.
+    db.execute(
+        f"UPDATE alias SET valid_to = seen WHERE entity = ? AND scheme = 'ticker' AND norm NOT IN ({','.join('?' * len(claim.norms))})",
+        (entity, *claim.norms),
+    )
     changed = False
     for norm in {*claim.norms, *(row[0] for row in before)}:
         changed |= _award(db, norm, entity, claim, claim_of)

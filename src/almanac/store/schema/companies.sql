@@ -22,7 +22,8 @@ CREATE INDEX company_name ON company(name, entity);
 -- Names of entities that are no records of the catalogue. `norm` is what a look-up compares (domain.names.normal).
 CREATE TABLE alias(
   entity TEXT NOT NULL, scheme TEXT NOT NULL, alias TEXT NOT NULL, norm TEXT NOT NULL, main INTEGER NOT NULL,
-  valid_from INTEGER, valid_to INTEGER, source TEXT) STRICT;
+  valid_from INTEGER, valid_to INTEGER, source TEXT,
+  seen INTEGER) STRICT;                      -- of a ticker: the last day on which a list had it
 CREATE INDEX alias_norm ON alias(norm);
 CREATE INDEX alias_entity ON alias(entity);
 

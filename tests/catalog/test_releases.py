@@ -1,0 +1,109 @@
+"""The tables of releases and meetings: what ships fits the catalogue, and what does not is named."""
+
+from datetime import date
+
+import pytest
+
+from almanac.catalog.load import CatalogError, shipped
+from almanac.catalog.releases import check, meetings, meetings_of, parse, simulated
+from almanac.catalog.releases import shipped as releases
+from almanac.domain.observations import wire_time
+
+RELEASE = {"type": "prices", "name": "Prices", "headline": "cpi_inflation_yoy", "indicators": [], "frequencies": ["M"]}
+DATE = {"type": "prices", "native": "10", "frequency": "M", "after_days": 8}
+CALENDAR = {"source": "fred", "country": "country_usa", "data": "fred", "zone": "UTC", "dates": [DATE]}
+
+
+def test_what_ships_fits_the_catalogue():
+    assert list(check(releases(), shipped())) == []
+    by_type = {one.type: one for one in releases()}
+    prices = by_type["consumer_prices"]
+    assert prices.headline == prices.indicators[0] == "cpi_inflation_yoy"
+    assert [(c.source, c.native, c.data) for c in prices.calendars] == [
+        ("fred", "10", "fred"),
+        ("bls-calendar", "Consumer Price Index", "bls"),
+    ]
+    natives = {c.native: one.type for one in releases() for c in one.calendars if c.source == "fred"}
+    assert [natives[n] for n in ("10", "50", "53", "54", "9", "13", "46")] == [
+        "consumer_prices", "employment_situation", "gross_domestic_product_annualized", "personal_income_and_outlays",
+        "retail_sales", "industrial_production", "producer_prices",
+    ]  # fmt: skip
+    # Two releases never speak of one place's headline.
+    assert not by_type["unemployment"].exists_in("country_usa")
+    assert by_type["unemployment"].exists_in("country_gbr")
+    assert not by_type["gross_domestic_product_annualized"].exists_in("country_gbr")
+
+
+def test_the_simulated_world_has_copies_of_the_calendars():
+    (one,) = simulated(parse({"release": [RELEASE], "calendar": [CALENDAR, {**CALENDAR, "source": "bls-calendar", "data": "bls"}]}),
+                       {"sandbox-fred", "sandbox-bls-calendar"})  # fmt: skip
+    assert [(c.source, c.data) for c in one.calendars] == [
+        ("sandbox-fred", "sandbox-fred"),
+        ("sandbox-bls-calendar", "sandbox-fred"),
+    ]
+    assert (one.is_main("sandbox-fred", "country_usa"), one.is_main("sandbox-bls-calendar", "country_usa")) == (
+        True,
+        False,
+    )
+    assert one.is_main("sandbox-licensed", "country_usa")
+
+
+@pytest.mark.parametrize(
+    ("data", "culprit"),
+    [
+        ({"release": [RELEASE, RELEASE], "calendar": []}, "release prices is there twice"),
+        ({"release": [{**RELEASE, "frequencies": []}], "calendar": []}, "release prices: needs frequencies"),
+        ({"release": [{**RELEASE, "only_countries": ["a"], "except_countries": ["b"]}], "calendar": []}, "release prices: only_countries and except"),
+        ({"release": [{**RELEASE, "colour": "red"}], "calendar": []}, "colour"),
+        ({"release": [RELEASE], "calendar": [{**CALENDAR, "zone": "Mars/Olympus"}]}, "calendar fred: unknown zone Mars/Olympus"),
+        ({"release": [RELEASE], "calendar": [{**CALENDAR, "dates": [DATE, DATE]}]}, "calendar fred: 10 is there twice"),
+        ({"release": [RELEASE], "calendar": [{**CALENDAR, "dates": [{**DATE, "type": "x"}]}]}, "calendar fred 10: unknown release x, allowed are prices"),
+    ],
+)  # fmt: skip
+def test_a_contradiction_is_named(data, culprit):
+    with pytest.raises(CatalogError, match=culprit):
+        parse(data)
+
+
+def test_names_the_catalogue_does_not_have():
+    found = parse(
+        {
+            "release": [{**RELEASE, "headline": "nothing", "except_countries": ["country_xxx"]}],
+            "calendar": [{**CALENDAR, "data": "nobody"}],
+        }
+    )
+    assert list(check(found, shipped())) == [
+        "release prices: unknown indicator nothing", "release prices: unknown entity country_xxx", "release prices: unknown source nobody",
+    ]  # fmt: skip
+
+
+def test_meetings():
+    banks = {bank.id: bank for bank in meetings().bank}
+    assert {bank.country for bank in banks.values()} <= set(shipped().entities)
+    assert set(banks) == {"federal-reserve", "ecb", "boe", "boj", "boc", "rba", "snb"}
+    for bank in banks.values():
+        years = [day.year for day in bank.days]
+        each = 4 if bank.id == "snb" else 8
+        assert {years.count(year) for year in set(years)} == {each}
+        assert all(day.weekday() < 5 for day in bank.days)
+        assert bank.page.startswith("https://")
+    # Summer and winter: two in the afternoon in New York; no hour in Tokyo.
+    fed = banks["federal-reserve"]
+    assert wire_time(fed.instant(date(2026, 1, 28))) == "2026-01-28T19:00:00Z"
+    assert wire_time(fed.instant(date(2026, 7, 29))) == "2026-07-29T18:00:00Z"
+    assert wire_time(banks["boj"].instant(date(2026, 1, 23))) == "2026-01-23T00:00:00Z"
+
+
+def test_a_wrong_list_of_meetings_is_named():
+    bank = {
+        "id": "b",
+        "name": "B",
+        "country": "c",
+        "page": "https://b.example",
+        "zone": "UTC",
+        "days": [date(2026, 2, 1), date(2026, 1, 1)],
+    }
+    with pytest.raises(CatalogError, match="bank b: its days must ascend"):
+        meetings_of({"entered": date(2026, 1, 1), "bank": [bank]})
+    with pytest.raises(CatalogError, match="bank b: unknown zone X"):
+        meetings_of({"entered": date(2026, 1, 1), "bank": [{**bank, "zone": "X", "days": []}]})

@@ -1,0 +1,232 @@
+"""Release summaries, and the events of releases and central banks, over a part of the simulated world."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from almanac.domain.observations import wire_time
+from almanac.pipeline.rebuild import rebuild, recompute
+from almanac.pipeline.simulation import take_in
+from almanac.pipeline.world import SIMULATED, World
+from almanac.sources.sandbox import world as simulated_world
+
+from .conftest import once
+from .service import Service, copy, make_accounts, settings
+
+PATH = "/release-summaries"
+#: Series of two countries, one of them withheld, and all calendars.
+SERIES = ("SIMUSACPINSA", "SIMUSACORE", "SIMUSACONF", "SIMUSAPAYEMS", "SIMUSAUNRATE", "SIMGBRCPI", "SIMGBRPOLICY")
+FREE_FROM = "2024-11-20"
+
+
+def build(home: Path) -> None:
+    chosen = settings(home)
+    now = chosen.clock() - chosen.clock() % 86_400
+    pages = [
+        page
+        for page in simulated_world(now, companies=False)
+        if page.url.rpartition("series_id=")[2] in SERIES or "release" in page.url or page.url.endswith(".ics")
+    ]
+    with World(chosen, SIMULATED) as world:
+        take_in(world, pages, lambda _: None)
+    make_accounts(chosen)
+
+
+@pytest.fixture(scope="module")
+def built_releases(tmp_path_factory, worker_id):
+    return once(tmp_path_factory, worker_id, "release-world", build)
+
+
+@pytest.fixture(scope="module")
+def service(built_releases, tmp_path_factory):
+    one = Service(copy(built_releases, tmp_path_factory.mktemp("releases") / "home"))
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def own(built_releases, tmp_path):
+    one = Service(copy(built_releases, tmp_path / "home"))
+    yield one
+    one.close()
+
+
+def cells(service, indicator, country, **query):
+    rows = service.walk("/observations/vintages", limit=500, indicator=indicator, country=country, **query)
+    return [(row["periodEnd"][:10], row["observedAt"], row["valueNumeric"]) for row in rows]
+
+
+def known(history, moment):
+    """Values by last day, as known at a moment."""
+    return {end: value for end, observed, value in sorted(history, key=lambda one: one[1]) if observed <= moment}
+
+
+def test_release_summaries(service):
+    """Release summaries, newest first (`order` defaults to desc); each page joined is the whole."""
+    rows = service.walk(PATH, limit=500)
+    assert rows == service.walk(PATH, limit=77)
+    assert [row["releasedAt"] for row in rows] == sorted((row["releasedAt"] for row in rows), reverse=True)
+    assert service.walk(PATH, limit=100, order="asc") == rows[::-1]
+    assert len({row["id"] for row in rows}) == len(rows)
+    # Two calendars list the same American numbers: each release is summed up once.
+    assert len({(row["release"], row["country"], row["period"]) for row in rows}) == len(rows)
+    assert {row["release"] for row in rows} == {
+        "consumer_prices", "employment_situation", "unemployment", "consumer_confidence",
+    } - {"unemployment"}  # fmt: skip
+
+
+def test_a_reading_is_what_was_known_when_it_was_out(service):
+    """actual, previous, revisedPrevious, change; z-score and percentile over the ten years before, as known then."""
+    history = cells(service, "cpi_inflation_yoy", "GBR")
+    rows = service.walk(
+        PATH, limit=100, country="GBR", indicator="cpi_inflation_yoy", start_date="2025-01-01", end_date="2026-03-31"
+    )
+    assert [row["period"] for row in rows] == [
+        *(f"2026-{month:02}" for month in (2, 1)), *(f"2025-{month:02}" for month in range(12, 0, -1)), "2024-12",
+    ]  # fmt: skip
+    revised = 0
+    for row in rows:
+        reading = row["readings"][0]
+        assert reading["indicatorId"] == "indicator_cpi_inflation_yoy"
+        then = known(history, row["observedAt"])
+        ends = sorted(end for end in then if end <= row["periodEnd"][:10])
+        earlier = {
+            end: value for end, seen, value in sorted(history, key=lambda one: one[1]) if seen < row["observedAt"]
+        }
+        previous, now = earlier[ends[-2]], then[ends[-2]]
+        assert reading["actual"] == then[ends[-1]]
+        assert reading["previous"] == previous
+        assert reading["revisedPrevious"] == (now if now != previous else None)
+        assert reading["change"] == reading["actual"] - now
+        revised += now != previous
+        window = [then[end] for end in ends[-121:-1]]
+        assert len(window) == 120
+        mean = sum(window) / 120
+        spread = math.sqrt(sum((one - mean) ** 2 for one in window) / 119)
+        assert reading["zScore10y"] == pytest.approx((reading["actual"] - mean) / spread, rel=1e-9)
+        below = sum(one < reading["actual"] for one in window) + sum(one == reading["actual"] for one in window) / 2
+        assert reading["percentile10y"] == pytest.approx(100 * below / 120)
+        verb = "rose" if reading["change"] > 0 else "fell"
+        if round(reading["actual"], 2) == round(now, 2):
+            assert f"was almost unchanged at {reading['actual']:.2f}".rstrip("0") in row["headline"]
+            continue
+        assert row["headline"].startswith(f"United Kingdom: Consumer price inflation {verb} to ")
+        shown = service.ok("/observations/{id}/provenance".format(id=reading["observationId"]))["observation"]
+        assert (shown["valueNumeric"], shown["periodEnd"]) == (reading["actual"], row["periodEnd"])
+    assert revised  # the yearly revision comes with one of them
+
+
+def test_no_place_among_ten_years_for_a_level(service):
+    """On growth rates, not on trending levels: changes of payrolls in thousands have neither."""
+    (row,) = service.ok(PATH, limit=1, indicator="nonfarm_payrolls_change")
+    reading = row["readings"][0]
+    assert reading["unit"] == "thousands"
+    assert (reading["zScore10y"], reading["percentile10y"]) == (None, None)
+    assert reading["change"] == reading["actual"] - (reading["revisedPrevious"] or reading["previous"])
+
+
+def test_a_withheld_reading_keeps_its_place(service):
+    """In release summaries the reading keeps its place, numbers null, with `rights`."""
+    rows = service.walk(PATH, limit=500, indicator="consumer_confidence")
+    assert len(rows) > 100
+    for row in rows:
+        (reading,) = row["readings"]
+        assert [
+            reading[name] for name in ("actual", "previous", "revisedPrevious", "change", "zScore10y", "percentile10y")
+        ] == [None] * 6
+        assert reading["rights"]["valueWithheld"]
+        assert reading["rights"]["reason"] == "The simulated owner of these series allows no redistribution."
+        assert row["headline"].endswith("was published; its value may not be redistributed.")
+    (event,) = service.ok("/events", limit=1, indicator="consumer_confidence", status="released")
+    assert (event["actual"], event["previous"], event["unit"]) == (None, None, "points")
+    assert event["rights"]["valueWithheld"]
+
+
+def test_filters(service):
+    """Filters: country, indicator, start_date, end_date; an unknown name gives an empty list."""
+    every = service.walk(PATH, limit=500)
+    for query, keep in (
+        ({"country": "GB"}, lambda row: row["country"] == "country_gbr"),
+        ({"country": "nowhere"}, lambda row: False),
+        ({"indicator": "nothing"}, lambda row: False),
+        ({"indicator": "gov_yield_10y"}, lambda row: False),
+        ({"indicator": "unemployment_rate"}, lambda row: row["release"] == "employment_situation"),
+        ({"start_date": "2026-06-01"}, lambda row: row["releasedAt"] >= "2026-06-01"),
+        ({"end_date": "2016-06-30"}, lambda row: row["releasedAt"] <= "2016-06-30T23:59:59Z"),
+        ({"country": "USA", "indicator": "CPI_inflation_yoy"}, lambda row: (row["release"], row["country"]) == ("consumer_prices", "country_usa")),
+    ):  # fmt: skip
+        assert service.walk(PATH, limit=500, **query) == [row for row in every if keep(row)], query
+    assert service.error(PATH, 400, contry="USA")["details"]["suggestion"] == "country"
+    assert (
+        service.error(PATH, 400, start_date="2026-02-01", end_date="2026-01-01")["details"]["reason"]
+        == "start_after_end"
+    )
+
+
+def test_the_window_of_a_plan(service):
+    """The plan's window bounds every way to old data: releases of older periods are left out, and older readings beside new ones."""
+    rows = service.walk(PATH, "free", limit=500)
+    assert rows
+    assert min(row["periodEnd"][:10] for row in rows) >= FREE_FROM
+    whole = {row["id"]: row for row in service.walk(PATH, limit=500)}
+    first = [row for row in rows if row["period"] == "2024-11" and row["country"] == "country_gbr"]
+    (reading,) = [row["readings"][0] for row in first]
+    assert (reading["previous"], reading["revisedPrevious"], reading["change"]) == (None, None, None)
+    assert reading["actual"] == whole[first[0]["id"]]["readings"][0]["actual"]
+    assert [row["id"] for row in rows] == [i for i, row in whole.items() if row["periodEnd"][:10] >= FREE_FROM]
+    assert service.error(PATH, 403, "free", end_date="2024-01-01")["details"]["parameter"] == "end_date"
+
+
+def test_events_of_releases_and_banks_are_past_and_to_come(service):
+    """Every event category has data in it: macro_release and central_bank, past and upcoming, some moved, canceled, revised."""
+    now = wire_time(service.settings.clock())
+    statuses = {}
+    for category in ("macro_release", "central_bank"):
+        rows = service.walk("/events", limit=500, category=category)
+        assert min(row["occurredAt"] for row in rows) < now < max(row["occurredAt"] for row in rows)
+        statuses[category] = {row["status"] for row in rows}
+    assert statuses["macro_release"] == {"scheduled", "tentative", "rescheduled", "canceled", "released", "revised"}
+    assert statuses["central_bank"] >= {"scheduled", "tentative", "canceled", "released"}
+    (change,) = service.ok("/events", limit=1, indicator="policy_rate", status="released", source_id="sandbox-fred")
+    assert (change["type"], change["timePrecision"], change["unit"]) == ("policy_rate_change", "day", "percent")
+    assert change["period"] == change["occurredAt"][:10]
+    rates = known(cells(service, "policy_rate", "GBR", period=change["period"][:4]), now)
+    before = max(end for end in rates if end < change["period"])
+    assert (change["actual"], change["previous"]) == (rates[change["period"]], rates[before])
+
+
+def test_numbers_of_an_event_are_those_known_at_the_moment(service):
+    """A row's own observedAt returns the row; before it was out, the release has no numbers."""
+    rows = service.walk(
+        "/events",
+        limit=500,
+        indicator="cpi_inflation_yoy",
+        country="USA",
+        start_date="2026-01-01",
+        end_date="2026-12-31",
+    )
+    revised = service.walk("/events", limit=500, status="revised", country="GBR", start_date="2025-06-01")
+    assert revised
+    for row in [*rows, *revised[:4]]:
+        day = row["occurredAt"][:10]
+        assert row in service.walk("/events", limit=50, as_of=row["observedAt"], start_date=day, end_date=day)
+        if row["status"] in {"scheduled", "rescheduled", "canceled", "tentative"}:
+            assert (row["actual"], row["previous"], row["unit"]) == (None, None, None)
+    one = revised[0]
+    first = service.walk(
+        "/events", limit=50, as_of=one["occurredAt"][:10], indicator="cpi_inflation_yoy", country="GBR"
+    )
+    (then,) = [row for row in first if row["id"] == one["id"]]
+    assert then["status"] == "released"
+    assert then["actual"] != one["actual"]
+
+
+def test_a_rebuild_gives_the_same_events_and_summaries(own):
+    """The data database is a consequence of the raw store: ids and states come out as they were."""
+    query = {"limit": 500, "start_date": "2025-06-01"}
+    before = own.walk("/events", **query), own.walk(PATH, **query)
+    with World(own.settings) as world:
+        assert recompute(world) == 0
+        rebuild(world, lambda _: None)
+    assert (own.walk("/events", **query), own.walk(PATH, **query)) == before
