@@ -80,18 +80,29 @@ def test_names_the_catalogue_does_not_have():
 def test_meetings():
     banks = {bank.id: bank for bank in meetings().bank}
     assert {bank.country for bank in banks.values()} <= set(shipped().entities)
-    assert set(banks) == {"federal-reserve", "ecb", "boe", "boj", "boc", "rba", "snb"}
+    assert set(banks) == {"federal-reserve", "boe", "rba"}
     for bank in banks.values():
         years = [day.year for day in bank.days]
-        each = 4 if bank.id == "snb" else 8
-        assert {years.count(year) for year in set(years)} == {each}
+        assert {years.count(year) for year in set(years)} == {8}
         assert all(day.weekday() < 5 for day in bank.days)
         assert bank.page.startswith("https://")
-    # Summer and winter: two in the afternoon in New York; no hour in Tokyo.
+    # Summer and winter: two in the afternoon in New York.
     fed = banks["federal-reserve"]
     assert wire_time(fed.instant(date(2026, 1, 28))) == "2026-01-28T19:00:00Z"
     assert wire_time(fed.instant(date(2026, 7, 29))) == "2026-07-29T18:00:00Z"
-    assert wire_time(banks["boj"].instant(date(2026, 1, 23))) == "2026-01-23T00:00:00Z"
+    # Bank of England, "MPC dates for 2024" of 21 September 2023: 1 August is among them, at noon.
+    assert wire_time(banks["boe"].instant(date(2024, 8, 1))) == "2024-08-01T11:00:00Z"
+    # A bank that states no hour announces on a day.
+    bank = {
+        "id": "b",
+        "name": "B",
+        "country": "country_jpn",
+        "page": "https://b.example",
+        "zone": "Asia/Tokyo",
+        "days": [date(2026, 1, 23)],
+    }
+    (quiet,) = meetings_of({"entered": date(2026, 1, 1), "bank": [bank]}).bank
+    assert wire_time(quiet.instant(date(2026, 1, 23))) == "2026-01-23T00:00:00Z"
 
 
 def test_a_wrong_list_of_meetings_is_named():

@@ -371,6 +371,20 @@ def test_the_window_of_financials(service):
     assert service.error(path, 403, "free", as_of="2023-12-31")["details"]["parameter"] == "as_of"
 
 
+@pytest.mark.parametrize(
+    ("as_of", "told"),
+    [
+        ("0987-06-05", "0987-06-05T23:59:59Z"),
+        ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"),
+        ("0001-01-01T00:00:00+14:00", "0001-01-01T00:00:00Z"),
+    ],
+)
+def test_an_early_moment_is_told_with_four_digits(service, as_of, told):
+    """RFC 3339: a year has four digits; a moment that a zone leads before the year 1 is its first."""
+    found = service.ok(FINANCIALS.format("ACW"), as_of=as_of)
+    assert (found["asOf"], ends(found)) == (told, [])
+
+
 def test_statements_of_a_withheld_source(own):
     """Only public values are sent: statements of a withheld source keep their place, without items, and say why."""
     with own.world() as world, world.batch("test") as batch:

@@ -74,6 +74,11 @@ def reading(company: Made, field: str, at: int, *, dollars: bool, first: date = 
     return None
 
 
+def months_before(at):
+    """The day eighteen months before a moment."""
+    return add_months(datetime.fromtimestamp(at, UTC).date(), -18)
+
+
 def statement(company: Made, at: int, first: date = date.min):
     """The newest quarter with a statement in the eighteen months before a moment."""
     day = datetime.fromtimestamp(at, UTC).date()
@@ -81,7 +86,7 @@ def statement(company: Made, at: int, first: date = date.min):
         (
             quarter
             for quarter in reversed(company.quarters)
-            if known(quarter, 0) <= at and max(first, add_months(day, -18)) <= quarter.end <= day
+            if known(quarter, 0) <= at and max(first, months_before(at)) <= quarter.end <= day
         ),
         None,
     )
@@ -108,6 +113,7 @@ def passes(value, verb, given):
 def expected(clauses, *, sort=None, order="asc", at=NOW, first=date.min):
     """Rows that a screen must give: (entity id, values, period end, observed at), in order."""
     dollars = "currency" not in [field for field, _, _ in clauses]
+    first = max(first, months_before(at))  # what is older is no reading of today's either
     found = []
     for company in MADE:
         newest = statement(company, at, first)
@@ -388,6 +394,31 @@ def test_a_company_that_stopped_reporting_is_left_out(screen):
     for as_of, there in (("2024-09-01", True), ("2025-12-31", True), ("2026-01-01", False)):
         found = {row["entityId"] for row in screen.walk(PATH, filter=EVERYONE, as_of=as_of)}
         assert (some <= found, some & found == set()) == (there, not there)
+
+
+def test_a_line_that_is_not_reported_any_more_is_no_reading(screen):
+    """Of a company that takes part, a reading whose period ended more than 18 months ago is none."""
+    as_of, field = "2025-12-20", "current_ratio"
+    old = {
+        company.entity
+        for company in MADE
+        if statement(company, seconds(as_of))
+        and (found := reading(company, field, seconds(as_of), dollars=True)) is not None
+        and found[1].end < date(2024, 6, 20)
+    }
+    assert old
+    assert old & {row["entityId"] for row in screen.walk(PATH, filter=f"{field}:gt:-1000", as_of=as_of)} == set()
+    rows = {row["entityId"]: row for row in screen.walk(PATH, filter=EVERYONE, sort=field, as_of=as_of)}
+    assert [field in rows[entity]["values"] for entity in sorted(old)] == [False] * len(old)
+    # A quarter earlier it was still within the months.
+    before = {row["entityId"] for row in screen.walk(PATH, filter=f"{field}:gt:-1000", as_of="2025-09-20")}
+    assert old <= before
+
+
+@pytest.mark.parametrize("as_of", ["0001-01-01", "0001-01-01T00:00:00+14:00", "0002-06-30", "0999-12-31"])
+def test_a_moment_before_all_companies(screen, as_of):
+    """However early the moment: nobody takes part, and no month before it is asked of the calendar."""
+    assert screen.walk(PATH, filter=EVERYONE, as_of=as_of) == []
 
 
 def change(own, *statements):

@@ -60,8 +60,10 @@ EVERYTHING = (
         f" WHERE c.to_version = {OPEN} ORDER BY 1, 2"
     ),
     f"SELECT entity, kind, frequency, period, known_at, body FROM statement WHERE to_version = {OPEN} ORDER BY 1, 2, 3, 4, 5",
-    f"SELECT event, known_at, occurred_at, category, type, status, body FROM event WHERE source = 'sec' AND to_version = {OPEN}"
-    " ORDER BY 1, 2",
+    (
+        "SELECT event, known_at, occurred_at, category, type, status, body FROM event"
+        f" WHERE source = 'sec' AND to_version = {OPEN} ORDER BY 1, 2"
+    ),
     "SELECT entity, slug, name, ticker, sector, template, currency, reports FROM company ORDER BY 1",
     "SELECT entity, accession, form, filed, known_at, exact, report_date, fiscal_year, fiscal_period FROM filing ORDER BY 1, 2",
     "SELECT entity, scheme, alias, norm, main FROM alias ORDER BY 1, 2, 3",

@@ -67,7 +67,7 @@ CASES = [
     # Countries and regions.
     ("US", {}, "country_usa", "US"), ("United States", {}, "country_usa", "United States"), ("Untied States", {}, "country_usa", "United States"),
     ("Euro area", {}, "region_euro_area", "Euro area"), ("EUR", {}, "region_euro_area", "EUR"), ("Turkey", {}, "country_tur", "Turkey"),
-    ("Cote d'Ivoire", {}, "country_civ", "Côte d'Ivoire"), ("840", {}, "country_usa", "840"), ("KOR", {}, "country_kor", "KOR"),
+    ("Cote d'Ivoire", {}, "country_civ", "Cote d'Ivoire"), ("840", {}, "country_usa", "840"), ("KOR", {}, "country_kor", "KOR"),
     ("South Korea", {}, "country_kor", "South Korea"), ("Korea", {"type": "country"}, ["country_kor", "country_prk"], None),
     ("Congo", {"type": "country"}, ["country_cog", "country_cod"], None), ("Georgia", {}, "country_geo", "Georgia"), ("Guinea", {}, "country_gin", "Guinea"),
 ]  # fmt: skip

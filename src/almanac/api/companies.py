@@ -9,7 +9,7 @@ import numpy as np
 
 from almanac.api import company_profile, financials
 from almanac.api.company_records import Company
-from almanac.api.company_rows import Scored, Standing
+from almanac.api.company_rows import Standing
 from almanac.api.endpoint import Context, Endpoint, Listing
 from almanac.api.params import Param
 from almanac.api.peers import Peers, Table
@@ -26,13 +26,13 @@ _SORTS = ("name", "score", "ticker")
 class Companies:
     """The list of one process."""
 
-    def __init__(self, held: Held, scored: Scored) -> None:
-        self._held, self._scored = held, scored
+    def __init__(self, held: Held) -> None:
+        self._held = held
 
     def listed(self, ctx: Context) -> Listing:
         """One page of companies that have statements."""
         params = ctx.params
-        standing = Standing(self._held, self._scored, ctx)
+        standing = Standing(self._held, ctx)
         table = standing.peers.table
         columns: dict[str, Column | None] = {
             "name": None,
@@ -92,8 +92,7 @@ def _words(table: Table) -> list[str]:
 
 def endpoints(held: Held, explain: ScoreExplainer) -> tuple[Endpoint, ...]:
     """The endpoints about companies. `explain` computes a company's scores test by test."""
-    scored = Scored()
-    companies = Companies(held, scored)
+    companies = Companies(held)
     return (
         Endpoint(
             path="/companies",
@@ -129,6 +128,6 @@ def endpoints(held: Held, explain: ScoreExplainer) -> tuple[Endpoint, ...]:
             heavy=companies.cold,
             tag="Companies",
         ),
-        company_profile.endpoint(held, scored, explain),
+        company_profile.endpoint(held, explain),
         financials.ENDPOINT,
     )

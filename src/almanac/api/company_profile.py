@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from almanac.api.company_records import Profile
-from almanac.api.company_rows import Scored, Standing, company_of
+from almanac.api.company_rows import Standing, company_of
 from almanac.api.endpoint import Context, Endpoint, Item
 from almanac.api.peers import Peers
 from almanac.api.ports import ScoreExplainer
@@ -38,12 +38,12 @@ FIGURES = {
 _ARCHIVE = "https://www.sec.gov/Archives/edgar/data"
 
 
-def endpoint(held: Held, scored: Scored, explain: ScoreExplainer) -> Endpoint:
+def endpoint(held: Held, explain: ScoreExplainer) -> Endpoint:
     """The endpoint, given what a process remembers and what explains scores (this layer has no formulas)."""
 
     def profile(ctx: Context) -> Item:
         company = company_of(ctx)
-        standing = Standing(held, scored, ctx)
+        standing = Standing(held, ctx)
         record = company.record
         whole: bytes = msgspec.json.encode(
             {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -11,15 +9,13 @@ import numpy as np
 from almanac.api.company_records import CompanyScores
 from almanac.api.endpoint import Context
 from almanac.api.errors import ApiError, quoted
-from almanac.api.params import day_of
 from almanac.api.peers import Peers
 from almanac.api.screening import Held, Lined
 from almanac.domain.periods import end_of
-from almanac.reports.scoring import MODEL, Scores
+from almanac.reports.scoring import MODEL
 from almanac.store.company_rows import Company, by_lookup
 from almanac.store.statements_of import last_period
 
-_HELD = 8
 _PIOTROSKI, _ALTMAN = "piotroski_f", "altman_z2"
 
 
@@ -37,39 +33,13 @@ def company_of(ctx: Context) -> Company:
     return found
 
 
-class Scored:
-    """Scores of all companies, kept for the moments asked for last."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._scores: OrderedDict[tuple[Any, ...], Scores] = OrderedDict()
-
-    def of(self, ctx: Context, peers: Peers) -> Scores:
-        """As the request may see them, in the order of `peers.table`."""
-        key = (
-            ctx.view.epoch, ctx.view.version, ctx.view.directory.reference, ctx.version, ctx.params.get("as_of"),
-            day_of(ctx.as_of), ctx.window_start,
-        )  # fmt: skip
-        with self._lock:
-            held = self._scores.get(key)
-            if held is not None:
-                self._scores.move_to_end(key)
-                return held
-        made = peers.scores()
-        with self._lock:
-            self._scores[key] = made
-            while len(self._scores) > _HELD:
-                self._scores.popitem(last=False)
-        return made
-
-
 class Standing:
     """How companies stand, for one request."""
 
-    def __init__(self, held: Held, scored: Scored, ctx: Context) -> None:
+    def __init__(self, held: Held, ctx: Context) -> None:
         self._ctx = ctx
         self.peers = Peers(held, ctx)
-        self.scores = scored.of(ctx, self.peers)
+        self.scores = self.peers.scores()
         self._piotroski = self.peers.readings(_PIOTROSKI)
         self._altman = self.peers.readings(_ALTMAN)
 

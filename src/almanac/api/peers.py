@@ -1,13 +1,15 @@
 """
 The companies as one request sees them: who takes part at its moment, their latest readings, and their scores.
 
-A company takes part while its newest statement ends within eighteen months before the moment asked. What a plan does
-not reach takes no part: no reading that ends before its window, and no company whose newest statement does.
+A company takes part while its newest statement ends within eighteen months before the moment asked, and with it its
+readings of those months: a line that it has not reported since is no figure of today's. What a plan does not reach takes
+no part: no reading that ends before its window, and no company whose newest statement does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from typing import NamedTuple
 
 import numpy as np
@@ -16,12 +18,14 @@ import numpy.typing as npt
 from almanac.api.endpoint import Context
 from almanac.api.params import day_of
 from almanac.api.screening import Held, Lined, lined
-from almanac.domain.periods import add_months
+from almanac.domain.periods import add_months, lowest_key
 from almanac.reports import scoring
 from almanac.reports.screener import Mask, Texts
 from almanac.store.universe import Companies, known_at
 
 MONTHS = 18
+#: The first day with all those months before it.
+_EARLY = add_months(date.min, MONTHS)
 _LOCAL, _MONEY = "local_currency", ("usd", "local_currency")
 
 
@@ -48,7 +52,7 @@ class Peers:
         companies = held.universe.companies(ctx.view)
         self.table: Table = held.table("companies", companies, lambda: _table(held, companies))
         self._last = last = day_of(ctx.as_of)
-        first = add_months(last, -MONTHS)
+        first = _months_before(last)
         if ctx.window_start is not None:
             first = max(first, ctx.window_start)
         self._as_of: int | None = ctx.params.get("as_of")
@@ -57,14 +61,16 @@ class Peers:
             ctx.view, companies, version=ctx.version, as_of=self._as_of, first=first, last=last
         )
         self.taking_part: Mask = self.newest > 0
+        self._first = lowest_key(first)
 
     def readings(self, slug: str, *, dollars: bool = False) -> Lined:
         """
-        The latest reading of an indicator, row by row.
+        The latest reading of an indicator, row by row; of companies that take part only one that does.
 
         `dollars`: an amount of money counts only where the company reports in US dollars and so does the amount.
         """
         found = lined(self._held, self._ctx, slug, self.table.numbers)
+        found = found.only(found.since(self._first) | ~self.taking_part)
         if not dollars:
             return found
         local = found.with_units(lambda unit: unit.startswith(_LOCAL))
@@ -91,6 +97,11 @@ class Peers:
         period_of = {ids[row]: int(self.newest[row]) for row in rows}
         known = known_at(self._ctx.view, period_of, version=self._ctx.version, as_of=self._as_of)
         return {row: known[ids[row]] for row in rows}
+
+
+def _months_before(day: date) -> date:
+    """The day so many months before, as far as there are dates."""
+    return date.min if day < _EARLY else add_months(day, -MONTHS)
 
 
 def _table(held: Held, companies: Companies) -> Table:

@@ -109,6 +109,12 @@ class Lined(NamedTuple):
         """The same, other rows having no reading."""
         return Lined(self.column, np.where(mask, self.places, -1), np.where(mask, self.values, np.nan))
 
+    def since(self, period: int) -> Mask:
+        """Rows whose reading is of a period with this key or a later one."""
+        passes = np.append(self.column.periods >= period, False)
+        found: Mask = passes[self.places]
+        return found
+
     def with_units(self, wanted: Callable[[str], bool]) -> Mask:
         """Rows whose reading is in a unit that is wanted."""
         passes = np.array([*(wanted(unit) for unit in self.column.units), False], dtype=np.bool_)
@@ -121,10 +127,8 @@ def lined(held: Held, ctx: Context, slug: str, numbers: npt.NDArray[np.int32]) -
     """The latest readings of an indicator for entities, by their numbers; those before the plan's window are none."""
     column = held.readings.column(ctx.view, slug, version=ctx.version, as_of=ctx.params.get("as_of"))
     places = column.rows(numbers)
-    if ctx.window_start is not None:
-        inside = np.append(column.periods >= lowest_key(ctx.window_start), False)
-        places = np.where(inside[places], places, -1)
-    return Lined(column, places, np.append(column.values, np.nan)[places])
+    found = Lined(column, places, np.append(column.values, np.nan)[places])
+    return found if ctx.window_start is None else found.only(found.since(lowest_key(ctx.window_start)))
 
 
 # -- reading the request ------------------------------------------------------------------------------------------------

@@ -193,11 +193,13 @@ def instant(moment: datetime) -> int:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST = (date.min.toordinal() - _EPOCH.toordinal()) * 86_400
 
 
 def wire_time(seconds: int) -> str:
-    """RFC 3339, UTC, whole seconds; what lies before the year 1 is told as its first second."""
-    return f"{_ZERO + timedelta(seconds=max(seconds, _FIRST)):%Y-%m-%dT%H:%M:%S}Z"
+    """RFC 3339, UTC, whole seconds; a moment before the year 1 (a zone may lead there) is told as the first of that year."""
+    # Unlike `strftime`, this writes every year with four digits.
+    return f"{(_EPOCH + timedelta(seconds=max(seconds, _FIRST))).isoformat()[:19]}Z"
 
 
 def is_unknown(flags: int) -> bool:

@@ -163,6 +163,23 @@ def test_a_thousandfold_jump_is_another_scale():
     assert status(checks.of_balance(around({"total_assets": 900})), "scale") == NOT_APPLICABLE
 
 
+@pytest.mark.parametrize(
+    ("now", "then", "said"),
+    [
+        (50_000, 43, "total_assets 50,000 is more than 1,000 times the one of the period before"),
+        (31, 43_210, "total_assets 31 is less than a 1,000th of the one of the period before"),
+    ],
+)
+def test_another_scale_is_told_without_the_figure_of_the_period_before(now, then, said):
+    """A plan may not reach that period: what is told of this one must not tell the other's figure."""
+    (check,) = [
+        one
+        for one in checks.of_balance(around({"total_assets": now}, before={"total_assets": then}))
+        if one.name == "scale"
+    ]
+    assert check.detail == said
+
+
 def test_two_values_in_one_filing_are_inconsistent():
     made = checks.of_balance(around({"total_assets": 5, "goodwill": 2}, contradicted=("goodwill",)))
     (check,) = [check for check in made if check.name == "consistent_filing"]

@@ -93,19 +93,19 @@ def test_a_negative_quarter_is_kept():
     assert [value(ledger.quarters, "net_cash_flow_from_operations", f"2020-{end}") for end in ("03-31", "06-30", "09-30", "12-31")] == [1, -2, 3, -9]  # fmt: skip
 
 
-def shares(filer, averages, incomes, *, year=2020):
+def shares(filer, averages, incomes, *, year=2020, scale=1):
     """A year whose reports give earnings and average shares by quarter, but for the last."""
     ends = ("03-31", "06-30", "09-30", "12-31")
     for number, end in enumerate(ends, start=1):
         span = quarter(year, number) if number < 4 else ytd(year, 4)
         lines = {
             "NetIncomeLoss": {span: incomes[number - 1]},
-            "WeightedAverageNumberOfSharesOutstandingBasic": {span: averages[number - 1]},
+            "WeightedAverageNumberOfSharesOutstandingBasic": {span: averages[number - 1] / scale},
             "EarningsPerShareBasic": {span: round(incomes[number - 1] / averages[number - 1], 2)},
         }
         if number in (2, 3):
             lines["NetIncomeLoss"][ytd(year, number)] = sum(incomes[:number])
-            lines["WeightedAverageNumberOfSharesOutstandingBasic"][ytd(year, number)] = averages[4 + number - 2]
+            lines["WeightedAverageNumberOfSharesOutstandingBasic"][ytd(year, number)] = averages[4 + number - 2] / scale
         form, fp = ("10-K", "FY") if number == 4 else ("10-Q", f"Q{number}")
         filed = f"{year + 1}-02-20" if number == 4 else f"{year}-{3 * number + 2:02d}-01"
         filer.file(form, filed, f"{year}-{end}", lines, fy=year, fp=fp)
@@ -123,6 +123,22 @@ def test_fourth_quarter_earnings_per_share_come_from_income_and_day_weighted_sha
     assert method(ledger.quarters, "earnings_per_share_basic", "2020-12-31") == "approximate_income_over_shares"
     # Not the year less the sum of the quarters: 0.40 − 0.30.
     assert value(ledger.years, "earnings_per_share_basic", "2020-12-31") == 0.4
+
+
+@pytest.mark.parametrize("scale", [1_000, 1_000_000])
+def test_shares_filed_in_another_scale_give_no_earnings_per_share(scale):
+    """Some filers tag average shares in thousands or millions as if they were single ones."""
+    averages, incomes = [500e6, 498e6, 496e6, 495e6, 499e6, 498e6], [1e9, 1.1e9, 0.9e9, 4.1e9]
+    right, wrong = Filer(), Filer()
+    shares(right, averages, incomes)
+    shares(wrong, averages, incomes, scale=scale)
+    # 4,100 − 3,000 million over (495 · 366 − 498 · 274) / 92 million; nothing where the shares are not in ones.
+    last = ("earnings_per_share_basic", "2020-12-31")
+    assert value(right.ledger().quarters, *last) == pytest.approx(1_100 / 486.0652, abs=1e-6)
+    assert value(wrong.ledger().quarters, *last) is None
+    # What is stated is served as filed, right or wrong.
+    assert value(wrong.ledger().quarters, "earnings_per_share_basic", "2020-03-31") == 2.0
+    assert value(wrong.ledger().quarters, "weighted_average_shares_basic", "2020-03-31") == 500e6 / scale
 
 
 def test_average_shares_are_never_summed():

@@ -95,6 +95,10 @@ def _judge(name: str, *, right: bool, detail: str) -> Check:
     return Check(name, PASSED) if right else Check(name, FAILED, detail)
 
 
+def _times(ratio: float) -> str:
+    return f"more than {_SCALE:,} times" if ratio > 1 else f"less than a {_SCALE:,}th of"
+
+
 def _say(value: float) -> str:
     return f"{value:,.0f}" if value.is_integer() else f"{value:,.4f}"
 
@@ -261,7 +265,8 @@ def _scale(around: Around, keys: Sequence[str]) -> Check:
             continue
         compared += 1
         if not 1 / _SCALE < now.value / then.value < _SCALE:
-            off.append(f"{key} {_say(now.value)} after {_say(then.value)}")
+            # The other figure is not told: its own statement may be out of a reader's reach.
+            off.append(f"{key} {_say(now.value)} is {_times(now.value / then.value)} the one of the period before")
     if not compared:
         return Check(name, NOT_APPLICABLE)
     return _judge(name, right=not off, detail="; ".join(off))

@@ -26,6 +26,8 @@ _BESIDE = {
 }
 #: An average of one quarter beyond these multiples of the average it is taken from was split in between, or misread.
 _LEAST, _MOST = 1 / 1.5, 1.5
+#: Times the earnings per share of a longer period, beyond which those of its last quarter are of another scale.
+_FAR = 100
 #: Days after a period's end within which the cover of its report counts shares.
 COVER_DAYS = 130
 #: Days before a period within which two tags must have agreed to stand for each other in one difference.
@@ -291,8 +293,24 @@ class Reader:
         shares = held.get(shares_key, {}).get(span.end)
         if income is None or shares is None or shares.value <= 0:
             return None
+        value = income.value / shares.value
+        if self._far(item, span, value):
+            return None
         made = total([income, shares], "approximate_income_over_shares", span.start, span.end)
-        return made._replace(value=income.value / shares.value)
+        return made._replace(value=value)
+
+    def _far(self, item: Item, span: Span, value: float) -> bool:
+        """
+        Whether earnings per share are of another size than those stated for a longer period that ends with this one.
+
+        Then the average shares were filed in thousands or millions, as some filers do, and nothing follows from them.
+        """
+        return any(
+            start is not None and start < span.start and abs(value) > _FAR * abs(cell.latest.value) > 0
+            for candidate in self.plan.candidates[item.key]
+            for term in candidate
+            for start, cell in self.book.tags.get(term.name, {}).get(span.end, {}).items()
+        )
 
     def _day_weighted(self, item: Item, span: Span, held: Values) -> Amount | None:
         """Average shares of a quarter from the averages of two longer periods, each weighted by its days."""

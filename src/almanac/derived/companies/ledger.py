@@ -24,7 +24,7 @@ class Amount(NamedTuple):
     | `ytd_difference`, `ytd_minus_quarters` | one part of a year less a shorter one, less quarters |
     | `sum_of_quarters` | a year that no filing gives |
     | `day_weighted` | average shares from two longer periods, each weighted by its days |
-    | `approximate_income_over_shares` | earnings per share from income and average shares |
+    | `approximate_income_over_shares` | earnings per share from income and average shares, where these are in one scale |
     | `sum_of_tags`, `formula` | of several tags, of other items, all of one period |
 
     `_mixed` behind a method: the longer operand was restated and the shorter one was not.
