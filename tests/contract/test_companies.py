@@ -11,12 +11,12 @@ from almanac.domain.companies import CompanyRecord, Listing, company_id
 from almanac.domain.periods import Period
 from almanac.reports.scoring import MODEL
 from almanac.store import sqlite
-from almanac.store.companies import put_part, settle_company
+from almanac.store.companies import mark_reports, put_part, settle_company
 from almanac.store.statement_book import Key
 from almanac.store.vintages import Batch
 
 from . import invented_companies
-from .filed import ACCESSIONS, ACME, AMENDED, BOLT, EARLIER, KNOWN, QUARTER, YEAR, wire, write
+from .filed import ACCESSIONS, ACME, AMENDED, BOLT, EARLIER, KNOWN, QUARTER, YEAR, statements, wire, write
 from .invented_mirror import FREE_FROM
 from .service import Service, settings
 
@@ -65,6 +65,21 @@ def many(tmp_path_factory):
 def _classify(sic):
     sector, _, industry = sic.partition("|")
     return sector, industry or None, "industrial"
+
+
+def test_a_walk_knows_no_company_that_came_after_its_first_page(own):
+    """A cursor pins the data: a company that reports for the first time between two pages is on none of them."""
+    first = own.get("/companies", limit=1).json()
+    with own.world() as world, world.batch("test") as batch:
+        batch.touch()
+        record = CompanyRecord(cik=5009, part="submissions", name="Zeta Newcomers Inc.", sic="7372")
+        put_part(world.db, record, "sec", 1_790_000_000, "0")
+        settle_company(world.db, record.entity, _classify)
+        write(world.db, batch.version, record.entity, statements())
+        mark_reports(world.db, record.entity)
+    following = own.get("/companies", limit=500, cursor=first["meta"]["pagination"]["next_cursor"]).json()
+    assert [row["entityId"] for row in (*first["data"], *following["data"])] == [ACME_ID, BOLT_ID]
+    assert [row["entityId"] for row in own.walk("/companies")] == [ACME_ID, BOLT_ID, "company_0000005009"]
 
 
 def test_scored_companies(service):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.domain.filings import NEW_YORK, known_at, minute_rounded
+from almanac.domain.filings import NEW_YORK, known_at, minute_rounded, page_of
 
 
 def day(text):
@@ -101,3 +101,10 @@ def test_never_before_any_reading_of_the_stamp_nor_before_the_filing_day(accepte
     shown = datetime.fromtimestamp(known, UTC).astimezone(NEW_YORK)
     assert shown.toordinal() >= filed
     assert known <= known_at(max(filed, accepted.toordinal() + 1))
+
+
+def test_the_page_of_a_filing_is_its_main_document_else_what_lists_all_of_it():
+    folder = "https://www.sec.gov/Archives/edgar/data/5001/000000500126000003"
+    assert page_of(5001, "0000005001-26-000003", "main.htm") == f"{folder}/main.htm"
+    for nothing in (None, ""):
+        assert page_of(5001, "0000005001-26-000003", nothing) == f"{folder}/0000005001-26-000003-index.htm"

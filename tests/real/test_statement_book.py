@@ -66,7 +66,7 @@ def as_of(history, moment):
 def test_statements_and_observations_say_the_same(world, cik):
     """All statements, now and at 20 moments chosen at random: no line more, none less, and the same numbers."""
     entity, served = company_id(cik), {key: KINDS[item.statement] for key, item in items().items() if item.served}
-    bodies = histories(
+    statements = histories(
         world.db.execute(
             "SELECT kind, frequency, period, known_at, body FROM statement WHERE entity = ? AND to_version = ? ORDER BY known_at",
             (entity, OPEN),
@@ -80,12 +80,12 @@ def test_statements_and_observations_say_the_same(world, cik):
         )
     )
     values = {key: history for key, history in values.items() if key[0] in served}
-    known = sorted({moment for of in (bodies, values) for history in of.values() for moment, _ in history})
+    known = sorted({moment for of in (statements, values) for history in of.values() for moment, _ in history})
     chosen = random.Random(crc32(entity.encode())).sample(known, min(20, len(known)))
     compared = 0
     for moment in (*chosen, EVER):
         told = {}
-        for (kind, frequency, period), history in bodies.items():
+        for (kind, frequency, period), history in statements.items():
             if body := as_of(history, moment):
                 statement = json.loads(body)
                 letter = "S" if statement["fiscalPeriod"] in {"H1", "H2"} else frequency
@@ -98,3 +98,23 @@ def test_statements_and_observations_say_the_same(world, cik):
         assert told == stored
         compared += len(told)
     assert compared > 2_000
+
+
+def test_a_share_count_in_millions_makes_no_earnings_per_share(world):
+    """McDonald's tags 714 average shares, of 714 million; a quarter's earnings over these are no earnings per share."""
+    sql = (
+        "SELECT max(abs(v.value)), count(*) FROM vintages v JOIN topic t USING(topic) WHERE t.entity = ? AND t.kind = 'derived'"
+        " AND t.indicator IN ('earnings_per_share_basic', 'earnings_per_share_diluted', 'earnings_per_share_diluted_ttm')"
+    )
+    largest, rows = world.db.execute(sql, (company_id(63908),)).fetchone()
+    assert rows > 200
+    assert 10 < largest < 15  # 11.95 in 2025
+
+
+def test_inventory_of_a_company_that_tags_finished_goods(world):
+    """Nike's 7,487 million on 28 February 2026, in 10-Q of April 2026."""
+    sql = (
+        "SELECT v.value FROM vintages v JOIN topic t USING(topic) WHERE t.entity = ? AND t.indicator = 'inventory'"
+        " AND t.frequency = 'Q' AND v.to_version = ? ORDER BY v.period DESC, v.known_at DESC LIMIT 1"
+    )
+    assert world.db.execute(sql, (company_id(320187), OPEN)).get == 7_487_000_000

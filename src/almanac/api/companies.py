@@ -19,6 +19,7 @@ from almanac.domain.names import folded
 from almanac.reports.scoring import MEASURES
 from almanac.reports.screener import Column, Mask, Texts, page, place
 from almanac.store.company_rows import by_ids
+from almanac.store.universe import reporting
 
 _SORTS = ("name", "score", "ticker")
 
@@ -52,7 +53,11 @@ class Companies:
     def _wanted(self, ctx: Context, peers: Peers) -> Mask:
         """Companies that pass every filter that is given."""
         params, table = ctx.params, peers.table
-        passed: Mask = np.ones(len(table.ties), dtype=np.bool_)
+        passed: Mask = (
+            np.ones(len(table.ties), dtype=np.bool_)
+            if ctx.version == ctx.view.version
+            else reporting(ctx.view, table.companies, ctx.version)
+        )
         for name, texts in (("sector", table.sectors), ("industry", table.industries)):
             if params[name] is not None:
                 passed &= _equal(texts, params[name])

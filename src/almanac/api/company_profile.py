@@ -16,10 +16,11 @@ from almanac.api.peers import Peers
 from almanac.api.ports import ScoreExplainer
 from almanac.api.screening import Held
 from almanac.api.source_rights import of_source
+from almanac.domain.filings import page_of
 from almanac.domain.observations import wire_time
 from almanac.reports.scoring import MEASURES
 from almanac.store import company_rows
-from almanac.store.company_rows import Company, Filed
+from almanac.store.company_rows import Company
 from almanac.store.fragments import shortest
 
 _FILINGS, _PEERS = 10, 8
@@ -35,7 +36,6 @@ FIGURES = {
     "netMargin": "net_margin",
     "fcfMargin": "fcf_margin",
 }
-_ARCHIVE = "https://www.sec.gov/Archives/edgar/data"
 
 
 def endpoint(held: Held, explain: ScoreExplainer) -> Endpoint:
@@ -100,17 +100,12 @@ def _filings(ctx: Context, company: Company) -> list[dict[str, Any]]:
             "form": one.form,
             "filedAt": _midnight(one.filed),
             "periodEnd": None if one.report_date is None else _midnight(one.report_date),
-            "url": None if invented else _url(company.cik, one),
+            "url": None if invented else page_of(company.cik, one.accession, one.document),
         }
         for one in company_rows.filings(
             ctx.view.db, company.entity, known_by=ctx.as_of, filed_from=since, limit=_FILINGS
         )
     ]
-
-
-def _url(cik: int, filing: Filed) -> str:
-    """The page of a filing in the regulator's archive: its main document, else its folder."""
-    return f"{_ARCHIVE}/{cik}/{filing.accession.replace('-', '')}/{filing.document or ''}"
 
 
 def _figure(peers: Peers, slug: str, company: Company) -> dict[str, Any] | None:

@@ -219,8 +219,8 @@ def endpoints(held: Held) -> tuple[Endpoint, ...]:
             path=_PATH,
             operation_id="screenCompanies",
             summary="Companies by fundamentals, ratios, sector and industry",
-            description="Companies whose newest statement ends within 18 months before the moment asked and whose latest readings "
-            "satisfy every clause of the filter; one without a value that may be shown for a filtered field is left out. Ratios are "
+            description="Companies whose newest statement ends within 18 months before the moment asked and whose latest readings, "
+            "of these months too, satisfy every clause of the filter; one without a value that may be shown for a filtered field is left out. Ratios are "
             "fractions (0.25 is 25 %). Companies that report in another currency than USD are left out of clauses on money, and sort "
             "last by it, unless the filter has a clause on `currency`. `total` counts all matches, not only this page's.",
             handler=screener.screen,

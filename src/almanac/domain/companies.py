@@ -33,6 +33,11 @@ def company_id(cik: int) -> str:
     return f"company_{cik:010d}"
 
 
+def cik_of(entity: str) -> int:
+    """The CIK in a company's entity id. Raises ValueError for another entity."""
+    return int(entity.removeprefix("company_"))
+
+
 #: A tag is written in capitals of words (`NetIncomeLoss`): an underscore goes before each, and before a run of
 #: capitals (`EBITDAMargin`) as before one.
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

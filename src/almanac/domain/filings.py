@@ -10,6 +10,8 @@ from almanac.domain.observations import instant
 
 #: The regulator keeps office hours, and dates filings, by this zone's clock.
 NEW_YORK = ZoneInfo("America/New_York")
+#: Where the regulator keeps what was filed, one folder for each company and filing.
+ARCHIVE = "https://www.sec.gov/Archives/edgar/data"
 #: A filing accepted after the office's last hour carries the next business day and is disseminated in its morning.
 _OPENS = time(6)
 _LAST_SECOND = time(23, 59, 59)
@@ -48,6 +50,11 @@ def _disseminated(filed: int, accepted: datetime) -> int:
 def _clock(day: date, at: time) -> int:
     """Unix seconds at which New York's clock shows this."""
     return instant(datetime.combine(day, at, NEW_YORK))
+
+
+def page_of(cik: int, accession: str, document: str | None) -> str:
+    """Address of a filing in the regulator's archive: its main document, else the page that lists what was filed."""
+    return f"{ARCHIVE}/{cik}/{accession.replace('-', '')}/{document or f'{accession}-index.htm'}"
 
 
 def minute_rounded(stated: datetime) -> datetime:

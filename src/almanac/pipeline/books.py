@@ -20,8 +20,6 @@ from almanac.store import companies, facts, filings, statement_book
 from almanac.store.statement_book import Key
 from almanac.store.vintages import Batch
 
-#: Where the regulator keeps what was filed; what is simulated was filed nowhere.
-ARCHIVE = "https://www.sec.gov/Archives/edgar/data"
 _KINDS = {"income": statement_book.INCOME, "balance": statement_book.BALANCE, "cash_flow": statement_book.CASH_FLOW}
 _EVERYTHING = (0, 1 << 62)
 _UNITS = {
@@ -115,7 +113,7 @@ class Books:
             for period in batch.history(handle, _EVERYTHING):
                 target.setdefault(period, [])
             changed += len(batch.replace(handle, target))
-        for identifier, _ in facts.derived_series(self._db, company.entity, company.source):
+        for identifier in facts.derived_series(self._db, company.entity, company.source):
             if identifier not in made:
                 handle = batch.existing(identifier)
                 gone: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, _EVERYTHING)}
@@ -161,8 +159,10 @@ def read(db: apsw.Connection, entity: str, *, placed: bool = False) -> CompanyIn
                 (fact.series, fact.period) if placed else None,
             )
         )
-    known, archive = filings.of(db, entity), None if record.source.startswith("sandbox-") else ARCHIVE
-    return CompanyInput(entity, record.source, held, known, record.template, record.currency or "USD", archive)
+    archived = not record.source.startswith("sandbox-")
+    return CompanyInput(
+        entity, record.source, held, filings.of(db, entity), record.template, record.currency or "USD", archived
+    )
 
 
 def _vintage(batch: Batch, company: CompanyInput, made: Made, lineages: dict[tuple[str, ...], int]) -> Vintage:

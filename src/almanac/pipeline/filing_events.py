@@ -8,12 +8,12 @@ from datetime import date
 import apsw
 
 from almanac.catalog.filing_events import shipped
-from almanac.domain.companies import Filing
+from almanac.domain.companies import Filing, cik_of
 from almanac.domain.events import EventState, event_id
+from almanac.domain.filings import page_of
 from almanac.store import events
 
 _ZONE = "America/New_York"
-_ARCHIVE = "https://www.sec.gov/Archives/edgar/data"
 _DAY = 86_400
 _EPOCH = date(1970, 1, 1).toordinal()
 
@@ -56,5 +56,4 @@ def _url(source: str, entity: str, filing: Filing) -> str | None:
     """The filing's page in the regulator's archive; none for what was never filed."""
     if source.startswith("sandbox-"):
         return None
-    cik = int(entity.removeprefix("company_"))
-    return f"{_ARCHIVE}/{cik}/{filing.accession.replace('-', '')}/{filing.document or ''}"
+    return page_of(cik_of(entity), filing.accession, filing.document)

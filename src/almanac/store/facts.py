@@ -42,14 +42,14 @@ _FACTS = (
 # The plus keeps SQLite from the index on sources, which leads to every company there is.
 
 
-def derived_series(db: apsw.Connection, entity: str, source: str) -> list[tuple[str, str]]:
-    """Derived series of a company that have rows: (id, spec as JSON)."""
+def derived_series(db: apsw.Connection, entity: str, source: str) -> list[str]:
+    """Ids of a company's derived series of one source that have rows."""
     found = db.execute(
-        "SELECT s.id, s.spec FROM topic t CROSS JOIN series s ON s.topic = t.topic"
+        "SELECT s.id FROM topic t CROSS JOIN series s ON s.topic = t.topic"
         " WHERE t.entity = ? AND t.kind = 'derived' AND +s.source = ? AND s.vintages > 0",
         (entity, source),
     )
-    return [(identifier, spec) for identifier, spec in found]
+    return [identifier for (identifier,) in found]
 
 
 def payloads(db: apsw.Connection, entity: str) -> list[int]:

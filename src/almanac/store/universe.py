@@ -85,6 +85,12 @@ class Universe:
         return periods
 
 
+def reporting(view: View, companies: Companies, version: int) -> npt.NDArray[np.bool_]:
+    """Which of the companies had a statement at a data version: a walk pinned to it knows no others."""
+    found = {entity for (entity,) in view.db.execute(_REPORTING, (version,))}
+    return np.array([entity in found for entity in companies.ids], dtype=np.bool_)
+
+
 def known_at(view: View, period_of: Mapping[str, int], *, version: int, as_of: int | None) -> dict[str, int]:
     """When the statements of these companies' periods were last known to say something else, unix seconds."""
     known = _EVER if as_of is None else as_of
@@ -94,6 +100,10 @@ def known_at(view: View, period_of: Mapping[str, int], *, version: int, as_of: i
 
 
 _COMPANIES = "SELECT entity, name, ticker, cik, country, sector, industry, currency FROM company WHERE reports = 1"
+_REPORTING = (
+    "SELECT c.entity FROM company c WHERE c.reports = 1"
+    " AND EXISTS (SELECT 1 FROM statement s WHERE s.entity = c.entity AND s.from_version <= ?1)"
+)
 _OPEN = "{0}.from_version <= ?1 AND {0}.to_version > ?1 AND {0}.known_at <= ?2"
 
 

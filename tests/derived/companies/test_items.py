@@ -29,6 +29,13 @@ def test_the_first_candidate_with_a_value_wins():
     assert value(year({"A": {"CostOfGoodsAndServicesSold": 5}}).years, "cost_of_revenue", END) == 5
 
 
+def test_inventory_of_those_who_hold_finished_goods_only():
+    """Traders tag finished goods for all they hold; where a total is tagged, finished goods are a part of it."""
+    assert value(year({"I": {"InventoryFinishedGoodsNetOfReserves": 5}}).balances, "inventory", END) == 5
+    both = year({"I": {"InventoryFinishedGoodsNetOfReserves": 5, "InventoryNet": 8}})
+    assert value(both.balances, "inventory", END) == 8
+
+
 def test_a_sum_of_tags_needs_all_that_are_not_optional():
     only_services = year({"A": {"CostOfServices": 3}})
     assert value(only_services.years, "cost_of_revenue", END) == 3

@@ -187,7 +187,7 @@ def test_a_filer_without_an_archive_has_no_address():
     filer = Filer()
     plain_year(filer, 2020)
 
-    outcome = sweep(filer.company()._replace(archive=None))
+    outcome = sweep(filer.company()._replace(archived=False))
     assert all(versions[-1].body["sourceUrl"] is None for versions in outcome.statements.values())
 
 

@@ -6,7 +6,7 @@ A sweep opens the same book at one instant after another, so a state that become
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from almanac.domain.companies import Filing
@@ -62,8 +62,8 @@ class CompanyInput(NamedTuple):
     filings: Mapping[str, Filing]
     template: str
     currency: str
-    #: Address under which a filing's folder is found (`<archive>/<cik>/<accession without dashes>/`); None: nowhere.
-    archive: str | None = "https://www.sec.gov/Archives/edgar/data"
+    #: Whether its filings are in the regulator's archive (`domain.filings.page_of`); what is invented was filed nowhere.
+    archived: bool = True
 
 
 class Cell:
@@ -148,8 +148,3 @@ def known_at(filing: Filing) -> int:
     if filing.known_at is None:
         raise ValueError(f"filing {filing.accession} has no time at which it was known")
     return filing.known_at
-
-
-def tags_of(company: CompanyInput) -> Iterable[str]:
-    """Tags the company uses."""
-    return company.facts.keys()

@@ -17,7 +17,8 @@ from almanac.derived.companies.calendar import Span
 from almanac.derived.companies.checks import Around
 from almanac.derived.companies.ledger import Amount
 from almanac.derived.companies.quarters import MIXED
-from almanac.domain.companies import Filing, raw_slug
+from almanac.domain.companies import Filing, cik_of, raw_slug
+from almanac.domain.filings import page_of
 from almanac.domain.observations import UNKNOWN, wire_time
 from almanac.domain.periods import Frequency
 
@@ -210,11 +211,9 @@ class Book:
 
     def _url(self, filing: Filing) -> str | None:
         company = self.accounts.company
-        if company.archive is None:
+        if not company.archived:
             return None
-        number = company.entity.removeprefix("company_").lstrip("0")
-        folder = filing.accession.replace("-", "")
-        return f"{company.archive}/{number}/{folder}/{filing.document or f'{filing.accession}-index.htm'}"
+        return page_of(cik_of(company.entity), filing.accession, filing.document)
 
     # -- what checks look at -----------------------------------------------------------------------------------------
 
