@@ -57,8 +57,6 @@ def growth(world):
     return [(period, round(value, 9)) for period, value in values(world, GROWTH) if value is not None]
 
 
-
-
 def test_a_former_base_alone_gives_growth_and_none_once_the_present_one_is_there(world):
     take(world, FORMER)
     assert values(world, f"{INDEX}:former-i15") == [("2025-08-31", 80.0), ("2026-08-31", 88.0)]

@@ -65,7 +65,9 @@ def dump(db):
     """All that is served of companies."""
     return (
         sorted(map(tuple, db.execute("SELECT * FROM company"))),
-        sorted(map(repr, db.execute("SELECT entity, scheme, alias, norm, main, valid_from, valid_to, source FROM alias"))),
+        sorted(
+            map(repr, db.execute("SELECT entity, scheme, alias, norm, main, valid_from, valid_to, source FROM alias"))
+        ),
     )
 
 

@@ -18,6 +18,7 @@ CREATE TABLE company(
   body TEXT NOT NULL) WITHOUT ROWID, STRICT; -- domain.companies.CompanyRecord as JSON, parts put together
 CREATE INDEX company_base ON company(base);
 CREATE INDEX company_name ON company(name, entity);
+CREATE INDEX company_country ON company(country);
 
 -- Names of entities that are no records of the catalogue. `norm` is what a look-up compares (domain.names.normal).
 CREATE TABLE alias(
