@@ -123,8 +123,12 @@ def ops(settings: Settings, metrics_folder: Path | None) -> Starlette:
     reader = Reader(settings.data_path)
 
     def data_version() -> int:
-        with reader.view() as view:
-            return view.version
+        # Opened anew for each probe: what is in memory would hide a file that was damaged in place.
+        try:
+            with reader.view() as view:
+                return view.version
+        finally:
+            reader.close()
 
     return module.create(data_version, multiprocess_dir=metrics_folder)
 

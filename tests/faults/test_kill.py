@@ -183,7 +183,7 @@ from itertools import islice
 from almanac.sources import sandbox
 from almanac.pipeline import simulation
 every = sandbox.world
-sandbox.world = lambda now, observations=None: islice(every(now, observations), 150)
+sandbox.world = lambda now, observations=None, companies=True: islice(every(now, observations, companies=False), 150)
 simulation._GROUP = 10
 """
 
