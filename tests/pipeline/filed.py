@@ -3,13 +3,15 @@
 import json
 from datetime import date
 
-from tests.sources.sec_invented import submissions_body
+from tests.sources.sec_invented import amount, dataset, submission, submissions_body
 
 CIK = 9900007
 ENTITY = f"company_{CIK:010d}"
 NAME = "Invented Ploughs Inc."
 FACTS_URL = f"https://data.sec.gov/api/xbrl/companyfacts/CIK{CIK:010d}.json"
 INDEX_URL = f"https://data.sec.gov/submissions/CIK{CIK:010d}.json"
+
+DATASET_URL = "https://www.sec.gov/files/dera/financial-statement-data-sets/2023q1.zip"
 
 #: accession, form, filed, accepted (UTC), period of report, fiscal year, fiscal period
 FILINGS = [
@@ -80,6 +82,20 @@ def index(name=NAME):
     }
     body["filings"] = {"recent": columns, "files": []}
     return json.dumps(body).encode()
+
+
+def quarterly_dataset():
+    """The regulator's data set of the quarter of the first filing: the same year, its last day rounded to a month's end."""
+    accession, form, filed, _, report, year, period = FILINGS[0]
+    filing = submission(
+        adsh=accession, cik=str(CIK), name=NAME, form=form, filed=filed.replace("-", ""), period=report.replace("-", ""),
+        fy=str(year), fp=period, accepted=f"{filed} 16:00:00.0",
+    )  # fmt: skip
+    year_before = {"adsh": accession, "version": "us-gaap/2022", "ddate": "20221231", "qtrs": "4"}
+    return dataset(
+        [filing],
+        [amount(tag="Revenues", value="400", **year_before), amount(tag="NetIncomeLoss", value="40", **year_before)],
+    )
 
 
 def known(accepted):

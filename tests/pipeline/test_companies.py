@@ -1,5 +1,6 @@
 """Facts of companies on their way in: knowledge times, restatements, any order of arrival, and what is derived from them."""
 
+import itertools
 import json
 from datetime import date
 
@@ -15,7 +16,20 @@ from almanac.store import lookup
 from almanac.store.reading import Reader
 from almanac.store.sqlite import OPEN
 
-from .filed import CIK, ENTITY, EVENTS, FACTS_URL, FILINGS, INDEX_URL, NAME, facts, index, known
+from .filed import (
+    CIK,
+    DATASET_URL,
+    ENTITY,
+    EVENTS,
+    FACTS_URL,
+    FILINGS,
+    INDEX_URL,
+    NAME,
+    facts,
+    index,
+    known,
+    quarterly_dataset,
+)
 from .invented import settings, take
 
 INDEX = (INDEX_URL, "2024-06-01T00:00:01Z", index(), 200)
@@ -156,6 +170,48 @@ def test_the_order_of_arrival_does_not_matter(world, tmp_path, rows):
         assert everything(other) == everything(world)
     finally:
         other.db.close()
+
+
+def named(world):
+    """The same without what each store says of where a filing was read first."""
+    return [rows for rows, sql in zip(everything(world), EVERYTHING, strict=True) if "FROM filing" not in sql]
+
+
+def test_a_data_set_gives_way_to_the_company_s_own_facts(tmp_path):
+    """And these are not lost when the index makes all of it be folded anew."""
+    rows = (DATASET_URL, "2023-04-15T00:00:00Z", quarterly_dataset(), 200), FACTS, INDEX
+    early = built(tmp_path / "early", rows[0])
+    # 16:00 in New York, which the data set rounds to the minute.
+    assert vintages(early, "us_gaap_revenues", "A") == [("2022-12-31", 1_676_926_830, 400.0)]
+    early.db.close()
+    stores = [built(tmp_path / str(number), *order) for number, order in enumerate(itertools.permutations(rows))]
+    try:
+        first = named(stores[0])
+        assert vintages(stores[0], "revenue", "Q")[-1] == ("2023-12-31", at(5), 140.0)
+        assert [named(other) == first for other in stores] == [True] * 6
+    finally:
+        for other in stores:
+            other.db.close()
+
+
+def test_another_main_currency_sorts_the_series_anew(tmp_path):
+    """What was the main series becomes a variant, and the other way round, as if it had always been so."""
+    euros = facts().replace(b'"USD"', b'"EUR"')
+    later = (FACTS_URL, "2024-07-01T00:00:00Z", euros, 200)
+    changed, plain = built(tmp_path / "changed", INDEX, EARLIER, later), built(tmp_path / "plain", INDEX, later)
+    try:
+        assert vintages(changed, "revenue", "A") == vintages(plain, "revenue", "A") == [
+            ("2022-12-31", at(1), 400.0), ("2023-12-31", at(5), 470.0),
+        ]  # fmt: skip
+        sql = f"SELECT DISTINCT s.id FROM series s JOIN vintages v USING(series) WHERE s.id LIKE '%us_gaap_revenues%' AND v.to_version = {OPEN}"
+        euro = {f"sec:{ENTITY}:us_gaap_revenues:{letter}" for letter in "QSNA"}
+        assert {row[0] for row in plain.db.execute(sql)} == euro
+        assert {row[0] for row in changed.db.execute(sql)} == euro | {
+            f"sec:{ENTITY}:us_gaap_revenues:{letter}:USD" for letter in "QSNA"
+        }
+    finally:
+        changed.db.close()
+        plain.db.close()
 
 
 def test_an_older_snapshot_that_comes_late_changes_nothing(world, tmp_path):

@@ -78,16 +78,16 @@ class Companies:
     def fold(self, batch: Batch, row: PayloadRow, parsed: Parsed, reread: Reread) -> dict[str, int]:
         """Write what a payload says of companies. Returns names of facts that were passed over, with their rows."""
         passed: dict[str, int] = defaultdict(int)
-        renamed: set[str] = set()
         # Data sets round the days of periods: they stand in for a company's own facts, never beside them.
         replaced = [
             record.entity for record in parsed.companies if record.part == FACTS and self._only_datasets(record.entity)
         ]
+        renamed: list[str] = []
         for record in parsed.companies:
-            if companies.put_part(self._db, record, self._source, row.fetched_at, row.sha256) and self._settle(
-                batch, record.entity
-            ):
-                renamed.add(record.entity)
+            if companies.put_part(self._db, record, self._source, row.fetched_at, row.sha256):
+                name_moved, currency_moved = self._settle(batch, record.entity)
+                renamed += [record.entity] * name_moved
+                replaced += [record.entity] * currency_moved
         moved = self._file(batch, row, parsed, renamed) | dict.fromkeys(replaced)
         for told in self._counting(parsed):
             entity = company_id(told.cik)
@@ -107,20 +107,20 @@ class Companies:
             if told.cik not in datasets or not companies.has_part(self._db, company_id(told.cik), FACTS):
                 yield told
 
-    def _settle(self, batch: Batch, entity: str) -> bool:
-        """Put a company together. Returns whether it has another name than before."""
+    def _settle(self, batch: Batch, entity: str) -> tuple[bool, bool]:
+        """Put a company together. Returns whether it has another name than before, and facts in another main currency."""
         before = facts.company(self._db, entity)
         if not companies.settle_company(self._db, entity, classify):
-            return False
+            return False, False
         batch.touch()
         after = facts.company(self._db, entity)
         if before is None or after is None:
-            return False
-        if (before.template, before.currency) != (after.template, after.currency):
+            return False, False
+        if before.template != after.template:
             self._books.note(entity)  # other lines, other scores
-        return before.name != after.name
+        return before.name != after.name, before.currency != after.currency and bool(facts.payloads(self._db, entity))
 
-    def _file(self, batch: Batch, row: PayloadRow, parsed: Parsed, renamed: set[str]) -> dict[str, None]:
+    def _file(self, batch: Batch, row: PayloadRow, parsed: Parsed, renamed: Iterable[str]) -> dict[str, None]:
         """Enter filings and their events. Returns the companies with facts that are known from another moment than was thought."""
         moved: dict[str, None] = {}
         fresh: dict[str, list[tuple[Filing, bool]]] = defaultdict(list)
@@ -176,15 +176,15 @@ class Companies:
                     continue
                 for identifier, (spec, statements) in self._shelve(entity, told, {}).items():
                     specs[identifier] = spec
+                    batch.remember(batch.series(spec, "raw"), one.ref)
                     held = cells[identifier]
                     allowance = spec.frequency.allowance_days
                     held.update(fold(held, one.ref, by_period(statements), None, allowance))
+        # Those that no payload speaks of any more (another main currency, a data set that gave way) lose their rows.
         for identifier in facts.raw_series(self._db, entity, self._source):
-            handle = batch.series(specs[identifier], "raw") if identifier in specs else batch.existing(identifier)
-            target: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, (0, 1 << 62))}
-            self._note(entity, batch.replace(handle, target | cells.pop(identifier, {})))
-        for identifier, target in cells.items():
-            self._note(entity, batch.replace(batch.series(specs[identifier], "raw"), target))
+            handle = batch.existing(identifier)
+            gone: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, (0, 1 << 62))}
+            self._note(entity, batch.replace(handle, gone | cells[identifier]))
 
     def _shelve(self, entity: str, told: CompanyFacts, passed: dict[str, int]) -> Shelf:
         """What a payload states, by series."""
