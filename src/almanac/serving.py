@@ -33,6 +33,10 @@ _KILL_AFTER_SECONDS = 10
 _CONNECTIONS = 8_192
 #: How long a client may take over a request's head, and how long a connection may idle between two requests.
 _HEAD_MILLISECONDS = 10_000
+#: How long a worker may go by a key that was revoked elsewhere: asking the file is a tenth of a small request.
+_NOTICE_SECONDS = 0.5
+#: How long the line of a request may wait to be written with others: one write each was as dear as finding a page.
+_LOG_SECONDS = 0.1
 #: How often each worker writes down when keys were last used.
 _FLUSH_SECONDS = 60.0
 
@@ -51,8 +55,8 @@ def api() -> App:
     from almanac.store.sqlite import Unavailable  # noqa: PLC0415
 
     settings = config.load()
-    logs.configure(settings.log_level)
-    accounts = Accounts(settings.accounts_path, settings.secret)
+    logs.configure(settings.log_level, hold_seconds=_LOG_SECONDS)
+    accounts = Accounts(settings.accounts_path, settings.secret, notice_seconds=_NOTICE_SECONDS)
     reader = Reader(settings.data_path)
 
     flusher = _Every(_FLUSH_SECONDS, accounts.flush)
@@ -63,9 +67,10 @@ def api() -> App:
         reader.view,
         settings,
         clock=settings.clock,
+        unchanged=reader.unchanged,
         unavailable=Unavailable,
         on_startup=[flusher.start],
-        on_shutdown=[flusher.stop, accounts.close],
+        on_shutdown=[flusher.stop, accounts.close, logs.access.flush],
     )
 
 

@@ -39,6 +39,36 @@ def test_access_log(frame, monkeypatch):
     }
 
 
+def test_lines_are_written_together_and_whole(monkeypatch):
+    """Held for a while, but never more than a pipe takes in one go; what is left is written at the end."""
+    written = []
+
+    class Pipe(io.BytesIO):
+        def write(self, text):
+            written.append(bytes(text))
+
+    log = logs._Access()  # noqa: SLF001 - one of its own, beside that of the process
+    log.stream, log.hold_seconds = Pipe(), 0.01
+    line = logs.Line("req_1", None, "GET", "/x" * 400, 200, 1.0, None, None)
+
+    async def run():
+        for _ in range(9):
+            log(line)
+        first = list(written)
+        while b"".join(written).count(b"\n") < 9:
+            await asyncio.sleep(0.005)
+        log(line)
+        return first
+
+    first = asyncio.run(run())
+    assert [text.count(b"\n") for text in first] == [4, 4]
+    assert all(len(text) <= 4_096 for text in first)
+    assert [text.count(b"\n") for text in written] == [4, 4, 1]
+    log.flush()
+    assert [text.count(b"\n") for text in written] == [4, 4, 1, 1]
+    assert all(json.loads(one)["request_id"] == "req_1" for one in b"".join(written).splitlines())
+
+
 def test_no_access_log_below_its_level(frame, monkeypatch):
     """A service told to log warnings only writes nothing about a good request."""
     stream = io.BytesIO()

@@ -25,7 +25,7 @@ from almanac.pipeline.folding import Folding
 from almanac.pipeline.release_events import ReleaseEvents
 from almanac.pipeline.world import REAL, World
 from almanac.sources.base import Block, Parsed, Payload
-from almanac.store import payloads, sqlite
+from almanac.store import fragments, payloads, sqlite
 from almanac.store.directory import Directory
 from almanac.store.raw import RawStore
 from almanac.store.reading import Row, Selection, View
@@ -311,7 +311,7 @@ class SmallWorld(World):
 
 def shown(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
     """All of a row that goes out, in a form that compares and prints."""
-    return [(row.series.id, row.period, row.val, row.frag, row.extra) for row in rows]
+    return [(row.series.id, row.period, row.marked) for row in rows]
 
 
 def sent(source: str, day: int, *blocks: tuple[str, list[Statement], tuple[int, int] | None]) -> Sent:
@@ -321,6 +321,7 @@ def sent(source: str, day: int, *blocks: tuple[str, list[Statement], tuple[int, 
 
 def value_of(row: Row) -> float | str:
     """The number a row shows, or its text."""
-    shown = json.loads(b"{" + row.val[1:] + b"}")
-    found: float | str = shown["valueText"] if shown["valueNumeric"] is None else float(shown["valueNumeric"])
+    number, text = fragments.value_of(row.marked)
+    found = text if number is None else number
+    assert found is not None
     return found

@@ -13,6 +13,7 @@ from almanac.domain.periods import Period, add_months
 from almanac.pipeline.ingest import Arrival, Ingest
 from almanac.pipeline.world import World
 from almanac.sources import mirror
+from almanac.store.fragments import value_of
 from almanac.store.reading import Reader, Selection
 
 FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data"
@@ -53,17 +54,12 @@ def served(reader, indicator, day):
             as_of=end_of_day(day), every=True, sort="topic", descending=False, after=None, limit=10_000,
         )  # fmt: skip
     assert place is None
-    return {first_day(row.period): number(row.val) for row in rows}
+    return {first_day(row.period): value_of(row.marked)[0] for row in rows}
 
 
 @functools.cache
 def first_day(period):
     return Period.from_key(period).start
-
-
-@functools.cache
-def number(part):
-    return json.loads(b"{" + part[1:] + b"}")["valueNumeric"]
 
 
 def growth(levels):
@@ -126,7 +122,7 @@ def test_an_archive_that_comes_last_ends_in_the_same_rows(tmp_path, numbers):
                 after=None,
                 limit=1 << 30,
             )
-            rows.append([(row.series.id, row.val, row.frag, row.extra) for row in listed])
+            rows.append([(row.series.id, row.marked) for row in listed])
         reader.close()
     assert rows[0] == rows[1]
     assert len([row for row in rows[0] if row[0].endswith("nominal_gdp:Q")]) > 2_956

@@ -97,7 +97,7 @@ SERVED = (
     " FROM vintages v JOIN series s USING(series) WHERE v.to_version = 1 << 62 ORDER BY s.id, v.period, v.known_at"
 )
 SHOWN = (
-    "SELECT s.id, c.period, c.val, c.frag, c.extra FROM current c JOIN series s USING(series)"
+    "SELECT s.id, c.period, c.marked FROM current c JOIN series s USING(series)"
     " WHERE c.to_version = 1 << 62 ORDER BY s.id, c.period"
 )
 PAYLOADS = "SELECT capture, source, url, sha256, fetched_at, ingested_at, state, reason FROM payload ORDER BY capture"

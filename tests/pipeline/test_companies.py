@@ -70,7 +70,7 @@ EVERYTHING = (
         f" WHERE v.to_version = {OPEN} ORDER BY 1, 2, 3"
     ),
     (
-        "SELECT s.id, c.period, c.val, c.known_at FROM current c JOIN series s USING(series)"
+        "SELECT s.id, c.period, c.marked FROM current c JOIN series s USING(series)"
         f" WHERE c.to_version = {OPEN} ORDER BY 1, 2"
     ),
     f"SELECT entity, kind, frequency, period, known_at, body FROM statement WHERE to_version = {OPEN} ORDER BY 1, 2, 3, 4, 5",
@@ -278,7 +278,7 @@ def test_verify_finds_a_statement_and_an_item_that_do_not_follow(tmp_path):
 def row_of(view, slug, frequency, day):
     """The current row of a company's value."""
     (identifier,) = view.db.execute(
-        f"SELECT substr(c.frag, 8, 30) FROM current c JOIN topic t USING(topic) WHERE t.entity = ? AND t.indicator = ?"
+        f"SELECT substr(c.marked, 8, 30) FROM current c JOIN topic t USING(topic) WHERE t.entity = ? AND t.indicator = ?"
         f" AND t.frequency = ? AND c.period >> 14 = ? AND c.to_version = {OPEN}",
         (ENTITY, slug, frequency, date.fromisoformat(day).toordinal()),
     ).fetchone()

@@ -71,6 +71,21 @@ def test_another_process_refuses_a_revoked_key_at_its_next_request(accounts, pat
     stop()
 
 
+def test_what_others_change_may_go_unnoticed_for_a_while_and_no_longer(accounts, path):
+    text, info = accounts.create_key("ada@example.org", now=NOW)
+    moment = 100.0
+    worker = Accounts(path, notice_seconds=0.5, monotonic=lambda: moment)
+    assert worker.verify(text, NOW).plan == "free"
+    accounts.revoke(info.id, now=NOW)
+    moment = 100.4
+    assert worker.verify(text, NOW).plan == "free"
+    moment = 100.5
+    assert worker.verify(text, NOW) is UNKNOWN
+    # A new key needs no notice.
+    assert worker.verify(accounts.create_key("ada@example.org", now=NOW)[0], NOW).plan == "free"
+    worker.close()
+
+
 def test_own_changes_hold_at_once_too(accounts):
     text, _ = accounts.create_key("ada@example.org", now=NOW)
     assert accounts.verify(text, NOW).plan == "free"

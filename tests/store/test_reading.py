@@ -9,6 +9,7 @@ from tests.laws.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, Small
 from almanac.domain.observations import Statement
 from almanac.domain.periods import Period
 from almanac.store import sqlite
+from almanac.store.fragments import value_of
 from almanac.store.reading import Place, Reader, Selection, View
 
 JANUARY, FEBRUARY, MARCH = (Period.parse(f"2025-{month:02}").key for month in (1, 2, 3))
@@ -68,7 +69,7 @@ def filled(world):
 @pytest.mark.parametrize("sort", ["topic", "ingested_at"])
 def test_filters(filled, selection, expected, as_of, sort):
     rows = filled.rows(as_of, sort=sort, **{"kind": "raw", **selection})
-    assert [float(row.val.split(b":")[1].split(b",")[0]) for row in rows] == expected
+    assert [value_of(row.marked)[0] for row in rows] == expected
 
 
 def test_a_selection_that_cannot_match_asks_nothing(world):
@@ -96,9 +97,9 @@ def test_a_past_version_is_read_as_it_was(world):
     world.send([level(ALPHA, 3, (JANUARY, 1.0))])
     pinned = world.version
     world.send([level(ALPHA, 5, (JANUARY, 2.0)), level(ALPHA, 1, (JANUARY, 0.5), (FEBRUARY, 7.0))])
-    assert [row.val[:19] for row in world.rows(version=pinned)] == [b',"valueNumeric":1,"']
+    assert [value_of(row.marked) for row in world.rows(version=pinned)] == [(1.0, None)]
     as_then = world.rows(START + 9 * DAY_SECONDS, version=pinned)
-    assert [row.val[:19] for row in as_then] == [b',"valueNumeric":1,"']
+    assert [value_of(row.marked) for row in as_then] == [(1.0, None)]
     assert [row.period for row in world.rows(kind="raw")] == [JANUARY, FEBRUARY]
 
 
@@ -164,7 +165,7 @@ def test_a_withdrawn_row_says_so_and_has_an_id_of_its_own(world):
     )
     assert [row.withdrawn for row in rows] == [False, True]
     assert len({row.id for row in rows}) == 2
-    assert rows[1].extra == b',"withdrawn":true'
+    assert rows[1].marked.endswith(b'\3,"withdrawn":true')
 
 
 # -- freshness ----------------------------------------------------------------------------------------------------------
@@ -303,3 +304,23 @@ def test_a_walk_goes_on_among_the_nulls_without_coming_back_to_the_others(world,
         )  # fmt: skip
         walked += [row.period for row in page]
     assert (walked, after) == (expected, None)
+
+
+def test_an_unchanged_state_is_told_without_a_transaction(tmp_path):
+    """By one's own eyes: each thread knows what it read last. Any write ends it, a lost file too."""
+    path = tmp_path / "data.db"
+    writer = sqlite.create(path)
+    reader = Reader(path)
+    assert reader.unchanged() is None
+    with reader.view() as seen:
+        pass
+    assert reader.unchanged() is seen
+    writer.execute("UPDATE meta SET v = '8' WHERE k = 'version'")
+    assert reader.unchanged() is None
+    with reader.view() as newer:
+        assert newer.version == 8
+    assert reader.unchanged() is newer
+    path.rename(tmp_path / "away.db")
+    assert reader.unchanged() is None
+    reader.close()
+    writer.close()

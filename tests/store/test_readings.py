@@ -15,6 +15,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Exposure, Rights
 from almanac.store import verdicts
+from almanac.store.fragments import value_of
 from almanac.store.latest import latest
 from almanac.store.reading import Selection
 from almanac.store.readings import Readings
@@ -71,9 +72,9 @@ def expected(view, indicator, version=None, as_of=None):
     found = {}
     for row in rows:
         shut = view.directory.row_rights(row.series, row.lineage).withheld
-        value = msgspec.json.decode(b"{" + row.val[1:] + b"}")
+        number, text = value_of(row.marked)
         found[row.series.spec.entity] = (
-            None if shut else value["valueNumeric"], None if shut else value["valueText"], row.series.spec.unit, row.period,
+            None if shut else number, None if shut else text, row.series.spec.unit, row.period,
             row.known, row.series.id, shut,
         )  # fmt: skip
     return found

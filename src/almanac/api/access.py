@@ -11,7 +11,7 @@ from almanac.api.endpoint import Context
 from almanac.api.params import day_of
 from almanac.store.covered import cover
 from almanac.store.directory import SeriesInfo, SeriesRights
-from almanac.store.fragments import END, HEAD, MASKED, NAMES, UNIT, filled, masked
+from almanac.store.fragments import END, MASKED, NAMES, UNIT, filled, masked
 from almanac.store.pages import KNOWN, LINEAGE, MARKED, PERIOD, SERIES, Found
 from almanac.store.reading import Row, View
 from almanac.store.runs import Run
@@ -54,10 +54,10 @@ class Exit:
 
     def row(self, row: Row, *, lineage: bool) -> bytes:
         names, withheld, unit, tail, end = self._wrapping(row.series.number, row.lineage, lineage=lineage)
-        frag = row.frag
-        head = self._covered(row.series.number, row.period, row.known) if withheld else frag[:HEAD]
-        val = _MASKED if withheld else row.val
-        return b"".join((head, names, val, unit, frag[HEAD:], tail, row.extra, end))
+        text = row.marked
+        if withheld:
+            text = masked(text, self._covered(row.series.number, row.period, row.known), _MASKED)
+        return filled(text, 1, names, unit, tail, end)
 
     def _covered(self, series: int, period: int, known: int) -> bytes:
         return b'{"id":"%s"' % cover(self._view.directory.series(series).id, period, known).encode()
@@ -75,22 +75,23 @@ class Exit:
             texts = [masked(row[MARKED], self._covered(number, row[PERIOD], row[KNOWN]), _MASKED) for row in rows]
         else:
             texts = [row[MARKED] for row in rows]
-        return Run(number, own, len(texts), END.join(texts))
+        text = END.join(texts)
+        return Run(number, own, len(texts), text, text)
 
     def runs(self, runs: Iterable[Run], *, lineage: bool) -> tuple[bytes, bytes]:
         """Runs of rows as JSON objects with commas between, and what their bytes follow from.
 
-        The first is what `rows` would give, joined. The second is a third as long and tells any two such pages apart:
-        an ETag is made of it. Values that may not be sent are the caller's to mask; a run that has one is refused.
+        The first is what `rows` would give, joined. The second is short and tells apart any two pages that the same
+        question may bring, in one epoch of the store: an ETag is made of it. Values that may not be sent are the caller's to mask; a run that has one is refused.
         """
         pieces: list[bytes] = []
         seal: list[bytes] = []
-        for number, own, count, text in runs:
+        for number, own, count, text, told in runs:
             names, withheld, unit, tail, end = self._wrapping(number, own, lineage=lineage)
             if withheld and text.count(_WITHHELD) != count:
                 raise RuntimeError(f"values of {self._view.directory.series(number).id} were about to be sent")
             pieces.append(filled(text, count, names, unit, tail, end))
-            seal += (names, unit, tail, end, text)
+            seal += (names, unit, tail, end, told)
         return b",".join(pieces), b"".join(seal)
 
     def _wrapping(self, number: int, own: int, *, lineage: bool) -> tuple[bytes, bool, bytes, bytes, bytes]:

@@ -15,6 +15,7 @@ from almanac.domain.reference import Entity
 from almanac.reports import rates as report
 from almanac.store.company_rows import names as company_names
 from almanac.store.figures import entities_with
+from almanac.store.fragments import value_of
 from almanac.store.latest import frequencies_of, reading
 from almanac.store.reading import Selection
 from almanac.store.series import numbers_of
@@ -61,15 +62,15 @@ def _yield(ctx: Context, scope: str, entity: Entity, tenor: str) -> tuple[report
         version=ctx.version,
         as_of=None,
     )
-    if row is None or row.flags & FORECAST:
+    value = None if row is None or row.flags & FORECAST else value_of(row.marked)[0]
+    if row is None or value is None:
         return None, None
-    value = msgspec.json.decode(b"{" + row.val[1:] + b"}")["valueNumeric"]
     spec = row.series.spec
     return (
         report.Reading(
             scope,
             tenor,
-            float(value),
+            value,
             end_of(row.period),
             row.known,
             row.series.id,

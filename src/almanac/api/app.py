@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import date
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import structlog
 from starlette.types import Receive, Scope, Send
@@ -45,7 +45,8 @@ log = structlog.get_logger("almanac.access")
 class App:
     """The API. `clock` is the data's now, `walltime` real time; both in unix seconds.
 
-    `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503.
+    `unchanged` gives the state of the store this thread read last, while it is the newest: pages kept of it are sent
+    without a read transaction. `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503.
     """
 
     def __init__(
@@ -58,12 +59,13 @@ class App:
         *,
         clock: Callable[[], int],
         walltime: Callable[[], float] = time.time,
+        unchanged: Callable[[], View | None] = lambda: None,
         unavailable: tuple[type[Exception], ...] = (),
         on_startup: Sequence[Callable[[], None]] = (),
         on_shutdown: Sequence[Callable[[], None]] = (),
     ) -> None:
         self._gate = Gate(Routes(endpoints), accounts, limiter, settings, walltime)
-        self._open_view = open_view
+        self._open_view, self._unchanged = open_view, unchanged
         self._settings = settings
         self._clock = clock
         self._walltime = walltime
@@ -120,63 +122,74 @@ class App:
         if request.announced or (not request.http1 and await has_body(receive)):
             raise refuse("body", "must be absent: every operation is a GET", code="body")
         now = self._clock()
+        again = known is not None
         if known is None:
             known = _read(query, endpoint, request.path, now)
             self._queries.put(path, query_string, known)
         else:
             endpoint.check_times(known.values, now)
         if endpoint.heavy(known.values):
-            return await asyncio.to_thread(self._produce, request, known, plan, now)
-        return self._produce(request, known, plan, now)
+            return await asyncio.to_thread(self._produce, request, known, plan, now, again)
+        return self._produce(request, known, plan, now, again)
 
-    def _produce(self, request: Request, known: Known, plan: Plan, now: int) -> Reply:
-        """Open the store, ask the handler, wrap what it says. Runs in one thread from end to end."""
-        endpoint, values, query = known.endpoint, known.values.copy(), known.fingerprint
-        real_now = self._walltime()
-        cursor: Cursor | None = None
-        kept: Kept | None = None
+    def _produce(self, request: Request, known: Known, plan: Plan, now: int, again: bool) -> Reply:
+        """Open the store, ask the handler, wrap what it says. Runs in one thread from end to end.
+
+        `again`: the same was asked before, so that its answer may be at hand.
+        """
+        endpoint, real_now = known.endpoint, self._walltime()
+        if again and endpoint.cached and (view := self._unchanged()) is not None:
+            asked = self._asked(request, known, plan, now, real_now, view)
+            kept = self._pages.get(asked.name)
+            if kept is not None:
+                return self._wrap(request, asked, kept)
         with self._open_view() as view:
-            version, epoch = view.version, view.epoch
-            request.version = self._last_version = version
-            if endpoint.kind == "list" and values["cursor"] is not None:
-                cursor = self._signer.read(values["cursor"], query, epoch, version, real_now)
-                request.version = version = cursor.version
-            at = cursor.at if cursor is not None else now
-            endpoint.pin(values, at)
-            context = Context(
-                endpoint=endpoint,
-                params=values,
-                path=request.path,
-                key=cast("KeyRecord", request.key),
-                plan=plan,
-                window_start=_window_start(plan, now),
-                now=now,
-                view=view,
-                settings=self._settings,
-                cursor=cursor,
-                version=version,
-                at=at,
-            )
-            endpoint.check_window(context)
-            if endpoint.cached:
-                key = (
-                    endpoint.path, query, values["limit"], values["cursor"], values.get("as_of"), version, view.version, epoch,
-                    context.window_start, now // _DAY_SECONDS, int(real_now) // _DAY_SECONDS,
-                )  # fmt: skip
-                kept = self._pages.get(key)
+            asked = self._asked(request, known, plan, now, real_now, view)
+            kept = self._pages.get(asked.name) if endpoint.cached else None
             if kept is None:
-                answer = endpoint.handler(context)
+                answer = endpoint.handler(asked.context)
+        if kept is None:
+            kept = _sealed(asked, answer)
+            if endpoint.cached:
+                self._pages.offer(asked.name, kept)
+        return self._wrap(request, asked, kept)
+
+    def _asked(self, request: Request, known: Known, plan: Plan, now: int, real_now: float, view: View) -> _Asked:
+        """What one request asks of one state of the store. Raises ApiError."""
+        endpoint, values, query = known.endpoint, known.values.copy(), known.fingerprint
+        version, epoch = view.version, view.epoch
+        request.version = self._last_version = version
+        cursor: Cursor | None = None
+        if endpoint.kind == "list" and values["cursor"] is not None:
+            cursor = self._signer.read(values["cursor"], query, epoch, version, real_now)
+            request.version = version = cursor.version
+        at = cursor.at if cursor is not None else now
+        endpoint.pin(values, at)
+        context = Context(
+            endpoint=endpoint,
+            params=values,
+            path=request.path,
+            key=cast("KeyRecord", request.key),
+            plan=plan,
+            window_start=_window_start(plan, now),
+            now=now,
+            view=view,
+            settings=self._settings,
+            cursor=cursor,
+            version=version,
+            at=at,
+        )
+        endpoint.check_window(context)
+        name = (
+            endpoint.path, query, values["limit"], values["cursor"], values.get("as_of"), version, view.version, epoch,
+            context.window_start, now // _DAY_SECONDS, int(real_now) // _DAY_SECONDS,
+        ) if endpoint.cached else ()  # fmt: skip
         # Further pages keep the first page's time of issue: a walk ends with the life of the rows it is pinned to.
         issued = cursor.issued if cursor is not None else int(real_now)
-        pinned = Cursor(issued, epoch, version, at, query, [])
-        if kept is None:
-            kept = _sealed(context, answer, pinned)
-            if endpoint.cached:
-                self._pages.offer(key, kept)
-        return self._wrap(request, context, kept, pinned)
+        return _Asked(context, Cursor(issued, epoch, version, at, query, []), name)
 
-    def _wrap(self, request: Request, context: Context, kept: Kept, pinned: Cursor) -> Reply:
-        answer, data, etag = kept.answer, kept.data, kept.etag
+    def _wrap(self, request: Request, asked: _Asked, kept: Kept) -> Reply:
+        context, answer, data, etag = asked.context, kept.answer, kept.data, kept.etag
         content_type = envelope.PLAIN if context.endpoint.kind == "text" else envelope.JSON
         headers: list[Header] = [(b"etag", etag)]
         if context.endpoint.dated and context.window_start is not None:
@@ -185,7 +198,7 @@ class App:
         if condition is not None and envelope.matches(condition, etag):
             return Reply(304, headers)
         if isinstance(answer, Listing):
-            following = None if answer.next_key is None else self._following(kept, pinned, answer.next_key)
+            following = None if answer.next_key is None else self._following(kept, asked.pinned, answer.next_key)
             limit, used = context.params["limit"], context.params["cursor"]
             body = envelope.list_body(answer, data, request.id, limit=limit, cursor=used, following=following)
         else:
@@ -257,8 +270,17 @@ class App:
         )
 
 
-def _sealed(context: Context, answer: Answer, pinned: Cursor) -> Kept:
+class _Asked(NamedTuple):
+    """A request, ready for its handler; the cursor that its walk goes on with; and the name its page is kept under."""
+
+    context: Context
+    pinned: Cursor
+    name: tuple[Any, ...]
+
+
+def _sealed(asked: _Asked, answer: Answer) -> Kept:
     """An answer with its rows joined and its ETag."""
+    context, pinned = asked.context, asked.pinned
     if isinstance(answer, Listing):
         data = answer.rows if isinstance(answer.rows, bytes) else b",".join(answer.rows)
         limit, used = context.params["limit"], context.params["cursor"]

@@ -87,10 +87,11 @@ def page_etag(page: Listing, data: bytes, *, limit: int, cursor: str | None, epo
 
     `next_cursor` differs from second to second because it holds its time of issue, so what it leads to is hashed in
     its place: the key, the epoch, and the day of issue, lest a cached page be confirmed after its cursor has expired.
+    A page's seal tells it from others of its epoch only, so that is hashed too.
     """
     digest = hashlib.sha256(data if page.seal is None else page.seal)
-    following = None if page.next_key is None else [page.next_key, epoch, issued // _DAY_SECONDS]
-    digest.update(_encode([limit, cursor, page.total, following]))
+    following = None if page.next_key is None else [page.next_key, issued // _DAY_SECONDS]
+    digest.update(_encode([limit, cursor, page.total, epoch, following]))
     return _weak(digest.hexdigest())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 import time
@@ -37,11 +38,21 @@ class Line(msgspec.Struct):
     timestamp: str = ""
 
 
+#: What is written to a pipe in one go, and never mixed with another worker's lines (POSIX guarantees 512, Linux this).
+_ATOMIC = 4_096
+
+
 class _Access:
-    """Where access lines go. They are by far the most frequent, so they pass structlog's processors by."""
+    """Where access lines go. They are by far the most frequent, so they pass structlog's processors by.
+
+    Lines are held for up to `hold_seconds` and written together, whole lines at a time. For one thread.
+    """
 
     def __init__(self) -> None:
         self.stream: BinaryIO | None = None
+        self.hold_seconds = 0.0
+        self._held: list[bytes] = []
+        self._size = 0
         self._second = -1
         self._stamp = ""
 
@@ -51,7 +62,24 @@ class _Access:
             line.timestamp = self._now()
             text = _encode(line) + b"\n"
             # A key's prefix looks like the beginning of a key. One more such beginning, and there may be a whole one.
-            self.stream.write(redact(text.decode()).encode() if text.count(b"alm_") > (line.key is not None) else text)
+            if text.count(b"alm_") > (line.key is not None):
+                text = redact(text.decode()).encode()
+            if self._size + len(text) > _ATOMIC:
+                self.flush()
+            if not self._held and self.hold_seconds:
+                asyncio.get_running_loop().call_later(self.hold_seconds, self.flush)
+            self._held.append(text)
+            self._size += len(text)
+            if not self.hold_seconds:
+                self.flush()
+
+    def flush(self) -> None:
+        """Write what is held."""
+        if self._held and self.stream is not None:
+            lines = b"".join(self._held)
+            self._held.clear()
+            self._size = 0
+            self.stream.write(lines)
             self.stream.flush()
 
     def _now(self) -> str:
@@ -66,11 +94,17 @@ _encode = msgspec.json.Encoder().encode
 access = _Access()
 
 
-def configure(level: str = "info", stream: BinaryIO | None = None) -> None:
-    """Set up structlog for the process. Raises ValueError for a level that is none."""
+def configure(level: str = "info", stream: BinaryIO | None = None, *, hold_seconds: float = 0.0) -> None:
+    """Set up structlog for the process. Raises ValueError for a level that is none.
+
+    `hold_seconds`: how long the line of a request may wait for others to be written with; it then needs a running
+    event loop, and `access.flush` at the end.
+    """
     number = logging.getLevelNamesMapping().get(level.upper())
     if number is None:
         raise ValueError(f"log level must be one of debug, info, warning, error, critical, not {level!r}")
+    access.flush()
+    access.hold_seconds = hold_seconds
     access.stream = (stream or sys.stderr.buffer) if number <= logging.INFO else None
     structlog.configure(
         processors=[

@@ -10,12 +10,12 @@ from typing import Any, Self
 
 import msgspec
 
-from almanac.domain.observations import FORECAST, Vintage, digest, observation_id
+from almanac.domain.observations import FORECAST, Vintage, digest
 from almanac.domain.periods import Period
 from almanac.domain.reference import SeriesSpec
 from almanac.pipeline.world import World
 from almanac.store import payloads, sqlite
-from almanac.store.fragments import extra_part, row_part, value_part
+from almanac.store.fragments import rendered
 from almanac.store.numbers import lead, number_of
 from almanac.store.raw import Corrupt
 from almanac.store.sqlite import OPEN
@@ -212,14 +212,11 @@ def _current(series: str, period: int, last: Vintage, found: Sequence[Sequence[A
     if len(found) != 1:
         yield f"has {len(found)} current rows"
         return
-    identifier = observation_id(series, period, last.known, last.value, last.text)
-    wanted = (
-        last.known, last.released, last.ingested, last.flags, last.lineage,
-        value_part(last.value, last.text).encode(),
-        row_part(identifier, period, last.known, last.flags, last.released, last.ingested).encode(),
-        extra_part(last.flags, last.released, last.note).encode(),
-    )  # fmt: skip
-    names = ("known_at", "released_at", "ingested_at", "flags", "lineage", "val", "frag", "extra")
+    text = rendered(
+        series, period, last.known, last.value, last.text, last.flags, last.released, last.ingested, last.note
+    )
+    wanted = (last.known, last.released, last.ingested, last.flags, last.lineage, text)
+    names = ("known_at", "released_at", "ingested_at", "flags", "lineage", "marked")
     for name, held, want in zip(names, found[0][3:], wanted, strict=True):
         if held != want:
             yield f"current has {name} {held!r}, its last vintage gives {want!r}"
@@ -297,6 +294,6 @@ _OPEN = (
     f" FROM vintages WHERE to_version = {OPEN} ORDER BY topic, period, series, known_at"
 )
 _SHOWN = (
-    "SELECT topic, period, series, known_at, released_at, ingested_at, flags, lineage, val, frag, extra"
+    "SELECT topic, period, series, known_at, released_at, ingested_at, flags, lineage, marked"
     f" FROM current WHERE to_version = {OPEN} ORDER BY topic, period, series"
 )

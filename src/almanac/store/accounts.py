@@ -1,16 +1,19 @@
 """Accounts, their API keys and this installation's secrets, in a SQLite file of their own.
 
 No key is kept, only HMAC-SHA256(pepper, key). A verified key is remembered in the process; what another process
-changes (a revocation, a plan) is noticed by `PRAGMA data_version` at the next request, a few microseconds each.
+changes (a revocation, a plan) is noticed by `PRAGMA data_version` at the next request, or at the first one after
+`notice_seconds`.
 """
 
 from __future__ import annotations
 
 import hmac
+import math
 import re
 import secrets
 import threading
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +62,19 @@ class Accounts:
     """The accounts database, made where it is not. Safe for several threads; open one in each process.
 
     `secret` is the setting from which all secrets are derived, so that several hosts agree; without it they are
-    random and kept in the file. Raises AccountError for a file that is not ours, or whose keys were made under
-    another secret (they would all be refused without a word).
+    random and kept in the file. `notice_seconds`: how long what other processes change may go unnoticed by `verify`.
+    Raises AccountError for a file that is not ours, or whose keys were made under another secret (they would all be
+    refused without a word).
     """
 
-    def __init__(self, path: Path, secret: str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        secret: str | None = None,
+        *,
+        notice_seconds: float = 0.0,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
         if secret == "":
             raise AccountError("ALMANAC_SECRET must not be empty")
         self._setting = secret
@@ -72,6 +83,7 @@ class Accounts:
         self._known: dict[bytes, tuple[KeyRecord, int | None]] = {}
         self._used: dict[str, int] = {}
         self._path = path
+        self._notice_seconds, self._monotonic, self._noticed = notice_seconds, monotonic, -math.inf
         self._open()
 
     def _open(self) -> None:
@@ -126,7 +138,7 @@ class Accounts:
             ]
 
     def set_plan(self, email: str, plan: str, plans: Collection[str]) -> AccountInfo:
-        """Move an account to another plan; holds at once in every process. Raises AccountError as above."""
+        """Move an account to another plan; holds as a revocation does. Raises AccountError as above."""
         with self._lock:
             found = self.account(email)
             self._db.execute("UPDATE account SET plan = ? WHERE id = ?", (checked_plan(plan, plans), found.id))
@@ -169,7 +181,7 @@ class Accounts:
     def revoke(self, which: str, *, now: int) -> KeyInfo:
         """End a key, given as its text, its id or the start of its prefix (`alm_` and at least four characters).
 
-        Holds at once in every process. A key revoked before keeps its time. Raises AccountError, and does nothing,
+        Holds in every process within its `notice_seconds`. A key revoked before keeps its time. Raises AccountError, and does nothing,
         where no key or more than one is meant.
         """
         with self._lock, transaction(self._db):
@@ -192,7 +204,10 @@ class Accounts:
         if not well_formed(text):
             return MALFORMED
         with self._lock:
-            self._notice()
+            moment = self._monotonic()
+            if moment - self._noticed >= self._notice_seconds:
+                self._notice()
+                self._noticed = moment
             digest = self._digest(text)
             record, expires = self._known.get(digest) or (None, None)
             if record is None or (expires is not None and expires <= now):

@@ -3,17 +3,17 @@ The wire form of one row, cut where masking, freshness and rights come in betwee
 
 A row is written as the bytes of these parts, in this order:
 
-    head    {"id":"obs_…"                                        frag[:38]
+    head    {"id":"obs_…"
     series  ,"entityId":…,"indicatorId":…,"sourceId":…,"providerId":…[,"derivedFrom":[…]]
-    value   ,"valueNumeric":…,"valueText":…                       val
+    value   ,"valueNumeric":…,"valueText":…
     unit    ,"unit":…,"frequency":…
-    row     ,"periodStart":… … ,"revisionStatus":…                frag[38:]
+    row     ,"periodStart":… … ,"revisionStatus":…
     series  ,"sourceUrl":…,"attribution":…,"freshnessStatus":…,"metadata":{…
-    row     further metadata                                      extra
+    row     further metadata
     series  },"rights":{…}}
 
-What varies with the row is rendered once, when it is written; what is the same for a whole series lives in memory. A
-row is read as a *marked* text: its own parts with a mark at each place where a part of the series goes.
+What varies with the row is rendered once, when it is written, as a *marked* text: the row's own parts, with a mark at
+each place where a part of the series goes. What is the same for a whole series lives in memory.
 """
 
 from __future__ import annotations
@@ -22,20 +22,13 @@ import functools
 import json
 from typing import Any
 
+import msgspec
+
 from almanac.domain.observations import DAY, FORECAST, observation_id, status, wire_time
 from almanac.domain.periods import Period
 
-#: Characters of the head, the same for every row: `{"id":"obs_` and 26 more and a quote.
-HEAD = len('{"id":"') + 30 + 1
-
 #: Marks of the places where the parts of the series go. JSON escapes these characters, so no part of a row has them.
 NAMES, UNIT, TAIL, END = b"\1", b"\2", b"\3", b"\4"
-
-#: A row as marked text, in SQL; `{0}` is the table. NULL where the table has no such row.
-MARKED_SQL = (
-    f"substr({{0}}.frag, 1, {HEAD}) || x'{NAMES.hex()}' || {{0}}.val || x'{UNIT.hex()}'"
-    f" || substr({{0}}.frag, {HEAD + 1}) || x'{TAIL.hex()}' || {{0}}.extra"
-)
 
 #: The value part of a row whose value may not be sent.
 MASKED = ',"valueNumeric":null,"valueText":null'
@@ -68,13 +61,8 @@ def _period_part(key: int) -> str:
     return f',"periodStart":{start},"periodEnd":"{period.end.isoformat()}T00:00:00Z"'
 
 
-def row_part(identifier: str, period: int, known: int, flags: int, released: int | None, ingested: int) -> str:
-    """`frag`: the head and everything of the row that is neither value nor metadata."""
-    return f'{{"id":"{identifier}"{_rest(period, known, flags, released, ingested)}'
-
-
 def _rest(period: int, known: int, flags: int, released: int | None, ingested: int) -> str:
-    """What follows the head."""
+    """Everything of the row behind the unit and before the metadata."""
     release = f'"{cached_time(released)}"' if released is not None else "null"
     return (
         f'{_period_part(period)},"observedAt":"{cached_time(known)}","releasedAt":{release}'
@@ -100,20 +88,30 @@ def rendered(
     series: str, period: int, known: int, value: float | None, text: str | None, flags: int, released: int | None,
     ingested: int, note: str | None,
 ) -> bytes:  # fmt: skip
-    """A vintage that has a value, as marked text."""
+    """A vintage as marked text; without value and text, a withdrawal."""
     identifier = observation_id(series, period, known, value, text)
+    return marked(identifier, period, known, value, text, flags, released, ingested, note)
+
+
+def marked(
+    identifier: str, period: int, known: int, value: float | None, text: str | None, flags: int, released: int | None,
+    ingested: int, note: str | None,
+) -> bytes:  # fmt: skip
+    """The same, where the id is known."""
+    extra = extra_part(flags, released, note, withdrawn=value is None and text is None)
     return (
-        f'{{"id":"{identifier}"\1{value_part(value, text)}\2{_rest(period, known, flags, released, ingested)}'
-        f"\3{extra_part(flags, released, note)}"
+        f'{{"id":"{identifier}"\1{value_part(value, text)}\2{_rest(period, known, flags, released, ingested)}\3{extra}'
     ).encode()
 
 
-def unmarked(text: bytes) -> tuple[bytes, bytes, bytes]:
-    """`val`, `frag` and `extra` of a marked text: the inverse of `marked`."""
-    head, _, rest = text.partition(NAMES)
-    val, _, rest = rest.partition(UNIT)
-    rest, _, extra = rest.partition(TAIL)
-    return val, head + rest, extra
+def value_of(text: bytes) -> tuple[float | None, str | None]:
+    """Number and text of a marked text."""
+    part = text[text.index(NAMES) + 1 + len(',"valueNumeric":') : text.index(UNIT)]
+    number, _, words = part.partition(b',"valueText":')
+    return (
+        None if number == b"null" else float(number),
+        None if words == b"null" else msgspec.json.decode(words, type=str),
+    )
 
 
 def masked(text: bytes, head: bytes, val: bytes) -> bytes:

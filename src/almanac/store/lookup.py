@@ -17,7 +17,7 @@ from almanac.store.rows import Row, Rows
 from almanac.store.sqlite import OPEN
 
 ID_SHAPE = re.compile(r"obs_[a-z2-7]{26}")
-_COLUMNS = "period, series, known_at, released_at, ingested_at, flags, lineage, value, text, note, NULL, NULL, NULL"
+_COLUMNS = "period, series, known_at, released_at, ingested_at, flags, lineage, value, text, note, NULL"
 
 
 class Found(NamedTuple):

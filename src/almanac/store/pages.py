@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from almanac.store.directory import Directory
-from almanac.store.fragments import MARKED_SQL, rendered, unmarked
+from almanac.store.fragments import rendered
 from almanac.store.rows import BORROW, Row
 from almanac.store.selection import Place, Query, Selection
 
@@ -26,10 +26,10 @@ VALUE, TEXT, NOTE = range(9, 12)
 _CELL = "x.topic, x.period, x.series, x.lineage, x.known_at"
 _TIMES = "x.released_at, x.ingested_at, x.flags"
 _CURRENT = "FROM topic t CROSS JOIN current x ON x.topic = t.topic"
-_BYTES = f"SELECT {_CELL}, CAST({MARKED_SQL.format('x')} AS BLOB) {_CURRENT}"
-_ROWS = f"SELECT {_CELL}, CAST({MARKED_SQL.format('x')} AS BLOB), {_TIMES} {_CURRENT}"
+_BYTES = f"SELECT {_CELL}, x.marked {_CURRENT}"
+_ROWS = f"SELECT {_CELL}, x.marked, {_TIMES} {_CURRENT}"
 _VINTAGES = (
-    f"SELECT {_CELL}, CAST({MARKED_SQL.format('c')} AS BLOB), {_TIMES}, x.value, x.text, x.note"
+    f"SELECT {_CELL}, c.marked, {_TIMES}, x.value, x.text, x.note"
     f" FROM topic t CROSS JOIN vintages x ON x.topic = t.topic {BORROW}"
 )
 
@@ -169,7 +169,7 @@ class Pages:
         """The same rows with their series, for those who need more than bytes."""
         series = self._directory.series
         return [
-            Row(series(f[SERIES]), f[PERIOD], f[KNOWN], f[RELEASED], f[INGESTED], f[FLAGS], f[LINEAGE], *unmarked(f[MARKED]))
+            Row(series(f[SERIES]), f[PERIOD], f[KNOWN], f[RELEASED], f[INGESTED], f[FLAGS], f[LINEAGE], f[MARKED])
             for f in found
         ]  # fmt: skip
 

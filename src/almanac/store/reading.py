@@ -64,6 +64,21 @@ class Reader:
         """
         return self._opened
 
+    def unchanged(self) -> View | None:
+        """
+        The state seen last by this thread, if it still is the newest; None where it is not, or cannot be known.
+
+        Nothing is held open: good for telling whether what was made of that state still holds, not for reading on.
+        """
+        here = self._here
+        if here.view is None:
+            return None
+        try:
+            same = self._connection().execute("PRAGMA data_version").get == here.state
+        except sqlite.Unavailable:
+            return None
+        return here.view if same else None
+
     def begin(self) -> View:
         """What entering `view()` does."""
         here = self._here

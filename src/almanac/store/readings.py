@@ -16,12 +16,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from almanac.domain.observations import FORECAST
 from almanac.domain.periods import Frequency, end_of
+from almanac.store.fragments import value_of
 from almanac.store.latest import reading
 from almanac.store.reading import Row, Selection, View
 from almanac.store.verdicts import withheld
@@ -243,7 +243,7 @@ def _chosen(
 
 def _of_row(row: Row) -> _Found:
     spec = row.series.spec
-    value, text = _value(row.val)
+    value, text = value_of(row.marked)
     return _Found(
         spec.entity, spec.frequency.value, row.period, row.series.number, row.lineage, row.known, row.flags, spec.unit,
         value, text,
@@ -258,7 +258,7 @@ def _newest(view: View, indicator: str, version: int, as_of: int | None) -> list
     """
     if as_of is None:
         found = view.db.execute(_NOW, (indicator, version))
-        return [_Found._make((*head, *_value(val))) for *head, val in found]
+        return [_Found._make((*head, *value_of(marked))) for *head, marked in found]
     return list(map(_Found._make, view.db.execute(_THEN, (indicator, version, as_of))))
 
 
@@ -280,14 +280,5 @@ def _query(columns: str, table: str, condition: str) -> str:
     )
 
 
-_NOW = _query("x.val", "current", "1")
+_NOW = _query("x.marked", "current", "1")
 _THEN = _query("x.value, x.text", "vintages", "{0}.known_at <= ?3")
-
-
-def _value(val: bytes) -> tuple[float | None, str | None]:
-    """Number and text of the value part of a row (almanac.store.fragments)."""
-    number, _, text = val[len(b',"valueNumeric":') :].partition(b',"valueText":')
-    return (
-        None if number == b"null" else float(number),
-        None if text == b"null" else msgspec.json.decode(text, type=str),
-    )

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from almanac.domain.observations import observation_id
 from almanac.store.directory import Directory, SeriesInfo
-from almanac.store.fragments import extra_part, row_part, value_part
+from almanac.store.fragments import rendered
 
 TOPIC = "t.indicator, t.entity, t.frequency"
 _COMMON = "x.period, x.series, x.known_at, x.released_at, x.ingested_at, x.flags, x.lineage"
-CURRENT = f"{_COMMON}, x.val, x.frag, x.extra"
+CURRENT = f"{_COMMON}, x.marked"
 VINTAGE = f"{_COMMON}, x.value, x.text, x.note"
 #: A vintage that is the one shown now is rendered already: most rows of a past state are.
-BORROWED = "c.val, c.frag, c.extra"
+BORROWED = "c.marked"
 BORROW = (
     "LEFT JOIN current c ON c.topic = x.topic AND c.period = x.period AND c.series = x.series"
     " AND c.from_version = x.from_version AND c.known_at = x.known_at"
 )
 
 
+_ID = slice(len('{"id":"'), len('{"id":"obs_') + 26)
+
+
 class Row(NamedTuple):
-    """One row of one series, its parts ready to be joined (almanac.store.fragments)."""
+    """One row of one series, and its bytes but for what is the same in the whole series."""
 
     series: SeriesInfo
     period: int
@@ -30,14 +32,13 @@ class Row(NamedTuple):
     ingested: int
     flags: int
     lineage: int
-    val: bytes
-    frag: bytes
-    extra: bytes
+    #: Its own parts (almanac.store.fragments).
+    marked: bytes
     withdrawn: bool = False
 
     @property
     def id(self) -> str:
-        return self.frag[7:37].decode()
+        return self.marked[_ID].decode()
 
 
 class Rows:
@@ -48,17 +49,14 @@ class Rows:
 
     def shown(self, found: tuple[Any, ...]) -> Row:
         """From the columns `CURRENT`."""
-        period, number, known, released, ingested, flags, lineage, val, frag, extra = found
-        return Row(self._directory.series(number), period, known, released, ingested, flags, lineage, val, frag, extra)
+        period, number, known, released, ingested, flags, lineage, marked = found
+        return Row(self._directory.series(number), period, known, released, ingested, flags, lineage, marked)
 
     def stated(self, found: tuple[Any, ...]) -> Row:
         """From the columns `VINTAGE` and `BORROWED`; what could not be borrowed is rendered anew."""
-        period, number, known, released, ingested, flags, lineage, value, text, note, val, frag, extra = found
+        period, number, known, released, ingested, flags, lineage, value, text, note, marked = found
         series = self._directory.series(number)
         withdrawn = value is None and text is None
-        if frag is None:
-            val = value_part(value, text).encode()
-            identifier = observation_id(series.id, period, known, value, text)
-            frag = row_part(identifier, period, known, flags, released, ingested).encode()
-            extra = extra_part(flags, released, note, withdrawn=withdrawn).encode()
-        return Row(series, period, known, released, ingested, flags, lineage, val, frag, extra, withdrawn)
+        if marked is None:
+            marked = rendered(series.id, period, known, value, text, flags, released, ingested, note)
+        return Row(series, period, known, released, ingested, flags, lineage, marked, withdrawn)

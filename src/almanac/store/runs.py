@@ -1,25 +1,30 @@
 """
-Pages of topics that have one series each: SQLite itself joins the rows, and a run of them comes back as one text.
+Pages of topics that have one series each: SQLite itself joins the rows, and a run of them comes back as one text. Where
+a few series compete for the cells of a topic, it chooses among them too.
 
-Nearly every page is such a page. Where it is not (several series in a topic, a value that may not be sent, bounds on
-when a row was known, many short topics) `Runs.page` says so, and almanac.store.pages
+Nearly every page is such a page. Where it is not (a value that may not be sent, bounds on when a row was known, many
+short topics, rivals of which some are filtered out) `Runs.page` says so, and almanac.store.pages
 finds the rows one by one. Both give the same rows: a test compares them.
 """
 
 from __future__ import annotations
 
 import functools
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import apsw
 
 from almanac.domain.periods import STARTS_FROM_SQL, highest_key, lowest_key, starts_from
 from almanac.store.directory import Directory
-from almanac.store.fragments import END, MARKED_SQL, rendered
+from almanac.store.fragments import END, rendered
 from almanac.store.selection import Query, Selection
 
 #: Topics looked at for one page. Beyond, one query over all of them costs less than one for each.
 _TOPICS = 6
+#: Series that may compete in a topic for the database to choose among them.
+_RIVALS = 8
 _PLANS_HELD = 20_000
 #: No period key, knowledge time or version is as large.
 _NEVER = 1 << 62
@@ -33,13 +38,15 @@ class Run(NamedTuple):
     lineage: int
     rows: int
     text: bytes
+    #: What tells the run from any other that the same question may bring in another state of the store.
+    seal: bytes
 
 
 class _Topic(NamedTuple):
     number: int
     key: tuple[str, str, str]
-    #: Its only series.
-    series: int
+    #: Its series, in no order; mostly one.
+    series: tuple[int, ...]
     #: Every cell has one vintage, the one shown now: a past state is what of it was known by then.
     settled: bool
     #: Period keys of its first and last row now; None where it has none.
@@ -57,12 +64,24 @@ class _Plan(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What was read of one topic: how many rows, the last one's period, the largest lineage, and their texts joined."""
+    """What was read of one topic: how many rows, the last one's period, whether any has inputs of its own, and the runs."""
 
     rows: int
     last: int
     lineage: int
-    text: bytes
+    runs: list[Run]
+
+
+def _read(found: list[tuple[int, int, int, bytes]]) -> _Read:
+    """Rows one by one, as period, lineage, series and text."""
+    if not found:
+        return _Read(0, 0, 0, [])
+    runs = []
+    for series, rows in groupby(found, key=_SERIES):
+        texts = [text for _, _, _, text in rows]
+        text = END.join(texts)
+        runs.append(Run(series, 0, len(texts), text, text))
+    return _Read(len(found), found[-1][0], max([lineage for _, lineage, _, _ in found]), runs)
 
 
 class _Span(NamedTuple):
@@ -133,12 +152,15 @@ class Runs:
             then = as_of is not None and not (topic.settled and version == self._version)
             span = _Span(topic, above, below, start, version, as_of, descending)
             if left:
-                read = self._then(span, left) if then else self._now(span, left)
+                rivals = len(topic.series) > 1
+                if rivals and selection.sources is not None:
+                    return None
+                read = self._then(span, left) if then else self._chosen(span, left) if rivals else self._now(span, left)
                 if not read.rows:
                     continue
                 if read.lineage:
                     return None
-                runs.append(Run(topic.series, 0, read.rows, read.text))
+                runs += read.runs
                 place = [*topic.key, read.last]
                 left -= read.rows
                 if left:
@@ -164,16 +186,45 @@ class Runs:
     def _now(self, span: _Span, limit: int) -> _Read:
         """The first rows of `current`, joined by the database."""
         found: Any = self._db.execute(_now(*span.shape), (*span.values, limit)).fetchone()
-        return _Read(*found)
+        rows, last, lineage, newest, text = found
+        # Rows of `current` are never changed, only ended. A page that has as many of them as before, up to the same
+        # period, and none that came later is the page of before: else one would have left it, and either another came
+        # in at its end, or there are fewer.
+        return _Read(
+            rows,
+            last,
+            lineage,
+            [Run(span.topic.series[0], 0, rows, text, b"%d %d %d" % (rows, last or 0, newest or 0))],
+        )
+
+    def _chosen(self, span: _Span, limit: int) -> _Read:
+        """The same of a topic with rivals: of each cell the row of the preferred series."""
+        order = self._order(span)
+        ranks = [number for place, series in enumerate(order) for number in (series, place)]
+        found: list[Any] = self._db.execute(_chosen(len(order), *span.shape), (*ranks, *span.values, limit)).fetchall()
+        return _read([(period, lineage, series, text) for period, lineage, series, text, _ in found])
 
     def _then(self, span: _Span, limit: int) -> _Read:
         """The first cells of `vintages` that had a value then; rendered here, where it is not the value shown now."""
-        found: list[Any] = self._db.execute(_then(*span.shape), (*span.values, limit, span.topic.number)).fetchall()
-        if not found:
-            return _Read(0, 0, 0, b"")
-        series = self._directory.series(span.topic.series).id
-        texts = [text or rendered(series, period, *vintage) for period, _, text, *vintage in found]
-        return _Read(len(found), found[-1][0], max([lineage for _, lineage, *_ in found]), END.join(texts))
+        rivals = len(span.topic.series)
+        # Rows of so many cells at least, each cell whole: were the last one cut, there would be more cells than that.
+        values = (*span.values, limit * rivals, span.topic.number)
+        found: list[Any] = self._db.execute(_then(*span.shape), values).fetchall()
+        if rivals > 1:
+            rank = {series: place for place, series in enumerate(self._order(span))}
+            cells = groupby(found, key=_PERIOD)
+            found = [min(rows, key=lambda row: rank[row[2]]) for _, rows in cells][:limit]
+        series = self._directory.series
+        return _read(
+            [
+                (period, lineage, number, text or rendered(series(number).id, period, *vintage))
+                for period, lineage, number, text, *vintage in found
+            ]
+        )
+
+    def _order(self, span: _Span) -> list[int]:
+        """Rivals, the preferred one first. One whose row has inputs of its own, and so other rights, ends the page."""
+        return sorted(span.topic.series, key=lambda number: self._directory.merit(number, 0, span.version))
 
     def _plan(self, selection: Selection, first: tuple[str, str, str] | None, descending: bool) -> _Plan:
         """The topics from a place on, as far as each has one series whose values may be sent."""
@@ -204,10 +255,11 @@ class Runs:
         rows = 0
         for number, indicator, entity, frequency, count, series, held, revised in found[:_TOPICS]:
             # A series that has no rows now may have had some at the version of an older cursor: it counts.
-            if count > 1 or self._directory.series(series).rights.withheld:
+            rivals = (series,) if count == 1 else tuple(one for (one,) in self._db.execute(_SERIES_OF, (number,)))
+            if count > _RIVALS or any(self._directory.series(one).rights.withheld for one in rivals):
                 return _Plan(tuple(topics), False, rows)
             ends: Any = self._db.execute(_ENDS, (number, self._version, number, self._version)).fetchone()
-            topics.append(_Topic(number, (indicator, entity, frequency), series, not revised, *ends))
+            topics.append(_Topic(number, (indicator, entity, frequency), rivals, not revised, *ends))
             rows += held
         return _Plan(tuple(topics), len(found) <= _TOPICS, rows)
 
@@ -237,20 +289,35 @@ def _now(known: bool, starts: bool, descending: bool) -> str:
     last, way = ("min", " DESC") if descending else ("max", "")
     # An order within an aggregate would be sorted; a limited subquery gives its rows in the order of the table.
     return (
-        f"SELECT count(*), {last}(period), max(lineage), CAST(group_concat(marked, x'{END.hex()}') AS BLOB) FROM"
-        f" (SELECT x.period, x.lineage, {MARKED_SQL.format('x')} AS marked FROM current x"
+        f"SELECT count(*), {last}(period), max(lineage), max(from_version), CAST(group_concat(marked, x'{END.hex()}') AS BLOB)"
+        f" FROM (SELECT x.period, x.lineage, x.from_version, x.marked FROM current x"
         f" WHERE {_where(known, starts)} ORDER BY x.period{way} LIMIT ?)"
+    )
+
+
+_PERIOD, _SERIES = itemgetter(0), itemgetter(2)
+_SERIES_OF = "SELECT series FROM series WHERE topic = ?"
+
+
+@functools.lru_cache
+def _chosen(rivals: int, known: bool, starts: bool, descending: bool) -> str:
+    # With a single min(), SQLite takes the other columns from the row that has it: the preferred one of the cell.
+    rank = f"CASE x.series {'WHEN ? THEN ? ' * rivals}END"
+    return (
+        f"SELECT x.period, x.lineage, x.series, x.marked, min({rank}) FROM current x WHERE {_where(known, starts)}"
+        f" GROUP BY x.period ORDER BY x.period{' DESC' if descending else ''} LIMIT ?"
     )
 
 
 @functools.lru_cache
 def _then(known: bool, starts: bool, descending: bool) -> str:
     # With a single max(), SQLite takes the other columns from the row that has it: the last vintage known by then.
+    way = " DESC" if descending else ""
     return (
-        f"SELECT v.period, v.lineage, CAST({MARKED_SQL.format('c')} AS BLOB), {_VINTAGE} FROM"
+        f"SELECT v.period, v.lineage, v.series, c.marked, {_VINTAGE} FROM"
         f" (SELECT x.period, x.lineage, x.series, x.from_version, max(x.known_at) AS known_at, x.value, x.text, x.flags,"
-        f" x.released_at, x.ingested_at, x.note FROM vintages x WHERE {_where(known, starts)} GROUP BY x.period"
-        f" HAVING x.value IS NOT NULL OR x.text IS NOT NULL ORDER BY x.period{' DESC' if descending else ''} LIMIT ?) v"
+        f" x.released_at, x.ingested_at, x.note FROM vintages x WHERE {_where(known, starts)}"
+        f" GROUP BY x.period, x.series HAVING x.value IS NOT NULL OR x.text IS NOT NULL ORDER BY x.period{way}, x.series{way} LIMIT ?) v"
         " LEFT JOIN current c ON c.topic = ? AND c.period = v.period AND c.series = v.series"
         " AND c.from_version = v.from_version AND c.known_at = v.known_at"
     )
@@ -269,5 +336,5 @@ def _any(then: bool, known: bool, starts: bool, _: bool) -> str:
         return f"SELECT 1 FROM current x WHERE {_where(known, starts)} LIMIT 1"
     return (
         f"SELECT 1 FROM (SELECT x.value, x.text, max(x.known_at) FROM vintages x WHERE {_where(known, starts)}"
-        " GROUP BY x.period HAVING x.value IS NOT NULL OR x.text IS NOT NULL LIMIT 1)"
+        " GROUP BY x.period, x.series HAVING x.value IS NOT NULL OR x.text IS NOT NULL LIMIT 1)"
     )

@@ -15,7 +15,7 @@ import apsw
 
 #: `to_version` of a row that has not ended.
 OPEN = 1 << 62
-SCHEMA = "3"
+SCHEMA = "4"
 
 
 class StoreError(Exception):

@@ -21,7 +21,7 @@ from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store import sqlite
 from almanac.store.covered import series_hash
-from almanac.store.fragments import extra_part, row_part, value_part
+from almanac.store.fragments import marked
 from almanac.store.numbers import lead, number_of
 from almanac.store.sqlite import OPEN
 from almanac.store.statements import History, PayloadRef, by_period, fold
@@ -280,10 +280,9 @@ class Batch:
                     # An earlier vintage that has come to be the last again was not among those inserted.
                     bits = bits or digest(name, period, last.known, last.value, last.text)
                     known, value, text, flags, released, ingested, _, note, lineage = last
-                    frag = row_part(spelled(bits), period, known, flags, released, ingested)
                     shown.append(
                         (topic, period, place, version, known, released, ingested, flags, lineage,
-                         value_part(value, text).encode(), frag.encode(), extra_part(flags, released, note).encode())
+                         marked(spelled(bits), period, known, value, text, flags, released, ingested, note))
                     )  # fmt: skip
         if not changed:
             return changed
@@ -338,7 +337,7 @@ _NUMBERS = (
 _NONE: list[Vintage] = []
 # The version is bound, not written into the statements: then they are prepared once, not for every payload.
 _INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?,?)"
-_SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?,?,?)"
+_SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?)"
 _THIS = "WHERE topic = ?2 AND period = ?3 AND series = ?4"
 #: What this very batch wrote goes without a trace; what was there before is kept, ended at this version.
 _CLOSE_NEW = f"DELETE FROM vintages {_THIS} AND known_at = ?5 AND from_version = ?1"

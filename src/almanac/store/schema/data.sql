@@ -52,13 +52,13 @@ CREATE INDEX vintages_known ON vintages(known_at);  -- lists by observedAt as of
 -- Lists by periodEnd as of a past moment, in sixteen parts, each in order (almanac.store.lists).
 CREATE INDEX vintages_end ON vintages((topic >> 3 & 15), (period >> 14));
 
--- The latest vintage of each cell, already written for the wire; the value apart, so that masking swaps one part.
+-- The latest vintage of each cell, already written for the wire as marked text (almanac.store.fragments).
 CREATE TABLE current(
   topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL,
   from_version INTEGER NOT NULL, to_version INTEGER NOT NULL,
   known_at INTEGER NOT NULL, released_at INTEGER, ingested_at INTEGER NOT NULL,
   flags INTEGER NOT NULL, lineage INTEGER NOT NULL,
-  val BLOB NOT NULL, frag BLOB NOT NULL, extra BLOB NOT NULL,
+  marked BLOB NOT NULL,
   PRIMARY KEY(topic, period, series, from_version)) WITHOUT ROWID, STRICT;
 CREATE INDEX current_known ON current(known_at);
 CREATE INDEX current_end ON current((topic >> 3 & 15), (period >> 14));
