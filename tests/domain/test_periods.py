@@ -13,10 +13,12 @@ from almanac.domain.periods import (
     Frequency,
     Period,
     add_months,
+    days_of,
     end_of,
     freshness,
     highest_key,
     key_at,
+    key_of,
     lowest_key,
     ordinal,
     start_of,
@@ -52,6 +54,15 @@ def test_bounds_hold_every_period_that_ends_on_the_day_and_no_other(period):
 def test_sql_reads_the_first_day_as_python_does(period):
     found = apsw.Connection(":memory:").execute(f"SELECT {START_ORDINAL_SQL.format('?1')}", (period.key,)).get
     assert found == (None if period.start is None else period.start.toordinal())
+
+
+def test_a_key_is_its_last_day_and_how_far_short_of_the_longest_it_is():
+    # By hand: 2026-01-31 is ordinal 739647, 16384 keys to a day; the instant is last, a day alone just before it.
+    day = 739_647
+    assert date.fromordinal(day) == date(2026, 1, 31)
+    for start, code in ((None, 16_383), (day, 16_382), (day - 30, 16_352), (day - 16_382, 0)):
+        assert key_of(start, day) == day * 16_384 + code
+        assert days_of(day * 16_384 + code) == (start, day)
 
 
 @pytest.mark.parametrize("span", [-1, 16_383])
@@ -96,7 +107,10 @@ def test_ordinals_number_the_periods_of_a_frequency(day, frequency):
         ("2026-s1", "2026-01-01", "2026-06-30"),
         ("2026-10-31", "2026-10-31", "2026-10-31"),
         ("0001", "0001-01-01", "0001-12-31"),
+        ("0001-Q1", "0001-01-01", "0001-03-31"),
         ("9999-12", "9999-12-01", "9999-12-31"),
+        ("9999-Q4", "9999-10-01", "9999-12-31"),
+        ("9999-S2", "9999-07-01", "9999-12-31"),
     ],
 )
 def test_what_a_client_may_write(text, start, end):

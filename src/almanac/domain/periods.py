@@ -19,6 +19,8 @@ _SPAN_BITS = 14
 _INSTANT = (1 << _SPAN_BITS) - 1
 _LONGEST = _INSTANT - 1
 _MASK = (1 << _SPAN_BITS) - 1
+#: Lowest and highest: a span of keys that holds every period.
+EVERY_KEY = (0, 1 << 62)
 
 
 class Frequency(StrEnum):
@@ -106,18 +108,12 @@ class Period:
     @property
     def key(self) -> int:
         """The sortable integer the store keeps. Raises ValueError for a span the key cannot hold (44 years) or a start after the end."""
-        if self.start is None:
-            return self.end.toordinal() << _SPAN_BITS | _INSTANT
-        span = (self.end - self.start).days
-        if not 0 <= span <= _LONGEST:
-            raise ValueError(f"a period from {self.start} to {self.end} cannot be kept")
-        return self.end.toordinal() << _SPAN_BITS | (_LONGEST - span)
+        return key_of(None if self.start is None else self.start.toordinal(), self.end.toordinal())
 
     @classmethod
     def from_key(cls, key: int) -> Period:
-        end = date.fromordinal(key >> _SPAN_BITS)
-        code = key & _MASK
-        return cls(None if code == _INSTANT else end - timedelta(days=_LONGEST - code), end)
+        start, end = days_of(key)
+        return cls(None if start is None else date.fromordinal(start), date.fromordinal(end))
 
     @classmethod
     def ending(cls, end: date, frequency: Frequency) -> Period:
@@ -148,9 +144,9 @@ class Period:
         if year < 1:
             raise ValueError("a period starts with a year from 0001 to 9999")
         if match["quarter"]:
-            return cls.starting(date(year, 3 * int(match["quarter"]) - 2, 1), Frequency.QUARTERLY)
+            return cls.ending(date(year, 3 * int(match["quarter"]), 1), Frequency.QUARTERLY)
         if match["half"]:
-            return cls.starting(date(year, 6 * int(match["half"]) - 5, 1), Frequency.SEMIANNUAL)
+            return cls.ending(date(year, 6 * int(match["half"]), 1), Frequency.SEMIANNUAL)
         if match["day"]:
             day = date(year, int(match["month"]), int(match["day"]))
             return cls(day, day)
@@ -172,6 +168,21 @@ def add_months(day: date, months: int) -> date:
     index = day.year * 12 + day.month - 1 + months
     year, month = divmod(index, 12)
     return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+
+
+def key_of(start: int | None, end: int) -> int:
+    """The key of a period from its first and last day as ordinals, `start` None for an instant. Raises ValueError as `Period.key`."""
+    if start is None:
+        return end << _SPAN_BITS | _INSTANT
+    if not 0 <= end - start <= _LONGEST:
+        raise ValueError(f"a period from {date.fromordinal(start)} to {date.fromordinal(end)} cannot be kept")
+    return end << _SPAN_BITS | (_LONGEST - (end - start))
+
+
+def days_of(key: int) -> tuple[int | None, int]:
+    """First (None: an instant) and last day, as ordinals, of the period behind a key: inverse of `key_of`."""
+    end, code = key >> _SPAN_BITS, key & _MASK
+    return None if code == _INSTANT else end - (_LONGEST - code), end
 
 
 def end_of(key: int) -> date:

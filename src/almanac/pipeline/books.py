@@ -14,14 +14,13 @@ from almanac.derived.companies.book import CompanyInput, FactVintage
 from almanac.derived.companies.statements import series_ids
 from almanac.derived.companies.sweep import Made, Outcome, sweep
 from almanac.domain.observations import Vintage, settle
-from almanac.domain.periods import Frequency
+from almanac.domain.periods import EVERY_KEY, Frequency, days_of
 from almanac.domain.reference import SeriesSpec
 from almanac.store import companies, facts, filings, statement_book
 from almanac.store.statement_book import Key
 from almanac.store.vintages import Batch
 
 _KINDS = {"income": statement_book.INCOME, "balance": statement_book.BALANCE, "cash_flow": statement_book.CASH_FLOW}
-_EVERYTHING = (0, 1 << 62)
 _UNITS = {
     "money": ("usd", "local_currency"),
     "per_share": ("usd_per_share", "local_currency_per_share"),
@@ -110,13 +109,13 @@ class Books:
                 )
                 for period, vintages in cells.items()
             }
-            for period in batch.history(handle, _EVERYTHING):
+            for period in batch.history(handle, EVERY_KEY):
                 target.setdefault(period, [])
             changed += len(batch.replace(handle, target))
         for identifier in facts.derived_series(self._db, company.entity, company.source):
             if identifier not in made:
                 handle = batch.existing(identifier)
-                gone: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, _EVERYTHING)}
+                gone: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, EVERY_KEY)}
                 changed += len(batch.replace(handle, gone))
         return changed
 
@@ -145,9 +144,7 @@ def read(db: apsw.Connection, entity: str, *, placed: bool = False) -> CompanyIn
         if fact.value is None:
             continue
         note = _note(fact.note) if fact.note else _Note()
-        end, code = fact.period >> 14, fact.period & 16_383
-        start = None if code == 16_383 else end - (16_382 - code)
-        held.setdefault(fact.native, {}).setdefault((start, end), []).append(
+        held.setdefault(fact.native, {}).setdefault(days_of(fact.period), []).append(
             FactVintage(
                 fact.known,
                 fact.value,

@@ -20,7 +20,7 @@ from almanac.derived.companies.stated import stated
 from almanac.domain.companies import CompanyFacts, Filing, company_id, is_periodic, raw_slug
 from almanac.domain.filings import known_at
 from almanac.domain.observations import Statement, Vintage
-from almanac.domain.periods import Frequency
+from almanac.domain.periods import EVERY_KEY, Frequency
 from almanac.domain.reference import SeriesSpec
 from almanac.pipeline import filing_events
 from almanac.pipeline.books import Books
@@ -183,7 +183,7 @@ class Companies:
         # Those that no payload speaks of any more (another main currency, a data set that gave way) lose their rows.
         for identifier in facts.raw_series(self._db, entity, self._source):
             handle = batch.existing(identifier)
-            gone: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, (0, 1 << 62))}
+            gone: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, EVERY_KEY)}
             self._note(entity, batch.replace(handle, gone | cells[identifier]))
 
     def _shelve(self, entity: str, told: CompanyFacts, passed: dict[str, int]) -> Shelf:

@@ -14,7 +14,7 @@ from almanac.derived.inputs import NO_RELEASE, Arrays, Cells
 from almanac.derived.operators import Operator
 from almanac.derived.sections import SECTIONS
 from almanac.domain.observations import Vintage
-from almanac.domain.periods import end_of, highest_key, lowest_key, ordinal
+from almanac.domain.periods import EVERY_KEY, end_of, highest_key, lowest_key, ordinal
 from almanac.domain.reference import SeriesSpec
 from almanac.pipeline.plans import Plan, Planner, factor, operator_of
 from almanac.pipeline.sections import Sections
@@ -23,8 +23,6 @@ from almanac.store.vintages import Batch
 
 #: Changed periods by series id; None: every period.
 Changes = dict[str, set[int] | None]
-
-_FIRST, _LAST = 0, 1 << 62
 
 
 class Deriver:
@@ -128,7 +126,7 @@ class Deriver:
     def _drop(self, batch: Batch, identifier: str) -> int:
         handle = batch.existing(identifier)
         self._forget(self._specs[identifier])
-        return len(batch.replace(handle, {period: [] for period in batch.history(handle, (_FIRST, _LAST))}))
+        return len(batch.replace(handle, {period: [] for period in batch.history(handle, EVERY_KEY)}))
 
     def _touched(self, formula: Formula, changes: Changes) -> list[str]:
         slugs = {slug for text in formula.inputs for _, slug in input_slugs(text)}
@@ -145,7 +143,7 @@ class Deriver:
         for plan in before:
             if plan.spec.id not in kept and plan.spec.id in self._specs:
                 handle = batch.existing(plan.spec.id)
-                held = batch.history(handle, (_FIRST, _LAST))
+                held = batch.history(handle, EVERY_KEY)
                 changes[plan.spec.id] = set(batch.replace(handle, {period: [] for period in held}))
                 self._forget(plan.spec)
 
@@ -175,7 +173,7 @@ class Deriver:
         frequency = plan.spec.frequency
         op = operator_of(plan.formula, plan.spec.entity, frequency)
         whole = anew or any(changes.get(series, ()) is None for series in every)
-        span = (_FIRST, _LAST)
+        span = EVERY_KEY
         if not whole:
             ends = [
                 (end_of(min(moved)), end_of(max(moved)))

@@ -12,6 +12,7 @@ from almanac.derived.companies.ledger import Amount, Ledger
 from almanac.derived.companies.ratios import REACH_DAYS, detail, periods
 from almanac.derived.companies.statements import plain_number
 from almanac.derived.companies.view import View, parsed
+from almanac.domain.periods import days_of
 from almanac.store import facts
 from almanac.store.reading import View as StoreView
 from almanac.store.statement_book import INCOME
@@ -63,8 +64,7 @@ def ledger(view: StoreView, entity: str, at: int) -> Ledger | None:
         item = lines.get(one.indicator)
         if item is None:
             continue
-        end, code = one.period >> 14, one.period & 16_383
-        start = None if code == 16_383 else end - (16_382 - code)
+        start, end = days_of(one.period)
         kind = "balances" if item.is_instant else by_letter[one.frequency]
         kinds[kind][one.indicator][end] = Amount(one.value, start, end, ())
         ends[one.frequency].add(end)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from almanac.catalog.succession import voices
 from almanac.domain.observations import Vintage
+from almanac.domain.periods import EVERY_KEY
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.companies import Companies
 from almanac.pipeline.derivation import Changes
@@ -21,8 +22,6 @@ from almanac.store import payloads
 from almanac.store.payloads import PayloadRow
 from almanac.store.raw import Capture
 from almanac.store.vintages import Batch, Handle, by_period, fold
-
-_EVERYTHING = (0, 1 << 62)
 
 
 class Folding:
@@ -102,7 +101,7 @@ class Folding:
                 voice = self._voices.get(block.native)
                 if voice is not None and voice.series.id == spec.id:
                     cells.update(self._fold_block(cells, one, block, handle))
-        target: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, _EVERYTHING)} | cells
+        target: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, EVERY_KEY)} | cells
         return batch.replace(handle, target)
 
     def _fold_block(

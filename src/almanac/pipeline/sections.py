@@ -11,6 +11,7 @@ from almanac.derived.operators import FormulaError
 from almanac.derived.sections import Scored, Section, compare, section
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import (
+    EVERY_KEY,
     Frequency,
     Period,
     end_of,
@@ -25,7 +26,6 @@ from almanac.pipeline.plans import Planner, Topics
 from almanac.store.directory import MIXED_SOURCE
 from almanac.store.vintages import Batch
 
-_FIRST, _LAST = 0, 1 << 62
 #: Ordinals this far apart are read in ranges of their own.
 _GAP = 40
 #: Entity → candidate series, in order of preference.
@@ -110,7 +110,7 @@ class Sections:
             spec = self._spec(formula, entity, frequency, several) if several else there[entity]
             target: dict[int, list[Vintage]] = {key_at(number, frequency): [] for number in touched or ()}
             if touched is None and entity in there:
-                target = {key: [] for key in batch.history(batch.existing(spec.id), (_FIRST, _LAST))}
+                target = {key: [] for key in batch.history(batch.existing(spec.id), EVERY_KEY)}
             for key, made in scored.get(entity, {}).items():
                 target[key] = self._with_lineage(batch, group, made)
             yield spec, target
@@ -151,9 +151,7 @@ def _cells(batch: Batch, spec: SeriesSpec, touched: set[int] | None, how: Sectio
     """Open vintages of a series, all or those that outputs touched need, by ordinal."""
     handle = batch.existing(spec.id)
     found: dict[int, list[Vintage]] = {}
-    for span in (
-        [(_FIRST, _LAST)] if touched is None else _spans(touched | {how.base(o) for o in touched}, spec.frequency)
-    ):
+    for span in [EVERY_KEY] if touched is None else _spans(touched | {how.base(o) for o in touched}, spec.frequency):
         for key, history in batch.history(handle, span).items():
             found[ordinal(key, spec.frequency)] = history
     return found

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from almanac.catalog.companies import items
-from almanac.derived.companies.sweep import period_key
-from almanac.domain.periods import Frequency
+from almanac.domain.periods import Frequency, key_of
 
 SERVED = {key for key, item in items().items() if item.served}
 
@@ -27,20 +26,20 @@ def plainly(ledger, measured=None):
         for key, amounts in values.items():
             if key in SERVED:
                 for end, amount in amounts.items():
-                    found[key, letter, period_key(amount.start, end)] = amount.value
+                    found[key, letter, key_of(amount.start, end)] = amount.value
     halves = {end for amounts in ledger.halves.values() for end in amounts}
     for key, amounts in ledger.balances.items():
         if key in SERVED:
             for end, amount in amounts.items():
                 for letter, ends in (("Q", ledger.quarter_ends), ("A", ledger.year_ends), ("S", halves)):
                     if end in ends:
-                        found[key, letter, period_key(None, end)] = amount.value
+                        found[key, letter, key_of(None, end)] = amount.value
     if measured:
         ends = sorted({*ledger.quarter_ends, *ledger.year_ends})
         frequency = Frequency.QUARTERLY if ledger.quarter_ends else Frequency.ANNUAL
         for end in ends:
             for slug, one in measured(ledger, end, frequency).items():
-                found[slug, frequency.value, period_key(one.start, one.end)] = one.value
+                found[slug, frequency.value, key_of(one.start, one.end)] = one.value
     return found
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from almanac.derived.companies.statements import StatementKey, plain_number, series_ids
-from almanac.derived.companies.sweep import period_key, sweep
+from almanac.derived.companies.sweep import sweep
 from almanac.domain.observations import UNKNOWN
-from almanac.domain.periods import Frequency
+from almanac.domain.periods import Frequency, key_of
 
 from .build import Filer, at, day, plain_year, quarter, ytd
 
@@ -15,7 +15,7 @@ ANNUAL, QUARTERLY = Frequency.ANNUAL, Frequency.QUARTERLY
 
 
 def key(kind, frequency, start, end):
-    return StatementKey(kind, frequency, period_key(start and day(start), day(end)))
+    return StatementKey(kind, frequency, key_of(start and day(start), day(end)))
 
 
 def test_the_whole_body_of_a_derived_quarter():
@@ -68,10 +68,10 @@ def test_each_own_period_has_its_statements():
     found = {(k.kind, k.frequency.value, k.period) for k in filer.swept().statements}
     spans = [(quarter(2020, n)) for n in (1, 2, 3, 4)]
     expected = {
-        *((kind, "Q", period_key(day(start), day(end))) for kind in ("income", "cash_flow") for start, end in spans),
-        *((kind, "A", period_key(day("2020-01-01"), day("2020-12-31"))) for kind in ("income", "cash_flow")),
-        *(("balance", "Q", period_key(None, day(end))) for _, end in spans),
-        ("balance", "A", period_key(None, day("2020-12-31"))),
+        *((kind, "Q", key_of(day(start), day(end))) for kind in ("income", "cash_flow") for start, end in spans),
+        *((kind, "A", key_of(day("2020-01-01"), day("2020-12-31"))) for kind in ("income", "cash_flow")),
+        *(("balance", "Q", key_of(None, day(end))) for _, end in spans),
+        ("balance", "A", key_of(None, day("2020-12-31"))),
     }
     assert found == expected
 

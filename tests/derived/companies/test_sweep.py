@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from almanac.catalog.companies import items
 from almanac.derived.companies.accounts import as_known
 from almanac.derived.companies.ratios import REACH_DAYS, measures
-from almanac.derived.companies.sweep import period_key, sweep
+from almanac.derived.companies.sweep import sweep
 from almanac.domain.observations import DAY, UNKNOWN
-from almanac.domain.periods import Frequency
+from almanac.domain.periods import Frequency, key_of
 
 from .build import NOW, Filer, at, day, plain_year, quarter, ytd
 from .plainly import moments_of, plainly, standing
@@ -183,7 +183,7 @@ def test_a_restated_year_makes_one_vintage_more_with_the_time_of_the_filing_that
     filer.file(
         "10-K", "2022-02-20", "2021-12-31", {"NetIncomeLoss": {ytd(2020, 4): 90, ytd(2021, 4): 120}}, fy=2021, fp="FY"
     )
-    made = filer.swept().items["net_income", Frequency.ANNUAL][period_key(day("2020-01-01"), day("2020-12-31"))]
+    made = filer.swept().items["net_income", Frequency.ANNUAL][key_of(day("2020-01-01"), day("2020-12-31"))]
     assert [(one.known, one.value, one.released) for one in made] == [
         (at("2021-02-20"), 100.0, at("2021-02-20")),
         (at("2022-02-20"), 90.0, at("2022-02-20")),
@@ -196,7 +196,7 @@ def test_a_value_repeated_unchanged_makes_no_vintage():
     filer = Filer()
     plain_year(filer, 2020)
     filer.file("10-K", "2022-02-20", "2021-12-31", {"NetIncomeLoss": {ytd(2020, 4): 100, ytd(2021, 4): 5}}, fy=2021)
-    made = filer.swept().items["net_income", Frequency.ANNUAL][period_key(day("2020-01-01"), day("2020-12-31"))]
+    made = filer.swept().items["net_income", Frequency.ANNUAL][key_of(day("2020-01-01"), day("2020-12-31"))]
     assert len(made) == 1
 
 
@@ -204,7 +204,7 @@ def test_a_derived_quarter_is_known_when_its_last_operand_is_and_names_both():
     filer = Filer()
     plain_year(filer, 2020)
     cells = filer.swept().items["net_cash_flow_from_operations", Frequency.QUARTERLY]
-    (made,) = cells[period_key(day("2020-10-01"), day("2020-12-31"))]
+    (made,) = cells[key_of(day("2020-10-01"), day("2020-12-31"))]
     assert (made.known, made.value, made.note) == (at("2021-02-20"), 4.0, "fy_minus_9m")
     assert made.released == at("2021-02-20")
     assert made.ingested == at("2021-02-20") + 60
@@ -220,7 +220,7 @@ def test_what_can_no_longer_be_computed_is_withdrawn():
     filer.file("10-K", "2021-02-20", "2020-12-31", {"NetIncomeLoss": {("2020-01-25", "2020-12-31"): 3}}, fy=2020)
     filer.file("10-K/A", "2021-06-20", "2020-12-31", {"NetIncomeLoss": {("2020-01-01", "2020-12-31"): 50}}, fy=2020)
     cells = filer.swept().items["net_income", Frequency.ANNUAL]
-    old, new = period_key(day("2020-01-25"), day("2020-12-31")), period_key(day("2020-01-01"), day("2020-12-31"))
+    old, new = key_of(day("2020-01-25"), day("2020-12-31")), key_of(day("2020-01-01"), day("2020-12-31"))
     assert [(one.known, one.value) for one in cells[old]] == [(at("2021-02-20"), 3.0), (at("2021-06-20"), None)]
     assert [(one.known, one.value) for one in cells[new]] == [(at("2021-06-20"), 50.0)]
 
@@ -236,7 +236,7 @@ def test_unknown_and_day_of_an_input_are_those_of_the_result():
     }
     company = company._replace(facts={**company.facts, tag: periods})
     cells = sweep(company).items["net_cash_flow_from_operations", Frequency.QUARTERLY]
-    (made,) = cells[period_key(day("2020-10-01"), day("2020-12-31"))]
+    (made,) = cells[key_of(day("2020-10-01"), day("2020-12-31"))]
     assert made.flags == UNKNOWN | DAY
 
 
@@ -255,7 +255,7 @@ def test_measures_are_those_of_the_ledger_at_each_instant():
     for year in (2018, 2019, 2020):
         plain_year(filer, year, income=(10 + year - 2018, 20, 30, 40))
     outcome = check(filer.company(), measures)
-    made = outcome.items["net_income_ttm", Frequency.QUARTERLY][period_key(day("2019-04-01"), day("2020-03-31"))]
+    made = outcome.items["net_income_ttm", Frequency.QUARTERLY][key_of(day("2019-04-01"), day("2020-03-31"))]
     # 20 + 30 + 40 of 2019 and 12 of 2020
     assert [(one.known, one.value) for one in made] == [(at("2020-05-01"), 102.0)]
 

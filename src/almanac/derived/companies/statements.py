@@ -20,7 +20,7 @@ from almanac.derived.companies.quarters import MIXED
 from almanac.domain.companies import Filing, cik_of, raw_slug
 from almanac.domain.filings import page_of
 from almanac.domain.observations import UNKNOWN, wire_time
-from almanac.domain.periods import Frequency
+from almanac.domain.periods import Frequency, key_of
 
 INCOME, BALANCE, CASH_FLOW = "income", "balance", "cash_flow"
 _CHECKS = {INCOME: checks.of_income, BALANCE: checks.of_balance, CASH_FLOW: checks.of_cash_flow}
@@ -137,7 +137,7 @@ class Book:
                 del self._standing[name]
                 self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(Version(moment, None))
             return
-        period = _key(None if kind == BALANCE else span.start, end)
+        period = key_of(None if kind == BALANCE else span.start, end)
         if held == (period, content):
             return
         if held is not None and held[0] != period:
@@ -243,7 +243,7 @@ class Book:
             span = self.accounts.grid.quarters.get(last)
             if span is None or span.start < year.start:
                 return []
-            found.append(lambda key, last=last: values[key].get(last) if key in values else None)  # type: ignore[misc]
+            found.append(lambda key, last=last: values[key].get(last) if key in values else None)  # type: ignore[misc]  # a default binds the day of this round
             if span.start == year.start:
                 return found
             last = span.previous
@@ -277,7 +277,3 @@ def _basis(amounts: Iterable[Amount]) -> str:
 
 def _day(day: int) -> str:
     return f"{date.fromordinal(day).isoformat()}T00:00:00Z"
-
-
-def _key(start: int | None, end: int) -> int:
-    return end << 14 | (16_383 if start is None else 16_382 - (end - start))

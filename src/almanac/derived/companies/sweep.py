@@ -23,7 +23,7 @@ from almanac.derived.companies.statements import Book as StatementBook
 from almanac.derived.companies.statements import StatementKey, Version
 from almanac.domain.companies import Filing, is_periodic
 from almanac.domain.observations import DAY
-from almanac.domain.periods import Frequency
+from almanac.domain.periods import Frequency, key_of
 
 __all__ = ["Made", "Measured", "Outcome", "StatementKey", "Version", "sweep"]
 
@@ -245,7 +245,7 @@ class _Sweep:
                 del self.standing[name]
                 self._withdraw(moment, key, frequency, held[0])
             return
-        period = period_key(amount.start, end)
+        period = key_of(amount.start, end)
         if held == (period, amount.value):
             return
         self.standing[name] = (period, amount.value)
@@ -291,7 +291,7 @@ class _Sweep:
         for slug in [slug for slug in standing if slug not in found]:
             self._withdraw(moment, slug, frequency, standing.pop(slug)[0])
         for slug, one in found.items():
-            period = period_key(one.start, one.end)
+            period = key_of(one.start, one.end)
             held = standing.get(slug)
             if held == (period, one.value):
                 continue
@@ -317,8 +317,3 @@ def _differing(old: Mapping[int, Span], new: Mapping[int, Span]) -> Iterator[int
 
 def _within(ends: list[int], first: int, last: int) -> list[int]:
     return ends[bisect_left(ends, first) : bisect_right(ends, last)]
-
-
-def period_key(start: int | None, end: int) -> int:
-    """The key of domain.periods for ordinal days."""
-    return end << 14 | (16_383 if start is None else 16_382 - (end - start))
