@@ -263,3 +263,12 @@ def test_the_span_read_reaches_as_far_as_any_look_up_both_ways():
     assert low <= date(2024, 4, 1)
     assert high >= date(2026, 9, 30)
     assert span_needed(YOY, M, []) is None
+
+
+@pytest.mark.parametrize(("day", "first", "last"), [("0001-01-01", date.min, None), ("9999-12-31", None, date.max)])
+def test_a_day_at_the_edge_of_the_calendar_needs_what_there_is_up_to_it(day, first, last):
+    at = date.fromisoformat(day)
+    span = span_needed(YOY, M, [(at, at)])
+    assert span is not None
+    assert span[0] == first or (first is None and span[0] < at)
+    assert span[1] == last or (last is None and span[1] > at)

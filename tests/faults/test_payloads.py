@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from almanac.__main__ import main
+from almanac.pipeline.derivation import Deriver
 from almanac.pipeline.folding import Folding
 from almanac.sources.us_treasury import UsTreasury
 
@@ -125,6 +126,50 @@ def test_the_others_go_on_and_a_later_good_capture_heals(home, tmp_path):
         assert [one["observedAt"] for one in row] == ["2026-11-13T23:59:59Z"]
     finally:
         last.close()
+
+
+def test_a_day_at_the_beginning_of_the_calendar_stops_nothing(home, tmp_path):
+    """What programs write for no day at all: 0001-01-01. It is as far back as one can look."""
+    line = JAPAN.splitlines(keepends=True)[2]
+    odd = JAPAN.replace(line, b"0001/1/1," + line.partition(b",")[2] + line, 1)
+    rows = [Response(HISTORY, JAPAN, LATER), Response(HISTORY, odd, LAST)]
+    result = almanac(home, "ingest", "mof-japan", "--from", write(tmp_path / "odd", rows))
+    assert result.exit_code == 0, result.output
+    assert result.stderr.count(f"read {HISTORY}: ") == 2
+    assert health(home)[1] == []
+    service = Service(home)
+    try:
+        (slope,) = service.ok(
+            "/derived-observations", country="JPN", period="0001-01-01", indicator="yield_slope_2s10s"
+        )
+        told = service.ok(f"/observations/{slope['id']}/provenance")
+        assert (told["verified"], len(told["inputs"])) == (True, 2)
+    finally:
+        service.close()
+    assert almanac(home, "verify").exit_code == 0
+
+
+def test_a_fault_of_what_is_computed_costs_one_payload_and_not_the_next_runs(home, tmp_path, monkeypatch, caplog):
+    """Else the payload, kept but never folded, would be taken up and fail again at the beginning of every run."""
+    real = Deriver.run
+
+    def compute(self, batch, changes):
+        if any(period >> 14 == date(2023, 3, 15).toordinal() for moved in changes.values() for period in moved):
+            raise ZeroDivisionError("no idea")
+        real(self, batch, changes)
+
+    monkeypatch.setattr(Deriver, "run", compute)
+    rows = [Response(year_url(2023), year_file(2023), LATER), Response(year_url(2022), year_file(2022), LATER)]
+    result = almanac(home, "ingest", TREASURY_SOURCE, "--from", write(tmp_path / "mirror", rows))
+    assert result.exit_code == 3
+    (held,) = health(home)[1]
+    assert (held["url"], held["reason"]) == (year_url(2023), "cannot be stored: ZeroDivisionError: no idea")
+    assert f"read {year_url(2022)}: " in result.stderr
+    assert [one.exc_info is not None for one in caplog.records if year_url(2023) in one.getMessage()] == [True]
+    assert almanac(home, "verify").exit_code == 0
+    monkeypatch.setattr(Deriver, "run", real)
+    result = almanac(home, "ingest", TREASURY_SOURCE, "--from", write(tmp_path / "again", rows))
+    assert (result.exit_code, f"read {year_url(2023)}: " in result.stderr) == (0, True)
 
 
 def test_a_fault_of_the_reader_costs_one_payload_and_is_told_with_its_traceback(home, tmp_path, monkeypatch, caplog):

@@ -31,16 +31,25 @@ __all__ = ["Derived", "InputSeries", "derive", "span_needed"]
 def span_needed(
     operator: Operator, frequency: Frequency, changed: Iterable[tuple[date, date]]
 ) -> tuple[date, date] | None:
-    """First and last day of input periods that outputs touched by changes need. `changed`: spans of changed cells, by their ends."""
+    """
+    First and last day of input periods that outputs touched by changes need, as far as the calendar goes.
+
+    `changed`: spans of changed cells, by their ends.
+    """
     spans = list(changed)
     if not spans:
         return None
     reach = max(slot.months for slot in operator.slots) + 1
     slack = frequency.months + 1
-    return (
-        add_months(min(s[0] for s in spans), -reach - slack),
-        add_months(max(s[1] for s in spans), reach + slack),
-    )
+    return _moved(min(s[0] for s in spans), -reach - slack), _moved(max(s[1] for s in spans), reach + slack)
+
+
+def _moved(day: date, months: int) -> date:
+    """A day some months away. A publisher may write 0001-01-01 or 9999-12-31: nothing is beyond the ends of the calendar."""
+    number = day.year * 12 + day.month - 1 + months
+    if number < date.min.year * 12:
+        return date.min
+    return date.max if number >= (date.max.year + 1) * 12 else add_months(day, months)
 
 
 def derive(

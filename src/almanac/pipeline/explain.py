@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import NamedTuple
 
 from almanac.catalog.load import Catalog, Formula
@@ -16,6 +16,9 @@ from almanac.pipeline.plans import factor, operator_of
 from almanac.store.directory import SeriesInfo
 from almanac.store.lookup import history
 from almanac.store.reading import Row, View
+
+#: Before this a month cannot be counted back.
+_EARLIEST = date(1, 2, 1)
 
 
 class Input(NamedTuple):
@@ -61,7 +64,8 @@ class Explainer:
         days = span_needed(op, spec.frequency, [(end, end)])
         if days is None:
             return None
-        low, high = lowest_key(days[0] - timedelta(days=31)), highest_key(days[1])
+        low = lowest_key(max(days[0], _EARLIEST) - timedelta(days=31))
+        high = highest_key(days[1])
         inputs: list[list[InputSeries]] = []
         for info in infos:
             cells = {ordinal(key, info.spec.frequency): v for key, v in history(view.db, info, low, high).items()}

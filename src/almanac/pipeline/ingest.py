@@ -30,6 +30,8 @@ from almanac.store.vintages import Batch
 log = logging.getLogger("almanac.ingest")
 #: Characters of an unforeseen error that are kept: its text may repeat the payload.
 _REASON = 300
+#: The storage's fault, not the payload's.
+_STORAGE = (apsw.Error, OSError, Corrupt)
 
 
 class Arrival(NamedTuple):
@@ -53,7 +55,7 @@ class Judged(NamedTuple):
 
 
 class Unstorable(Exception):  # noqa: N818  (the name says what happened)
-    """What a reader made of a payload cannot be folded: a fault of the reader. `reason` is for the quarantine."""
+    """What a reader made of a payload cannot be folded, or nothing be computed from it: a fault of ours. `reason` is for the quarantine."""
 
     def __init__(self, capture: Capture, reason: str) -> None:
         super().__init__(f"{capture.url}: {reason}")
@@ -227,8 +229,7 @@ class Ingest:
             parsed = self._connector.parse(payload, self._source, self._series)
         except SourceChanged as error:
             return Judged(capture, payloads.QUARANTINED, str(error))
-        except Exception as error:
-            # A fault of the reader, not of the publisher. It costs this payload, never the others.
+        except Exception as error:  # a fault of the reader, whatever it is: it costs this payload, never the others
             log.exception("the reader of %s failed on %s", self._source.id, capture.url)
             return Judged(capture, payloads.QUARANTINED, f"reader failed: {_told(error)}")
         if parsed.ignored is not None:
@@ -251,17 +252,20 @@ class Ingest:
         before = self._folding.vintages
         try:
             unmapped = self._folding.fold(batch, row, judged.parsed, changes)
-        except (apsw.Error, OSError, Corrupt):
-            raise  # the storage's fault, not the payload's
-        except Exception as error:
-            log.exception("what the reader of %s made of %s cannot be stored", self._source.id, url)
-            raise Unstorable(judged.capture, f"cannot be stored: {_told(error)}") from error
+        except _STORAGE:
+            raise
+        except Exception as error:  # a fault of ours, whatever it is: it costs this payload, never the others
+            raise self._unstorable(judged.capture, error) from error
         changed = self._folding.vintages - before
         self.outcome.folded += 1
         self.outcome.vintages += changed
         self.outcome.unmapped.update(unmapped)
         told = f", {len(unmapped)} series not mapped" if unmapped else ""
         self._say(f"read {url}: {changed} cells changed{told}")
+
+    def _unstorable(self, capture: Capture, error: Exception) -> Unstorable:
+        log.error("what the reader of %s made of %s cannot be stored", self._source.id, capture.url, exc_info=error)
+        return Unstorable(capture, f"cannot be stored: {_told(error)}")
 
     def _take(self, capture: Capture, body: bytes) -> None:
         judged = self.judge(capture, body)
@@ -274,9 +278,14 @@ class Ingest:
         changes: Changes = {}
         with self._world.batch(f"payload {judged.capture.id}") as batch:
             self.write(batch, judged, changes)
-            self._world.deriver.run(batch, changes)
-            self._world.books.run(batch)
-            self._world.releases.run(batch, changes)
+            try:
+                self._world.bring_into_step(batch, changes)
+            except _STORAGE:
+                raise
+            except Exception as error:  # as above; left unfolded, it would fail first thing in every run to come
+                if judged.parsed is None:
+                    raise
+                raise self._unstorable(judged.capture, error) from error
 
 
 def from_mirror(

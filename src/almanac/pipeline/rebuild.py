@@ -58,9 +58,7 @@ def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) ->
             )
             run.write(batch, judged, changes)
             newest[source.id] = max(newest.get(source.id, 0), capture.ingested_at)
-        world.deriver.run(batch, changes)
-        world.books.run(batch)
-        world.releases.run(batch, changes)
+        world.bring_into_step(batch, changes)
         for key, run in runs.items():
             run.finish()
             _remember_health(world, key, newest[key])

@@ -70,6 +70,4 @@ def _write(world: World, kept: list[tuple[Ingest, Capture, bytes]]) -> None:
     with world.batch(f"{len(kept)} simulated payloads") as batch:
         for run, one in judged:
             run.write(batch, one, changes)
-        world.deriver.run(batch, changes)
-        world.books.run(batch)
-        world.releases.run(batch, changes)
+        world.bring_into_step(batch, changes)

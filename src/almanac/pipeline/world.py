@@ -14,7 +14,7 @@ from almanac.catalog.load import Catalog, load
 from almanac.config import Settings, real_time
 from almanac.domain.rights import Consent
 from almanac.pipeline.books import Books
-from almanac.pipeline.derivation import Deriver
+from almanac.pipeline.derivation import Changes, Deriver
 from almanac.pipeline.release_events import ReleaseEvents
 from almanac.store import records, sqlite
 from almanac.store.directory import MIXED_SOURCE
@@ -109,12 +109,18 @@ class World:
                 if self._known != batch.version - 1 and not self._rebuilding:
                     self.renew()
                 yield batch
-        except BaseException:
+        except BaseException:  # whatever ended it, a signal too: what was learnt of it is undone with it
             self._known = None
             self.books.forget()
             self.releases.forget()
             raise
         self._known = batch.version if batch.changed else batch.version - 1
+
+    def bring_into_step(self, batch: Batch, changes: Changes) -> None:
+        """Compute, inside the batch that changed them, all that follows from cells and companies that changed; `changes` grows."""
+        self.deriver.run(batch, changes)
+        self.books.run(batch)
+        self.releases.run(batch, changes)
 
     def tidy(self) -> int:
         """Drop rows no cursor can ask for any more: those that ended longer ago than a cursor lives. Returns how many."""
