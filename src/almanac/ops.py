@@ -36,8 +36,7 @@ def create(
     def readyz(_: Request) -> Response:
         try:
             version = data_version()
-        except Exception:
-            # Whatever is wrong with the store, the probe's answer is the same; the log has the cause.
+        except Exception:  # whatever is wrong with the store, the answer is the same; the log has the cause
             log.exception("not ready")
             return JSONResponse({"ready": False, "reason": "the store cannot be read"}, 503)
         return JSONResponse({"ready": True, "dataVersion": version})

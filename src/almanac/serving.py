@@ -1,4 +1,5 @@
 """The composition root of the running service: the applications, and the servers that carry them."""
+# ruff: noqa: PLC0415  (a process loads what it runs: the metrics folder is set first, and the parent needs no interface)
 
 from __future__ import annotations
 
@@ -43,16 +44,16 @@ _FLUSH_SECONDS = 60.0
 
 def api() -> App:
     """The HTTP interface of one worker, from the settings of its process."""
-    from almanac.api import logs, metrics  # noqa: PLC0415  (the metrics folder must be set before this import)
-    from almanac.api.app import App  # noqa: PLC0415
-    from almanac.api.interface import endpoints  # noqa: PLC0415
-    from almanac.catalog.load import load  # noqa: PLC0415
-    from almanac.pipeline.explain import Explainer  # noqa: PLC0415
-    from almanac.pipeline.explain_companies import explain_company  # noqa: PLC0415
-    from almanac.pipeline.explain_scores import explain_scores  # noqa: PLC0415
-    from almanac.store.accounts import Accounts  # noqa: PLC0415
-    from almanac.store.reading import Reader  # noqa: PLC0415
-    from almanac.store.sqlite import Unavailable  # noqa: PLC0415
+    from almanac.api import logs, metrics
+    from almanac.api.app import App
+    from almanac.api.interface import endpoints
+    from almanac.catalog.load import load
+    from almanac.pipeline.explain import Explainer
+    from almanac.pipeline.explain_companies import explain_company
+    from almanac.pipeline.explain_scores import explain_scores
+    from almanac.store.accounts import Accounts
+    from almanac.store.reading import Reader
+    from almanac.store.sqlite import Unavailable
 
     settings = config.load()
     logs.configure(settings.log_level, hold_seconds=_LOG_SECONDS)
@@ -98,14 +99,13 @@ class _Every:
     def _once(self) -> None:
         try:
             self._action()
-        except Exception:
-            # When a key was last used is for the eye only: that it cannot be written must not end the service.
+        except Exception:  # when a key was last used is for the eye only: it must not end the service
             log.exception("last uses not written")
 
 
 def limiter(settings: Settings, on_fallback: object) -> Limiter:
     """One count for all workers: of this host, or through Redis of all hosts."""
-    from almanac.api.limits import RedisLimiter, SharedLimiter  # noqa: PLC0415
+    from almanac.api.limits import RedisLimiter, SharedLimiter
 
     folder = settings.home / "run"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -122,8 +122,8 @@ def limiter(settings: Settings, on_fallback: object) -> Limiter:
 
 def ops(settings: Settings, metrics_folder: Path | None) -> Starlette:
     """The operations listener's application."""
-    from almanac import ops as module  # noqa: PLC0415
-    from almanac.store.reading import Reader  # noqa: PLC0415
+    from almanac import ops as module
+    from almanac.store.reading import Reader
 
     reader = Reader(settings.data_path)
 
@@ -140,12 +140,12 @@ def ops(settings: Settings, metrics_folder: Path | None) -> Starlette:
 
 def serve(settings: Settings) -> None:
     """Run all listeners until told to stop. The store is made ready first, so an empty home serves too."""
-    from granian import Granian  # noqa: PLC0415
-    from granian.constants import Interfaces  # noqa: PLC0415
-    from granian.http import HTTP1Settings  # noqa: PLC0415
-    from granian.log import LogLevels  # noqa: PLC0415
+    from granian import Granian
+    from granian.constants import Interfaces
+    from granian.http import HTTP1Settings
+    from granian.log import LogLevels
 
-    from almanac.pipeline.world import World  # noqa: PLC0415
+    from almanac.pipeline.world import World
 
     with World(settings):
         pass
@@ -177,7 +177,7 @@ def serve(settings: Settings) -> None:
 
 def _connections() -> int:
     """As many connections as a worker may have files, and some to spare, up to our own bound."""
-    import resource  # noqa: PLC0415
+    import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = _CONNECTIONS + 512
@@ -206,10 +206,10 @@ def _metrics_folder(settings: Settings) -> Path:
 
 
 def _serve_ops(settings: Settings, folder: Path, parent: int) -> None:
-    import asyncio  # noqa: PLC0415
+    import asyncio
 
-    from granian.constants import Interfaces  # noqa: PLC0415
-    from granian.server.embed import Server  # noqa: PLC0415
+    from granian.constants import Interfaces
+    from granian.server.embed import Server
 
     server = Server(
         ops(settings, folder),

@@ -45,7 +45,7 @@ class View:
 
 
 class Accounts:
-    records = {  # noqa: RUF012 - never changed
+    records = {  # noqa: RUF012  (never changed)
         FREE: KeyRecord("key_1", "acc_free", "free", ("data:read",), "alm_FFFF"),
         PRO: KeyRecord("key_2", "acc_pro", "pro", ("data:read",), "alm_PPPP"),
         NARROW: KeyRecord("key_3", "acc_free", "free", ("events:read",), "alm_NNNN"),

@@ -264,7 +264,7 @@ def test_key_figures_and_peers(many):
         peers = told["peers"]
         assert len(peers) <= 8
         by_id = {one.entity: one for one in made}
-        assert all(by_id[peer["entityId"]].industry == company.industry != None for peer in peers)  # noqa: E711
+        assert all(by_id[peer["entityId"]].industry == company.industry != None for peer in peers)  # noqa: E711  (one link of a chain)
         assert company.entity not in {peer["entityId"] for peer in peers}
         own = readings["revenue_ttm"].get(company.entity, {}).get("valueNumeric")
         near = [peer for peer in peers if peer["basis"] == "industry, revenue_ttm"]

@@ -19,12 +19,12 @@ SMALL = [
 
 
 @pytest.fixture(scope="session")
-def small_mirror(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:  # noqa: F811  (the fixture)
+def small_mirror(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:  # noqa: F811  (a fixture asks for another by its name)  (the fixture)
     return once(tmp_path_factory, worker_id, "faults-small", lambda folder: write(folder, SMALL) and None)
 
 
 @pytest.fixture(scope="session")
-def small_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str, small_mirror: Path) -> Path:  # noqa: F811
+def small_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str, small_mirror: Path) -> Path:  # noqa: F811  (a fixture asks for another by its name)
     def make(folder: Path) -> None:
         ingest(folder / "home", small_mirror, (TREASURY_SOURCE,))
 
@@ -32,12 +32,12 @@ def small_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str, small_m
 
 
 @pytest.fixture(scope="session")
-def large_mirror(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:  # noqa: F811
+def large_mirror(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:  # noqa: F811  (a fixture asks for another by its name)
     return once(tmp_path_factory, worker_id, "faults-large", lambda folder: write(folder, large()) and None)
 
 
 @pytest.fixture(scope="session")
-def large_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str, large_mirror: Path) -> Path:  # noqa: F811
+def large_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str, large_mirror: Path) -> Path:  # noqa: F811  (a fixture asks for another by its name)
     """The undisturbed run, which verify finds sound."""
 
     def make(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Rules for the package that no tool of `make check` enforces."""
 
 import ast
+import re
 import subprocess
 import sys
 import zipfile
@@ -54,6 +55,19 @@ def test_nothing_in_the_package_prints():
     assert calls != []  # the command line speaks, so the search finds something
     assert [(path, call) for path, call in calls if call != "click.echo"] == []
     assert {path for path, _ in calls if path.split("/")[2] in PURE} == set()
+
+
+def test_what_silences_a_tool_has_its_reason_on_the_line():
+    marks = re.compile(r"#\s*(?:ruff: )?(noqa|type: ignore)\b(?P<rest>.*)")
+    reasoned = re.compile(r": [A-Z0-9, ]+(?:  \(.+\)| - .+)$|\[[a-z-]+(?:, ?[a-z-]+)*\]  # .+$")
+    found = [
+        (f"{name(path)}:{number}", match["rest"])
+        for path in [*modules(), *(path for path in (ROOT / "tests").rglob("*.py") if path.name != "test_source.py")]
+        for number, line in enumerate(text(path).splitlines(), 1)
+        if (match := marks.search(line))
+    ]
+    assert found != []
+    assert [place for place, rest in found if not reasoned.fullmatch(rest)] == []
 
 
 def test_every_module_says_what_it_is():

@@ -181,7 +181,7 @@ def build(parts: Iterable[Mapping[str, Any]]) -> Catalog:
             for line in part.get(table, ()):
                 try:
                     read: Any = msgspec.convert(plain(line), record)
-                    unknown = set(line) - set(record.__struct_fields__)  # type: ignore[attr-defined]
+                    unknown = set(line) - set(record.__struct_fields__)  # type: ignore[attr-defined]  # each of these is a Struct
                     if unknown:
                         problems.append(
                             f"{table} {line.get('id') or line.get('slug')}: unknown field {', '.join(sorted(unknown))}"

@@ -23,7 +23,7 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
-        except Exception as error:
+        except Exception as error:  # sorted here: what a reader can mend is told, the rest goes on with its traceback
             if isinstance(error, _expected()):
                 raise click.ClickException(str(error)) from None
             raise

@@ -81,8 +81,7 @@ def _worker(names: tuple[str, ...], *, bars: bool) -> Iterator[Worker]:
     owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
     progress = Progress()
     with progress(), _stopping() as stop:
-        # Whom to spare and when is no secret: any generator will do.
-        chance = random.Random()  # noqa: S311
+        chance = random.Random()  # noqa: S311  (whom to spare and when is no secret)
         yield Worker(
             chosen, only, owner, progress.say, stop, chance=chance, track=progress.track if bars else untracked
         )

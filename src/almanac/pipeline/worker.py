@@ -241,8 +241,7 @@ class Worker:
                 raise  # the store's fault, not the source's
             except ValueError as error:  # a setting that the source cannot use
                 outcome = self._fault(world, source, str(error))
-            except Exception as error:
-                # A fault of ours. It costs this source a turn, never the others.
+            except Exception as error:  # a fault of ours, whatever it is: it costs this source a turn, never the others
                 log.exception("asking %s failed", source.id)
                 outcome = self._fault(world, source, f"{type(error).__name__}, see the log")
         self._end(world, source, turn, began, outcome)
