@@ -202,6 +202,24 @@ def test_policy_rates_change_on_the_day_they_take_effect():
     }  # fmt: skip
 
 
+def test_a_withdrawn_day_neither_cancels_nor_hides_the_change_after_it():
+    found = rate_changes(
+        [
+            vintage("2026-03-16", 10, 2.0),
+            vintage("2026-03-17", 20, 2.0), vintage("2026-03-17", 40, None),  # a holiday, listed by mistake
+            vintage("2026-03-18", 30, 2.25),
+            vintage("2026-04-02", 50, 2.25), vintage("2026-04-02", 60, None), vintage("2026-04-03", 70, None),
+            vintage("2026-04-06", 80, 2.5),
+        ],
+        "bank", PLACE,
+    )  # fmt: skip
+    told = {i: [(s.known_at, s.status) for s in listed] for i, listed in found.items()}
+    assert told == {
+        event_id("bank", "policy_rate_change:country_aaa", "2026-03-18"): [(30, "released")],
+        event_id("bank", "policy_rate_change:country_aaa", "2026-04-06"): [(80, "released")],
+    }
+
+
 def test_a_simulated_store_takes_out_the_meetings_of_the_package(tmp_path):
     """An empty store counts as a real one until it is filled."""
     chosen = load_settings({"ALMANAC_HOME": str(tmp_path), "ALMANAC_NOW": "2026-11-20T12:00:00Z"})

@@ -1,6 +1,7 @@
 """JSON-stat cubes as Eurostat sends them: read as series, refused by name where they are not whole. All is invented."""
 
 import json
+import tracemalloc
 
 import msgspec
 import pytest
@@ -65,6 +66,27 @@ def test_values_and_statuses_may_be_lists_and_one_status_may_be_all_cells():
     assert {s.note for statements in everywhere.values() for s in statements} == {NOTE}
     bare = {name: part for name, part in CUBE.items() if name not in {"status", "updated"}}
     assert {s.note for statements in blocks(read(bare)).values() for s in statements} == {None}
+
+
+def test_one_status_for_all_cells_takes_no_memory_for_each_of_them():
+    codes = {name: [f"{name}{number}" for number in range(200)] for name in ("AREA", "KIND")}
+    months = [f"{year}-{month:02}" for year in range(2090, 2099) for month in range(1, 13)][:100]
+    dimension = {
+        "FREQ": {"category": {"index": ["M"]}},
+        "AREA": {"category": {"index": ["AA", *codes["AREA"][1:]]}},
+        "KIND": {"category": {"index": ["X", *codes["KIND"][1:]]}},
+        "time": {"category": {"index": months}},
+    }
+    cube = CUBE | {"size": [1, 200, 200, 100], "value": {"2": 5}, "status": "p", "dimension": dimension}
+    body = json.dumps(cube)
+    tracemalloc.start()
+    try:
+        parsed = parse(body, series=SERIES, service=OFFICE)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert blocks(parsed) == {"RATES.M.AA.X": [Statement(key("2090-03"), 5.0, flags=UNKNOWN, note=NOTE)]}
+    assert most < 20 << 20  # four million cells
 
 
 def test_time_may_be_any_dimension():

@@ -17,7 +17,7 @@ from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.companies import Companies
 from almanac.pipeline.derivation import Changes
 from almanac.pipeline.world import World
-from almanac.sources.base import Block, Connector, Parsed, Payload
+from almanac.sources.base import Block, Connector, Parsed, Payload, SourceChanged
 from almanac.store import payloads
 from almanac.store.payloads import PayloadRow
 from almanac.store.raw import Capture
@@ -122,4 +122,7 @@ class Folding:
             bytes=row.bytes,
         )
         payload = Payload(row.url, self._world.raw.read(capture), row.ingested_at, row.media_type)
-        return self._reader.parse(payload, self._source, self._series)
+        try:
+            return self._reader.parse(payload, self._source, self._series)
+        except SourceChanged as error:
+            raise SourceChanged(f"to fold anew, {row.url} (sha256 {row.sha256}) is read again: {error}") from error

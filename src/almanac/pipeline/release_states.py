@@ -172,19 +172,22 @@ def rate_changes(vintages: Sequence[Stated], source: str, place: tuple[str, str]
     """
     Changes of a daily policy rate, dated by the day on which they take effect, from vintages by (period, known).
 
-    A change that a later correction takes back is canceled.
+    A change that a later correction takes back is canceled. A day without a value any more counts as if it was not
+    there: the next one is held against the day before it.
     """
     entity, name = place
     found: States = {}
-    before: list[Stated] = []
+    #: The day before, and behind a day of which a value was withdrawn those further back; the nearest first.
+    before: list[list[Stated]] = []
     for period, group in groupby(vintages, key=lambda one: one.period):
         now = list(group)
-        if before and (len(before) > 1 or len(now) > 1 or _moved(before[0].value, now[0].value)):
+        told = [one for day_ in before for one in day_]
+        if told and (len(told) > 1 or len(now) > 1 or _moved(told[0].value, now[0].value)):
             states: list[EventState] = []
             day = end_of(period)
             identifier = event_id(source, f"policy_rate_change:{entity}", day.isoformat())
-            for known in sorted({one.known for one in (*before, *now)}):
-                moved = _moved(_at(before, known), _at(now, known))
+            for known in sorted({one.known for one in (*told, *now)}):
+                moved = _moved(_nearest(before, known), _at(now, known))
                 if not moved and not states:
                     continue
                 states.append(
@@ -207,7 +210,7 @@ def rate_changes(vintages: Sequence[Stated], source: str, place: tuple[str, str]
                 )
             if states:
                 found[identifier] = settle(states)
-        before = now
+        before = [now, *before] if any(one.value is None for one in now) else [now]
     return found
 
 
@@ -217,6 +220,15 @@ def _moved(before: float | None, now: float | None) -> bool:
 
 def _at(states: Sequence[Stated], known: int) -> float | None:
     return next((one.value for one in reversed(states) if one.known <= known), None)
+
+
+def _nearest(days: Iterable[Sequence[Stated]], known: int) -> float | None:
+    """The value of the first of these days that was not withdrawn by then; None where that one was not known yet."""
+    for states in days:
+        value = _at(states, known)
+        if value is not None or states[0].known > known:
+            return value
+    return None
 
 
 def _midnight(day: int) -> int:

@@ -174,9 +174,10 @@ class _Reader:
         return places
 
     def _statuses(self) -> Mapping[int, str]:
+        """Statuses by cell, those that are not of all cells."""
         status, whole = self._cube.status, math.prod(self._cube.size)
         if isinstance(status, str):
-            return dict.fromkeys(range(whole), status)
+            return {}  # an entry for each cell would be as many as the product of the dimensions
         if isinstance(status, list):
             return {cell: mark for cell, mark in enumerate(status) if mark}
         return {self._cell(text, whole): mark for text, mark in (status or {}).items() if mark}
@@ -184,4 +185,5 @@ class _Reader:
     def _status(self, statuses: Mapping[int, str], places: Sequence[int], period: int) -> str:
         whole = [*places[: self._time], period, *places[self._time :]]
         cell = sum(place * stride for place, stride in zip(whole, self._strides, strict=True))
-        return statuses.get(cell, "")
+        status = self._cube.status
+        return status if isinstance(status, str) else statuses.get(cell, "")
