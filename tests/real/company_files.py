@@ -7,7 +7,6 @@ import json
 from collections import Counter
 from datetime import date, datetime, time, timedelta
 from functools import lru_cache
-from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from almanac.catalog.companies import wanted_tags
@@ -15,8 +14,9 @@ from almanac.derived.companies.sweep import sweep
 from almanac.domain.companies import Fact, Filing
 
 from ..derived.companies.build import assemble
+from . import files
 
-FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data/sec"
+FOLDER = files.FOLDER / "sec"
 NEW_YORK = ZoneInfo("America/New_York")
 #: Files that hold a part of what the regulator has.
 TRIMMED = {19617, 789019}

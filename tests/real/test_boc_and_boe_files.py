@@ -1,11 +1,7 @@
 """Own files of the Banks of Canada and of England, read again with regular expressions and compared value by value."""
 
-import csv
 import re
 from datetime import datetime
-from pathlib import Path
-
-import pytest
 
 from almanac.catalog.load import load
 from almanac.domain.observations import UNKNOWN
@@ -13,20 +9,17 @@ from almanac.domain.periods import Period, end_of
 from almanac.sources import boc, boe_iadb
 from almanac.sources.base import Payload
 
-ROOT = Path(__file__).resolve().parents[2] / "../shared/real-data"
-CANADA, ENGLAND = ROOT / "macro/bank_of_canada", ROOT / "macro/bank_of_england"
+from .files import FOLDER, REAL, mirror
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not ROOT.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
+CANADA, ENGLAND = FOLDER / "macro/bank_of_canada", FOLDER / "macro/bank_of_england"
+
+pytestmark = REAL
 
 
 def parsed(connector, source, path):
     """The file at the URL it was fetched from."""
     catalog = load()
-    with (ROOT / "mirror.csv").open(newline="") as listing:
-        (url,) = [row["url"] for row in csv.DictReader(listing) if (ROOT / row["file"]) == path]
+    (url,) = [row["url"] for row in mirror() if FOLDER / row["file"] == path]
     assert connector.owns(url)
     return connector.parse(Payload(url, path.read_bytes(), 0, ""), catalog.sources[source], catalog.series[source])
 

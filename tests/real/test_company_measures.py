@@ -10,12 +10,10 @@ from almanac.derived.companies.ratios import REACH_DAYS, measures, periods
 from almanac.derived.companies.sweep import sweep
 from almanac.domain.periods import Period
 
-from .company_files import FOLDER, company, day, end_of
+from .company_files import company, day, end_of
+from .files import REAL
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
+pytestmark = REAL
 
 APPLE, WALMART, HOME_DEPOT, UNDER_ARMOUR, TSMC, NVIDIA, JPMORGAN = (
     320193, 104169, 354950, 1336917, 1046179, 1045810, 19617,

@@ -1,11 +1,9 @@
 """FRED's own responses, read again with the json module and compared value by value."""
 
-import csv
 import json
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from datetime import date
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +14,9 @@ from almanac.domain.rights import Rights
 from almanac.sources.base import Payload, Release, ReleaseDate, SourceChanged
 from almanac.sources.fred import CONNECTOR
 
-FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data"
+from . import files
+from .files import FOLDER, REAL
+
 SOURCE = Source(
     id="fred",
     provider="fred",
@@ -41,17 +41,11 @@ SERIES = {
 }
 MONTHS = {"M": 1, "Q": 3}
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
+pytestmark = REAL
 
 
 def mirror():
-    if not FOLDER.is_dir():
-        return []
-    with (FOLDER / "mirror.csv").open(newline="") as file:
-        return [row for row in csv.DictReader(file) if "macro/fred/" in row["file"]]
+    return [row for row in files.mirror() if "macro/fred/" in row["file"]]
 
 
 def named(part):

@@ -5,27 +5,21 @@ A level published to a step of s is within s/2 of what its publisher computes wi
 100·n·(x/y)^n·(s/2x + s/2y) of his rate, to first order; his rate is rounded itself, by half of its own step.
 """
 
-import csv
 import json
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from lxml import etree
 
-from almanac.catalog.load import load
 from almanac.derived.base import InputSeries, cells_for, derive, result_at
 from almanac.derived.operators import Operator, Slot, operator
 from almanac.domain.observations import UNKNOWN, Statement, Vintage
 from almanac.domain.periods import Frequency, Period, key_at, ordinal
 from almanac.sources.base import Payload, connector
 
-FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data"
+from .files import FOLDER, REAL, mirror
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
+pytestmark = REAL
 #: A moment after all of it was known.
 NOW = 2_000_000_000
 M, Q, A = Frequency.MONTHLY, Frequency.QUARTERLY, Frequency.ANNUAL
@@ -86,17 +80,6 @@ def ours(levels, frequency, lag, power):
     return {key: found[-1].vintage.value for key, found in made.items() if found}
 
 
-@pytest.fixture(scope="module")
-def catalog():
-    return load()
-
-
-@pytest.fixture(scope="module")
-def mirror():
-    with (FOLDER / "mirror.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def parsed(catalog, row):
     owner = next(s for s in catalog.sources.values() if s.connector and connector(s.connector).owns(row["url"]))
     body = (FOLDER / row["file"]).read_bytes()
@@ -112,8 +95,8 @@ def parsed(catalog, row):
         *(pytest.param(*one, id=f"from-memory-{one[0]}-{one[4]}") for one in RECALLED),
     ],
 )
-def test_rates_of_the_publishers_own_releases(catalog, mirror, name, lag, power, frequency, first, told):
-    row = next((row for row in mirror if row["file"].endswith("/" + name)), None)
+def test_rates_of_the_publishers_own_releases(catalog, name, lag, power, frequency, first, told):
+    row = next((row for row in mirror() if row["file"].endswith("/" + name)), None)
     if row is None or not (FOLDER / row["file"]).exists():
         pytest.skip(f"{name} is not among the publishers' files")
     (block,) = parsed(catalog, row).blocks
@@ -147,18 +130,18 @@ PAIRS = [
 ]
 
 
-def blocks_of(catalog, mirror, source):
+def blocks_of(catalog, source):
     reader = connector(catalog.sources[source].connector)
-    owned = [row for row in mirror if row["status"] == "200" and reader.owns(row["url"])]
+    owned = [row for row in mirror() if row["status"] == "200" and reader.owns(row["url"])]
     return {block.native: block for row in owned for block in parsed(catalog, row).blocks}
 
 
-def test_rates_beside_the_levels_they_are_of(catalog, mirror):
+def test_rates_beside_the_levels_they_are_of(catalog):
     """Where a publisher's rate and level are both among the files, for every period that has both."""
     compared = 0
     for source, rate, level in PAIRS:
         assert {rate, level} <= catalog.series[source].keys(), f"{rate} or its level is not mapped any more"
-        blocks = blocks_of(catalog, mirror, source)
+        blocks = blocks_of(catalog, source)
         if not {rate, level} <= blocks.keys():
             continue
         frequency = catalog.series[source][rate].frequency
@@ -178,7 +161,7 @@ def test_rates_beside_the_levels_they_are_of(catalog, mirror):
         pytest.skip("no publisher's rate is among the files together with its level")
 
 
-def test_unrounded_rates_are_growth_of_levels_of_one_decimal(catalog, mirror):
+def test_unrounded_rates_are_growth_of_levels_of_one_decimal(catalog):
     """
     The OECD gives this rate with fifteen digits and its index, which is not among the files, with one decimal.
 
@@ -188,7 +171,7 @@ def test_unrounded_rates_are_growth_of_levels_of_one_decimal(catalog, mirror):
     """
     native = "DSD_KEI@DF_KEI.EA20.M.PRVM.GR.BTE.Y.GY"
     source = "oecd-kei" if native in catalog.series.get("oecd-kei", {}) else "oecd"
-    block = blocks_of(catalog, mirror, source).get(native)
+    block = blocks_of(catalog, source).get(native)
     if block is None:
         pytest.skip(f"{native} is not among the publishers' files")
     told = {ordinal(s.period, M): s.value for s in block.statements}

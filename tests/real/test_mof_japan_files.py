@@ -3,7 +3,6 @@
 import gzip
 import re
 from datetime import date
-from pathlib import Path
 
 import pytest
 
@@ -14,15 +13,15 @@ from almanac.domain.rights import Rights
 from almanac.sources.base import Payload
 from almanac.sources.mof_japan import CONNECTOR
 
-FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data/macro/mof_japan"
+from . import files
+from .files import REAL
+
+FOLDER = files.FOLDER / "macro/mof_japan"
 BASE = "https://www.mof.go.jp/english/policy/jgbs/reference/interest_rate/"
 COLUMNS = ["1Y", "2Y", "3Y", "4Y", "5Y", "6Y", "7Y", "8Y", "9Y", "10Y", "15Y", "20Y", "25Y", "30Y", "40Y"]
 MAPPED = ["1Y", "2Y", "3Y", "5Y", "7Y", "10Y", "20Y", "30Y"]
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
+pytestmark = REAL
 
 SOURCE = Source(
     id="mof-japan",

@@ -2,7 +2,6 @@
 
 import re
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 
@@ -13,13 +12,13 @@ from almanac.domain.rights import Exposure
 from almanac.sources.base import Payload
 from almanac.sources.rba import CONNECTOR
 
-FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data/macro/rba"
+from . import files
+from .files import REAL
+
+FOLDER = files.FOLDER / "macro/rba"
 BASE = "https://www.rba.gov.au/statistics/tables/csv/"
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
+pytestmark = REAL
 
 #: File, its name at the publisher, days in it (counted with grep), frequency.
 FILES = [

@@ -1,9 +1,7 @@
 """Names over the regulator's own lists of companies and the catalogue's countries: hard cases, each answered right or honestly open."""
 
-import csv
 import gzip
 from functools import cache
-from pathlib import Path
 
 import pytest
 from tests.contract.service import Service, make_accounts, settings
@@ -16,12 +14,9 @@ from almanac.sources.sec import CONNECTOR
 from almanac.store.companies import mark_reports, put_part, settle_company
 from almanac.store.sqlite import OPEN
 
-FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data"
+from .files import FOLDER, REAL, mirror
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
+pytestmark = REAL
 
 #: The mirror does not say when these were fetched.
 FETCHED = 1_782_000_000
@@ -77,14 +72,13 @@ CASES = [
 def records():
     """What the lists of tickers and the submissions say of companies, and in which file."""
     found = []
-    with (FOLDER / "mirror.csv").open(newline="") as file:
-        for row in csv.DictReader(file):
-            if row["file"].startswith(("sec/submissions/", "sec/reference/company_tickers")):
-                content = (FOLDER / row["file"]).read_bytes()
-                if row["file"].endswith(".gz"):
-                    content = gzip.decompress(content)
-                parsed = CONNECTOR.parse(Payload(row["url"], content, FETCHED, row["media_type"]), None, {})
-                found += [(record, row["file"]) for record in parsed.companies]
+    for row in mirror():
+        if row["file"].startswith(("sec/submissions/", "sec/reference/company_tickers")):
+            content = (FOLDER / row["file"]).read_bytes()
+            if row["file"].endswith(".gz"):
+                content = gzip.decompress(content)
+            parsed = CONNECTOR.parse(Payload(row["url"], content, FETCHED, row["media_type"]), None, {})
+            found += [(record, row["file"]) for record in parsed.companies]
     return found
 
 

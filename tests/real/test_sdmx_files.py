@@ -4,32 +4,16 @@ import csv
 import json
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 
-from almanac.catalog.load import load
 from almanac.domain.observations import UNKNOWN, Statement, instant
 from almanac.domain.periods import Period
 from almanac.sources.base import Payload, connector
 
-FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data"
+from .files import FOLDER, REAL
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
-
-
-@pytest.fixture(scope="module")
-def catalog():
-    return load()
-
-
-@pytest.fixture(scope="module")
-def listed():
-    with (FOLDER / "mirror.csv").open(newline="") as file:
-        return {row["file"]: row["url"] for row in csv.DictReader(file)}
+pytestmark = REAL
 
 
 def again(path):

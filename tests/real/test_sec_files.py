@@ -24,7 +24,9 @@ from almanac.sources import sec_datasets
 from almanac.sources.base import Payload
 from almanac.sources.sec import CONNECTOR
 
-FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data"
+from . import files
+from .files import FOLDER, REAL
+
 SOURCE = Source(
     id="sec",
     provider="sec",
@@ -35,17 +37,11 @@ SOURCE = Source(
     rights=Rights(license="x", attribution="none"),
 )
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
+pytestmark = REAL
 
 
 def mirror():
-    if not FOLDER.is_dir():
-        return []
-    with (FOLDER / "mirror.csv").open(newline="") as file:
-        return [row for row in csv.DictReader(file) if row["file"].startswith("sec/")]
+    return [row for row in files.mirror() if row["file"].startswith("sec/")]
 
 
 def of_kind(kind):

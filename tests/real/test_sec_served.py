@@ -13,12 +13,10 @@ from almanac.pipeline.world import World
 
 from ..contract.service import Service, make_accounts, settings
 from .company_files import FOLDER
+from .files import REAL
 from .test_statements import CHECKED
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
+pytestmark = REAL
 NOW = "2026-11-20T12:00:00Z"
 APPLE, WALMART, NIKE, NVIDIA, TSMC = 320193, 104169, 320187, 1045810, 1046179
 NAMES = {APPLE: "AAPL", WALMART: "WMT", NIKE: "NKE", NVIDIA: "NVDA", TSMC: "TSM"}

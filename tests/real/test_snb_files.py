@@ -1,7 +1,6 @@
 """The Swiss National Bank's own files, read again line by line with a regular expression and compared value by value."""
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -11,12 +10,12 @@ from almanac.domain.periods import Period
 from almanac.sources.base import Payload
 from almanac.sources.snb import CONNECTOR
 
-FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data/macro/snb"
+from . import files
+from .files import REAL
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
+FOLDER = files.FOLDER / "macro/snb"
+
+pytestmark = REAL
 
 #: File, cube, lines of data (counted with grep), items mapped.
 FILES = [

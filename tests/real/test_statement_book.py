@@ -21,12 +21,9 @@ from almanac.store.sqlite import OPEN
 
 from ..contract.service import settings
 from .company_files import FOLDER, whole_companies
+from .files import REAL
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.slow,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
+pytestmark = [*REAL, pytest.mark.slow]
 KINDS = {"income": 0, "balance": 1, "cash_flow": 2}
 EVER = 1 << 62
 

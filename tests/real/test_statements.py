@@ -15,11 +15,9 @@ from almanac.domain.periods import start_of
 
 from ..derived.companies.plainly import moments_of, plainly, standing
 from .company_files import FOLDER, company, day, end_of, swept, whole_companies
+from .files import REAL
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
+pytestmark = REAL
 
 #: Tags of which the item is the very value, and the item.
 ITEMS = {

@@ -4,11 +4,9 @@ import csv
 import json
 import re
 from datetime import UTC, date, datetime
-from pathlib import Path
 
 import pytest
 
-from almanac.catalog.load import load
 from almanac.catalog.services import Flow, Service
 from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Frequency, Period
@@ -16,23 +14,9 @@ from almanac.domain.reference import SeriesSpec
 from almanac.sources.base import Payload, connector
 from almanac.sources.sdmx import Sdmx
 
-FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data"
+from .files import FOLDER, REAL
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
-
-
-@pytest.fixture(scope="module")
-def catalog():
-    return load()
-
-
-@pytest.fixture(scope="module")
-def listed():
-    with (FOLDER / "mirror.csv").open(newline="") as file:
-        return {row["file"]: row["url"] for row in csv.DictReader(file)}
+pytestmark = REAL
 
 
 def read(catalog, listed, source, path):

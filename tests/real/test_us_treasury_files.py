@@ -2,7 +2,6 @@
 
 import re
 from datetime import date
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,10 @@ from almanac.domain.rights import Rights
 from almanac.sources.base import Payload
 from almanac.sources.us_treasury import CONNECTOR
 
-FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data/macro/us_treasury"
+from . import files
+from .files import REAL
+
+FOLDER = files.FOLDER / "macro/us_treasury"
 URL = (
     "https://home.treasury.gov/resource-center/data-chart-center/interest-rates/pages/xml"
     "?data=daily_treasury_yield_curve&field_tdr_date_value="
@@ -23,10 +25,7 @@ NATIVES = [f"BC_{tenor}" for tenor in TENORS.split()]
 #: Days of each file, counted with grep.
 DAYS = {1990: 250, 1998: 250, 2006: 250, 2008: 251, 2018: 249, 2020: 251, 2021: 251, 2022: 48}
 
-pytestmark = [
-    pytest.mark.real,
-    pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),
-]
+pytestmark = REAL
 
 SOURCE = Source(
     id="us-treasury-par",

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from almanac.domain.periods import Frequency, Period
-from almanac.reports.releases import Figures, Point, Shown, amount, figures, headline, period_words, place, shown
+from almanac.reports.releases import Figures, Point, Shown, amount, figures, headline, place, shown
+from almanac.reports.wording import span
 
 M, Q, W = Frequency("M"), Frequency("Q"), Frequency("W")
 
@@ -121,7 +122,7 @@ def test_amounts_and_periods_in_words():
     assert amount(-1.0, "points") == "-1 point"
     assert amount(254000.0, "persons") == "254,000 persons"
     assert (shown(-0.001), shown(100.0), shown(1234.5)) == ("0", "100", "1,234.5")
-    week = Period.ending(Period.parse("2026-11-14").end, W).key
-    assert [period_words(key("2026-Q3"), Q), period_words(week, W), period_words(key("2026"), Frequency("A"))] == [
+    week = Period.ending(Period.parse("2026-11-14").end, W)
+    assert [span(Period.parse("2026-Q3"), Q), span(week, W), span(Period.parse("2026"), Frequency("A"))] == [
         "the third quarter of 2026", "the week to 14 November 2026", "2026",
     ]  # fmt: skip

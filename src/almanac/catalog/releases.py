@@ -35,14 +35,8 @@ class _Calendar(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     dates: tuple[_Date, ...]
 
 
-class _Release(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    type: str
-    name: str
-    headline: str
-    indicators: tuple[str, ...]
-    frequencies: tuple[Frequency, ...]
-    only_countries: tuple[str, ...] = ()
-    except_countries: tuple[str, ...] = ()
+class _Release(Release, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """As written: the headline is not among the indicators, and the calendars are tables of their own."""
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -86,15 +80,9 @@ def parse(data: Mapping[str, Any]) -> tuple[Release, ...]:
     if problems:
         raise CatalogError("\n".join(problems))
     return tuple(
-        Release(
-            type=one.type,
-            name=one.name,
-            headline=one.headline,
-            indicators=(one.headline, *one.indicators),
-            frequencies=one.frequencies,
-            only_countries=one.only_countries,
-            except_countries=one.except_countries,
-            calendars=tuple(
+        _complete(
+            one,
+            tuple(
                 Calendar(
                     source=calendar.source,
                     native=dated.native,
@@ -114,12 +102,19 @@ def parse(data: Mapping[str, Any]) -> tuple[Release, ...]:
     )
 
 
+def _complete(written: _Release, calendars: tuple[Calendar, ...]) -> Release:
+    fields = msgspec.structs.asdict(written)
+    return Release(**fields | {"indicators": (written.headline, *written.indicators), "calendars": calendars})
+
+
 def _problems(read: _File) -> Iterator[str]:
     types = [one.type for one in read.release]
     yield from (f"release {name} is there twice" for name in sorted({t for t in types if types.count(t) > 1}))
     for one in read.release:
         if one.only_countries and one.except_countries:
             yield f"release {one.type}: only_countries and except_countries exclude each other"
+        if one.calendars:
+            yield f"release {one.type}: calendars are tables of their own"
         if not one.frequencies:
             yield f"release {one.type}: needs frequencies"
     for calendar in read.calendar:

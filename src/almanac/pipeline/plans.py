@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from almanac.catalog.load import Catalog, Formula, input_slugs
 from almanac.derived.operators import Operator, fits, operator
 from almanac.domain.periods import Frequency
@@ -46,6 +48,19 @@ def factor(catalog: Catalog, op: Operator, spec: SeriesSpec) -> float:
         return 1.0
     ten = float(10 ** (catalog.units[spec.unit].scale + spec.scale))
     return ten * spec.frequency.months / 12 if spec.annualized else ten
+
+
+def result_of(catalog: Catalog, formula: Formula, entity: str, frequency: Frequency, source: str) -> SeriesSpec:
+    """The series of a formula's results for an entity, as far as the formula and the entity say what it is."""
+    return SeriesSpec(
+        source=source,
+        native=formula.slug,
+        indicator=formula.slug,
+        entity=entity,
+        frequency=frequency,
+        unit=formula.unit,
+        name=f"{formula.name}, {catalog.entities[entity].name}",
+    )
 
 
 class Planner:
@@ -168,14 +183,8 @@ class Planner:
         curves = {(spec.curve_type, spec.compounding) for spec in every}
         curve = next(iter(curves)) if len(curves) == 1 else (None, None)
         adjusted = {spec.seasonal_adjustment for spec in every}
-        spec = SeriesSpec(
-            source=source,
-            native=formula.slug,
-            indicator=formula.slug,
-            entity=entity,
-            frequency=frequency,
-            unit=formula.unit,
-            name=f"{formula.name}, {self._catalog.entities[entity].name}",
+        spec = msgspec.structs.replace(
+            result_of(self._catalog, formula, entity, frequency, source),
             seasonal_adjustment=next(iter(adjusted)) if len(adjusted) == 1 else None,
             curve_type=curve[0],
             compounding=curve[1],

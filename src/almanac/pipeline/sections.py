@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import msgspec
+
 from almanac.catalog.load import Catalog, Formula
 from almanac.derived.inputs import InputSeries
 from almanac.derived.operators import FormulaError
@@ -22,7 +24,7 @@ from almanac.domain.periods import (
 )
 from almanac.domain.reference import Entity, SeriesSpec
 from almanac.domain.rights import Exposure
-from almanac.pipeline.plans import Planner, Topics
+from almanac.pipeline.plans import Planner, Topics, result_of
 from almanac.store.directory import MIXED_SOURCE
 from almanac.store.vintages import Batch
 
@@ -135,16 +137,8 @@ class Sections:
     def _spec(
         self, formula: Formula, entity: str, frequency: Frequency, own: Sequence[SeriesSpec]
     ) -> SeriesSpec:  # fmt: skip
-        return SeriesSpec(
-            source=MIXED_SOURCE,
-            native=formula.slug,
-            indicator=formula.slug,
-            entity=entity,
-            frequency=frequency,
-            unit=formula.unit,
-            name=f"{formula.name}, {self._catalog.entities[entity].name}",
-            discontinued=all(spec.discontinued for spec in own),
-        )
+        made = result_of(self._catalog, formula, entity, frequency, MIXED_SOURCE)
+        return msgspec.structs.replace(made, discontinued=all(spec.discontinued for spec in own))
 
 
 def _cells(batch: Batch, spec: SeriesSpec, touched: set[int] | None, how: Section) -> dict[int, list[Vintage]]:

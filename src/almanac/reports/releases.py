@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from almanac.domain.periods import Frequency, end_of
+from almanac.domain.periods import Frequency, Period, end_of
+from almanac.reports.wording import span
 
 YEARS = 10
 #: Values that a window must have before anything is said about a reading's place in it.
@@ -21,10 +22,6 @@ LEAST = 8
 #: Units in which a number has no trend, so that its place among those of ten years says something.
 LEVEL_FREE = frozenset({"percent", "percentage_points", "points", "ratio", "months"})
 
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-_QUARTERS = ("first", "second", "third", "fourth")
 _WORDS = {
     "percent": ("percent", "percent"),
     "percentage_points": ("percentage point", "percentage points"),
@@ -139,21 +136,6 @@ def place(value: float, among: Sequence[float]) -> tuple[float | None, float | N
     return z_score, 100 * (below + equal / 2) / count
 
 
-def period_words(key: int, frequency: Frequency) -> str:
-    """A period in a sentence: `October 2026`, `the third quarter of 2026`."""
-    end = end_of(key)
-    if frequency is Frequency.ANNUAL:
-        return f"{end.year}"
-    if frequency is Frequency.SEMIANNUAL:
-        return f"the {_QUARTERS[end.month // 6 - 1]} half of {end.year}"
-    if frequency is Frequency.QUARTERLY:
-        return f"the {_QUARTERS[end.month // 3 - 1]} quarter of {end.year}"
-    if frequency is Frequency.MONTHLY:
-        return f"{_MONTHS[end.month - 1]} {end.year}"
-    day = f"{end.day} {_MONTHS[end.month - 1]} {end.year}"
-    return f"the week to {day}" if frequency is Frequency.WEEKLY else day
-
-
 def amount(value: float, unit: str) -> str:
     """A number with its unit, at most two decimals: `-0.3 percent`, `1 percentage point`."""
     text = shown(value)
@@ -172,7 +154,7 @@ def shown(value: float) -> str:
 def headline(one: Shown) -> str:
     """One sentence on a release. It says what moved and how; every number in it is one of the reading's."""
     subject = f"{one.place}: {one.name}"
-    when = period_words(one.period, one.frequency)
+    when = span(Period.from_key(one.period), one.frequency)
     actual = one.figures.actual
     if one.withheld:
         return f"{subject} for {when} was published; its value may not be redistributed."
@@ -182,7 +164,7 @@ def headline(one: Shown) -> str:
     told = amount(actual, one.unit)
     if base is None or one.before is None:
         return f"{subject} was {told} in {when}."
-    then = f"in {period_words(one.before, one.frequency)}"
+    then = f"in {span(Period.from_key(one.before), one.frequency)}"
     revised = "a revised " if one.figures.revised_previous is not None else ""
     if actual == base:
         return f"{subject} was unchanged at {told} in {when}."
