@@ -190,6 +190,10 @@ def test_instants_round_up_so_that_asking_as_of_a_row_returns_it():
     assert instant(datetime(1969, 12, 31, 23, 59, 58, tzinfo=UTC)) == -2
     with pytest.raises(ValueError, match="without a zone"):
         instant(datetime(2026, 1, 1))
+    with pytest.raises(
+        ValueError, match=r"0001-01-01 00:00:00\+14:00 is not a time between the years 1 and 9999 in UTC"
+    ):
+        instant(datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))))
 
 
 @given(st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)))

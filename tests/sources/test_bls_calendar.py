@@ -237,6 +237,15 @@ def test_a_calendar_of_another_kind_is_refused_by_name(body, culprit):
     assert culprit in str(caught.value)
 
 
+def test_a_calendar_of_more_entries_than_are_read_is_refused(monkeypatch):
+    body = calendar(*(event(uid=f"u{number}") for number in range(3)))
+    monkeypatch.setattr(icalendars, "_MOST", 3)
+    assert len(icalendars.entries(body, "a calendar")) == 3
+    monkeypatch.setattr(icalendars, "_MOST", 2)
+    with pytest.raises(SourceChanged, match="a calendar has more than 2 entries"):
+        icalendars.entries(body, "a calendar")
+
+
 def test_a_calendar_cut_anywhere_is_refused():
     whole = calendar(event(), zones=rules("US-Eastern"))
     for length in range(0, len(whole) - 2, 9):

@@ -84,6 +84,7 @@ def test_columns_may_stand_in_any_order_behind_a_byte_order_mark(tmp_path):
         (f"{URL},/etc/hostname,,text/csv,200", r"line 2, column 'file': '/etc/hostname' is not a file inside"),
         (f"{URL},a\0.json,,text/csv,200", r"line 2"),
         (f"{URL},a.json,2026-09-14T08:30:00,text/csv,200", r"line 2, column 'fetched_at': .* not a time with a zone"),
+        (f"{URL},a.json,0001-01-01T00:00:00+14:00,text/csv,200", r"line 2, column 'fetched_at': .* not a time"),
         (f"{URL},a.json,yesterday,text/csv,200", r"line 2, column 'fetched_at': 'yesterday'"),
         (f"{URL},a.json,,,200", r"line 2, column 'media_type': is empty"),
         (f"{URL},a.json,,text/csv,", r"line 2, column 'status': '' is not an HTTP status \(100 to 599\)"),

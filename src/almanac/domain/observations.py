@@ -185,10 +185,18 @@ def end_of_day(day: date) -> int:
 
 
 def instant(moment: datetime) -> int:
-    """Unix seconds, rounded up: asking as of a row's own time must return the row. Raises ValueError without a zone."""
+    """
+    Unix seconds, rounded up: asking as of a row's own time must return the row.
+
+    Raises ValueError without a zone, and for a time that its zone puts before the year 1 or after 9999.
+    """
     if moment.tzinfo is None:
         raise ValueError("a time without a zone")
-    whole = int((moment.astimezone(UTC).replace(microsecond=0) - _EPOCH).total_seconds())
+    try:
+        utc = moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f"{moment} is not a time between the years 1 and 9999 in UTC") from None
+    whole = int((utc.replace(microsecond=0) - _EPOCH).total_seconds())
     return whole + (moment.microsecond > 0)
 
 

@@ -70,13 +70,13 @@ def entries(body: bytes, where: str) -> list[CalendarEntry]:
     found: dict[str, CalendarEntry] = {}
     for entry in reader.entries():
         held = found.setdefault(entry.uid, entry)
+        if len(found) > _MOST:
+            raise SourceChanged(f"{where} has more than {_MOST} entries")
         if held is entry:
             continue
         if _state(held) == _state(entry) and held != entry:
             raise SourceChanged(f"{where}: {entry.uid} is there twice with sequence {entry.sequence}, and differs")
         found[entry.uid] = max(held, entry, key=_state)
-        if len(found) > _MOST:
-            raise SourceChanged(f"{where} has more than {_MOST} entries")
     return [found[uid] for uid in sorted(found)]
 
 

@@ -101,7 +101,9 @@ def test_a_filing_that_changes_nothing_makes_no_version():
     filer = Filer()
     plain_year(filer, 2020)
     filer.file("10-K/A", "2021-04-20", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 100}}, fy=2020, fp="FY")
-    for versions in filer.swept().statements.values():
+    statements = filer.swept().statements
+    assert key("income", ANNUAL, "2020-01-01", "2020-12-31") in statements
+    for versions in statements.values():
         assert all(version.known < at("2021-04-20") for version in versions)
 
 
@@ -211,5 +213,7 @@ def test_an_unknown_input_makes_the_statement_unknown():
         tag: {span: [v._replace(flags=UNKNOWN) for v in history] for span, history in periods.items()}
         for tag, periods in company.facts.items()
     }
-    for versions in sweep(company._replace(facts=facts)).statements.values():
+    statements = sweep(company._replace(facts=facts)).statements
+    assert statements.keys() == sweep(company).statements.keys() != set()
+    for versions in statements.values():
         assert [version.body["revisionStatus"] for version in versions] == ["unknown"] * len(versions)
