@@ -125,6 +125,11 @@ WRONG = {
     "code left out": (line(**{"except": ["ZZ"]}), LINES + "area table places has no code ZZ"),
     "only code": (line(only=["YY", "ZZ"]), LINES + "area table places has no code YY, ZZ"),
     "field of a pattern": (line(only=["AA"], colour="red"), "series RATES.D.AA.X: unknown field colour"),
+    "placeholder": (
+        line(only=["AA"], native="RATES.D.{aera}.X"),
+        "series RATES.D.{aera}.X: native: '{aera}' is none of {area}, {name}, {currency}",
+    ),
+    "open brace": (line(name="{name"), LINES + "name: '{name' is no pattern"),
     "only without each": (
         line(each=None, only=["AA"], entity="country_aaa"),
         LINES + "except and only need each",

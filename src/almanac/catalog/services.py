@@ -148,8 +148,18 @@ def expanded(
         if entity.currency is None and with_currency:
             continue
         words = {"area": code, "name": entity.name, "currency": entity.currency}
-        texts = {name: pattern.format_map(words) for name, pattern in patterns.items()}
+        texts = {name: _filled(name, pattern, words) for name, pattern in patterns.items()}
         yield {"entity": entity.id, **ready, **texts, **_aggregate(table, code, ready)}
+
+
+def _filled(field: str, pattern: str, words: Mapping[str, str | None]) -> str:
+    try:
+        return pattern.format_map(words)
+    except KeyError as error:
+        allowed = ", ".join(f"{{{word}}}" for word in words)
+        raise msgspec.ValidationError(f"{field}: '{{{error.args[0]}}}' is none of {allowed}") from None
+    except (ValueError, AttributeError, IndexError):
+        raise msgspec.ValidationError(f"{field}: {pattern!r} is no pattern") from None
 
 
 def _aggregate(areas: Areas, code: str, line: Mapping[str, Any]) -> dict[str, str]:
