@@ -91,6 +91,9 @@ class Ingest:
     def answered(self, fetched_at):
         pass
 
+    def is_quarantined(self, capture):
+        return False
+
     def run(self, arrivals):
         self.arrived = [(a.url.removeprefix(HOME), a.body, a.etag) for a in arrivals]
         return self.outcome

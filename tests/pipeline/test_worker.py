@@ -22,6 +22,7 @@ from almanac.pipeline.status import status
 from almanac.pipeline.worker import Worker
 from almanac.pipeline.world import World, WorldError
 from almanac.sources import us_treasury
+from almanac.sources.base import SourceChanged
 from almanac.store import sqlite, turns
 
 from .invented import curve, day
@@ -401,6 +402,34 @@ def real(home, stop=None, owner="a"):
     )
     made.lines = lines
     return made
+
+
+def test_what_a_later_version_can_read_is_read_though_the_publisher_has_nothing_new(home, publisher, monkeypatch):
+    whole, given = publisher.answer, set()
+
+    def answer(path):
+        if path in given:
+            return 304, b"", {"etag": '"1"'}
+        given.add(path)
+        status_, body, headers = whole(path)
+        return status_, body, {**headers, "etag": '"1"'}
+
+    def refuse(self, payload, source, series):
+        raise SourceChanged("cannot be read yet")
+
+    publisher.answer = answer
+    with monkeypatch.context() as before:
+        before.setattr(us_treasury.UsTreasury, "parse", refuse)
+        (outcome,) = real(home).round().outcomes
+    assert (outcome.folded, len(outcome.quarantined)) == (0, 4)
+    told = []
+    for _ in range(2):
+        Clock.now += 3 * 86_400
+        (outcome,) = real(home).round().outcomes
+        told.append((outcome.folded, outcome.known, outcome.quarantined, outcome.failed))
+    assert told == [(4, 0, {}, {}), (0, 4, {}, {})]
+    assert len(publisher.asked) == 12
+    assert health(home).unreadable == 0
 
 
 def test_a_publisher_is_asked_whole_once_a_turn(home, publisher):

@@ -222,6 +222,11 @@ class Ingest:
             return None
         return capture
 
+    def is_quarantined(self, capture: Capture) -> bool:
+        """Whether a capture was read before and set aside."""
+        row = payloads.find(self._world.db, capture.id)
+        return row is not None and row.state == payloads.QUARANTINED
+
     def judge(self, capture: Capture, body: bytes) -> Judged:
         """Read a capture. Nothing is written, so no lock is held meanwhile."""
         payload = Payload(capture.url, body, capture.ingested_at, capture.media_type)
