@@ -139,15 +139,20 @@ def test_standing_counts_from_the_highest():
     [
         ("gdp_growth_yoy", 1.2, 1.6, "2026-Q3", "Real GDP grew by 1.2% over the year to the third quarter of 2026, slower than the 1.6% a quarter earlier."),
         ("gdp_growth_yoy", 2.6, 1.6, "2026-Q3", "Real GDP grew by 2.6% over the year to the third quarter of 2026, much faster than the 1.6% a quarter earlier."),
-        ("gdp_growth_yoy", -0.4, 0.2, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, after a rise of 0.2% a quarter earlier."),
+        ("gdp_growth_yoy", -0.4, 0.2, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, after growth of 0.2% a quarter earlier."),
+        ("gdp_growth_yoy", 0.4, -0.2, "2026-Q3", "Real GDP grew by 0.4% over the year to the third quarter of 2026, after a contraction of 0.2% a quarter earlier."),
+        ("industrial_production_growth_yoy", 0.4, -0.2, "2026-10", "Industrial production rose by 0.4% over the year to October 2026, after a fall of 0.2% a month earlier."),
         ("gdp_growth_yoy", -0.4, -0.6, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, a smaller fall than the 0.6% a quarter earlier."),
         ("gdp_growth_yoy", -0.4, -0.4, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, the same fall as a quarter earlier."),
-        ("gdp_growth_yoy", 0.04, 0.5, "2026-Q3", "Real GDP was unchanged over the year to the third quarter of 2026, after a rise of 0.5% a quarter earlier."),
+        ("gdp_growth_yoy", 0.04, 0.5, "2026-Q3", "Real GDP was little changed over the year to the third quarter of 2026, after growth of 0.5% a quarter earlier."),
+        ("gdp_growth_yoy", 0.0, 0.5, "2026-Q3", "Real GDP was unchanged over the year to the third quarter of 2026, after growth of 0.5% a quarter earlier."),
         ("gdp_growth_yoy", 0.5, 0.0, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026, after no change a quarter earlier."),
+        ("gdp_growth_yoy", 0.5, 0.02, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026, after hardly any change a quarter earlier."),
         ("gdp_growth_yoy", 0.5, None, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026."),
         ("gdp_growth_annual", 1.5, 1.0, "2025", "Real GDP grew by 1.5% in 2025, faster than the 1.0% a year earlier."),
         ("cpi_inflation_yoy", 0.0, 0.0, "2026-10", "Consumer prices were unchanged over the year to October 2026, as a month earlier."),
         ("cpi_inflation_yoy", 2.1, 2.1, "2026-10", "Consumer prices rose by 2.1% over the year to October 2026, the same rate as a month earlier."),
+        ("cpi_inflation_yoy", 2.14, 2.11, "2026-10", "Consumer prices rose by 2.1% over the year to October 2026, about the same rate as a month earlier."),
         ("cpi_inflation_yoy", 3.1, 2.1, "2026-10", "Consumer prices rose by 3.1% over the year to October 2026, much more than the 2.1% a month earlier."),
         ("unemployment_rate", 4.2, 4.1, "2026-10", "The unemployment rate edged up to 4.2% in October 2026, from 4.1% a month earlier."),
         ("unemployment_rate", 4.2, 4.5, "2026-10", "The unemployment rate fell to 4.2% in October 2026, from 4.5% a month earlier."),
@@ -161,15 +166,19 @@ def test_standing_counts_from_the_highest():
         ("current_account_pct_gdp", -2.4, -3.0, "2025", "The current account showed a deficit of 2.4% of GDP in 2025, narrower than the 3.0% a year earlier."),
         ("current_account_pct_gdp", 2.4, 3.0, "2025", "The current account showed a surplus of 2.4% of GDP in 2025, smaller than the 3.0% a year earlier."),
         ("current_account_pct_gdp", 2.4, -3.0, "2025", "The current account showed a surplus of 2.4% of GDP in 2025, after a deficit of 3.0% a year earlier."),
-        ("current_account_pct_gdp", 0.01, -3.0, "2025", "The current account was in balance in 2025, after a deficit of 3.0% a year earlier."),
-        ("current_account_pct_gdp", 1.0, 0.0, "2025", "The current account showed a surplus of 1.0% of GDP in 2025, after a balance a year earlier."),
+        ("current_account_pct_gdp", 0.01, -3.0, "2025", "The current account was almost in balance in 2025, after a deficit of 3.0% a year earlier."),
+        ("current_account_pct_gdp", 1.0, 0.0, "2025", "The current account showed a surplus of 1.0% of GDP in 2025, after being in balance a year earlier."),
+        ("current_account_pct_gdp", 1.0, 0.04, "2025", "The current account showed a surplus of 1.0% of GDP in 2025, after almost being in balance a year earlier."),
+        ("current_account_pct_gdp", -1.0, -1.0, "2025", "The current account showed a deficit of 1.0% of GDP in 2025, the same as a year earlier."),
+        ("current_account_pct_gdp", -1.0, -1.04, "2025", "The current account showed a deficit of 1.0% of GDP in 2025, about the same as a year earlier."),
         ("unemployment_change_12m", 1.0, None, "2026-10", "In October 2026 the rate was 1 percentage point higher than a year before."),
         ("unemployment_change_12m", -0.3, None, "2026-10", "In October 2026 the rate was 0.3 percentage points lower than a year before."),
         ("nonfarm_payrolls_change", 142.0, -98.0, "2026-10", "Nonfarm payrolls rose by 142 thousand in October 2026, after a fall of 98 thousand a month earlier."),
         ("nonfarm_payrolls_change", 0.0, 98.0, "2026-10", "Nonfarm payrolls did not change in October 2026, after a rise of 98 thousand a month earlier."),
+        ("nonfarm_payrolls_change", 0.3, 98.0, "2026-10", "Nonfarm payrolls hardly changed in October 2026, after a rise of 98 thousand a month earlier."),
         ("yield_slope_2s10s", -0.35, None, "2026-11-19", "On 19 November 2026 the curve was inverted, the ten-year yield lying 0.35 percentage points below the two-year one."),
-        ("yield_slope_2s10s", 0.001, None, "2026-11-19", "The curve was flat between two and ten years on 19 November 2026."),
-        ("gdp_growth_qoq_annualized", -0.6, 2.0, "2026-Q3", "In the third quarter of 2026 output shrank at an annual rate of 0.6%, after a rise of 2.0% a quarter earlier."),
+        ("yield_slope_2s10s", 0.001, None, "2026-11-19", "The curve was almost flat between two and ten years on 19 November 2026."),
+        ("gdp_growth_qoq_annualized", -0.6, 2.0, "2026-Q3", "In the third quarter of 2026 output shrank at an annual rate of 0.6%, after growth of 2.0% a quarter earlier."),
     ],
 )  # fmt: skip
 def test_sentences(slug, value, previous, period, expected):
@@ -198,7 +207,8 @@ def test_a_difference_joins_its_level_only_in_the_same_period():
         added(read("unemployment_change_12m", 0.4), rate) == "; that is 0.4 percentage points higher than a year before"
     )
     assert added(read("unemployment_change_12m", 0.4, period="2026-09"), rate) is None
-    assert added(read("unemployment_change_12m", 0.0), rate) == "; that is the same as a year before"
+    assert added(read("unemployment_change_12m", 0.0), rate) == "; it was the same a year before"
+    assert added(read("unemployment_change_12m", 0.04), rate) == "; it was about the same a year before"
     assert added(rate, rate) is None
 
 
@@ -208,11 +218,14 @@ def test_a_difference_joins_its_level_only_in_the_same_period():
         (Standing(1, 35, False), None, "This is the highest growth rate of the 35 countries compared."),
         (Standing(1, 35, True), None, "This is the joint highest growth rate of the 35 countries compared."),
         (Standing(35, 35, False), None, "None of the 35 countries compared has a lower growth rate."),
-        (Standing(3, 35, False), 100.0, "This is among the highest: the 3rd-highest growth rate of the 35 countries compared; within its own past decade it is higher than ever."),
-        (Standing(33, 35, True), 0.0, "This is among the lowest: only the joint 33rd-highest growth rate of the 35 countries compared; within its own past decade it is lower than ever."),
+        (Standing(3, 35, False), 100.0, "This is among the highest: the 3rd-highest growth rate of the 35 countries compared; it is higher than at any time in its own past decade."),
+        (Standing(33, 35, True), 0.0, "This is one of the lowest growth rates of the 35 countries compared, in joint 33rd place; it is lower than at any time in its own past decade."),
         (Standing(18, 35, False), 50.0, "This is close to the middle of the 35 countries compared, with the 18th-highest growth rate; within its own past decade it is at the 50th percentile."),
         (Standing(12, 35, False), 91.7, "This is the 12th-highest growth rate of the 35 countries compared; within its own past decade it is high, at the 92nd percentile."),
-        (None, 99.6, "Within its own past decade this is at the top."),
+        (Standing(24, 35, False), None, "Among the 35 countries compared this growth rate ranks 24th."),
+        (Standing(24, 35, True), 14.6, "Among the 35 countries compared this growth rate ranks joint 24th; within its own past decade it is low, at the 15th percentile."),
+        (None, 99.6, "This is at the top of its own past decade."),
+        (None, 0.0, "This is lower than at any time in its own past decade."),
         (Standing(2, 4, False), None, None),
         (None, None, None),
     ],
@@ -299,6 +312,7 @@ def told_headline(growth, prices, jobs):
         ((-0.2, 1.0), (-0.1, 0.2), None, "In Portugal, output is shrinking and prices are falling: real GDP was 0.2% lower in the third quarter of 2026 than a year before and consumer prices were 0.1% lower in October 2026."),
         (None, (2.1, 2.1), None, "In Portugal, inflation is holding steady: consumer prices were 2.1% higher in October 2026 than a year before."),
         ((0.0, None), None, None, "In Portugal, real GDP was the same in the third quarter of 2026 as a year before."),
+        ((0.02, 0.5), (0.0, 0.3), None, "In Portugal, output is flat and prices are flat: real GDP was little different in the third quarter of 2026 from a year before and consumer prices were the same in October 2026 as a year before."),
         (None, None, 9.8, "In Portugal, unemployment was 9.8% in October 2026."),
         (None, None, None, "There are no readings to show for Portugal."),
     ],

@@ -13,6 +13,8 @@ from almanac.reports.wording import amount, earlier, figure, place, rounded, sen
 
 #: What grows faster or slower; other things rise by more or less.
 _OUTPUT = {"Real GDP", "output", "Industrial production"}
+#: What grows or shrinks; its parts rise or fall.
+_WHOLE = {"Real GDP", "output"}
 #: Fewer countries are no company to be ranked in.
 _FEW = 5
 _UNITS = {
@@ -86,24 +88,28 @@ def added(reading: Reading, before: Reading) -> str | None:
     """A difference over a longer time, as the end of the sentence on the level of the same period; None: it is of another one."""
     if reading.measure.kind != "change" or before.measure.kind != "level" or before.period != reading.period:
         return None
-    return f"; {_change_of('that is', reading)}"
+    return f"; {_change_of(_THAT_IS, reading)}"
+
+
+_THAT_IS = "that is"
 
 
 def company(reading: Reading) -> str | None:
     """Where a reading stands among countries and in its own past; None where there is nothing to say."""
     standing, noun = reading.standing, reading.measure.noun
-    past = _past(reading.percentile)
     if standing is None or noun is None or standing.of < _FEW:
-        return None if past is None else sentence(f"{_WITHIN} this is {past}")
-    where = _among(standing, noun)
-    return sentence(where if past is None else f"{where}; {_WITHIN} it is {past}")
-
-
-_WITHIN = "within its own past decade"
+        alone = _past("this", reading.percentile)
+        return None if alone is None else sentence(alone)
+    where, past = _among(standing, noun), _past("it", reading.percentile)
+    return sentence(where if past is None else f"{where}; {past}")
 
 
 def _among(standing: Standing, noun: str) -> str:
-    """A rank in words, counted from the highest, with what kind of place it is."""
+    """
+    A rank in words, counted from the highest, with what kind of place it is.
+
+    Nobody says `the 31st-highest of 35`: in the lower half the place is told instead.
+    """
     rank, count, tied = standing
     joint, nth = "joint " if tied else "", f"{place(rank)}-highest"
     if rank == 1:
@@ -113,25 +119,25 @@ def _among(standing: Standing, noun: str) -> str:
     if 4 * rank <= count:
         return f"this is among the highest: the {joint}{nth} {noun} of the {count} countries compared"
     if 4 * rank > 3 * count:
-        return f"this is among the lowest: only the {joint}{nth} {noun} of the {count} countries compared"
+        return f"this is one of the lowest {noun}s of the {count} countries compared, in {joint}{place(rank)} place"
     if abs(2 * rank - count - 1) * 10 <= count:
         return f"this is close to the middle of the {count} countries compared, with the {joint}{nth} {noun}"
+    if 2 * rank > count:
+        return f"among the {count} countries compared this {noun} ranks {joint}{place(rank)}"
     return f"this is the {joint}{nth} {noun} of the {count} countries compared"
 
 
-def _past(percentile: float | None) -> str | None:
+def _past(it: str, percentile: float | None) -> str | None:
+    """Where a rate of growth stands in its own past, `it` being what it is called; None where that is not known."""
     if percentile is None:
         return None
     if percentile in {0, 100}:
-        return f"{'higher' if percentile else 'lower'} than ever"
+        return f"{it} is {'higher' if percentile else 'lower'} than at any time in its own past decade"
     near = round(percentile)
     if near in {0, 100}:
-        return f"at the {'top' if near else 'bottom'}"
-    if percentile >= 85:
-        return f"high, at the {place(near)} percentile"
-    if percentile <= 15:
-        return f"low, at the {place(near)} percentile"
-    return f"at the {place(near)} percentile"
+        return f"{it} is at the {'top' if near else 'bottom'} of its own past decade"
+    kind = "high, " if percentile >= 85 else "low, " if percentile <= 15 else ""
+    return f"within its own past decade {it} is {kind}at the {place(near)} percentile"
 
 
 # -- kinds --------------------------------------------------------------------------------------------------------------
@@ -141,7 +147,7 @@ def _growth(reading: Reading, before: Reading | None) -> str:
     """`Real GDP grew by 1.2% over the year to the third quarter of 2026, slower than the 1.6% a quarter earlier`."""
     measure, value = reading.measure, reading.told
     if value == 0:
-        base = f"{measure.subject} {'were' if measure.plural else 'was'} unchanged {reading.over()}"
+        base = f"{measure.subject} {'were' if measure.plural else 'was'} {_still(reading)} {reading.over()}"
     else:
         size = amount(abs(reading.value), measure.digits, measure.unit)
         base = f"{measure.subject} {_verb(measure, up=value > 0)} by {size} {reading.over()}"
@@ -154,7 +160,7 @@ def _pace(reading: Reading, before: Reading | None) -> str:
     same = before is not None and before.period == reading.period
     when = f"in that {_unit_of_time(reading.frequency)} alone" if same else reading.when
     if value == 0:
-        return f"{when} {measure.subject} was unchanged{_compared(reading)}"
+        return f"{when} {measure.subject} was {_still(reading)}{_compared(reading)}"
     size = amount(abs(reading.value), measure.digits, measure.unit)
     return f"{when} {measure.subject} {_verb(measure, up=value > 0)} at an annual rate of {size}{_compared(reading)}"
 
@@ -168,11 +174,12 @@ def _compared(reading: Reading) -> str:
     if value == was:
         if value == 0:
             return f", as {then}"
-        return f", the same {'rate' if value > 0 else 'fall'} as {then}"
+        about = "" if reading.value == reading.previous else "about "
+        return f", {about}the same {'rate' if value > 0 else 'fall'} as {then}"
     if was == 0:
-        return f", after no change {then}"
+        return f", after {'no' if reading.previous == 0 else 'hardly any'} change {then}"
     if value == 0 or (value > 0) != (was > 0):
-        return f", after a {'rise' if was > 0 else 'fall'} of {size} {then}"
+        return f", after {_move(measure, up=was > 0)} of {size} {then}"
     if value < 0:
         return f", a {'larger' if value < was else 'smaller'} fall than the {size} {then}"
     much = "much " if abs(value - was) >= measure.large else ""
@@ -206,7 +213,7 @@ def _balance(reading: Reading, before: Reading | None) -> str:
     """`The current account showed a deficit of 3.0% of GDP in 2025, wider than the 2.4% a year earlier`."""
     measure, value = reading.measure, reading.told
     if value == 0:
-        base = f"{measure.subject} was in balance {reading.when}"
+        base = f"{measure.subject} was {'' if reading.value == 0 else 'almost '}in balance {reading.when}"
     else:
         size = amount(abs(reading.value), measure.digits, measure.unit)
         base = f"{measure.subject} showed a {_side(value)} of {size} {reading.when}"
@@ -215,9 +222,9 @@ def _balance(reading: Reading, before: Reading | None) -> str:
     was = rounded(reading.previous, measure.digits)
     size, then = figure_of(abs(was), measure), _then(reading)
     if was == value:
-        return f"{base}, the same as {then}"
+        return f"{base}, {'' if reading.value == reading.previous else 'about '}the same as {then}"
     if was == 0:
-        return f"{base}, after a balance {then}"
+        return f"{base}, after {'' if reading.previous == 0 else 'almost '}being in balance {then}"
     if value == 0 or (was > 0) != (value > 0):
         return f"{base}, after a {_side(was)} of {size} {then}"
     return f"{base}, {_width(value, was)} than the {size} {then}"
@@ -231,6 +238,8 @@ def _change(reading: Reading, before: Reading | None) -> str:
 def _change_of(start: str, reading: Reading) -> str:
     span = SPANS[reading.measure.slug]
     if reading.told == 0:
+        if start == _THAT_IS:
+            return f"it was {'' if reading.value == 0 else 'about '}the same {span}"
         return f"{start} {'the same as' if reading.value == 0 else 'little different from'} {span}"
     size = amount(abs(reading.value), reading.measure.digits, reading.measure.unit)
     return f"{start} {size} {'higher' if reading.told > 0 else 'lower'} than {span}"
@@ -240,7 +249,8 @@ def _slope(reading: Reading, before: Reading | None) -> str:
     value = reading.told
     when = _again(reading, before)
     if value == 0:
-        return f"the curve was flat between two and ten years {when}"
+        flat = "flat" if reading.value == 0 else "almost flat"
+        return f"the curve was {flat} between two and ten years {when}"
     size = amount(abs(reading.value), reading.measure.digits, reading.measure.unit)
     if value > 0:
         return f"{when} the curve sloped upwards, the ten-year yield lying {size} above the two-year one"
@@ -252,7 +262,9 @@ def _count(reading: Reading, before: Reading | None) -> str:
     measure, value = reading.measure, reading.told
     size = amount(abs(reading.value), measure.digits, measure.unit)
     base = (
-        f"{measure.subject} {_verb(measure, up=value > 0)} by {size}" if value else f"{measure.subject} did not change"
+        f"{measure.subject} {_verb(measure, up=value > 0)} by {size}"
+        if value
+        else f"{measure.subject} {'did not change' if reading.value == 0 else 'hardly changed'}"
     )
     base = f"{base} {reading.when}"
     if reading.previous is None:
@@ -302,9 +314,21 @@ def _unit_of_time(frequency: Frequency) -> str:
 
 
 def _verb(measure: Measure, *, up: bool) -> str:
-    if measure.subject in {"Real GDP", "output"}:
+    if measure.subject in _WHOLE:
         return "grew" if up else "shrank"
     return "rose" if up else "fell"
+
+
+def _move(measure: Measure, *, up: bool) -> str:
+    """A move as a noun, before its size."""
+    if measure.subject in _WHOLE:
+        return "growth" if up else "a contraction"
+    return "a rise" if up else "a fall"
+
+
+def _still(reading: Reading) -> str:
+    """Of a change that is told as zero."""
+    return "unchanged" if reading.value == 0 else "little changed"
 
 
 def _moved(measure: Measure, change: float) -> str:

@@ -167,9 +167,13 @@ def _trend(one: Reading) -> tuple[str, int] | None:
     if one.measure.plural:
         if value < 0:
             return ("prices are falling", -1)
+        if value == 0:
+            return ("prices are flat", 0)
         return (("inflation is holding steady", "inflation is picking up", "inflation is easing")[way], way)
     if value < 0:
         return ("output is shrinking", -1)
+    if value == 0:
+        return ("output is flat", 0)
     return (("growth is holding steady", "growth is quickening", "growth is slowing")[way], way)
 
 
@@ -195,6 +199,8 @@ def _up(one: Reading, first: Reading | None) -> str:
     subject = measure.subject[0].lower() + measure.subject[1:]
     be, than = ("were" if measure.plural else "was"), ("" if first is not None else " than a year before")
     if value == 0:
+        if one.value != 0:
+            return f"{subject} {be} little different {one.when} from a year before"
         return f"{subject} {be} the same {one.when} as a year before"
     size = amount(abs(one.value), measure.digits, measure.unit)
     if first is not None and first.told == 0:
