@@ -230,3 +230,25 @@ def test_a_rebuild_gives_the_same_events_and_summaries(own):
         assert recompute(world) == 0
         rebuild(world, lambda _: None)
     assert (own.walk("/events", **query), own.walk(PATH, **query)) == before
+
+
+def test_what_a_calendar_announces_beyond_our_releases(service):
+    """Entries of a calendar that no release is about: events of category `other`, without an indicator, and no summaries."""
+    rows = service.walk("/events", category="other", limit=500)
+    assert {row["type"] for row in rows} == {"publication"}
+    assert {(row["sourceId"], row["country"], row["indicatorId"], row["actual"], row["unit"]) for row in rows} == {
+        ("sandbox-bls-calendar", "country_usa", None, None, None)
+    }
+    names = {row["title"].rpartition(",")[0] for row in rows}
+    assert names == {
+        "United States: Real Earnings", "United States: Productivity and Costs", "United States: County Employment and Wages",
+    }  # fmt: skip
+    (costs,) = [row for row in rows if row["title"] == "United States: Productivity and Costs, 2026-Q3"]
+    # 36 days after 30 September is 5 November, half past eight in New York, where summer time is over.
+    assert (costs["period"], costs["occurredAt"], costs["timePrecision"], costs["status"]) == (
+        "2026-Q3", "2026-11-05T13:30:00Z", "minute", "released",
+    )  # fmt: skip
+    assert {row["status"] for row in rows} == {"released", "scheduled", "tentative"}
+    assert {row["type"] for row in service.walk("/events", category="macro_release", limit=500)}.isdisjoint(
+        {"publication"}
+    )

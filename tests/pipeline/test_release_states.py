@@ -9,7 +9,14 @@ from almanac.domain.events import event_id
 from almanac.domain.observations import DAY, FORECAST
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.releases import Calendar, Entry, Release, Stated, period_before, period_due, published
-from almanac.pipeline.release_states import by_days, by_entries, meeting_states, rate_changes, release_states
+from almanac.pipeline.release_states import (
+    by_days,
+    by_entries,
+    meeting_states,
+    notice_states,
+    rate_changes,
+    release_states,
+)
 from almanac.pipeline.world import SIMULATED, World
 from almanac.store import events, sqlite
 
@@ -182,6 +189,34 @@ def test_a_meeting_that_is_still_listed_after_its_time_has_been_held():
     assert listed[0].title == "Bank of Testland: monetary policy decision"
     ((_, canceled),) = meeting_states([(at("2026-04-01"), entry("2026-03-25", "canceled"))], "b", "B", "B", "c").items()
     assert [s.status for s in canceled] == ["canceled"]
+
+
+def test_what_no_release_is_about_is_an_event_without_an_indicator():
+    said = [
+        (at("2026-01-01"), entry("2026-03-18", period="2025-Q4")),
+        (at("2026-02-01"), entry("2026-03-25", period="2025-Q4")),
+        (at("2026-04-01"), entry("2026-03-25", period="2025-Q4")),
+    ]
+    ((identifier, listed),) = notice_states(said, "press", "Costs", PLACE).items()
+    assert identifier == event_id("press", "Costs", "2025-Q4")
+    assert [(s.status, s.occurred_at) for s in listed] == [
+        ("scheduled", at("2026-03-18", 13, 30)), ("rescheduled", at("2026-03-25", 13, 30)), ("released", at("2026-03-25", 13, 30)),
+    ]  # fmt: skip
+    last = listed[-1]
+    assert (last.category, last.type, last.title, last.indicator, last.period, last.entity, last.country) == (
+        "other", "publication", "Testland: Costs, 2025-Q4", None, "2025-Q4", "country_aaa", "country_aaa",
+    )  # fmt: skip
+
+
+def test_entries_of_one_period_are_one_event_and_those_without_a_period_each_their_own():
+    moved = [(at("2026-01-01"), entry("2026-03-18", uid="u1", period="2026-02")),
+             (at("2026-02-01"), entry("2026-03-19", uid="u2", period="2026-02"))]  # fmt: skip
+    ((_, listed),) = notice_states(moved, "press", "Earnings", PLACE).items()
+    assert [s.status for s in listed] == ["scheduled", "rescheduled"]
+    bare = [(at("2026-01-01"), entry("2026-03-18", uid=uid, period=None)) for uid in ("u1", "u2")]
+    found = notice_states(bare, "press", "Earnings", PLACE)
+    assert set(found) == {event_id("press", "Earnings", uid) for uid in ("u1", "u2")}
+    assert {s.title for listed in found.values() for s in listed} == {"Testland: Earnings"}
 
 
 def test_policy_rates_change_on_the_day_they_take_effect():

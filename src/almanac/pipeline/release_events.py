@@ -15,11 +15,13 @@ from almanac.domain.periods import Frequency
 from almanac.domain.releases import Calendar, Entry, Published, Release, published
 from almanac.pipeline.derivation import Changes
 from almanac.pipeline.release_states import (
+    NOTICE,
     States,
     by_days,
     by_entries,
     meeting,
     meeting_states,
+    notice_states,
     rate_changes,
     release_states,
 )
@@ -144,6 +146,8 @@ class ReleaseEvents:
             source, entity, *_ = series.split(":")
             target = rate_changes(store.stated(self._db, series), source, self._place(entity))
             changed += self._replace(batch, target, source, "policy_rate_change", entity)
+        for source in sorted(set(calendars) & set(self._calendars)):
+            changed += self._notices(batch, source)
         if f"sandbox-{BANKS}" in set(calendars):
             changed += self._simulated_meetings(batch)
         return changed
@@ -192,6 +196,17 @@ class ReleaseEvents:
     def _place(self, entity: str) -> tuple[str, str]:
         held = self._catalog.entities.get(entity)
         return entity, entity if held is None else held.name
+
+    def _notices(self, batch: Batch, source: str) -> int:
+        """Events of the entries in a calendar that no release of ours is about. A bare list of days makes none."""
+        listed = self._calendars[source]
+        place = self._place(listed[0][1].country)
+        ours = {calendar.native for _, calendar in listed}
+        target: States = {}
+        for native in store.natives(self._db, source):
+            if native not in ours:
+                target |= notice_states(store.entries(self._db, source, native), source, native, place)
+        return self._replace(batch, target, source, NOTICE, place[0])
 
     # -- meetings -------------------------------------------------------------------------------------------------------
 

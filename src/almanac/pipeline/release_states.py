@@ -20,6 +20,8 @@ _DAY = 86_400
 _EPOCH = date(1970, 1, 1).toordinal()
 #: Smaller differences of a policy rate are new definitions (a midpoint, a mean), no moves. Percentage points.
 SMALLEST_MOVE = 0.05 - 1e-9
+#: Type of the events that are a calendar's and no release of ours.
+NOTICE = "publication"
 
 #: What a calendar said of a period: since when, when it happens (unix seconds), `minute` or `day`, status, page.
 Planned = tuple[int, int, str, str, str | None]
@@ -130,6 +132,52 @@ def _state(
     )  # fmt: skip
 
 
+def notice_states(entries: Iterable[tuple[int, Entry]], source: str, native: str, place: tuple[str, str]) -> States:
+    """
+    States of what a calendar announces and no release of ours is about: a publication of one place (id, name), without
+    an indicator. Entries of one period are one event. One that is still listed after its time has come out.
+    """
+    country, name = place
+    said: dict[str, list[tuple[int, Entry]]] = defaultdict(list)
+    for _, group in groupby(entries, key=lambda one: one[1].uid):
+        statements = list(group)
+        told = next((entry.period for _, entry in statements if entry.period is not None), None)
+        said[statements[0][1].uid if told is None else told] += statements
+    found: States = {}
+    for about, statements in said.items():
+        statements.sort(key=lambda one: (one[0], one[1].uid))
+        period = next((entry.period for _, entry in statements if entry.period is not None), None)
+        identifier = event_id(source, native, about)
+        states = []
+        for (known, begins, precision, status, url), (_, entry) in zip(planned(statements), statements, strict=True):
+            states.append(
+                EventState(
+                    event=identifier,
+                    known_at=known,
+                    occurred_at=begins,
+                    precision=precision,
+                    time_zone=entry.zone,
+                    category="other",
+                    type=NOTICE,
+                    title=f"{name}: {native}" if period is None else f"{name}: {native}, {period}",
+                    status=_held(status, known, begins, precision),
+                    source=source,
+                    entity=country,
+                    country=country,
+                    period=period,
+                    url=url,
+                )
+            )
+        found[identifier] = settle(states)
+    return found
+
+
+def _held(status: str, known: int, begins: int, precision: str) -> str:
+    """The status of an entry that its calendar lists: after its time it has happened."""
+    over = known >= begins + (_DAY if precision == "day" else 0)
+    return "released" if over and status in {"scheduled", "rescheduled"} else status
+
+
 def meeting_states(entries: Iterable[tuple[int, Entry]], source: str, native: str, name: str, country: str) -> States:
     """States of the meetings in a calendar. One that a calendar still lists after its time has been held."""
     found: States = {}
@@ -138,8 +186,7 @@ def meeting_states(entries: Iterable[tuple[int, Entry]], source: str, native: st
         identifier = event_id(source, native, uid)
         states = []
         for (known, begins, precision, status, url), (_, entry) in zip(planned(statements), statements, strict=True):
-            over = known >= begins + (_DAY if precision == "day" else 0)
-            held = "released" if over and status in {"scheduled", "rescheduled"} else status
+            held = _held(status, known, begins, precision)
             states.append(meeting(identifier, known, begins, precision, entry.zone, held, source, name, country, url))
         found[identifier] = settle(states)
     return found

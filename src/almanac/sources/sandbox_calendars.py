@@ -17,6 +17,7 @@ from almanac.domain.observations import wire_time
 from almanac.domain.periods import Frequency, add_months
 from almanac.sources.sandbox_country import RELEASES
 from almanac.sources.sandbox_feeds import Capture
+from almanac.sources.sandbox_series import Publishing
 
 RELEASE_DAYS, MEETINGS = "sandbox-bls-calendar", "sandbox-central-bank-calendars"
 _URLS = {
@@ -30,6 +31,12 @@ _NAMED = {
     "Employment Situation": 50,
     "Job Openings and Labor Turnover Survey": 192,
     "Employment Cost Index": 11,
+}
+#: Names in the calendar of what brings no numbers that are served here, and how it is published.
+_OTHERS = {
+    "Real Earnings": (Frequency.MONTHLY, Publishing(lag=14)),
+    "Productivity and Costs": (Frequency.QUARTERLY, Publishing(lag=36)),
+    "County Employment and Wages": (Frequency.QUARTERLY, Publishing(lag=155)),
 }
 _NEW_YORK = "America/New_York"
 _MEETING_MONTHS = (1, 3, 4, 6, 7, 9, 10, 12)
@@ -73,13 +80,7 @@ def _releases(day: date) -> Iterator[_Entry]:
     first, last = day - timedelta(days=_BEHIND), day + timedelta(days=_AHEAD)
     for name, number in _NAMED.items():
         release = RELEASES[number]
-        step = release.frequency.months
-        start = date(first.year - 1, 1, 1)
-        for count in range(0, 48, step):
-            end = add_months(start, count + step) - timedelta(days=1)
-            out: date = release.publishing.schedule(np.array([end], dtype="datetime64[D]"))[0][0].astype(object)
-            if not first <= out <= last:
-                continue
+        for end, out in _days(release.frequency, release.publishing, first, last):
             yield _Entry(
                 uid=f"{number}-{end}@example.org",
                 summary=f"{name} for {_about(end, release.frequency)}",
@@ -89,6 +90,26 @@ def _releases(day: date) -> Iterator[_Entry]:
                 before=out + timedelta(days=2) if number == 10 and end.month % 3 == 0 else None,
                 canceled=number == 192 and end.month % 3 == 0 and out > day,
             )
+    for name, (frequency, publishing) in _OTHERS.items():
+        for end, out in _days(frequency, publishing, first, last):
+            yield _Entry(
+                uid=f"{name.lower().replace(' ', '-')}-{end}@example.org",
+                summary=f"{name} for {_about(end, frequency)}",
+                day=out,
+                at=time(8, 30),
+                zone=_NEW_YORK,
+            )
+
+
+def _days(frequency: Frequency, publishing: Publishing, first: date, last: date) -> Iterator[tuple[date, date]]:
+    """Periods, by their last day, that are first published from one day to another; and when."""
+    step = frequency.months
+    start = date(first.year - 1, 1, 1)
+    for count in range(0, 48, step):
+        end = add_months(start, count + step) - timedelta(days=1)
+        out: date = publishing.schedule(np.array([end], dtype="datetime64[D]"))[0][0].astype(object)
+        if first <= out <= last:
+            yield end, out
 
 
 def _about(end: date, frequency: Frequency) -> str:

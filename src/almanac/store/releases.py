@@ -43,6 +43,12 @@ def entries(db: apsw.Connection, source: str, native: str) -> list[tuple[int, En
     return [(known, msgspec.json.decode(body, type=Entry)) for known, body in found]
 
 
+def natives(db: apsw.Connection, source: str) -> list[str]:
+    """Names of the releases that a source's calendar has entries of, in byte order."""
+    found = db.execute("SELECT DISTINCT native FROM calendar_entry WHERE source = ? ORDER BY native", (source,))
+    return [row[0] for row in found]
+
+
 def days(db: apsw.Connection, source: str, native: str) -> list[tuple[int, int]]:
     """Days of a release as ordinals, and since when each is known; in the order of that."""
     sql = "SELECT day, known_at FROM release_date WHERE source = ? AND native = ? ORDER BY known_at, day"
