@@ -61,7 +61,7 @@ def api() -> App:
     reader = Reader(settings.data_path)
 
     flusher = _Every(_FLUSH_SECONDS, accounts.flush)
-    return App(
+    app = App(
         endpoints(Explainer(load(), explain_company), explain_scores),
         accounts,
         limiter(settings, metrics.LIMITER_FALLBACKS.inc),
@@ -70,9 +70,11 @@ def api() -> App:
         clock=settings.clock,
         unchanged=reader.unchanged,
         unavailable=Unavailable,
-        on_startup=[flusher.start],
+        # Requests need not wait for it: who comes before it is through makes what he needs himself.
+        on_startup=[flusher.start, lambda: threading.Thread(target=app.warm, name="warming", daemon=True).start()],
         on_shutdown=[flusher.stop, accounts.close, logs.access.flush],
     )
+    return app
 
 
 class _Every:

@@ -13,6 +13,9 @@ from structlog.testing import capture_logs
 
 from almanac import ops
 from almanac.api import logs
+from almanac.api.app import App
+from almanac.api.endpoint import Endpoint, Item
+from almanac.api.errors import StorageUnavailable
 
 
 def test_access_log(frame, monkeypatch):
@@ -183,3 +186,29 @@ def test_lifespan(frame):
     with capture_logs() as lines:
         assert asyncio.run(play([lambda: 1 / 0], [])) == ["lifespan.startup.failed"]
     assert lines[0]["event"] == "lifespan failed"
+
+
+def test_warming(frame):
+    """Endpoints make what first requests would wait for; what fails is told, and neither stops the rest nor the service."""
+    asked = []
+
+    def fail(_view, _now):
+        raise OSError("the disk is gone")
+
+    def endpoint(path, warm):
+        return Endpoint(path, path.strip("/"), "", lambda _: Item(b"{}"), warm=warm)
+
+    endpoints = (
+        endpoint("/bad", fail),
+        endpoint("/cold", None),
+        endpoint("/good", lambda view, now: asked.append((view, now))),
+    )
+    app = App(endpoints, frame.accounts, frame.limiter, frame.open_view, frame.settings, clock=lambda: frame.now)
+    with capture_logs() as lines:
+        app.warm()
+    assert asked == [(frame.view, frame.now)]
+    assert [(one["event"], one["path"], one["reason"]) for one in lines] == [("not warmed", "/bad", "the disk is gone")]
+    frame.broken = StorageUnavailable("not there yet")
+    with capture_logs() as lines:
+        app.warm()
+    assert [one["path"] for one in lines] == ["/bad", "/good"]

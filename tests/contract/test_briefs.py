@@ -312,6 +312,16 @@ def test_a_country_without_data(countries):
         )
 
 
+def test_the_same_whether_warmed_or_not(countries):
+    """What is made when the service starts is what a first request would have made, for every plan."""
+    other = Service(countries.home)
+    other.app.warm()
+    for place, plan in (("USA", "pro"), ("PRT", "free"), ("EUR", "pro")):
+        cold, warm = (one.get(f"/briefs/{place}", plan).content.split(b',"meta":')[0] for one in (countries, other))
+        assert cold == warm
+    other.close()
+
+
 def test_the_same_in_another_worker(countries):
     """The same request in two workers gives the same bytes."""
     other = Service(countries.home)

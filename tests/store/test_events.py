@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from almanac.domain.events import CATEGORIES, STATUSES, EventState, event_id
 from almanac.domain.events import settle as settled
 from almanac.store import events, sqlite
-from almanac.store.events import Wanted, count, held, page, put, replace
+from almanac.store.events import Wanted, coming, count, held, page, put, replace
 
 LATE = 1 << 40
 
@@ -256,3 +256,27 @@ def test_a_state_survives_the_store(db):
     put(db, 1, [whole])
     assert held(db, whole.event) == [whole]
     assert msgspec.structs.asdict(walk(db)[0]) == msgspec.structs.asdict(whole)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(_states | st.builds(state, name=st.sampled_from("abcd"), known=st.integers(1, 6), occurs=st.integers(1, 8), entity=st.just("country_usa"),
+                                 country=st.just("country_usa")), max_size=12),
+    st.integers(0, 8), st.integers(0, 7), st.integers(1, 4), _some(*STATUSES[:3]), _some(*CATEGORIES[:2]),
+)  # fmt: skip
+def test_what_comes_in_a_country_is_what_the_pages_have(states, since, known_by, limit, statuses, categories):
+    """Those of the country itself, of every status and category asked for, soonest first; as `page` has them."""
+    db = opened()
+    put(db, 1, states)
+    statuses, categories = statuses or (), categories or ()
+    wanted = Wanted(countries=("country_usa",), occurred_from=since)
+    expected = [
+        one
+        for one in walk(db, wanted, known_by=known_by)
+        if one.country == "country_usa" and one.entity in {None, "country_usa"} and one.status in statuses and one.category in categories
+    ]  # fmt: skip
+    found = coming(
+        db, "country_usa", since, categories=categories, statuses=statuses, version=1, known_by=known_by, limit=limit
+    )
+    assert found == expected[:limit]
+    db.close()

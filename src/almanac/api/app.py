@@ -64,7 +64,8 @@ class App:
         on_startup: Sequence[Callable[[], None]] = (),
         on_shutdown: Sequence[Callable[[], None]] = (),
     ) -> None:
-        self._gate = Gate(Routes(endpoints), accounts, limiter, settings, walltime)
+        self._endpoints = tuple(endpoints)
+        self._gate = Gate(Routes(self._endpoints), accounts, limiter, settings, walltime)
         self._open_view, self._unchanged = open_view, unchanged
         self._settings = settings
         self._clock = clock
@@ -80,6 +81,17 @@ class App:
             (b"vary", envelope.VARY + self._cors.vary),
         )
         self._last_version = 0
+
+    def warm(self) -> None:
+        """Make what the first requests would wait for. What cannot be made now, they make themselves."""
+        for endpoint in self._endpoints:
+            if endpoint.warm is None:
+                continue
+            try:
+                with self._open_view() as view:
+                    endpoint.warm(view, self._clock())
+            except Exception as error:  # whatever it is, a request that needs it will meet it and say so
+                log.warning("not warmed", path=endpoint.path, reason=str(error))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from almanac.api.access import Exit
 from almanac.api.brief_records import BriefReading
@@ -17,13 +19,23 @@ from almanac.api.screening import Held, Lined, lined
 from almanac.domain.periods import add_months, end_of, freshness
 from almanac.domain.reference import Entity
 from almanac.reports import briefs
-from almanac.reports.brief_measures import Measure, Section
+from almanac.reports.brief_measures import SECTIONS, Measure, Section
 from almanac.reports.brief_sentences import Reading, Standing
 from almanac.store import history
 from almanac.store.directory import SeriesInfo, SeriesRights
 from almanac.store.fragments import shortest
+from almanac.store.reading import View
 
 _DECADE_MONTHS = 120
+
+
+class Moment(NamedTuple):
+    """A state of the data as known at a moment. `as_of` in unix seconds; None: now. `today`: what freshness is judged by."""
+
+    view: View
+    version: int
+    as_of: int | None
+    today: date
 
 
 class Peer(NamedTuple):
@@ -35,6 +47,8 @@ class Peer(NamedTuple):
     frequency: str
     known: int
     curve: str | None
+    #: Last day of its period.
+    end: date
 
 
 class Measured(NamedTuple):
@@ -55,19 +69,68 @@ class Gathered(NamedTuple):
 
 
 class Peers:
-    """What the readings of all countries are at one state of the data and one moment; measure by measure, as asked for."""
+    """What the readings of all countries are at one moment; measure by measure, as asked for. No plan cuts them."""
 
     def __init__(self, entities: Sequence[Entity]) -> None:
         self.entities = tuple(entities)
         self.row = {entity.id: row for row, entity in enumerate(self.entities)}
         self._fresh: dict[str, tuple[Peer, ...]] = {}
 
-    def fresh(self, slug: str, make: Callable[[], tuple[Peer, ...]]) -> tuple[Peer, ...]:
-        """The peers of an indicator. Two threads may make them at once, and make the same."""
-        found = self._fresh.get(slug)
+    @classmethod
+    def at(cls, held: Held, moment: Moment) -> Peers:
+        """The peers of a moment, remembered."""
+        view = moment.view
+
+        def everyone() -> Peers:
+            return cls([one for one in view.directory.entities.values() if one.kind in {"country", "region"}])
+
+        # What they follow from: the data, the rights of now, the moment, and the day because of freshness.
+        key = ("brief peers", view.epoch, view.version, view.directory.reference, moment.version, moment.as_of, moment.today)  # fmt: skip
+        return held.once(key, everyone)
+
+    def numbers(self, held: Held) -> npt.NDArray[np.int32]:
+        """The small numbers of the entities."""
+        return held.readings.numbers(one.id for one in self.entities)
+
+    def fresh(self, held: Held, moment: Moment, measure: Measure) -> tuple[Peer, ...]:
+        """Every country's fresh public reading of a measure. Two threads may make them at once, and make the same."""
+        found = self._fresh.get(measure.slug)
         if found is None:
-            found = self._fresh[slug] = make()
+            found = self._fresh[measure.slug] = tuple(self._made(held, moment, measure))
         return found
+
+    def _made(self, held: Held, moment: Moment, measure: Measure) -> Iterator[Peer]:
+        directory = moment.view.directory
+        held_column = held.readings.column(moment.view, measure.slug, version=moment.version, as_of=moment.as_of)
+        places = held_column.rows(self.numbers(held))
+        column = Lined(held_column, places, np.append(held_column.values, np.nan)[places])
+        for row, entity in enumerate(self.entities):
+            value = float(column.values[row])
+            if entity.kind != "country" or value != value or (measure.own_bank and shares(entity)):  # noqa: PLR0124 - NaN
+                continue
+            series, end = directory.series(column.series(row)), column.end(row)
+            if _freshness(moment, series, end) == "fresh":
+                spec = series.spec
+                yield Peer(
+                    entity.id, value, column.unit(row), spec.frequency.value, column.known(row), spec.curve_type, end
+                )
+
+
+def _freshness(moment: Moment, series: SeriesInfo, end: date) -> str:
+    """As the row would say. The latest reading is of its series' newest period, so that need not be looked up."""
+    spec = series.spec
+    if spec.discontinued or spec.judged_by_fetch:
+        return moment.view.freshness(series, moment.version, moment.as_of, moment.today)
+    return freshness(end, moment.today, spec.allowance_days or spec.frequency.allowance_days)
+
+
+def prepare(held: Held, moment: Moment) -> None:
+    """Make what is the same for the briefs of all countries at a moment."""
+    peers = Peers.at(held, moment)
+    for section in SECTIONS:
+        for measure in section.measures:
+            if measure.slug in moment.view.directory.indicators:
+                peers.fresh(held, moment, measure)
 
 
 class Gatherer:
@@ -77,16 +140,9 @@ class Gatherer:
         self._held, self._ctx, self._entity = held, ctx, entity
         self._exit = Exit.of(ctx)
         self._as_of: int | None = ctx.params["as_of"]
-        self._today = day_of(ctx.as_of)
-        view = ctx.view
-        # What peers follow from: the data, the rights of now, the moment, and what the plan reaches.
-        key = ("brief peers", view.epoch, view.version, view.directory.reference, ctx.version, self._as_of, ctx.window_start, self._today)  # fmt: skip
-        self._peers: Peers = held.once(key, self._everyone)
-        self._numbers = held.readings.numbers(one.id for one in self._peers.entities)
-
-    def _everyone(self) -> Peers:
-        there = self._ctx.view.directory.entities.values()
-        return Peers([one for one in there if one.kind in {"country", "region"}])
+        self._moment = Moment(ctx.view, ctx.version, self._as_of, day_of(ctx.as_of))
+        self._peers = Peers.at(held, self._moment)
+        self._numbers = self._peers.numbers(held)
 
     def gather(self, section: Section, *, own_bank: bool) -> Gathered:
         """The readings of a section, in the order of its measures."""
@@ -174,34 +230,13 @@ class Gatherer:
         if not measure.ranked or fresh != "fresh" or self._entity.kind != "country":
             return []
         spec = series.spec
-        peers = self._peers.fresh(measure.slug, lambda: self._fresh(measure))
         return [
-            one for one in peers if one.unit == spec.unit and (measure.instant or one.frequency == spec.frequency.value)
+            one
+            for one in self._peers.fresh(self._held, self._moment, measure)
+            if one.unit == spec.unit
+            and (measure.instant or one.frequency == spec.frequency.value)
+            and self._reached_day(one.end)
         ]
-
-    def _fresh(self, measure: Measure) -> tuple[Peer, ...]:
-        """Every country's fresh public reading."""
-        directory = self._ctx.view.directory
-        column = lined(self._held, self._ctx, measure.slug, self._numbers)
-        found = []
-        for row, entity in enumerate(self._peers.entities):
-            value = float(column.values[row])
-            if entity.kind != "country" or value != value or (measure.own_bank and shares(entity)):  # noqa: PLR0124 - NaN
-                continue
-            series = directory.series(column.series(row))
-            if self._freshness(series, column.end(row)) == "fresh":
-                spec = series.spec
-                found.append(
-                    Peer(entity.id, value, column.unit(row), spec.frequency.value, column.known(row), spec.curve_type)
-                )
-        return tuple(found)
-
-    def _freshness(self, series: SeriesInfo, end: date) -> str:
-        """As the row would say. The latest reading is of its series' newest period, so that need not be looked up."""
-        spec = series.spec
-        if spec.discontinued or spec.judged_by_fetch:
-            return self._exit.freshness(series)
-        return freshness(end, self._today, spec.allowance_days or spec.frequency.allowance_days)
 
 
 def shares(entity: Entity) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
@@ -10,14 +9,14 @@ from dataclasses import replace
 
 import msgspec
 
-from almanac.api.brief_readings import Gathered, Gatherer, shares
+from almanac.api.brief_readings import Gathered, Gatherer, Moment, prepare, shares
 from almanac.api.brief_records import Brief, BriefSection
 from almanac.api.endpoint import Context, Endpoint, Item
 from almanac.api.errors import ApiError, quoted
 from almanac.api.event_records import Event
 from almanac.api.events import records as event_records
 from almanac.api.filters import AS_OF
-from almanac.api.params import DAY_SECONDS
+from almanac.api.params import DAY_SECONDS, day_of
 from almanac.api.releases import recent
 from almanac.api.screening import Held
 from almanac.domain.observations import wire_time
@@ -26,6 +25,7 @@ from almanac.reports import briefs
 from almanac.reports.brief_measures import SECTIONS, Section
 from almanac.reports.brief_sentences import Reading
 from almanac.store import events
+from almanac.store.reading import View
 from almanac.store.series import of_indicator
 
 #: Briefs remembered whole, some twenty kilobytes each.
@@ -64,6 +64,10 @@ class Briefs:
             while len(self._made) > _HELD:
                 self._made.popitem(last=False)
         return Item(made)
+
+    def warm(self, view: View, now: int) -> None:
+        """Line up the readings of all countries as they are now: the same for the briefs of all."""
+        prepare(self._held, Moment(view, view.version, None, day_of(now)))
 
     def _written(self, ctx: Context, entity: Entity) -> bytes:
         gatherer = Gatherer(self._held, ctx, entity)
@@ -161,26 +165,22 @@ def _upcoming(ctx: Context, entity: Entity) -> tuple[list[Event], list[int]]:
     """
     asked = ctx.params["as_of"]
     start = ctx.now - ctx.now % DAY_SECONDS if asked is None else asked + 1
-    walks = []
-    for category in _OFFICIAL:
-        for status in _COMING:
-            wanted = events.Wanted(category=category, status=status, countries=(entity.id,), occurred_from=start)
-            found, _ = events.page(
-                ctx.view.db,
-                wanted,
-                version=ctx.version,
-                known_by=ctx.as_of,
-                descending=False,
-                after=None,
-                limit=_EVENTS,
-            )
-            walks.append([one for one in found if one.entity in {None, entity.id}])
-    chosen = list(heapq.merge(*walks, key=lambda one: (one.occurred_at, one.event)))[:_EVENTS]
+    chosen = events.coming(
+        ctx.view.db,
+        entity.id,
+        start,
+        categories=_OFFICIAL,
+        statuses=_COMING,
+        version=ctx.version,
+        known_by=ctx.as_of,
+        limit=_EVENTS,
+    )
     return event_records(ctx, chosen), [one.known_at for one in chosen]
 
 
 def endpoint(held: Held) -> Endpoint:
     """The brief of a country."""
+    made = Briefs(held)
     return Endpoint(
         path="/briefs/{country}",
         operation_id="getCountryBrief",
@@ -189,7 +189,8 @@ def endpoint(held: Held) -> Endpoint:
         "written by rule from the latest readings: every number in a text is one of them. Ranks are among countries, 1 the "
         "highest value; ranks and percentiles are over public values only. Then the next official events and the newest "
         "releases. By ISO-2, ISO-3, id or slug; EUR for the euro area.",
-        handler=Briefs(held).brief,
+        handler=made.brief,
+        warm=made.warm,
         scope="analytics:read",
         params=(AS_OF,),
         kind="item",

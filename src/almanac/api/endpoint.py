@@ -121,6 +121,9 @@ class Endpoint:
     heavy: Callable[[dict[str, Any]], bool] = lambda _: False
     #: The answer depends on nothing but the query, the data, the account's window and the day: it may be kept.
     cached: bool = False
+    #: Makes what the first request would wait for, from an open view, at a moment of the data's clock (unix seconds).
+    #: Called once when the service starts, in a thread.
+    warm: Callable[[Any, int], None] | None = None
     tag: str = ""
     #: Every parameter by name, the common ones included.
     by_name: dict[str, Param] = field(init=False, repr=False, compare=False)

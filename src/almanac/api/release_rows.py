@@ -85,7 +85,7 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
     span = (lowest, highest_key(end_of(period)))
     found = store.known(ctx.view.db, series.topic, series.number, span, ctx.version, latest)
     mine = [row for row in found if row[0] == period and not row[3] & FORECAST]
-    first = next((row[1] for row in mine if row[2] is not None), None)
+    first = _stated(mine)
     if first is None:
         return None
     at = latest if since is None else max(since, first)
@@ -97,7 +97,7 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
         observation = cover(series.id, period, shown[1])
     else:
         figures = report.figures(
-            (report.Point(row[0], row[1], row[2]) for row in found),
+            [row[:3] for row in found],
             period,
             before,
             first,
@@ -108,6 +108,16 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
         observation = observation_id(series.id, period, shown[1], shown[2], None)
     known = max([shown[1], *(row[1] for row in found if row[0] == before and row[1] <= at)])
     return _Read(series, rights, first, known, figures, observation, before)
+
+
+def _first(ctx: Context, series: SeriesInfo, period: int, *, by: int) -> int | None:
+    """Knowledge time of the first number of a cell, of those known by a moment; None where there is none."""
+    found = store.known(ctx.view.db, series.topic, series.number, (period, period), ctx.version, by)
+    return _stated([row for row in found if not row[3] & FORECAST])
+
+
+def _stated(mine: list[tuple[int, int, float | None, int, int]]) -> int | None:
+    return next((row[1] for row in mine if row[2] is not None), None)
 
 
 def _before(
@@ -139,10 +149,9 @@ def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
             continue
         if ctx.window_start is not None and end_of(period) < ctx.window_start:
             return None
-        first = read(ctx, head, period, since=None, by=ctx.at)
-        if first is None:
+        since = _first(ctx, head, period, by=ctx.at)
+        if since is None:
             continue
-        since = first.first
         shown = [
             (slug, one)
             for slug in release.indicators

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from almanac.domain.periods import Frequency, Period, end_of
+from almanac.domain.periods import Frequency, Period, end_of, lowest_key
 from almanac.reports.wording import span
 
 YEARS = 10
@@ -79,7 +79,14 @@ def window_begins(period: int) -> date:
 
 
 def figures(
-    points: Iterable[Point], period: int, before: int | None, first: int, at: int, *, vintages: bool, level_free: bool
+    points: Iterable[Point | tuple[int, int, float | None]],
+    period: int,
+    before: int | None,
+    first: int,
+    at: int,
+    *,
+    vintages: bool,
+    level_free: bool,
 ) -> Figures:
     """
     Numbers of the reading of a period, as known at `at`; `first` is when the release made it known.
@@ -92,32 +99,25 @@ def figures(
     years before the reading's own period, as known at `at`; None below LEAST values, where sd is 0, or if the numbers are
     not `level_free`.
     """
-    earlier: dict[int, Point] = {}
-    known: dict[int, Point] = {}
-    for point in points:
-        if point.known <= at and (point.period not in known or point.known > known[point.period].known):
-            known[point.period] = point
-        if (
-            point.period == before
-            and point.known < first
-            and (before not in earlier or point.known > earlier[before].known)
-        ):
-            earlier[before] = point
-    actual = known[period].value if period in known else None
-    now = known[before].value if before is not None and before in known else None
-    was = earlier[before].value if before is not None and before in earlier else None
+    # Hundreds of points for each reading of each summary: pairs (knowledge time, value), and keys instead of days.
+    earlier: tuple[int, float | None] | None = None
+    known: dict[int, tuple[int, float | None]] = {}
+    for of, when, value in points:
+        if when <= at and (of not in known or when > known[of][0]):
+            known[of] = (when, value)
+        if of == before and when < first and (earlier is None or when > earlier[0]):
+            earlier = (when, value)
+    actual = known[period][1] if period in known else None
+    now = known[before][1] if before is not None and before in known else None
+    was = None if earlier is None else earlier[1]
     previous = now if was is None or not vintages else was
     revised = now if vintages and was is not None and now is not None and now != was else None
     base = previous if revised is None else revised
     change = actual - base if actual is not None and base is not None else None
     z_score = percentile = None
     if actual is not None and level_free:
-        begins = window_begins(period)
-        among = [
-            one.value
-            for one in known.values()
-            if one.value is not None and one.period < period and end_of(one.period) >= begins
-        ]
+        begins = lowest_key(window_begins(period))
+        among = [value for of, (_, value) in known.items() if value is not None and begins <= of < period]
         z_score, percentile = place(actual, among)
     return Figures(actual, previous, revised, change, z_score, percentile)
 

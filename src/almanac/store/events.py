@@ -143,6 +143,29 @@ def page(
     return found[:limit], [last.occurred_at, last.event]
 
 
+def coming(
+    db: apsw.Connection,
+    country: str,
+    since: int,
+    *,
+    categories: Iterable[str],
+    statuses: Iterable[str],
+    version: int,
+    known_by: int,
+    limit: int,
+) -> list[EventState]:
+    """
+    The next events of a country or region itself, not of its companies, from a moment on (unix seconds), soonest first.
+
+    Their latest states known by a moment, as `page` gives them, in one walk.
+    """
+    walk = _Walk((_KNOWN,), (version, known_by), descending=False, limit=limit)
+    walk = walk.test("x.country = ? AND x.occurred_at >= ?", country, since)
+    walk = walk.test("(x.entity IS NULL OR x.entity = x.country)")
+    walk = walk.among("x.category", categories).among("x.status", statuses)
+    return [_state(row) for row in walk.rows(db)[:limit]]
+
+
 def _place(row: Sequence[Any]) -> tuple[Any, Any]:
     return row[_OCCURRED], row[0]
 

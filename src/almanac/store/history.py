@@ -46,10 +46,13 @@ def _walk(view: View, series: SeriesInfo, low: int, high: int, version: int, as_
     """Numbers of the periods between two keys, inclusive, newest first."""
     known_by = _EVER if as_of is None else as_of
     values = (series.topic, series.number, low, high, version, known_by)
+    # Ten years of a series have few lineages, mostly one.
+    shut: dict[int, bool] = {}
     for period, value, lineage, flags, known in view.db.execute(_STATES, values):
         if value is not None and not flags & FORECAST:
-            shut = view.directory.row_rights(series, lineage).withheld
-            yield Past(period, value, known, lineage, shut)
+            if lineage not in shut:
+                shut[lineage] = view.directory.row_rights(series, lineage).withheld
+            yield Past(period, value, known, lineage, shut[lineage])
 
 
 #: The last state of each period: where `max` picks a row, SQLite takes the other columns from it.
