@@ -352,19 +352,3 @@ def test_the_publishers_own_files(run):
     not_read = {line.split(" ")[2].rstrip(":") for line in first.stderr.splitlines() if line.startswith("not read ")}
     assert len(not_read) == sum(figures[2] for figures in summary(first).values())
     assert any("api.fiscaldata.treasury.gov" in address for address in not_read)
-
-
-@pytest.mark.slow
-def test_the_simulated_world_loads_once(run):
-    first = summary(run("sandbox"))
-    assert {tuple(figures[2:5]) for figures in first.values()} == {(0, 0, 0)}
-    assert set(first) == {
-        "sandbox-us-treasury-par", "sandbox-mof-japan", "sandbox-fred", "sandbox-licensed", "sandbox-bls-calendar",
-        "sandbox-central-bank-calendars", "sandbox-sec",
-    }  # fmt: skip
-    before = coverage(run)
-    assert before["countries"] == 35
-    assert before["companies"] >= 300
-    again = summary(run("sandbox", ALMANAC_NOW="2026-11-20T23:00:00Z"))
-    assert again == {name: [0, figures[0], 0, 0, 0, 0, 0] for name, figures in first.items()}
-    assert {**coverage(run), "lastIngestedAt": None} == {**before, "lastIngestedAt": None}
