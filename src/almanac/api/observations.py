@@ -6,6 +6,7 @@ from typing import Any
 
 from almanac.api.access import Exit
 from almanac.api.endpoint import Context, Endpoint, Listing
+from almanac.api.errors import refuse
 from almanac.api.filters import (
     AS_OF,
     COUNTRY,
@@ -22,6 +23,7 @@ from almanac.api.filters import (
 )
 from almanac.api.params import Param
 from almanac.api.records import DerivedObservation, Observation
+from almanac.store.changes import Changes
 from almanac.store.latest import latest
 from almanac.store.selection import INDEXED, Selection
 
@@ -88,6 +90,25 @@ def vintages(ctx: Context) -> Listing:
     return Listing(Exit.of(ctx).rows(rows, lineage=True), following)
 
 
+def changes(ctx: Context) -> Listing:
+    """Cells that are served otherwise than at an earlier data version."""
+    params, newest = ctx.params, ctx.version
+    since = params["since"]
+    if since > newest:
+        allowed = {"minimum": 0, "maximum": newest}
+        raise refuse(
+            "since", f"must be a data version up to the present one, {newest}, not {since}", allowed, code="range"
+        )
+    found = Changes(ctx.view, selection(ctx, None), since, newest, params["as_of"])
+    rows, following = found.page(
+        every=params["sources"] == "all",
+        descending=params["order"] == "desc",
+        after=ctx.after,
+        limit=params["limit"],
+    )
+    return Listing(Exit.of(ctx).rows(rows, lineage=True), following)
+
+
 def latest_readings(ctx: Context) -> Listing:
     """The latest reading per indicator and entity."""
     params, exit_ = ctx.params, Exit.of(ctx)
@@ -117,6 +138,11 @@ def _long(values: dict[str, Any]) -> bool:
     tested = _TESTED if sort == "topic" else _TESTED_BY_COLUMN
     return sort not in INDEXED or any(values[name] is not None for name in tested)
 
+
+SINCE = Param(
+    "since", "Data version of an earlier answer, from its x-data-version; 0 lists all that is served.", "integer",
+    required=True, minimum=0, example="0",
+)  # fmt: skip
 
 ENDPOINTS = (
     Endpoint(
@@ -172,6 +198,24 @@ ENDPOINTS = (
         kind="list",
         cached=True,
         heavy=_long,
+        record=DerivedObservation,
+        dated=True,
+        tag="Observations",
+    ),
+    Endpoint(
+        path="/observations/changes",
+        operation_id="listChanges",
+        summary="Cells that changed since a data version",
+        description="What is served now of every cell that was served otherwise at an earlier data version. A cell that is "
+        "served no more has no value and metadata.withdrawn true. A change of rights, of unit or of the order of sources "
+        "lists all cells it concerns.",
+        handler=changes,
+        scope="macro:read",
+        params=(SINCE, *OBSERVATION_FILTERS),
+        kind="list",
+        cached=True,
+        # How far back it reaches is not told by the parameters.
+        heavy=lambda _: True,
         record=DerivedObservation,
         dated=True,
         tag="Observations",

@@ -9,6 +9,7 @@ import apsw
 import msgspec
 
 from almanac.store import sqlite
+from almanac.store.dependents import of_sources
 from almanac.store.vintages import Batch
 
 
@@ -30,6 +31,7 @@ def sync(
     moved = _orders_to_write(db, orders)
     if not wanted and not moved:
         return
+    batch.restate(of_sources(db, _restated(db, wanted)))
     for kind, identifier, body in wanted:
         if body is None:
             db.execute("DELETE FROM record WHERE kind = ? AND id = ?", (kind, identifier))
@@ -53,6 +55,26 @@ def _records_to_write(
                 found.append((kind, identifier, body))
         found.extend((kind, identifier, None) for identifier in held)
     return found
+
+
+def _restated(db: apsw.Connection, wanted: Sequence[tuple[str, str, str | None]]) -> set[str]:
+    """Sources of which rows say something else once these records are written: their rights, their owner, their page."""
+    found: set[str] = set()
+    for kind, identifier, body in wanted:
+        if kind == "consent":
+            found.add(identifier)
+        elif kind == "source":
+            held: str | None = db.execute("SELECT body FROM record WHERE kind = 'source' AND id = ?", (identifier,)).get
+            if held is None or body is None or _shown(held) != _shown(body):
+                found.add(identifier)
+    return found
+
+
+def _shown(body: str) -> list[object]:
+    """What a source's record puts into its rows; the name is in the reason of one that is withheld."""
+    # Not read as a `Source`: the one held may have been written by another version of the program.
+    record = msgspec.json.decode(body)
+    return [record.get(name) for name in ("rights", "provider", "homepage", "name", "simulated")]
 
 
 def _orders_to_write(db: apsw.Connection, orders: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:

@@ -21,6 +21,7 @@ from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store import sqlite
 from almanac.store.covered import series_hash
+from almanac.store.dependents import NOTE_SQL, note_whole
 from almanac.store.fragments import marked
 from almanac.store.numbers import lead, number_of
 from almanac.store.sqlite import OPEN
@@ -52,6 +53,8 @@ class Batch:
         self._cause = cause
         self._handles: dict[str, Handle] = {}
         self._changed = False
+        #: Series of which all rows say something else from this version on, whether they move or not.
+        self._restated: set[int] = set()
 
     def __enter__(self) -> Self:
         self._db.execute("BEGIN IMMEDIATE")
@@ -65,6 +68,8 @@ class Batch:
             return
         try:
             if self._changed:
+                if self._restated:
+                    note_whole(self._db, self.version, self._restated)
                 self._db.execute("INSERT INTO version VALUES(?, ?, ?)", (self.version, self._now, self._cause))
                 sqlite.set_meta(self._db, "version", str(self.version))
             self._db.execute("COMMIT")
@@ -81,6 +86,10 @@ class Batch:
     def touch(self) -> None:
         """Make this write a data version although no row moves (rights, order, reference records)."""
         self._changed = True
+
+    def restate(self, series: Iterable[int]) -> None:
+        """Let all cells of these series, and of those computed from them, count as changed (rights, unit, lineage)."""
+        self._restated.update(series)
 
     # -- series -----------------------------------------------------------------------------------------------------
 
@@ -109,6 +118,7 @@ class Batch:
             handle = Handle(found[0], spec.id, found[1], allowance, False, found[3])
             if found[2] != body or found[3] != lineage:
                 self._db.execute("UPDATE series SET spec = ?, lineage = ? WHERE series = ?", (body, lineage, found[0]))
+                self.restate([found[0]])
                 self._reference_changed()
         self._handles[spec.id] = handle
         return handle
@@ -144,6 +154,8 @@ class Batch:
             self._db.execute(
                 "UPDATE series SET exposure = ?, reason = ? WHERE series = ?", (int(exposure), reason, series.number)
             )
+            if not series.is_new:
+                self.restate([series.number])
             self._reference_changed()
 
     def _reference_changed(self) -> None:
@@ -287,6 +299,7 @@ class Batch:
         if not changed:
             return changed
         self._changed = True
+        self._db.execute(NOTE_SQL, (topic, version, changed[0], changed[-1]))
         if closed:
             self._db.executemany(_CLOSE_NEW, closed)
             self._db.executemany(_CLOSE, closed)

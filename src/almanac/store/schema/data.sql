@@ -52,6 +52,13 @@ CREATE INDEX vintages_known ON vintages(known_at);  -- lists by observedAt as of
 -- Lists by periodEnd as of a past moment, in sixteen parts, each in order (almanac.store.lists).
 CREATE INDEX vintages_end ON vintages((topic >> 3 & 15), (period >> 14));
 
+-- Where cells changed: for each topic and data version the span of their periods. High 4611686018427387904: all cells of
+-- the topic, whose rights, unit or lineage are others (almanac.store.dependents). Never dropped: changes of any age are asked for.
+CREATE TABLE change(
+  topic INTEGER NOT NULL, version INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
+  PRIMARY KEY(topic, version)) WITHOUT ROWID, STRICT;
+CREATE INDEX change_version ON change(version);
+
 -- The latest vintage of each cell, already written for the wire as marked text (almanac.store.fragments).
 CREATE TABLE current(
   topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL,
