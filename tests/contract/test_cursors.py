@@ -41,6 +41,7 @@ WALKS = [
     ("/derived-observations", {"indicator_id": "yield_slope_2s10s,yield_10y_change_1y"}),
     ("/derived-observations", {"sort": "period_end", "order": "desc", "as_of": "2026-11-19"}),
     ("/observations/vintages", {"indicator_id": "gov_yield_10y", "sources": "all"}),
+    ("/observations/changes", {"since": "0", "indicator_id": "gov_yield_10y", "sources": "all"}),
     ("/observations/latest", {"country": "USA"}),
 ]
 
