@@ -245,7 +245,7 @@ def _later(column: str) -> str:
 _TOUCHED = (
     "WITH touched(topic, low, high) AS MATERIALIZED (SELECT topic, min(low), max(high) FROM ("
     f"SELECT topic, low, high FROM change WHERE {_later('version')} UNION ALL"
-    f" SELECT o.topic, 0, {WHOLE} FROM preference p JOIN topic o ON o.indicator = p.indicator WHERE {_later('p.from_version')}"
+    f" SELECT o.topic, 0, {WHOLE} FROM preference p CROSS JOIN topic o ON o.indicator = p.indicator WHERE {_later('p.from_version')}"
     ") GROUP BY topic)"
 )
 #: The same for one topic.
