@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from almanac.store import changes
+from almanac.store.fragments import value_of
 from almanac.store.selection import Selection
 from almanac.store.tidy import purge
 
@@ -135,8 +136,8 @@ def check(first, then, query, many):
             for name, row in found.items():
                 assert row.withdrawn == (name in gone)
                 if row.withdrawn:
-                    assert row.val == b',"valueNumeric":null,"valueText":null'
-                    assert b',"withdrawn":true' in row.extra
+                    assert value_of(row.marked) == (None, None)
+                    assert b',"withdrawn":true' in row.marked
                 else:
                     assert bytes_of(world, row) == now[name]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from almanac.store.dependents import WHOLE
-from almanac.store.fragments import MASKED, extra_part
+from almanac.store.fragments import marked
 from almanac.store.reading import Row, Selection, View
 from almanac.store.rows import BORROW, BORROWED, VINTAGE, Rows
 from almanac.store.selection import Query
@@ -212,8 +212,10 @@ class Changes:
             return self._rows.stated(after[2:])
         assert before is not None  # the caller found one or the other
         row = self._rows.stated(before[2:])
-        extra = extra_part(row.flags, row.released, before[_NOTE_AT], withdrawn=True).encode()
-        return row._replace(val=MASKED.encode(), extra=extra, withdrawn=True)
+        text = marked(
+            row.id, row.period, row.known, None, None, row.flags, row.released, row.ingested, before[_NOTE_AT]
+        )
+        return row._replace(marked=text, withdrawn=True)
 
     def _prefer(self, found: list[_Found], version: int) -> _Found:
         """The first in order of preference; a withheld row never wins over a public one."""
@@ -230,7 +232,7 @@ def _alive(found: _Found) -> bool:
 
 def _shown(row: Row) -> tuple[Any, ...]:
     """All that a row says beside what its series says."""
-    return row.series.number, row.lineage, row.val, row.frag, row.extra
+    return row.series.number, row.lineage, row.marked
 
 
 _NAMES = "t.indicator, t.entity, t.frequency, t.topic"
