@@ -110,6 +110,12 @@ PART: dict[str, Any] = {
         for slug, (letter, sources) in RAW.items()
         for source, countries in sources.items()
         for country in countries.split()
+    ]
+    + [
+        {
+            "source": BETA, "entity": "country_aaa", "frequency": "D", "indicator": "policy", "variant": "former",
+            "unit": "percent", "codes": [{"native": "policy.former", "name": "policy aaa, until then"}],
+        }
     ],
 }  # fmt: skip
 CATALOG: Catalog = build([PART])

@@ -106,9 +106,7 @@ def test_preferred_is_one_row_of_every_cell_and_withheld_only_where_all_are(resp
             if row.series.kind == "raw":
                 best = min(open_ones, key=lambda r: (*order, ALPHA, BETA, GAMMA).index(r.series.source.id))
             else:
-                best = min(
-                    open_ones, key=lambda r: directory.rank(r.series.spec.indicator, r.series.source.id, version)
-                )
+                best = min(open_ones, key=lambda r: directory.standing(r.series, version))
             assert row.id == best.id
             assert withheld[row.series.id] == all(withheld.values())
 

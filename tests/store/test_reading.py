@@ -192,6 +192,48 @@ def test_freshness_is_judged_by_the_newest_period_that_is_no_forecast(world):
     assert view.freshness(series, world.version, START, date(2025, 5, 1)) == "unknown"
 
 
+POLICY = Selection(indicators=("policy",))
+
+
+@pytest.fixture
+def variants(world):
+    """One source with two series of a topic."""
+    days = [Period.parse(text).key for text in ("2025-03-04", "2025-03-07")]
+    for day, native, value in ((1, "policy.aaa", 1.0), (2, "policy.former", 2.0), (3, "policy.aaa", 3.0)):
+        world.send([sent(BETA, day, (native, [Statement(key, value) for key in days], None))])
+    return world
+
+
+def walked(ask):
+    """All rows of a list whose pages have one row."""
+    rows, after = [], None
+    while True:
+        found, after = ask(after)
+        rows += found
+        if after is None:
+            return rows
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("as_of", [None, START + 9 * DAY_SECONDS])
+@pytest.mark.parametrize("sort", ["topic", "period_end", "observed_at", "released_at"])
+def test_pages_may_end_between_two_series_of_one_source(variants, sort, as_of, descending):
+    view = variants.view()
+    query = {"version": view.version, "as_of": as_of, "every": True, "sort": sort, "descending": descending}
+    rows = walked(lambda after: view.page(POLICY, after=after, limit=1, **query))
+    assert sorted(value_of(row.marked)[0] for row in rows) == [2.0, 2.0, 3.0, 3.0]
+    assert rows == view.page(POLICY, after=None, limit=9, **query)[0]
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_vintages_of_two_series_of_one_source_are_all_listed(variants, descending):
+    view = variants.view()
+    query = {"version": view.version, "as_of": START + 9 * DAY_SECONDS, "every": True, "descending": descending}
+    rows = walked(lambda after: view.cell_vintages(POLICY, after=after, limit=1, **query))
+    cell = [1.0, 3.0, 2.0]  # the main series first, each in the order of knowledge
+    assert [value_of(row.marked)[0] for row in rows] == (cell * 2)[:: -1 if descending else 1]
+
+
 # -- the reader of a file -----------------------------------------------------------------------------------------------
 
 

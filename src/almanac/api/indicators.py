@@ -153,7 +153,7 @@ def _series(ctx: Context, exit_: Exit, counted: Counted) -> bytes:
     directory = ctx.view.directory
     info = directory.series(counted.number)
     rivals = [directory.series(number) for number in counted.rivals]
-    best = min(rivals, key=lambda s: (s.rights.withheld, directory.rank(s.spec.indicator, s.source.id, ctx.version)))
+    best = min(rivals, key=lambda s: (s.rights.withheld, directory.standing(s, ctx.version)))
     spec = info.spec
     head: bytes = msgspec.json.encode(
         {

@@ -222,8 +222,7 @@ class Changes:
         return min(found, key=lambda one: self._directory.merit(one[_SERIES_AT], one[_LINEAGE_AT], version))
 
     def _rank(self, row: Row) -> tuple[int, str, str]:
-        spec = row.series.spec
-        return (*self._directory.rank(spec.indicator, spec.source, self._version), spec.variant or "")
+        return self._directory.standing(row.series, self._version)
 
 
 def _alive(found: _Found) -> bool:

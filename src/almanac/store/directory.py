@@ -136,22 +136,26 @@ class Directory:
 
     # -- preference -------------------------------------------------------------------------------------------------
 
-    def rank(self, indicator: str, source: str, version: int) -> tuple[int, str]:
-        """Place of a source among those of an indicator, at a data version; lower is preferred."""
+    def rank(self, indicator: str, source: str, variant: str, version: int) -> tuple[int, str, str]:
+        """
+        Place of a source's series among those of an indicator, at a data version; lower is preferred. Of one source the
+        main series (variant "") stands before its variants.
+        """
         ranks: dict[str, int] = {}
         for from_version, order in self._orders.get(indicator, ()):
             if from_version <= version:
                 ranks = order
-        return (_LAST if source == MIXED_SOURCE else ranks.get(source, _UNNAMED), source)
+        return (_LAST if source == MIXED_SOURCE else ranks.get(source, _UNNAMED), source, variant)
 
     def merit(self, number: int, lineage: int, version: int) -> tuple[bool, int, str, str]:
-        """
-        What rows of one cell are chosen by, the least first: a withheld row never wins over a public one; then the order
-        of sources; of one source the main series before its variants.
-        """
+        """What rows of one cell are chosen by, the least first: a withheld row never wins over a public one; then `rank`."""
         series = self.series(number)
         withheld = self.row_rights(series, lineage).withheld
-        return (withheld, *self.rank(series.spec.indicator, series.source.id, version), series.spec.variant or "")
+        return (withheld, *self.standing(series, version))
+
+    def standing(self, series: SeriesInfo, version: int) -> tuple[int, str, str]:
+        """`rank` of a series. No two of one topic have the same."""
+        return self.rank(series.spec.indicator, series.source.id, series.spec.variant or "", version)
 
     # -- series -----------------------------------------------------------------------------------------------------
 

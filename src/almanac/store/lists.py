@@ -84,11 +84,11 @@ class Lists:
             alive = [row for row in candidates if not row.withdrawn]
             for row in sorted(alive, key=lambda r: self._rank(r, version), reverse=descending):
                 if place is not None and place[:4] == (*key, period):
-                    there = self._directory.rank(key[0], place.source or "", version)
+                    there = self._directory.rank(key[0], place.source, place.variant, version)
                     here = self._rank(row, version)
                     if here <= there if not descending else here >= there:
                         continue
-                yield row, [*key, period, row.series.source.id]
+                yield row, [*key, period, *_name(row)]
 
     def cell_vintages(
         self,
@@ -120,7 +120,7 @@ class Lists:
             history.sort(key=lambda r: (self._rank(r, version), r.known, r.ingested, r.id), reverse=descending)
             for row in history:
                 if place is not None and place[:4] == (*key, period) and place.known is not None:
-                    there = (self._directory.rank(key[0], place.source or "", version), place.known)
+                    there = (self._directory.rank(key[0], place.source, place.variant, version), place.known)
                     here = (self._rank(row, version), row.known)
                     if here <= there if not descending else here >= there:
                         continue
@@ -129,7 +129,7 @@ class Lists:
                 if len(rows) == limit:
                     return rows, last
                 rows.append(row)
-                last = [*key, period, row.series.source.id, row.known]
+                last = [*key, period, *_name(row), row.known]
         return rows, None
 
     def _cells(
@@ -259,11 +259,11 @@ class Lists:
             rows.sort(key=lambda pair: self._rank(pair[0], version), reverse=descending)
             for row, place in rows:
                 if resumed and after is not None:
-                    there = self._directory.rank(row.series.spec.indicator, after[5], version)
+                    there = self._directory.rank(row.series.spec.indicator, after[5], after[6], version)
                     here = self._rank(row, version)
                     if here <= there if not descending else here >= there:
                         continue
-                yield row, [*place, row.series.source.id]
+                yield row, [*place, *_name(row)]
             return
         if resumed:
             return
@@ -309,12 +309,17 @@ class Lists:
 
     # -- choice -----------------------------------------------------------------------------------------------------
 
-    def _rank(self, row: Row, version: int) -> tuple[int, str]:
-        return self._directory.rank(row.series.spec.indicator, row.series.source.id, version)
+    def _rank(self, row: Row, version: int) -> tuple[int, str, str]:
+        return self._directory.standing(row.series, version)
 
     def _prefer(self, rows: list[Row], version: int) -> Row:
         """The first in order of preference; a withheld row never wins over a public one."""
         return min(rows, key=lambda row: self._directory.merit(row.series.number, row.lineage, version))
+
+
+def _name(row: Row) -> tuple[str, str]:
+    """What tells a series from the others of its cell, in a cursor: a source may have several."""
+    return row.series.source.id, row.series.spec.variant or ""
 
 
 def _tables(rows: str, index: str | None, *, narrow: bool) -> str:

@@ -43,7 +43,9 @@ class Place(NamedTuple):
     entity: str
     frequency: str
     period: int
-    source: str | None = None
+    source: str = ""
+    #: Of that source; "" is its main series.
+    variant: str = ""
     #: Knowledge time of the last vintage given: one series has one open vintage of a cell at a time.
     known: int | None = None
 
