@@ -73,6 +73,7 @@ def verify(world: World, checked: Checked) -> Iterator[str]:
             if one.told != counted[number]:
                 yield f"series {one.id}: says {one.told} of itself, its rows say {counted[number]}"
         yield from _ids(world)
+        yield from _changes(world)
         yield from _derived(world)
 
 
@@ -222,6 +223,12 @@ def _current(series: str, period: int, last: Vintage, found: Sequence[Sequence[A
             yield f"current has {name} {held!r}, its last vintage gives {want!r}"
 
 
+def _changes(world: World) -> Iterator[str]:
+    """What /observations/changes goes by must name every cell and version in which a vintage came or ended."""
+    for name, period, version in world.db.execute(_UNNOTED):
+        yield f"series {name}, {_period(period)}: that it changed in version {version} was not noted"
+
+
 def _ids(world: World) -> Iterator[str]:
     twice = world.db.execute(
         f"SELECT hash, count(*) FROM vintages WHERE to_version = {OPEN} GROUP BY hash HAVING count(*) > 1"
@@ -289,6 +296,12 @@ def _told(vintages: Sequence[Vintage]) -> str:
     return msgspec.json.encode([(v.known, v.value, v.text, v.flags, v.released, v.ingested) for v in vintages]).decode()
 
 
+_UNNOTED = (
+    "SELECT s.id, v.period, v.version FROM (SELECT topic, period, series, from_version AS version FROM vintages UNION ALL"
+    f" SELECT topic, period, series, to_version FROM vintages WHERE to_version < {OPEN}) v JOIN series s USING(series)"
+    " LEFT JOIN change c ON c.topic = v.topic AND c.version = v.version"
+    " WHERE c.version IS NULL OR v.period NOT BETWEEN c.low AND c.high"
+)
 _OPEN = (
     "SELECT topic, period, series, known_at, value, text, flags, released_at, ingested_at, payload, note, lineage, hash"
     f" FROM vintages WHERE to_version = {OPEN} ORDER BY topic, period, series, known_at"
