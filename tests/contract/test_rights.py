@@ -233,7 +233,8 @@ def test_etag_and_rows_do_not_depend_on_a_withheld_value(own):
     one = own.get("/observations", indicator=RAW)
     with own.world() as world, world.batch("test"):
         changed = world.db.execute(
-            'UPDATE current SET val = CAST(\',"valueNumeric":99.5,"valueText":null\' AS BLOB) WHERE series ='
+            "UPDATE current SET marked = CAST(substr(marked, 1, instr(marked, x'01')) || ',\"valueNumeric\":99.5,\"valueText\":null'"
+            " || substr(marked, instr(marked, x'02')) AS BLOB) WHERE series ="
             " (SELECT series FROM series WHERE id = 'fred:country_usa:high_yield_spread:D') RETURNING 1"
         ).fetchall()
     assert len(changed) == len(DAILY)

@@ -70,7 +70,7 @@ EVERYTHING = (
         f" WHERE v.to_version = {OPEN} ORDER BY 1, 2, 3"
     ),
     (
-        "SELECT s.id, c.period, c.marked FROM current c JOIN series s USING(series)"
+        "SELECT s.id, c.period, substr(c.marked, 8, 30), c.known_at FROM current c JOIN series s USING(series)"
         f" WHERE c.to_version = {OPEN} ORDER BY 1, 2"
     ),
     f"SELECT entity, kind, frequency, period, known_at, body FROM statement WHERE to_version = {OPEN} ORDER BY 1, 2, 3, 4, 5",
