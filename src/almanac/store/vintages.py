@@ -8,6 +8,7 @@ so ids, versions and ingestion times stay.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ from typing import Any, NamedTuple, Self
 import apsw
 import msgspec
 
+from almanac.domain.memory import uncollected
 from almanac.domain.observations import FORECAST, Statement, Vintage, digest, spelled
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
@@ -53,15 +55,21 @@ class Batch:
         self._cause = cause
         self._handles: dict[str, Handle] = {}
         self._changed = False
+        self._uncollected = contextlib.ExitStack()
         #: Series of which all rows say something else from this version on, whether they move or not.
         self._restated: set[int] = set()
 
     def __enter__(self) -> Self:
         self._db.execute("BEGIN IMMEDIATE")
         self.version = int(sqlite.meta(self._db, "version") or 0) + 1
+        self._uncollected.enter_context(uncollected())
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        with self._uncollected:
+            self._end(kind)
+
+    def _end(self, kind: type[BaseException] | None) -> None:
         if kind is not None:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
