@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import data, report, store
+from bench import briefs, data, report, store
 from bench.contenders import Contender, contenders
 from bench.load import LoadError
 
@@ -22,7 +22,7 @@ _WARM_SECONDS = 1.0
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line. Bounds keep a slip of the finger from running for a day."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure Almanac beside its peers.")
-    parser.add_argument("what", nargs="?", choices=["pages", "store"], help="what to measure; nothing: both")
+    parser.add_argument("what", nargs="?", choices=["pages", "store", "briefs"], help="what to measure; nothing: all")
     parser.add_argument("--observations", type=int, default=1_000_000, help="rows of the store (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=7, choices=range(1, 101), metavar="1..100")
     parser.add_argument("--seconds", type=float, default=3.0, help="of each contender in each round")
@@ -34,7 +34,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     chosen = parser.parse_args(words)
     if not 0.1 <= chosen.seconds <= 600:
         parser.error("--seconds must lie between 0.1 and 600")
-    if not chosen.without_peers and chosen.what != "store" and not chosen.peers.exists():
+    if not chosen.without_peers and chosen.what in {None, "pages"} and not chosen.peers.exists():
         parser.error(f"there is no {chosen.peers}; `make bench` makes it, --without-peers goes without")
     return chosen
 
@@ -112,11 +112,13 @@ def say(text: str) -> None:
 def main() -> None:
     """Measure what is asked, and print it."""
     chosen = arguments()
-    if chosen.what != "store":
+    if chosen.what in {None, "pages"}:
         print(measure_pages(chosen), flush=True)
-    if chosen.what != "pages":
-        home, _ = data.prepare(chosen.folder, chosen.observations, say)
-        print(store.measure(home, home, say))
+    home, key = data.prepare(chosen.folder, chosen.observations, say)
+    if chosen.what in {None, "store"}:
+        print(store.measure(home, home, say), flush=True)
+    if chosen.what in {None, "briefs"}:
+        print(briefs.measure(home, key, say), flush=True)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 import apsw
 import httpx2
@@ -221,5 +222,6 @@ def test_a_server_outlives_its_databases(home, small_home, small_mirror, tmp_pat
         accounts = Accounts(home / "accounts.db")
         accounts.revoke(key, now=REAL_NOW)
         accounts.close()
+        time.sleep(0.6)  # within half a second, says the page on operations
         assert ask().status_code == 401
         assert server.process.poll() is None

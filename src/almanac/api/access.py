@@ -82,7 +82,8 @@ class Exit:
         """Runs of rows as JSON objects with commas between, and what their bytes follow from.
 
         The first is what `rows` would give, joined. The second is short and tells apart any two pages that the same
-        question may bring, in one epoch of the store: an ETag is made of it. Values that may not be sent are the caller's to mask; a run that has one is refused.
+        question may bring, in one epoch of the store: an ETag is made of it. Values that may not be sent are the
+        caller's to mask; a run that has one is refused.
         """
         pieces: list[bytes] = []
         seal: list[bytes] = []

@@ -136,8 +136,7 @@ class Answers:
         try:
             with self._open_view() as view:
                 self.version = view.version
-        except Exception:
-            # The answer is an error already; that the version cannot be read must not turn it into another.
+        except Exception:  # the answer is an error already: that the version cannot be read must not make another of it
             log.warning("data version unknown", last=self.version)
         return self.version
 

@@ -102,7 +102,7 @@ class App:
             reply = self._refusal(request, error)
         except self._unavailable as error:
             reply = self._refusal(request, self._storage_fault(request, error))
-        except Exception as error:
+        except Exception as error:  # a fault of ours, whatever it is: a client gets an answer, the log the cause
             reply = self._refusal(request, _own_fault(request, error))
         body = reply.body
         headers = self._finish(request, reply)

@@ -11,7 +11,7 @@ from almanac.api.endpoint import Context, Endpoint, Item, Listing
 from almanac.api.errors import quoted, refuse
 from almanac.api.params import Param, nearest
 from almanac.api.peers import Peers
-from almanac.api.screener_records import EquityScreenerRow, ScreenerField, ScreenerFilters
+from almanac.api.screener_records import EquityScreenerRow, ScreenerField
 from almanac.api.screening import (
     SCREEN_AS_OF,
     Held,
@@ -20,6 +20,7 @@ from almanac.api.screening import (
     clauses,
     filter_param,
     filters,
+    filters_endpoint,
     named,
     number,
     number_field,
@@ -243,16 +244,7 @@ def endpoints(held: Held) -> tuple[Endpoint, ...]:
             cached=True,
             tag="Screeners",
         ),
-        Endpoint(
-            path=f"{_PATH}/filters",
-            operation_id="listEquityScreenerFilters",
-            summary="Fields of the equity screener",
-            description="Every field a filter may name, with unit, operators and the bounds of its latest public readings; "
-            "the operators, the syntax and an example.",
-            handler=screener.filters,
-            scope="screeners:read",
-            record=ScreenerFilters,
-            heavy=lambda _: True,
-            tag="Screeners",
+        filters_endpoint(
+            f"{_PATH}/filters", "listEquityScreenerFilters", "Fields of the equity screener", screener.filters
         ),
     )

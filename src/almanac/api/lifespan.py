@@ -20,7 +20,7 @@ async def lifespan(
         try:
             for callback in on_startup if phase == "startup" else on_shutdown:
                 callback()
-        except Exception as error:
+        except Exception as error:  # whatever it is, the server must hear of it and stop
             log.exception("lifespan failed", phase=phase)
             await send({"type": f"lifespan.{phase}.failed", "message": str(error)})
             return

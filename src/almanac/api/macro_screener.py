@@ -12,7 +12,7 @@ from almanac.api.access import Exit
 from almanac.api.endpoint import Context, Endpoint, Item, Listing
 from almanac.api.errors import quoted, refuse
 from almanac.api.params import Param
-from almanac.api.screener_records import ScreenerField, ScreenerFilters, ScreenerRow
+from almanac.api.screener_records import ScreenerField, ScreenerRow
 from almanac.api.screening import (
     SCREEN_AS_OF,
     Held,
@@ -21,6 +21,7 @@ from almanac.api.screening import (
     clauses,
     filter_param,
     filters,
+    filters_endpoint,
     lined,
     named,
     number,
@@ -204,16 +205,5 @@ def endpoints(held: Held) -> tuple[Endpoint, ...]:
             cached=True,
             tag="Screeners",
         ),
-        Endpoint(
-            path=f"{_PATH}/filters",
-            operation_id="listScreenerFilters",
-            summary="Fields of the macro screener",
-            description="Every field a filter may name, with unit, operators and the bounds of its latest public readings; "
-            "the operators, the syntax and an example.",
-            handler=screener.filters,
-            scope="screeners:read",
-            record=ScreenerFilters,
-            heavy=lambda _: True,
-            tag="Screeners",
-        ),
+        filters_endpoint(f"{_PATH}/filters", "listScreenerFilters", "Fields of the macro screener", screener.filters),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import NamedTuple
 
 import msgspec
@@ -78,7 +79,7 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
     """
     spec = series.spec
     if spec.frequency is Frequency.DAILY:
-        lowest = lowest_key(end_of(period)) - (10 << 14)  # the last ten days have a business day
+        lowest = lowest_key(end_of(period) - timedelta(days=10))  # the last ten days have a business day
     else:
         lowest = lowest_key(min(report.window_begins(period), end_of(period_before(period, spec.frequency))))
     latest = by if since is None else min(by, since + _TOGETHER - 1)

@@ -14,12 +14,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from almanac.api.endpoint import Context
+from almanac.api.endpoint import Context, Endpoint, Handler
 from almanac.api.errors import quoted, refuse
 from almanac.api.filters import AS_OF
 from almanac.api.params import Param, day_of, nearest
 from almanac.api.screener_records import ScreenerField, ScreenerFilters, ScreenerOperator
-from almanac.domain.periods import lowest_key
+from almanac.domain.periods import end_of, lowest_key
 from almanac.reports import filter_text
 from almanac.reports.filter_text import Clause, Field, FilterError
 from almanac.reports.screener import Mask, Numbers
@@ -45,6 +45,22 @@ def filter_param(example: str, fields: str) -> Param:
         f"(values of `in` separated by pipes); texts only eq and in. {fields} lists the fields.",
         required=True,
         example=example,
+    )
+
+
+def filters_endpoint(path: str, operation_id: str, summary: str, handler: Handler) -> Endpoint:
+    """The list of a screener's fields."""
+    return Endpoint(
+        path=path,
+        operation_id=operation_id,
+        summary=summary,
+        description="Every field a filter may name, with unit, operators and the bounds of its latest public readings; "
+        "the operators, the syntax and an example.",
+        handler=handler,
+        scope="screeners:read",
+        record=ScreenerFilters,
+        heavy=lambda _: True,
+        tag="Screeners",
     )
 
 
@@ -89,7 +105,7 @@ class Lined(NamedTuple):
     values: Numbers
 
     def end(self, row: int) -> date:
-        return date.fromordinal(int(self.column.periods[self.places[row]]) >> 14)
+        return end_of(int(self.column.periods[self.places[row]]))
 
     def known(self, row: int) -> int:
         return int(self.column.known[self.places[row]])

@@ -205,6 +205,8 @@ def highest_key(end: date) -> int:
     return end.toordinal() << _SPAN_BITS | _INSTANT
 
 
+#: The last day behind a key in SQL, an ordinal; an index is made of just this (almanac/store/schema/data.sql).
+END_ORDINAL_SQL = f"({{0}} >> {_SPAN_BITS})"
 #: The same decoding in SQL, for filters on the first day: an ordinal, NULL for an instant. `{}` is the column.
 START_ORDINAL_SQL = f"CASE WHEN ({{0}} & {_MASK}) = {_INSTANT} THEN NULL ELSE ({{0}} >> {_SPAN_BITS}) - ({_LONGEST} - ({{0}} & {_MASK})) END"
 #: Whether a period starts on a day (an ordinal) or later; never for an instant. The same as a test of the above, cheaper.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 from typing import NamedTuple
 
 import apsw
 
+from almanac.domain.periods import END_ORDINAL_SQL, lowest_key
 from almanac.store.sqlite import OPEN
 
 
@@ -110,7 +112,7 @@ def derived_values(
     """Derived values of a company for periods that end on or after a day (an ordinal), as known at a moment."""
     held: dict[tuple[str, str, int], float | None] = {}
     for indicator, frequency, period, value in db.execute(
-        _DERIVED, (first_day << 14, at, version, version, entity, source)
+        _DERIVED, (lowest_key(date.fromordinal(first_day)), at, version, version, entity, source)
     ):
         held[indicator, frequency, period] = value  # ascending by knowledge time: the last one holds
     return [Stored(*key, value) for key, value in held.items() if value is not None]
@@ -127,7 +129,7 @@ _DERIVED = (
 def newest_day(db: apsw.Connection, entity: str, kind: int, at: int, version: int) -> int | None:
     """Last day of the newest statement of a kind that a company had at a moment, an ordinal."""
     found: int | None = db.execute(
-        "SELECT max(period) >> 14 FROM statement WHERE entity = ? AND kind = ? AND known_at <= ? AND from_version <= ?"
+        f"SELECT {END_ORDINAL_SQL.format('max(period)')} FROM statement WHERE entity = ? AND kind = ? AND known_at <= ? AND from_version <= ?"
         " AND to_version > ?",
         (entity, kind, at, version, version),
     ).get

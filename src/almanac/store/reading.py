@@ -144,7 +144,7 @@ class _Opened:
     def __enter__(self) -> View:
         try:
             return self._reader.begin()
-        except BaseException as error:
+        except BaseException as error:  # whatever ended it: no transaction stays open
             self._reader.end(error)
             raise
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from almanac.domain.periods import START_ORDINAL_SQL, STARTS_FROM_SQL, highest_key, lowest_key
+from almanac.domain.periods import END_ORDINAL_SQL, START_ORDINAL_SQL, STARTS_FROM_SQL, highest_key, lowest_key
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,7 +54,7 @@ class Place(NamedTuple):
 SORTS: dict[str, str | None] = {
     "topic": None,
     "period_start": START_ORDINAL_SQL.format("x.period"),
-    "period_end": "(x.period >> 14)",
+    "period_end": END_ORDINAL_SQL.format("x.period"),
     "observed_at": "x.known_at",
     "released_at": "x.released_at",
     "ingested_at": "x.ingested_at",

@@ -173,7 +173,7 @@ def transaction(connection: apsw.Connection) -> Iterator[None]:
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
-    except BaseException:
+    except BaseException:  # whatever ended it, a signal too
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import apsw
 
-from almanac.domain.periods import lowest_key
+from almanac.domain.periods import end_of, lowest_key
 from almanac.store.statement_book import BALANCE, CASH_FLOW, INCOME
 
 KINDS = (INCOME, BALANCE, CASH_FLOW)
@@ -46,7 +46,7 @@ def newest(
         for frequency in frequencies
         for row in db.execute(_NEWEST, (version, known_by, entity, kind, frequency, low, limit))
     ]
-    found.sort(key=lambda one: (-(one.period >> 14), one.frequency))
+    found.sort(key=lambda one: (-end_of(one.period).toordinal(), one.frequency))
     return found[:limit]
 
 

@@ -81,7 +81,7 @@ class Batch:
                 self._db.execute("INSERT INTO version VALUES(?, ?, ?)", (self.version, self._now, self._cause))
                 sqlite.set_meta(self._db, "version", str(self.version))
             self._db.execute("COMMIT")
-        except BaseException:
+        except BaseException:  # whatever ended it, a signal too: all of it or nothing
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise

@@ -1,0 +1,50 @@
+"""What a country brief costs: the first request of a country since the service started, and the next ones."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from bench.data import environment, fetch
+from bench.servers import free_port, running
+
+#: Until what briefs share has been made: the service does so in a thread when it starts.
+_WARMING_SECONDS = 10.0
+_AGAIN = 5
+
+
+def measure(home: Path, key: str, say: Callable[[str], None]) -> str:
+    """Milliseconds of a request over loopback, as a table. One after the other, so nothing waits but for itself."""
+    headers = {"x-api-key": key}
+    logs = home / "logs"
+    logs.mkdir(exist_ok=True)
+    port = free_port()
+    command = [sys.executable, "-m", "almanac", "serve", "--port", str(port), "--ops-port", str(free_port())]
+    with running("briefs", command, port, {**os.environ, **environment(home)}, logs, None):
+        say("letting the service make what all briefs share")
+        time.sleep(_WARMING_SECONDS)
+        places = [
+            one["isoAlpha3"]
+            for one in msgspec.json.decode(fetch(port, "/countries?limit=500", headers))["data"]
+            if one["isoAlpha3"] and one["indicatorCount"]
+        ]
+        first: list[float] = []
+        again: list[float] = []
+        for place in places:
+            first.append(_timed(port, place, headers))
+            again.extend(_timed(port, place, headers) for _ in range(_AGAIN))
+    lines = [("first request of a country", first), ("asked again", again)]
+    rows = [f"| {name} | {len(times):,} | {statistics.median(times):.1f} | {max(times):.1f} |" for name, times in lines]
+    return "\n".join(["| country brief | requests | median ms | most ms |", "| --- | --: | --: | --: |", *rows])
+
+
+def _timed(port: int, place: str, headers: dict[str, str]) -> float:
+    began = time.perf_counter()
+    fetch(port, f"/briefs/{place}", headers)
+    return (time.perf_counter() - began) * 1000
