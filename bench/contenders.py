@@ -108,7 +108,16 @@ def contenders(
             ]
             for page in pages[:_COMPARED]:
                 same_rows(page, almanac.port, key, fastapi.port, datasette.port)
+            read_through(table)
+        read_through(home / "data.db")
         yield found
+
+
+def read_through(path: Path) -> None:
+    """Have a file in the system's cache, so that nobody's turn is the one that waits for the disk."""
+    with path.open("rb") as file:
+        while file.read(1 << 20):
+            pass
 
 
 def same_rows(page: Page, almanac: int, key: str, fastapi: int, datasette: int) -> None:
