@@ -96,9 +96,10 @@ def measure_pages(chosen: argparse.Namespace) -> str:
             say("warming up" if not number else f"round {number} of {chosen.rounds}")
             for one in every:
                 seconds = chosen.seconds if number else min(_WARM_SECONDS, chosen.seconds)
+                connections = min(chosen.connections, one.connections or chosen.connections)
                 found, places[one.name] = load(
-                    one, home, seconds=seconds, connections=chosen.connections, first=places.get(one.name, 0), cpu=client_cpu
-                )  # fmt: skip
+                    one, home, seconds=seconds, connections=connections, first=places.get(one.name, 0), cpu=client_cpu
+                )
                 if number:
                     rounds.setdefault(one.name, []).append(found)
     return report.table(report.lines(rounds))
