@@ -70,7 +70,7 @@ def api() -> App:
         clock=settings.clock,
         unchanged=reader.unchanged,
         unavailable=Unavailable,
-        # Requests need not wait for it: who comes before it is through makes what he needs himself.
+        # Requests need not wait for it: one that comes before it is through makes what it needs itself.
         on_startup=[flusher.start, lambda: threading.Thread(target=app.warm, name="warming", daemon=True).start()],
         on_shutdown=[flusher.stop, accounts.close, logs.access.flush],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
@@ -101,12 +102,11 @@ class Peers:
 
     def _made(self, held: Held, moment: Moment, measure: Measure) -> Iterator[Peer]:
         directory = moment.view.directory
-        held_column = held.readings.column(moment.view, measure.slug, version=moment.version, as_of=moment.as_of)
-        places = held_column.rows(self.numbers(held))
-        column = Lined(held_column, places, np.append(held_column.values, np.nan)[places])
+        readings = held.readings.column(moment.view, measure.slug, version=moment.version, as_of=moment.as_of)
+        column = Lined.of(readings, self.numbers(held))
         for row, entity in enumerate(self.entities):
             value = float(column.values[row])
-            if entity.kind != "country" or value != value or (measure.own_bank and shares(entity)):  # noqa: PLR0124 - NaN
+            if entity.kind != "country" or math.isnan(value) or (measure.own_bank and shares(entity)):
                 continue
             series, end = directory.series(column.series(row)), column.end(row)
             if _freshness(moment, series, end) == "fresh":

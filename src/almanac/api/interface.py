@@ -27,14 +27,14 @@ def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = unex
     """All endpoints. `explain` computes derived values again for provenance, `explain_scores` scores test by test."""
     held = Held()
     data = (
-        *observations.ENDPOINTS[:4],
+        *observations.ENDPOINTS,
         provenance.endpoint(explain),
         *indicators.ENDPOINTS,
         *reference.ENDPOINTS,
         covered.endpoint(),
         *entities.endpoints(),
         *companies.endpoints(held, explain_scores),
-        *observations.ENDPOINTS[4:],
+        *observations.DERIVED,
         *analytics.ENDPOINTS,
         briefs.endpoint(held),
         *releases.ENDPOINTS,

@@ -220,6 +220,9 @@ ENDPOINTS = (
         dated=True,
         tag="Observations",
     ),
+)
+
+DERIVED = (
     Endpoint(
         path="/derived-observations",
         operation_id="listDerivedObservations",

@@ -104,6 +104,12 @@ class Lined(NamedTuple):
     places: npt.NDArray[np.intp]
     values: Numbers
 
+    @classmethod
+    def of(cls, column: Column, numbers: npt.NDArray[np.int32]) -> Lined:
+        """The readings of entities, by their small numbers."""
+        places = column.rows(numbers)
+        return cls(column, places, np.append(column.values, np.nan)[places])
+
     def end(self, row: int) -> date:
         return end_of(int(self.column.periods[self.places[row]]))
 
@@ -141,9 +147,7 @@ class Lined(NamedTuple):
 
 def lined(held: Held, ctx: Context, slug: str, numbers: npt.NDArray[np.int32]) -> Lined:
     """The latest readings of an indicator for entities, by their numbers; those before the plan's window are none."""
-    column = held.readings.column(ctx.view, slug, version=ctx.version, as_of=ctx.params.get("as_of"))
-    places = column.rows(numbers)
-    found = Lined(column, places, np.append(column.values, np.nan)[places])
+    found = Lined.of(held.readings.column(ctx.view, slug, version=ctx.version, as_of=ctx.params.get("as_of")), numbers)
     return found if ctx.window_start is None else found.only(found.since(lowest_key(ctx.window_start)))
 
 

@@ -155,7 +155,7 @@ def _read(folder: Traversable) -> Iterator[Mapping[str, Any]]:
 
 
 #: Tables a part may hold, and the record each line of one is.
-_TABLES: dict[str, type] = {
+_TABLES: dict[str, type[msgspec.Struct]] = {
     "unit": Unit,
     "provider": Provider,
     "source": Source,
@@ -181,7 +181,7 @@ def build(parts: Iterable[Mapping[str, Any]]) -> Catalog:
             for line in part.get(table, ()):
                 try:
                     read: Any = msgspec.convert(plain(line), record)
-                    unknown = set(line) - set(record.__struct_fields__)  # type: ignore[attr-defined]  # each of these is a Struct
+                    unknown = set(line) - set(record.__struct_fields__)
                     if unknown:
                         problems.append(
                             f"{table} {line.get('id') or line.get('slug')}: unknown field {', '.join(sorted(unknown))}"

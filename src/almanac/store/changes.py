@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from almanac.store.dependents import WHOLE
 from almanac.store.fragments import marked
 from almanac.store.reading import Row, Selection, View
-from almanac.store.rows import BORROW, BORROWED, VINTAGE, Rows
+from almanac.store.rows import BORROW, BORROWED, VINTAGE, Rows, cut
 from almanac.store.selection import Query
 
 #: Where more was noted than this, topics are gone through in order instead, each looked up: a page then ends the search.
@@ -63,18 +63,9 @@ class Changes:
         A cell that is served no more has a row without a value, `withdrawn`. `every`: the series of a cell one by one,
         else its preferred row.
         """
-        rows: list[Row] = []
-        place: list[Any] | None = None
         if self._selection.empty:
-            return rows, None
-        for row, here in self._walk(every, descending, after):
-            if not self._selection.observed(row.known):
-                continue
-            if len(rows) == limit:
-                return rows, place
-            rows.append(row)
-            place = here
-        return rows, None
+            return [], None
+        return cut(self._walk(every, descending, after), self._selection, limit)
 
     def _walk(self, every: bool, descending: bool, after: list[Any] | None) -> Iterator[tuple[Row, list[Any]]]:
         place = tuple(after) if after else None

@@ -16,7 +16,7 @@ import apsw
 
 from almanac.store.directory import Directory
 from almanac.store.pages import Pages
-from almanac.store.rows import BORROW, BORROWED, CURRENT, TOPIC, VINTAGE, Row, Rows
+from almanac.store.rows import BORROW, BORROWED, CURRENT, TOPIC, VINTAGE, Row, Rows, cut
 from almanac.store.runs import Runs
 from almanac.store.selection import NULLABLE, SORTS, Place, Query, Selection
 
@@ -59,16 +59,7 @@ class Lists:
             stream = self._by_topic(selection, version, as_of, descending, after)
         else:
             stream = self._by_column(selection, version, as_of, every, sort, descending, after)
-        rows: list[Row] = []
-        place: list[Any] | None = None
-        for row, here in stream:
-            if not selection.observed(row.known):
-                continue
-            if len(rows) == limit:
-                return rows, place
-            rows.append(row)
-            place = here
-        return rows, None
+        return cut(stream, selection, limit)
 
     def _by_topic(
         self,
@@ -104,9 +95,19 @@ class Lists:
         """Every vintage of every cell, withdrawals too, in the order of cells, then of knowledge. As `page` otherwise."""
         if selection.empty:
             return [], None
+        return cut(self._vintages(selection, version, as_of, every, descending, after), selection, limit)
+
+    def _vintages(
+        self,
+        selection: Selection,
+        version: int,
+        as_of: int | None,
+        every: bool,
+        descending: bool,
+        after: list[Any] | None,
+    ) -> Iterator[tuple[Row, list[Any]]]:
+        """Every vintage of every cell, with its place."""
         place = Place(*after) if after else None
-        rows: list[Row] = []
-        last: list[Any] | None = None
         for key, period, history in self._histories(selection, version, as_of, descending, place):
             newest: dict[int, Row] = {}
             for row in history:
@@ -124,13 +125,7 @@ class Lists:
                     here = (self._rank(row, version), row.known)
                     if here <= there if not descending else here >= there:
                         continue
-                if not selection.observed(row.known):
-                    continue
-                if len(rows) == limit:
-                    return rows, last
-                rows.append(row)
-                last = [*key, period, *_name(row), row.known]
-        return rows, None
+                yield row, [*key, period, *_name(row), row.known]
 
     def _cells(
         self, selection: Selection, version: int, as_of: int | None, descending: bool, place: Place | None

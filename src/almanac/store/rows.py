@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from almanac.store.directory import Directory, SeriesInfo
 from almanac.store.fragments import rendered
+from almanac.store.selection import Selection
 
 TOPIC = "t.indicator, t.entity, t.frequency"
 _COMMON = "x.period, x.series, x.known_at, x.released_at, x.ingested_at, x.flags, x.lineage"
@@ -39,6 +41,22 @@ class Row(NamedTuple):
     @property
     def id(self) -> str:
         return self.marked[_ID].decode()
+
+
+def cut(
+    stream: Iterable[tuple[Row, list[Any]]], selection: Selection, limit: int
+) -> tuple[list[Row], list[Any] | None]:
+    """A page: the first rows of a walk that pass the bounds on `observedAt`, and the place of the last (None: that was all)."""
+    rows: list[Row] = []
+    place: list[Any] | None = None
+    for row, here in stream:
+        if not selection.observed(row.known):
+            continue
+        if len(rows) == limit:
+            return rows, place
+        rows.append(row)
+        place = here
+    return rows, None
 
 
 class Rows:

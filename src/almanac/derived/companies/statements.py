@@ -9,12 +9,14 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from datetime import date
+from functools import partial
 from typing import Any, NamedTuple
 
 from almanac.derived.companies import checks
 from almanac.derived.companies.accounts import HALF, INSTANT, QUARTER, YEAR, Accounts
 from almanac.derived.companies.calendar import Span
 from almanac.derived.companies.checks import Around
+from almanac.derived.companies.items import Values
 from almanac.derived.companies.ledger import Amount
 from almanac.derived.companies.quarters import MIXED
 from almanac.domain.companies import Filing, cik_of, raw_slug
@@ -224,10 +226,10 @@ class Book:
         instants = values[INSTANT]
         end, before = span.end, span.previous
         return Around(
-            get=lambda key: own[key].get(end) if key in own else None,
-            before=lambda key: own[key].get(before) if before is not None and key in own else None,
-            closing=lambda key: instants[key].get(end) if key in instants else None,
-            opening=lambda key: instants[key].get(span.start - 1) if key in instants else None,
+            get=partial(_at, own, end),
+            before=partial(_at, own, before),
+            closing=partial(_at, instants, end),
+            opening=partial(_at, instants, span.start - 1),
             quarters=self._quarters(span) if letter == YEAR and kind != BALANCE else (),
             additive=self.additive[kind],
             keys=self.lines[kind],
@@ -243,7 +245,7 @@ class Book:
             span = self.accounts.grid.quarters.get(last)
             if span is None or span.start < year.start:
                 return []
-            found.append(lambda key, last=last: values[key].get(last) if key in values else None)  # type: ignore[misc]  # a default binds the day of this round
+            found.append(partial(_at, values, last))
             if span.start == year.start:
                 return found
             last = span.previous
@@ -256,6 +258,11 @@ class Book:
                 if cell.latest.inconsistent:
                     return True
         return False
+
+
+def _at(values: Values, end: int | None, item: str) -> Amount | None:
+    """An item's amount for the period that ends on a day; None where there is neither."""
+    return values[item].get(end) if end is not None and item in values else None
 
 
 _EPOCH = date(1970, 1, 1).toordinal()
