@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
 import shutil
@@ -36,8 +37,8 @@ _CONNECTIONS = 8_192
 _HEAD_MILLISECONDS = 10_000
 #: How long a worker may go by a key that was revoked elsewhere: asking the file is a tenth of a small request.
 _NOTICE_SECONDS = 0.5
-#: How long the line of a request may wait to be written with others: one write each was as dear as finding a page.
-_LOG_SECONDS = 0.1
+#: How long the line and the counts of an answer may wait to be written with others.
+_JOURNAL_SECONDS = 0.1
 #: How often each worker writes down when keys were last used.
 _FLUSH_SECONDS = 60.0
 
@@ -47,6 +48,7 @@ def api() -> App:
     from almanac.api import logs, metrics
     from almanac.api.app import App
     from almanac.api.interface import endpoints
+    from almanac.api.journal import Journal
     from almanac.catalog.load import load
     from almanac.pipeline.explain import Explainer
     from almanac.pipeline.explain_companies import explain_company
@@ -56,9 +58,10 @@ def api() -> App:
     from almanac.store.sqlite import Unavailable
 
     settings = config.load()
-    logs.configure(settings.log_level, hold_seconds=_LOG_SECONDS)
+    logs.configure(settings.log_level)
+    journal = Journal(_JOURNAL_SECONDS)
     accounts = Accounts(settings.accounts_path, settings.secret, notice_seconds=_NOTICE_SECONDS)
-    reader = Reader(settings.data_path)
+    reader = Reader(settings.data_path, at_turn=at_turn)
 
     flusher = _Every(_FLUSH_SECONDS, accounts.flush)
     app = App(
@@ -68,13 +71,23 @@ def api() -> App:
         reader.view,
         settings,
         clock=settings.clock,
-        unchanged=reader.unchanged,
         unavailable=Unavailable,
+        journal=journal,
         # Requests need not wait for it: one that comes before it is through makes what it needs itself.
         on_startup=[flusher.start, lambda: threading.Thread(target=app.warm, name="warming", daemon=True).start()],
-        on_shutdown=[flusher.stop, accounts.close, logs.access.flush],
+        on_shutdown=[flusher.stop, accounts.close, journal.flush],
     )
     return app
+
+
+def at_turn(action: Callable[[], object]) -> bool:
+    """Have something done after all that waits in this thread's event loop by now. False where there is no such loop."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    loop.call_soon(action)
+    return True
 
 
 class _Every:

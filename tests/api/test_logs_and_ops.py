@@ -3,7 +3,7 @@
 import asyncio
 import io
 import json
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import httpx2
 import pytest
@@ -16,6 +16,7 @@ from almanac.api import logs
 from almanac.api.app import App
 from almanac.api.endpoint import Endpoint, Item
 from almanac.api.errors import StorageUnavailable
+from almanac.api.journal import Journal
 
 
 def test_access_log(frame, monkeypatch):
@@ -42,7 +43,7 @@ def test_access_log(frame, monkeypatch):
     }
 
 
-def test_lines_are_written_together_and_whole():
+def test_lines_are_written_together_and_whole(monkeypatch):
     """Held for a while, but never more than a pipe takes in one go; what is left is written at the end."""
     written = []
 
@@ -50,25 +51,49 @@ def test_lines_are_written_together_and_whole():
         def write(self, text):
             written.append(bytes(text))
 
-    log = logs._Access()
-    log.stream, log.hold_seconds = Pipe(), 0.01
-    line = logs.Line("req_1", None, "GET", "/x" * 400, 200, 1.0, None, None)
+    monkeypatch.setattr(logs.access, "stream", Pipe())
+    journal = Journal(0.01)
+    began = datetime.now(UTC)
+
+    def add(count):
+        for _ in range(count):
+            journal.add(logs.Line("req_1", None, "GET", "/x" * 400, 200, 1.0, None, None), 0.001)
 
     async def run():
-        for _ in range(9):
-            log(line)
+        add(9)
         first = list(written)
         await asyncio.sleep(0.1)
-        log(line)
+        add(1)
         return first
 
-    first = asyncio.run(run())
-    assert [text.count(b"\n") for text in first] == [4, 4]
-    assert all(len(text) <= 4_096 for text in first)
+    assert asyncio.run(run()) == []
     assert [text.count(b"\n") for text in written] == [4, 4, 1]
-    log.flush()
+    assert all(len(text) <= 4_096 for text in written)
+    journal.flush()
     assert [text.count(b"\n") for text in written] == [4, 4, 1, 1]
-    assert all(json.loads(one)["request_id"] == "req_1" for one in b"".join(written).splitlines())
+    told = [json.loads(one) for one in b"".join(written).splitlines()]
+    times = [datetime.fromisoformat(line["timestamp"]) for line in told]
+    # Each has the time of its answer, not that of its being written.
+    assert times == sorted(times)
+    assert began <= times[0] <= times[8] < times[9] - timedelta(seconds=0.09)
+
+
+def test_entries_do_not_pile_up():
+    """Many answers at once are written before the time is up, and counted, each in its bucket."""
+    journal = Journal(60.0)
+    labels = {"path": "/piled", "method": "GET", "status": "200"}
+
+    async def run():
+        for number in range(70):
+            seconds = 0.001 if number % 2 else 1.0
+            journal.add(logs.Line("req_1", None, "GET", "/piled", 200, 1.0, None, None), seconds)
+
+    asyncio.run(run())
+    assert REGISTRY.get_sample_value("almanac_requests_total", labels) == 64
+    assert REGISTRY.get_sample_value("almanac_request_seconds_bucket", {"path": "/piled", "le": "0.001"}) == 32
+    journal.flush()
+    assert REGISTRY.get_sample_value("almanac_requests_total", labels) == 70
+    assert REGISTRY.get_sample_value("almanac_request_seconds_sum", {"path": "/piled"}) == pytest.approx(35.035)
 
 
 def test_no_access_log_below_its_level(frame, monkeypatch):

@@ -1,8 +1,10 @@
 """Reading: a view is one state, a past state can be asked for, and what readers remember follows the writer."""
 
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
+import apsw
 import pytest
 from tests.laws.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent
 
@@ -348,21 +350,57 @@ def test_a_walk_goes_on_among_the_nulls_without_coming_back_to_the_others(world,
     assert (walked, after) == (expected, None)
 
 
-def test_an_unchanged_state_is_told_without_a_transaction(tmp_path):
-    """By one's own eyes: each thread knows what it read last. Any write ends it, a lost file too."""
+def test_views_of_one_turn_are_one_state(tmp_path):
+    """What is written meanwhile is seen from the next turn on. A fault or a lost file ends the turn's transaction too."""
+    path = tmp_path / "data.db"
+    writer = sqlite.create(path)
+    turn: list[Callable[[], object]] = []
+
+    def at_turn(action: Callable[[], object]) -> bool:
+        turn.append(action)
+        return True
+
+    reader = Reader(path, at_turn=at_turn)
+
+    def version() -> int:
+        with reader.view() as view:
+            return view.version
+
+    def write(number: int) -> None:
+        writer.execute("UPDATE meta SET v = ? WHERE k = 'version'", (str(number),))
+
+    write(8)
+    assert version() == 8
+    write(9)
+    assert version() == 8
+    assert len(turn) == 1
+    turn.pop()()
+    assert version() == 9
+    write(10)
+    with pytest.raises(apsw.BusyError), reader.view():
+        raise apsw.BusyError("as if")
+    assert version() == 10
+    turn.pop(0)()
+    write(11)
+    assert version() == 11
+    with pytest.raises(ValueError, match="one of ours"), reader.view():
+        raise ValueError("one of ours")
+    assert version() == 11
+    turn.pop()()
+    path.rename(tmp_path / "away.db")
+    with pytest.raises(sqlite.Unavailable):
+        version()
+    reader.close()
+    writer.close()
+
+
+def test_without_a_turn_each_view_is_the_newest_state(tmp_path):
     path = tmp_path / "data.db"
     writer = sqlite.create(path)
     reader = Reader(path)
-    assert reader.unchanged() is None
-    with reader.view() as seen:
-        pass
-    assert reader.unchanged() is seen
-    writer.execute("UPDATE meta SET v = '8' WHERE k = 'version'")
-    assert reader.unchanged() is None
-    with reader.view() as newer:
-        assert newer.version == 8
-    assert reader.unchanged() is newer
-    path.rename(tmp_path / "away.db")
-    assert reader.unchanged() is None
+    for number in (8, 9):
+        writer.execute("UPDATE meta SET v = ? WHERE k = 'version'", (str(number),))
+        with reader.view() as view:
+            assert view.version == number
     reader.close()
     writer.close()

@@ -29,17 +29,16 @@ log = structlog.get_logger("almanac.answers")
 
 
 class Answers:
-    """Makes replies from the store. `unchanged` gives the state of it this thread read last, while it is the newest."""
+    """Makes replies from the store."""
 
     def __init__(
         self,
         open_view: Callable[[], AbstractContextManager[View]],
-        unchanged: Callable[[], View | None],
         signer: Signer,
         settings: Settings,
         walltime: Callable[[], float],
     ) -> None:
-        self._open_view, self._unchanged = open_view, unchanged
+        self._open_view = open_view
         self._signer = signer
         self._settings = settings
         self._walltime = walltime
@@ -47,17 +46,9 @@ class Answers:
         #: The newest data version seen here; 0: none yet.
         self.version = 0
 
-    def produce(self, request: Request, known: Known, plan: Plan, now: int, again: bool) -> Reply:
-        """Open the store, ask the handler, wrap what it says. Runs in one thread from end to end.
-
-        `again`: the same was asked before, so that its answer may be at hand.
-        """
+    def produce(self, request: Request, known: Known, plan: Plan, now: int) -> Reply:
+        """Open the store, ask the handler, wrap what it says. Runs in one thread from end to end."""
         endpoint, real_now = known.endpoint, self._walltime()
-        if again and endpoint.cached and (view := self._unchanged()) is not None:
-            asked = self._asked(request, known, plan, now, real_now, view)
-            kept = self._pages.get(asked.name)
-            if kept is not None:
-                return self._wrap(request, asked, kept)
         with self._open_view() as view:
             asked = self._asked(request, known, plan, now, real_now, view)
             kept = self._pages.get(asked.name) if endpoint.cached else None

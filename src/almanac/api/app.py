@@ -22,6 +22,7 @@ from almanac.api.errors import ApiError, Header, StorageUnavailable, refuse
 from almanac.api.exchange import Reply, Request, drain, has_body
 from almanac.api.gate import Gate
 from almanac.api.headers import Cors, limit_headers
+from almanac.api.journal import Journal
 from almanac.api.lifespan import lifespan
 from almanac.api.limits import Limiter
 from almanac.api.ports import Accounts, View
@@ -38,9 +39,7 @@ log = structlog.get_logger("almanac.access")
 class App:
     """The API. `clock` is the data's now, `walltime` real time; both in unix seconds.
 
-    `unchanged` gives the state of the store this thread read last, while it is the newest: pages kept of it are sent
-    without a read transaction. `unavailable` are the exceptions by which the stores say that they cannot be reached
-    just now: 503.
+    `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503.
     """
 
     def __init__(
@@ -53,8 +52,8 @@ class App:
         *,
         clock: Callable[[], int],
         walltime: Callable[[], float] = time.time,
-        unchanged: Callable[[], View | None] = lambda: None,
         unavailable: tuple[type[Exception], ...] = (),
+        journal: Journal | None = None,
         on_startup: Sequence[Callable[[], None]] = (),
         on_shutdown: Sequence[Callable[[], None]] = (),
     ) -> None:
@@ -64,9 +63,10 @@ class App:
         self._clock = clock
         self._walltime = walltime
         self._unavailable: tuple[type[Exception], ...] = (StorageUnavailable, *unavailable)
+        self._journal = journal or Journal()
         self._on_startup, self._on_shutdown = on_startup, on_shutdown
         signer = Signer(accounts.secret("cursor"), settings.cursor_days)
-        self._answers = Answers(open_view, unchanged, signer, settings, walltime)
+        self._answers = Answers(open_view, signer, settings, walltime)
         self._queries = Queries()
         self._cors = Cors(settings.cors_origins)
         self._common: tuple[Header, ...] = (
@@ -126,15 +126,14 @@ class App:
         if request.announced or (not request.http1 and await has_body(receive)):
             raise refuse("body", "must be absent: every operation is a GET", code="body")
         now = self._clock()
-        again = known is not None
         if known is None:
             known = _read(query, endpoint, request.path, now)
             self._queries.put(path, query_string, known)
         else:
             endpoint.check_times(known.values, now)
         if endpoint.heavy(known.values):
-            return await asyncio.to_thread(self._answers.produce, request, known, plan, now, again)
-        return self._answers.produce(request, known, plan, now, again)
+            return await asyncio.to_thread(self._answers.produce, request, known, plan, now)
+        return self._answers.produce(request, known, plan, now)
 
     def _refusal(self, request: Request, error: ApiError) -> Reply:
         if request.key is not None and request.version is None:
@@ -161,22 +160,21 @@ class App:
         headers.extend(self._cors.headers(request.headers.get(b"origin")))
         return headers
 
-    @staticmethod
-    def _record(request: Request, status: int, seconds: float) -> None:
-        template = request.endpoint.path if request.endpoint is not None else None
-        metrics.observe(template or metrics.OTHER, request.method, status, seconds)
+    def _record(self, request: Request, status: int, seconds: float) -> None:
+        endpoint, key = request.endpoint, request.key
         theirs = request.headers.get(b"x-request-id")
-        logs.access(
+        self._journal.add(
             logs.Line(
                 request_id=request.id.decode(),
                 client_request_id=None if theirs is None else redact(theirs.decode("latin-1"))[:_CLIENT_ID_MAX],
                 method=request.method[:16],
-                path=template,
+                path=None if endpoint is None else endpoint.path,
                 status=status,
                 ms=round(seconds * 1000, 3),
-                account=request.key.account_id if request.key is not None else None,
-                key=request.key.prefix if request.key is not None else None,
-            )
+                account=None if key is None else key.account_id,
+                key=None if key is None else key.prefix,
+            ),
+            seconds,
         )
 
 

@@ -7,13 +7,15 @@ import contextlib
 from typing import NamedTuple
 
 from starlette.types import Receive, Scope
-from ulid import ULID
 
 from almanac.api.auth import read_headers
 from almanac.api.endpoint import Endpoint
 from almanac.api.errors import Header
 from almanac.api.limits import Decision
+from almanac.api.request_ids import RequestIds
 from almanac.store.accounts import KeyRecord
+
+_next_id = RequestIds()
 
 
 class Reply(NamedTuple):
@@ -30,7 +32,7 @@ class Request:
     __slots__ = ("announced", "decision", "endpoint", "headers", "http1", "id", "key", "method", "path", "version")
 
     def __init__(self, scope: Scope) -> None:
-        self.id = b"req_" + str(ULID()).encode()
+        self.id = _next_id()
         self.method: str = scope["method"]
         self.headers = headers = read_headers(scope["headers"])
         self.http1: bool = scope.get("http_version", "1.1").startswith("1")

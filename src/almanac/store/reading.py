@@ -8,6 +8,7 @@ almanac.store.lists, what may be asked for in almanac.store.selection.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -41,47 +42,48 @@ class _Thread(threading.local):
     #: The state seen last, and the number by which the connection tells it from another (`PRAGMA data_version`).
     view: View | None = None
     state: int | None = None
+    #: Whether a transaction is open that ends with the turn of the event loop.
+    lasting: bool = False
 
     def __init__(self) -> None:
         self.newest: dict[tuple[int, int, int], int | None] = {}
 
 
 class Reader:
-    """The data database, opened for reading by one process. `view()` is one consistent state of it."""
+    """The data database, opened for reading by one process. `view()` is one consistent state of it.
 
-    def __init__(self, path: Path, busy_seconds: float = 1.0) -> None:
+    `at_turn` has an action done when the event loop of this thread has done all that waits by now, and says whether
+    there is such a loop. Where there is, the requests of one turn share a transaction: all of them had come before it
+    began, so none of them misses what was written before it was asked.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        busy_seconds: float = 1.0,
+        *,
+        at_turn: Callable[[Callable[[], object]], bool] = lambda _: False,
+    ) -> None:
         self._path = path
         self._busy = busy_seconds
+        self._at_turn = at_turn
         self._here = _Thread()
         self._opened = _Opened(self)
 
     def view(self) -> AbstractContextManager[View]:
         """
-        One read transaction, for the length of a `with`. Entering raises one of `sqlite.Unavailable` where the store
-        cannot be read.
+        One read transaction, for the length of a `with` or of a turn. Entering raises one of `sqlite.Unavailable` where
+        the store cannot be read.
 
         After such a fault, and when the file was replaced (by a restore), the next view opens the file anew.
         """
         return self._opened
 
-    def unchanged(self) -> View | None:
-        """
-        The state seen last by this thread, if it still is the newest; None where it is not, or cannot be known.
-
-        Nothing is held open: good for telling whether what was made of that state still holds, not for reading on.
-        """
-        here = self._here
-        if here.view is None:
-            return None
-        try:
-            same = self._connection().execute("PRAGMA data_version").get == here.state
-        except sqlite.Unavailable:
-            return None
-        return here.view if same else None
-
     def begin(self) -> View:
         """What entering `view()` does."""
         here = self._here
+        if here.lasting and here.view is not None:
+            return here.view
         db = self._connection()
         db.execute("BEGIN")
         # Reading this number takes the snapshot. Where it is the one of last time, nobody has written since: what
@@ -104,12 +106,20 @@ class Reader:
 
     def end(self, error: BaseException | None) -> None:
         """What leaving `view()` does."""
+        here = self._here
         if isinstance(error, sqlite.Unavailable):
             self.close()
-            return
-        db = self._here.connection
-        if db is not None and db.in_transaction:
-            db.execute("COMMIT")
+        elif not here.lasting:
+            if error is None and self._at_turn(self._release):
+                here.lasting = True
+            else:
+                self._release()
+
+    def _release(self) -> None:
+        here = self._here
+        here.lasting = False
+        if here.connection is not None and here.connection.in_transaction:
+            here.connection.execute("COMMIT")
 
     def _connection(self) -> apsw.Connection:
         here = self._here
@@ -132,6 +142,7 @@ class Reader:
         if here.connection is not None:
             here.connection.close(force=True)
         here.connection = here.file = here.directory = here.view = here.state = None
+        here.lasting = False
         here.newest.clear()
 
 
