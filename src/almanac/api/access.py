@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import date
 from itertools import groupby
 from operator import itemgetter
+from typing import NamedTuple
 
 from almanac.api.endpoint import Context
-from almanac.api.params import day_of
+from almanac.api.params import DAY_SECONDS, day_of
 from almanac.store.covered import cover
 from almanac.store.directory import SeriesInfo, SeriesRights
 from almanac.store.fragments import END, MASKED, NAMES, UNIT, filled, masked
@@ -22,8 +24,24 @@ _OF_SERIES = itemgetter(SERIES, LINEAGE)
 _FRESHNESS = {status: f'"{status}"'.encode() for status in ("fresh", "stale", "unknown")}
 
 
+class _Wrapping(NamedTuple):
+    """What is the same for all rows of a series: whether values are withheld, the parts by the marks they stand at, and a
+    digest of the parts."""
+
+    withheld: bool
+    names: bytes
+    unit: bytes
+    tail: bytes
+    end: bytes
+    digest: bytes
+
+
+#: Exits of one state of the store that are kept, and series that each remembers: some 1 KB each.
+_EXITS, _SERIES_HELD = 16, 1_024
+
+
 class Exit:
-    """Renders rows as this request may see them. One per request."""
+    """Renders rows as they may be seen of one state of the store, on one day."""
 
     def __init__(self, view: View, version: int, asked_as_of: int | None, today: date) -> None:
         self._view = view
@@ -31,17 +49,28 @@ class Exit:
         self._as_of = asked_as_of
         self._today = today
         self._fresh: dict[int, str] = {}
-        self._wrappings: dict[tuple[int, int], tuple[bytes, bool, bytes, bytes, bytes]] = {}
+        self._wrappings: dict[tuple[int, int, bool], _Wrapping] = {}
 
     @classmethod
     def of(cls, ctx: Context) -> Exit:
-        """For a request: freshness is judged at its `as_of`, else at the moment its walk is pinned to."""
-        asked = ctx.params.get("as_of")
-        return cls(ctx.view, ctx.version, asked, day_of(ctx.at if asked is None else asked))
+        """For a request: freshness is judged at its `as_of`, else at the moment its walk is pinned to.
+
+        What is learnt for one request is kept for the next, for as long as the state of the store lasts.
+        """
+        asked, exits = ctx.params.get("as_of"), ctx.view.exits
+        key = (ctx.version, asked, (ctx.at if asked is None else asked) // DAY_SECONDS)
+        found: Exit | None = exits.get(key)
+        if found is None:
+            if len(exits) >= _EXITS:
+                exits.clear()
+            found = exits[key] = cls(ctx.view, ctx.version, asked, day_of(ctx.at if asked is None else asked))
+        return found
 
     def freshness(self, series: SeriesInfo) -> str:
         found = self._fresh.get(series.number)
         if found is None:
+            if len(self._fresh) >= _SERIES_HELD:
+                self._fresh.clear()
             found = self._fresh[series.number] = self._view.freshness(series, self._version, self._as_of, self._today)
         return found
 
@@ -53,11 +82,11 @@ class Exit:
         return [self.row(row, lineage=lineage) for row in rows]
 
     def row(self, row: Row, *, lineage: bool) -> bytes:
-        names, withheld, unit, tail, end = self._wrapping(row.series.number, row.lineage, lineage=lineage)
+        wrapping = self._wrapping(row.series.number, row.lineage, lineage)
         text = row.marked
-        if withheld:
+        if wrapping.withheld:
             text = masked(text, self._covered(row.series.number, row.period, row.known), _MASKED)
-        return filled(text, 1, names, unit, tail, end)
+        return filled(text, 1, *wrapping[1:5])
 
     def _covered(self, series: int, period: int, known: int) -> bytes:
         return b'{"id":"%s"' % cover(self._view.directory.series(series).id, period, known).encode()
@@ -88,23 +117,29 @@ class Exit:
         pieces: list[bytes] = []
         seal: list[bytes] = []
         for number, own, count, text, told in runs:
-            names, withheld, unit, tail, end = self._wrapping(number, own, lineage=lineage)
+            withheld, names, unit, tail, end, digest = self._wrapping(number, own, lineage)
             if withheld and text.count(_WITHHELD) != count:
                 raise RuntimeError(f"values of {self._view.directory.series(number).id} were about to be sent")
             pieces.append(filled(text, count, names, unit, tail, end))
-            seal += (names, unit, tail, end, told)
+            seal += (digest, told)
         return b",".join(pieces), b"".join(seal)
 
-    def _wrapping(self, number: int, own: int, *, lineage: bool) -> tuple[bytes, bool, bytes, bytes, bytes]:
-        """What is the same for all rows of a series here: after the head, whether values are withheld, and so on to the end."""
-        held = self._wrappings.get((number, own))
+    def _wrapping(self, number: int, own: int, lineage: bool) -> _Wrapping:
+        held = self._wrappings.get((number, own, lineage))
         if held is None:
             directory = self._view.directory
             series = directory.series(number)
             rights = directory.row_rights(series, own)
-            tail = series.tail + rights.credit + _FRESHNESS[self.freshness(series)] + series.metadata
-            names = series.names + (self._lineage(series, own) if lineage else b"")
-            held = self._wrappings[number, own] = (names, rights.withheld, series.unit, tail, rights.encoded)
+            parts = (
+                series.names + (self._lineage(series, own) if lineage else b""),
+                series.unit,
+                series.tail + rights.credit + _FRESHNESS[self.freshness(series)] + series.metadata,
+                rights.encoded,
+            )
+            if len(self._wrappings) >= _SERIES_HELD:
+                self._wrappings.clear()
+            digest = hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
+            held = self._wrappings[number, own, lineage] = _Wrapping(rights.withheld, *parts, digest)
         return held
 
     def _lineage(self, series: SeriesInfo, own: int) -> bytes:

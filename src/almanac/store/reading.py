@@ -179,6 +179,8 @@ class View(Lists):
         self._newest = newest
         #: For the reader's use: what it found out about this state.
         self.named: dict[Any, Any] = {}
+        #: The same: how rows of it leave.
+        self.exits: dict[Any, Any] = {}
 
     # -- freshness --------------------------------------------------------------------------------------------------
 

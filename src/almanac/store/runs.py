@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from almanac.domain.periods import STARTS_FROM_SQL, highest_key, lowest_key, starts_from
+from almanac.domain.periods import STARTS_FROM_SQL, highest_key, lowest_key
 from almanac.store.directory import Directory
 from almanac.store.fragments import END, rendered
 from almanac.store.selection import Query, Selection
@@ -49,9 +49,6 @@ class _Topic(NamedTuple):
     series: tuple[int, ...]
     #: Every cell has one vintage, the one shown now: a past state is what of it was known by then.
     settled: bool
-    #: Period keys of its first and last row now; None where it has none.
-    first: int | None
-    last: int | None
 
 
 class _Plan(NamedTuple):
@@ -70,6 +67,8 @@ class _Read(NamedTuple):
     last: int
     lineage: int
     runs: list[Run]
+    #: Whether there are rows behind the last one; None: not known yet.
+    more: bool | None = None
 
 
 def _read(found: list[tuple[int, int, int, bytes]]) -> _Read:
@@ -101,13 +100,9 @@ class _Span(NamedTuple):
         """What the statement depends on."""
         return self.as_of is not None, self.start is not None, self.descending
 
-    @property
-    def values(self) -> tuple[int, ...]:
-        """What it binds."""
-        values: tuple[int, ...] = (self.topic.number, self.above, self.below, self.version, self.version)
-        if self.as_of is not None:
-            values = (*values, self.as_of)
-        return values if self.start is None else (*values, self.start)
+    def bound(self, limit: int) -> tuple[int | None, ...]:
+        """What it binds: ?1 to ?7."""
+        return self.topic.number, self.above, self.below, self.version, self.as_of, self.start, limit
 
 
 class Runs:
@@ -165,28 +160,23 @@ class Runs:
                 left -= read.rows
                 if left:
                     continue
-                span = span._replace(below=read.last) if descending else span._replace(above=read.last)
-            if self._more(span, then=then):
+                more = read.more
+                if more is None:
+                    more = self._any(span._replace(below=read.last) if descending else span._replace(above=read.last), then)
+            else:
+                more = self._any(span, then)
+            if more:
                 return runs, place
         return (runs, None) if plan.whole else None
 
-    def _more(self, span: _Span, *, then: bool) -> bool:
-        """Whether there is any row in a span. Mostly the topic's outermost row tells."""
-        end = span.topic.first if span.descending else span.topic.last
-        if (
-            end is not None
-            and span.as_of is None
-            and span.version == self._version
-            and span.above < end < span.below
-            and (span.start is None or starts_from(end, span.start))
-        ):
-            return True
-        return bool(self._db.execute(_any(then, *span.shape), span.values).fetchall())
+    def _any(self, span: _Span, then: bool) -> bool:
+        """Whether there is any row in a span."""
+        return bool(self._db.execute(_any(then, *span.shape), span.bound(1)).fetchall())
 
     def _now(self, span: _Span, limit: int) -> _Read:
         """The first rows of `current`, joined by the database."""
-        found: Any = self._db.execute(_now(*span.shape), (*span.values, limit)).fetchone()
-        rows, last, lineage, newest, text = found
+        found: Any = self._db.execute(_now(*span.shape), span.bound(limit)).fetchone()
+        rows, last, lineage, newest, text, more = found
         # Rows of `current` are never changed, only ended. A page that has as many of them as before, up to the same
         # period, and none that came later is the page of before: else one would have left it, and either another came
         # in at its end, or there are fewer.
@@ -195,21 +185,21 @@ class Runs:
             last,
             lineage,
             [Run(span.topic.series[0], 0, rows, text, b"%d %d %d" % (rows, last or 0, newest or 0))],
+            bool(more),
         )
 
     def _chosen(self, span: _Span, limit: int) -> _Read:
         """The same of a topic with rivals: of each cell the row of the preferred series."""
         order = self._order(span)
         ranks = [number for place, series in enumerate(order) for number in (series, place)]
-        found: list[Any] = self._db.execute(_chosen(len(order), *span.shape), (*ranks, *span.values, limit)).fetchall()
+        found: list[Any] = self._db.execute(_chosen(len(order), *span.shape), (*span.bound(limit), *ranks)).fetchall()
         return _read([(period, lineage, series, text) for period, lineage, series, text, _ in found])
 
     def _then(self, span: _Span, limit: int) -> _Read:
         """The first cells of `vintages` that had a value then; rendered here, where it is not the value shown now."""
         rivals = len(span.topic.series)
         # Rows of so many cells at least, each cell whole: were the last one cut, there would be more cells than that.
-        values = (*span.values, limit * rivals, span.topic.number)
-        found: list[Any] = self._db.execute(_then(*span.shape), values).fetchall()
+        found: list[Any] = self._db.execute(_then(*span.shape), span.bound(limit * rivals)).fetchall()
         if rivals > 1:
             rank = {series: place for place, series in enumerate(self._order(span))}
             cells = groupby(found, key=_PERIOD)
@@ -258,8 +248,7 @@ class Runs:
             rivals = (series,) if count == 1 else tuple(one for (one,) in self._db.execute(_SERIES_OF, (number,)))
             if count > _RIVALS or any(self._directory.series(one).rights.withheld for one in rivals):
                 return _Plan(tuple(topics), False, rows)
-            ends: Any = self._db.execute(_ENDS, (number, self._version, number, self._version)).fetchone()
-            topics.append(_Topic(number, (indicator, entity, frequency), rivals, not revised, *ends))
+            topics.append(_Topic(number, (indicator, entity, frequency), rivals, not revised))
             rows += held
         return _Plan(tuple(topics), len(found) <= _TOPICS, rows)
 
@@ -277,21 +266,25 @@ def _bounds(selection: Selection) -> tuple[int, int, int | None]:
 
 
 @functools.lru_cache
-def _where(known: bool, starts: bool) -> str:
-    where = "x.topic = ? AND x.period > ? AND x.period < ? AND x.from_version <= ? AND x.to_version > ?"
+def _where(known: bool, starts: bool, above: str = "?2", below: str = "?3") -> str:
+    """Rows of a span, which binds ?1 to ?6."""
+    where = f"x.topic = ?1 AND x.period > {above} AND x.period < {below} AND x.from_version <= ?4 AND x.to_version > ?4"
     if known:
-        where += " AND x.known_at <= ?"
-    return where + (f" AND {STARTS_FROM_SQL.format('x.period')}" if starts else "")
+        where += " AND x.known_at <= ?5"
+    return where + (f" AND {STARTS_FROM_SQL.format('x.period', '?6')}" if starts else "")
 
 
 @functools.lru_cache
 def _now(known: bool, starts: bool, descending: bool) -> str:
     last, way = ("min", " DESC") if descending else ("max", "")
+    behind = {"below": "last"} if descending else {"above": "last"}
     # An order within an aggregate would be sorted; a limited subquery gives its rows in the order of the table.
     return (
-        f"SELECT count(*), {last}(period), max(lineage), max(from_version), CAST(group_concat(marked, x'{END.hex()}') AS BLOB)"
-        f" FROM (SELECT x.period, x.lineage, x.from_version, x.marked FROM current x"
-        f" WHERE {_where(known, starts)} ORDER BY x.period{way} LIMIT ?)"
+        "SELECT rows, last, lineage, newest, text,"
+        f" EXISTS(SELECT 1 FROM current x WHERE {_where(known, starts, **behind)})"
+        f" FROM (SELECT count(*) AS rows, {last}(period) AS last, max(lineage) AS lineage, max(from_version) AS newest,"
+        f" CAST(group_concat(marked, x'{END.hex()}') AS BLOB) AS text FROM (SELECT x.period, x.lineage, x.from_version, x.marked"
+        f" FROM current x WHERE {_where(known, starts)} ORDER BY x.period{way} LIMIT ?7))"
     )
 
 
@@ -302,10 +295,11 @@ _SERIES_OF = "SELECT series FROM series WHERE topic = ?"
 @functools.lru_cache
 def _chosen(rivals: int, known: bool, starts: bool, descending: bool) -> str:
     # With a single min(), SQLite takes the other columns from the row that has it: the preferred one of the cell.
-    rank = f"CASE x.series {'WHEN ? THEN ? ' * rivals}END"
+    # Ranks are bound behind what a span binds.
+    rank = f"CASE x.series {' '.join(f'WHEN ?{2 * n + 8} THEN ?{2 * n + 9}' for n in range(rivals))} END"
     return (
         f"SELECT x.period, x.lineage, x.series, x.marked, min({rank}) FROM current x WHERE {_where(known, starts)}"
-        f" GROUP BY x.period ORDER BY x.period{' DESC' if descending else ''} LIMIT ?"
+        f" GROUP BY x.period ORDER BY x.period{' DESC' if descending else ''} LIMIT ?7"
     )
 
 
@@ -317,14 +311,12 @@ def _then(known: bool, starts: bool, descending: bool) -> str:
         f"SELECT v.period, v.lineage, v.series, c.marked, {_VINTAGE} FROM"
         f" (SELECT x.period, x.lineage, x.series, x.from_version, max(x.known_at) AS known_at, x.value, x.text, x.flags,"
         f" x.released_at, x.ingested_at, x.note FROM vintages x WHERE {_where(known, starts)}"
-        f" GROUP BY x.period, x.series HAVING x.value IS NOT NULL OR x.text IS NOT NULL ORDER BY x.period{way}, x.series{way} LIMIT ?) v"
-        " LEFT JOIN current c ON c.topic = ? AND c.period = v.period AND c.series = v.series"
+        f" GROUP BY x.period, x.series HAVING x.value IS NOT NULL OR x.text IS NOT NULL ORDER BY x.period{way}, x.series{way} LIMIT ?7) v"
+        " LEFT JOIN current c ON c.topic = ?1 AND c.period = v.period AND c.series = v.series"
         " AND c.from_version = v.from_version AND c.known_at = v.known_at"
     )
 
 
-_END = "(SELECT period FROM current WHERE topic = ? AND to_version > ? ORDER BY period {} LIMIT 1)"
-_ENDS = f"SELECT {_END.format('')}, {_END.format('DESC')}"
 #: In the order in which `rendered` takes them.
 _VINTAGE = "v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at, v.note"
 
@@ -333,8 +325,8 @@ _VINTAGE = "v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at, 
 def _any(then: bool, known: bool, starts: bool, _: bool) -> str:
     """Whether there is any row."""
     if not then:
-        return f"SELECT 1 FROM current x WHERE {_where(known, starts)} LIMIT 1"
+        return f"SELECT 1 FROM current x WHERE {_where(known, starts)} LIMIT ?7"
     return (
         f"SELECT 1 FROM (SELECT x.value, x.text, max(x.known_at) FROM vintages x WHERE {_where(known, starts)}"
-        " GROUP BY x.period, x.series HAVING x.value IS NOT NULL OR x.text IS NOT NULL LIMIT 1)"
+        " GROUP BY x.period, x.series HAVING x.value IS NOT NULL OR x.text IS NOT NULL LIMIT ?7)"
     )

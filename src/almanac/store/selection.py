@@ -115,7 +115,7 @@ class Query:
         if lower is not None:
             self.add("x.period >= ?", lowest_key(lower))
         if selection.starts_from is not None:
-            self.add(STARTS_FROM_SQL.format("x.period"), selection.starts_from.toordinal())
+            self.add(STARTS_FROM_SQL.format("x.period", "?"), selection.starts_from.toordinal())
 
     def pinned(self, version: int) -> None:
         self.add("x.from_version <= ? AND x.to_version > ?", version, version)
