@@ -7,7 +7,8 @@ import binascii
 import functools
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -33,7 +34,7 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields
 
     def following(self, key: list[Any]) -> Cursor:
         """The same walk, after the row with this key."""
-        return msgspec.structs.replace(self, key=key)
+        return Cursor(self.issued, self.epoch, self.version, self.at, self.fingerprint, key)
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -44,14 +45,15 @@ _canonical = msgspec.msgpack.Encoder(enc_hook=str)
 def fingerprint(template: str, path: Mapping[str, str], params: Mapping[str, Any]) -> bytes:
     """Digest of a query: endpoint, path values (case does not count) and all typed parameters but `limit` and `cursor`."""
     values = sorted([(name, value.lower()) for name, value in path.items()]) if path else []
-    query = [template, values, [(name, params[name]) for name in _bound(tuple(params))]]
+    query = [template, values, _bound(tuple(params))(params)]
     return hashlib.blake2b(_canonical.encode(query), digest_size=_FINGERPRINT_BYTES).digest()
 
 
 @functools.lru_cache(maxsize=256)
-def _bound(names: tuple[str, ...]) -> list[str]:
-    """The parameters that a cursor is bound to, sorted."""
-    return sorted(name for name in names if name not in {"limit", "cursor"})
+def _bound(names: tuple[str, ...]) -> Callable[[Mapping[str, Any]], Any]:
+    """Takes the parameters that a cursor is bound to from their values: what they are called goes with the endpoint."""
+    bound = sorted(name for name in names if name not in {"limit", "cursor"})
+    return itemgetter(*bound) if bound else lambda _: ()
 
 
 class Signer:
@@ -62,7 +64,7 @@ class Signer:
         self._lifetime = lifetime_days * 86_400
 
     def _mac(self, body: bytes) -> bytes:
-        return hmac.digest(self._secret, body, "sha256")[:_MAC_BYTES]
+        return hashlib.blake2b(body, key=self._secret, digest_size=_MAC_BYTES).digest()
 
     def write(self, cursor: Cursor) -> str:
         """Base64url without padding of the body and its MAC."""

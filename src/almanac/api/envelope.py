@@ -26,7 +26,7 @@ CODING_MIN_BYTES = 1024
 _ZSTD_LEVEL = 3
 _GZIP_LEVEL = 5
 _DAY_SECONDS = 86_400
-_ETAG_HEX = 32
+_ETAG_BYTES = 16
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -89,19 +89,19 @@ def page_etag(page: Listing, data: bytes, *, limit: int, cursor: str | None, epo
     its place: the key, the epoch, and the day of issue, lest a cached page be confirmed after its cursor has expired.
     A page's seal tells it from others of its epoch only, so that is hashed too.
     """
-    digest = hashlib.sha256(data if page.seal is None else page.seal)
     following = None if page.next_key is None else [page.next_key, issued // _DAY_SECONDS]
-    digest.update(_encode([limit, cursor, page.total, epoch, following]))
-    return _weak(digest.hexdigest())
+    digest = hashlib.blake2b(_encode([limit, cursor, page.total, epoch, following]), digest_size=_ETAG_BYTES)
+    digest.update(data if page.seal is None else page.seal)
+    return _weak(digest)
 
 
 def body_etag(data: bytes) -> bytes:
     """Weak ETag over one object or text."""
-    return _weak(hashlib.sha256(data).hexdigest())
+    return _weak(hashlib.blake2b(data, digest_size=_ETAG_BYTES))
 
 
-def _weak(digest: str) -> bytes:
-    return b'W/"' + digest[:_ETAG_HEX].encode() + b'"'
+def _weak(digest: hashlib.blake2b) -> bytes:
+    return b'W/"%s"' % digest.hexdigest().encode()
 
 
 def matches(if_none_match: bytes, etag: bytes) -> bool:

@@ -210,7 +210,9 @@ END_ORDINAL_SQL = f"({{0}} >> {_SPAN_BITS})"
 #: The same decoding in SQL, for filters on the first day: an ordinal, NULL for an instant. `{}` is the column.
 START_ORDINAL_SQL = f"CASE WHEN ({{0}} & {_MASK}) = {_INSTANT} THEN NULL ELSE ({{0}} >> {_SPAN_BITS}) - ({_LONGEST} - ({{0}} & {_MASK})) END"
 #: Whether a period starts on a day `{1}` (an ordinal) or later; never for an instant. The same as a test of the above, cheaper.
-STARTS_FROM_SQL = f"(({{0}} & {_MASK}) < {_INSTANT} AND ({{0}} >> {_SPAN_BITS}) + ({{0}} & {_MASK}) >= {{1}} + {_LONGEST})"
+STARTS_FROM_SQL = (
+    f"(({{0}} & {_MASK}) < {_INSTANT} AND ({{0}} >> {_SPAN_BITS}) + ({{0}} & {_MASK}) >= {{1}} + {_LONGEST})"
+)
 
 
 def ordinal(key: int, frequency: Frequency) -> int:

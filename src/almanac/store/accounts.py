@@ -37,7 +37,7 @@ from almanac.store.account_records import (
     folded,
     shown,
 )
-from almanac.store.keytext import KEY_SHAPE, PREFIX, new_key, well_formed
+from almanac.store.keytext import KEY_SHAPE, LENGTH, PREFIX, new_key, well_formed
 from almanac.store.sqlite import identity, transaction
 
 __all__ = [
@@ -200,8 +200,8 @@ class Accounts:
         return revoked
 
     def verify(self, text: str, now: int) -> KeyRecord | Refused:
-        """Whose key this is. `now` is real time, unix seconds. The form is checked first; it is no secret."""
-        if not well_formed(text):
+        """Whose key this is. `now` is real time, unix seconds. The form, which is no secret, is checked of unknown ones."""
+        if len(text) != LENGTH or not text.isascii():
             return MALFORMED
         with self._lock:
             moment = self._monotonic()
@@ -209,14 +209,16 @@ class Accounts:
                 self._notice()
                 self._noticed = moment
             digest = self._digest(text)
-            record, expires = self._known.get(digest) or (None, None)
-            if record is None or (expires is not None and expires <= now):
+            found = self._known.get(digest)
+            if found is None or (found[1] is not None and found[1] <= now):
                 self._known.pop(digest, None)
+                if not well_formed(text):
+                    return MALFORMED
                 found = self._live(text, digest, now)
                 if found is None:
                     return UNKNOWN
                 self._known[digest] = found
-                record = found[0]
+            record = found[0]
             self._used[record.id] = now
             return record
 

@@ -17,6 +17,8 @@ _CHECKSUM = 6
 _PAIRS = [high + low for high in ALPHABET for low in ALPHABET]
 #: What looks like a key wherever it turns up (a query string, a log line), checksum right or not.
 KEY_SHAPE = re.compile(r"alm_[0-9A-Za-z]{40}")
+#: Characters of a key.
+LENGTH = 4 + _RANDOM + _CHECKSUM
 #: Length of the part of a key that may be shown: `alm_` and eight characters.
 PREFIX = 12
 

@@ -162,7 +162,9 @@ class Runs:
                     continue
                 more = read.more
                 if more is None:
-                    more = self._any(span._replace(below=read.last) if descending else span._replace(above=read.last), then)
+                    more = self._any(
+                        span._replace(below=read.last) if descending else span._replace(above=read.last), then
+                    )
             else:
                 more = self._any(span, then)
             if more:
