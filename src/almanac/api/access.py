@@ -26,7 +26,8 @@ _FRESHNESS = {status: f'"{status}"'.encode() for status in ("fresh", "stale", "u
 
 class _Wrapping(NamedTuple):
     """What is the same for all rows of a series: whether values are withheld, the parts by the marks they stand at, and a
-    digest of the parts."""
+    digest of the parts.
+    """
 
     withheld: bool
     names: bytes
