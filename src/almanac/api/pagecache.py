@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Hashable
 
 from almanac.api.endpoint import Answer
+from almanac.api.met import Met
 
 
 class Kept:
@@ -26,7 +27,7 @@ class Kept:
         self.following: tuple[tuple[int, int], str] | None = None
 
 
-#: Pages that are remembered as offered once, by a number.
+#: Pages that are remembered as offered once.
 _MET = 8_192
 
 
@@ -37,18 +38,12 @@ class PageCache:
         self._most = most_bytes
         self._held = 0
         self._pages: OrderedDict[Hashable, Kept] = OrderedDict()
-        self._met: OrderedDict[int, None] = OrderedDict()
+        self._met = Met(_MET)
         self._lock = threading.Lock()
 
     def offer(self, key: Hashable, kept: Kept) -> None:
         """Keep a page that is offered for the second time: who walks through everything pushes nothing out."""
-        name = hash(key)
-        with self._lock:
-            before = name in self._met
-            self._met[name] = None
-            if len(self._met) > _MET:
-                self._met.popitem(last=False)
-        if before:
+        if self._met.before(key):
             self.put(key, kept)
 
     def get(self, key: Hashable) -> Kept | None:

@@ -6,9 +6,12 @@ from collections import OrderedDict
 from typing import Any, NamedTuple
 
 from almanac.api.endpoint import Endpoint
+from almanac.api.met import Met
 
 #: A client that repeats itself has few queries; one that walks or browses gains nothing from being remembered.
 _HELD, _LONGEST = 1_024, 1_024
+#: Queries that are remembered as met once.
+_MET = 4_096
 
 
 class Known(NamedTuple):
@@ -27,6 +30,7 @@ class Queries:
 
     def __init__(self) -> None:
         self._held: OrderedDict[tuple[str, bytes], Known] = OrderedDict()
+        self._met = Met(_MET)
 
     def get(self, path: str, query: bytes) -> Known | None:
         key = (path, query)
@@ -36,8 +40,8 @@ class Queries:
         return found
 
     def put(self, path: str, query: bytes, known: Known) -> None:
-        """Keep one, unless it is long: the number of bytes held has a bound too."""
-        if len(path) + len(query) <= _LONGEST:
+        """Keep one that is put for the second time, unless it is long: the number of bytes held has a bound too."""
+        if len(path) + len(query) <= _LONGEST and self._met.before((path, query)):
             self._held[path, query] = known
             if len(self._held) > _HELD:
                 self._held.popitem(last=False)
