@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from almanac.domain.periods import Frequency
-from bench.data import ROWS, Page, cursors, day_text, environment, fetch, walk, wide_table
+from bench.data import ROWS, Page, answer, cursors, day_text, environment, fetch, walk, wide_table
 from bench.servers import Server, free_port, running
 
 _PEERS = Path(__file__).parent / "peers"
 #: Pages that are compared row by row between Almanac and its peers before anything is measured.
 _COMPARED = 20
 _WALKED = 2_000
+#: Headers that the HTTP server adds by itself.
+_SERVERS_OWN = frozenset({"date", "server", "connection", "transfer-encoding"})
 #: Connections for who takes a tenth of a second an answer: with many, a turn would be over before the first.
 _FEW = 4
 
@@ -85,13 +87,19 @@ def contenders(
         service = [sys.executable, "-m", "almanac", "serve", "--port", str(port), "--ops-port", str(free_port())]
         almanac = start("almanac", service, port)
         ours = {"x-api-key": key}
-        one = fetch(almanac.port, almanac_target(pages[0]), ours)
-        (home / "page.json").write_bytes(one)
-        port = free_port()
-        floor = start("floor", [sys.executable, str(_PEERS / "serve.py"), "floor", str(port)], port,
-                      {"BENCH_PAGE": str(home / "page.json")})  # fmt: skip
+        headers, body = answer(almanac.port, almanac_target(pages[0]), ours)
+        (home / "page.json").write_bytes(body)
+        (home / "headers.json").write_text(
+            json.dumps([pair for pair in headers if pair[0] not in _SERVERS_OWN]), "ascii"
+        )
+        floors = []
+        for name, more in (("floor", []), ("floor-in-turns", ["in-turns"])):
+            port = free_port()
+            command = [sys.executable, str(_PEERS / "serve.py"), "floor", str(port), *more]
+            floors.append(start(name, command, port, {"BENCH_ANSWER": str(home)}))
         found = [
-            Contender("the same bytes from memory", floor, ["/"], {}),
+            Contender("the same bytes from memory", floors[0], ["/"], {}),
+            Contender("the same, threads taking turns", floors[1], ["/"], {}),
             Contender("Almanac, fresh page", almanac, [almanac_target(page) for page in pages], ours),
             Contender("Almanac, next page of a walk", almanac, cursors(almanac.port, key, _WALKED), ours),
             Contender("Almanac, as of a year ago", almanac, [almanac_target(page, as_of) for page in pages], ours),

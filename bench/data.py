@@ -120,22 +120,27 @@ def pages(home: Path, as_of: date) -> list[Page]:
 
 def fetch(port: int, target: str, headers: dict[str, str] | None = None) -> bytes:
     """The body of one answer. Raises RuntimeError for another status than 200."""
+    return answer(port, target, headers)[1]
+
+
+def answer(port: int, target: str, headers: dict[str, str] | None = None) -> tuple[list[tuple[str, str]], bytes]:
+    """Headers and body of one answer. Raises RuntimeError for another status than 200."""
     with contextlib.closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         connection.request("GET", target, headers=headers or {})
-        answer = connection.getresponse()
-        body = answer.read()
-    if answer.status != 200:
-        raise RuntimeError(f"{target.partition('?')[0]}: {answer.status} {body[:300]!r}")
-    return body
+        found = connection.getresponse()
+        body = found.read()
+    if found.status != 200:
+        raise RuntimeError(f"{target.partition('?')[0]}: {found.status} {body[:300]!r}")
+    return found.getheaders(), body
 
 
 def walk(port: int, key: str) -> Iterator[list[dict[str, Any]]]:
     """All raw observations as the interface says them, 500 at a time."""
     target = "/observations?limit=500"
     while True:
-        answer = msgspec.json.decode(fetch(port, target, {"x-api-key": key}))
-        yield answer["data"]
-        following = answer["meta"]["pagination"]["next_cursor"]
+        page = msgspec.json.decode(fetch(port, target, {"x-api-key": key}))
+        yield page["data"]
+        following = page["meta"]["pagination"]["next_cursor"]
         if following is None:
             return
         target = f"/observations?limit=500&cursor={following}"

@@ -1,16 +1,19 @@
-"""The floor: one page from memory, by the smallest ASGI application there is. Run by `peers/serve.py`."""
+"""The floor: one answer from memory, by the smallest ASGI application there is. Run by `peers/serve.py`."""
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
-_PAGE = Path(os.environ["BENCH_PAGE"]).read_bytes()
+_FOLDER = Path(os.environ["BENCH_ANSWER"])
+_PAGE = (_FOLDER / "page.json").read_bytes()
+_HEADERS = json.loads((_FOLDER / "headers.json").read_text("ascii"))
 _START = {
     "type": "http.response.start",
     "status": 200,
-    "headers": [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(_PAGE))],
+    "headers": [(name.encode(), value.encode()) for name, value in _HEADERS],
 }
 _BODY = {"type": "http.response.body", "body": _PAGE}
 
