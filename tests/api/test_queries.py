@@ -57,17 +57,34 @@ def known():
     return Known(endpoint, {}, {}, b"")
 
 
+def put(queries, query):
+    """As a client has it put who asks twice."""
+    for _ in range(2):
+        queries.put("/a", query, known())
+
+
 def test_the_least_recently_used_goes_first():
     """So many are held; long ones never."""
     queries = Queries()
     for number in range(1_024):
-        queries.put("/a", b"%d" % number, known())
+        put(queries, b"%d" % number)
     assert queries.get("/a", b"0") is not None
-    queries.put("/a", b"more", known())
+    put(queries, b"more")
     assert queries.get("/a", b"1") is None
     assert queries.get("/a", b"0") is not None
-    queries.put("/a", b"x" * 1_023, known())
+    put(queries, b"x" * 1_023)
     assert queries.get("/a", b"x" * 1_023) is None
+
+
+def test_a_query_is_held_when_it_is_put_for_the_second_time():
+    """Who walks through everything leaves nothing behind."""
+    queries = Queries()
+    queries.put("/a", b"x=1", known())
+    assert queries.get("/a", b"x=1") is None
+    queries.put("/b", b"x=1", known())
+    assert queries.get("/b", b"x=1") is None
+    queries.put("/a", b"x=1", known())
+    assert queries.get("/a", b"x=1") is not None
 
 
 def test_texts_of_a_parameter_are_remembered_up_to_a_number():

@@ -6,8 +6,9 @@ import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import date
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
+import msgspec
 import structlog
 
 from almanac.api import envelope
@@ -132,7 +133,7 @@ class Answers:
         return self.version
 
 
-class _Asked(NamedTuple):
+class _Asked(msgspec.Struct):
     """A request, ready for its handler; the cursor that its walk goes on with; and the name its page is kept under."""
 
     context: Context

@@ -121,7 +121,7 @@ class App:
             query = split_query(query_string)
             self._gate.refuse_key_in_query(query)
         plan = self._gate.admit(request, scope)
-        endpoint = self._gate.route(request, path, known and known[:2])
+        endpoint = self._gate.route(request, path, None if known is None else (known.endpoint, known.path))
         self._gate.check_scope(request, endpoint)
         if request.announced or (not request.http1 and await has_body(receive)):
             raise refuse("body", "must be absent: every operation is a GET", code="body")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import ip_address, ip_network
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote_to_bytes
+
+import msgspec
 
 #: Query parameter names that would carry a key, compared without regard to case.
 KEY_NAMES = frozenset(
@@ -34,7 +36,7 @@ def redact(text: str) -> str:
     return _KEY_SHAPE.sub(_REDACTED, text) if "alm_" in text else text
 
 
-class Query(NamedTuple):
+class Query(msgspec.Struct, frozen=True):
     """A decoded query string. `broken` names the first parameter that is not strict UTF-8 percent-encoding."""
 
     pairs: list[tuple[str, str]]
@@ -81,7 +83,7 @@ def key_in_query(pairs: Iterable[tuple[str, str]]) -> str | None:
     return None
 
 
-class Presented(NamedTuple):
+class Presented(msgspec.Struct, frozen=True):
     """The key text a request carries, or (text None) why there is none to verify."""
 
     text: str | None

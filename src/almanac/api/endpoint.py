@@ -47,8 +47,7 @@ class Text(msgspec.Struct, frozen=True):
 Answer = Listing | Item | Text
 
 
-@dataclass(slots=True)
-class Context:
+class Context(msgspec.Struct):
     """All a handler may know about the request."""
 
     endpoint: Endpoint

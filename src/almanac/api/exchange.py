@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import NamedTuple
 
+import msgspec
 from starlette.types import Receive, Scope
 
 from almanac.api.auth import read_headers
@@ -18,7 +18,7 @@ from almanac.store.accounts import KeyRecord
 _next_id = RequestIds()
 
 
-class Reply(NamedTuple):
+class Reply(msgspec.Struct):
     """An answer but for the headers that every answer has."""
 
     status: int

@@ -54,10 +54,10 @@ class Gate:
 
     def admit(self, request: Request, scope: Scope) -> Plan:
         """The key's plan. Raises ApiError 401 or 429."""
-        text, problem = presented_key(request.headers)
-        if text is None:
-            raise self._unauthorized(request, scope, "missing", problem)
-        verdict = self._accounts.verify(text, int(self._walltime()))
+        presented, now = presented_key(request.headers), self._walltime()
+        if presented.text is None:
+            raise self._unauthorized(request, scope, "missing", presented.problem)
+        verdict = self._accounts.verify(presented.text, int(now))
         if isinstance(verdict, Refused):
             malformed = verdict == MALFORMED
             problem = "the API key is malformed" if malformed else "the API key is not valid"
@@ -66,7 +66,7 @@ class Gate:
         plan = self._settings.plans.get(key.plan)
         if plan is None:
             raise SettingError(f"the plan '{key.plan}' of account {key.account_id} is not in the settings")
-        request.decision = decision = self._limiter.hit(key.account_id, plan.requests_per_minute, self._walltime())
+        request.decision = decision = self._limiter.hit(key.account_id, plan.requests_per_minute, now)
         if not decision.admitted:
             message = f"more than {decision.limit} requests in this minute; the plan '{key.plan}' allows no more"
             raise _too_many(message, decision.limit, decision.retry_after)

@@ -15,7 +15,8 @@ class Met:
     def __init__(self, places: int) -> None:
         """`places`: a power of two."""
         self._last = places - 1
-        self._numbers = array("q", bytes(8 * places))
+        # No hash is -1.
+        self._numbers = array("q", [-1]) * places
 
     def before(self, one: Hashable) -> bool:
         """Whether this was shown before; it is remembered from now on."""

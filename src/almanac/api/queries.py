@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from almanac.api.endpoint import Endpoint
 from almanac.api.met import Met
@@ -14,7 +16,7 @@ _HELD, _LONGEST = 1_024, 1_024
 _MET = 4_096
 
 
-class Known(NamedTuple):
+class Known(msgspec.Struct, frozen=True):
     """A path and query string that passed every check but those that depend on the moment, the key and the method."""
 
     endpoint: Endpoint

@@ -7,6 +7,7 @@ changes (a revocation, a plan) is noticed by `PRAGMA data_version` at the next r
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import math
 import re
@@ -80,7 +81,9 @@ class Accounts:
         self._setting = secret
         self._lock = threading.RLock()
         self._secrets: dict[str, bytes] = {}
+        #: Keys found to be live, under a digest that is good for this process only.
         self._known: dict[bytes, tuple[KeyRecord, int | None]] = {}
+        self._salt = secrets.token_bytes(32)
         self._used: dict[str, int] = {}
         self._path = path
         self._notice_seconds, self._monotonic, self._noticed = notice_seconds, monotonic, -math.inf
@@ -208,21 +211,21 @@ class Accounts:
             if moment - self._noticed >= self._notice_seconds:
                 self._notice()
                 self._noticed = moment
-            digest = self._digest(text)
-            found = self._known.get(digest)
+            name = hashlib.blake2b(text.encode("ascii"), key=self._salt).digest()
+            found = self._known.get(name)
             if found is None or (found[1] is not None and found[1] <= now):
-                self._known.pop(digest, None)
+                self._known.pop(name, None)
                 if not well_formed(text):
                     return MALFORMED
-                found = self._live(text, digest, now)
+                found = self._live(text, now)
                 if found is None:
                     return UNKNOWN
-                self._known[digest] = found
+                self._known[name] = found
             record = found[0]
             self._used[record.id] = now
             return record
 
-    def _live(self, text: str, digest: bytes, now: int) -> tuple[KeyRecord, int | None] | None:
+    def _live(self, text: str, now: int) -> tuple[KeyRecord, int | None] | None:
         # Looked up by the prefix, which is no secret, and compared in constant time; all is read before anything is
         # judged, so that unknown, revoked and expired keys cost the same.
         row = self._one(
@@ -230,7 +233,7 @@ class Accounts:
             " FROM api_key k JOIN account a ON a.id = k.account_id WHERE k.prefix = ?",
             text[:PREFIX],
         )
-        same = hmac.compare_digest(row[0] if row else bytes(32), digest)
+        same = hmac.compare_digest(row[0] if row else bytes(32), self._digest(text))
         if row is None or not same or row[2] is not None or (row[1] is not None and row[1] <= now):
             return None
         return KeyRecord(row[3], row[4], row[5], tuple(row[6].split()), row[7]), row[1]

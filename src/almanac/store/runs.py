@@ -15,6 +15,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 import apsw
+from msgspec import Struct
+from msgspec.structs import replace
 
 from almanac.domain.periods import STARTS_FROM_SQL, highest_key, lowest_key
 from almanac.store.directory import Directory
@@ -60,7 +62,7 @@ class _Plan(NamedTuple):
     rows: int
 
 
-class _Read(NamedTuple):
+class _Read(Struct, frozen=True):
     """What was read of one topic: how many rows, the last one's period, whether any has inputs of its own, and the runs."""
 
     rows: int
@@ -83,7 +85,7 @@ def _read(found: list[tuple[int, int, int, bytes]]) -> _Read:
     return _Read(len(found), found[-1][0], max([lineage for _, lineage, _, _ in found]), runs)
 
 
-class _Span(NamedTuple):
+class _Span(Struct, frozen=True):
     """Rows of one topic that are asked for: periods between two keys, both outside, and what else they must pass."""
 
     topic: _Topic
@@ -110,6 +112,8 @@ class Runs:
 
     def __init__(self, db: apsw.Connection, directory: Directory, version: int) -> None:
         self._db = db
+        #: For the statement asked most: a cursor made anew each time costs more than running it.
+        self._cursor = db.cursor()
         self._directory = directory
         self._version = version
         self._plans: dict[tuple[Any, ...], _Plan] = {}
@@ -162,9 +166,7 @@ class Runs:
                     continue
                 more = read.more
                 if more is None:
-                    more = self._any(
-                        span._replace(below=read.last) if descending else span._replace(above=read.last), then
-                    )
+                    more = self._any(replace(span, **{"below" if descending else "above": read.last}), then)
             else:
                 more = self._any(span, then)
             if more:
@@ -177,8 +179,7 @@ class Runs:
 
     def _now(self, span: _Span, limit: int) -> _Read:
         """The first rows of `current`, joined by the database."""
-        found: Any = self._db.execute(_now(*span.shape), span.bound(limit)).fetchone()
-        rows, last, lineage, newest, text, more = found
+        rows, last, lineage, newest, text, more = self._cursor.execute(_now(*span.shape), span.bound(limit)).get
         # Rows of `current` are never changed, only ended. A page that has as many of them as before, up to the same
         # period, and none that came later is the page of before: else one would have left it, and either another came
         # in at its end, or there are fewer.
