@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
 
 import msgspec
+from msgspec.structs import replace
 
 from almanac.api.brief_readings import Gathered, Gatherer, Moment, prepare, shares
 from almanac.api.brief_records import Brief, BriefSection
