@@ -6,10 +6,14 @@ import asyncio
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
+import uvloop
 
 from almanac.serving import _Every, at_turn
+from almanac.store import sqlite
+from almanac.store.reading import Reader
 
 
 def test_it_goes_on_after_a_failure_and_does_it_once_more_when_stopped() -> None:
@@ -65,3 +69,41 @@ print(told == [os.{expected}], int(child[38]) == os.{expected})
 """
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout.split() == ["True", "True"]
+
+
+def test_who_asks_after_a_commit_is_answered_from_after_it(tmp_path: Path) -> None:
+    """Although the request before, whose turn it came in, was begun before the commit."""
+    path = tmp_path / "data.db"
+    writer = sqlite.create(path)
+    reader = Reader(path, at_turn=at_turn)
+    seen: list[int] = []
+
+    def look() -> None:
+        with reader.view() as view:
+            seen.append(view.version)
+
+    async def run() -> None:
+        loop = asyncio.get_running_loop()
+
+        def commit_and_ask() -> None:
+            sqlite.set_meta(writer, "version", "7")
+            loop.call_soon_threadsafe(look)
+
+        def first() -> None:
+            with reader.view() as view:
+                client = threading.Thread(target=commit_and_ask)
+                client.start()
+                client.join()
+                seen.append(view.version)
+
+        loop.call_soon(first)
+        loop.call_soon(look)  # waits already, and so shares the state of the first
+        await asyncio.sleep(0.05)
+
+    for runner in (asyncio.run, uvloop.run):
+        sqlite.set_meta(writer, "version", "0")
+        seen.clear()
+        runner(run())
+        assert seen == [0, 0, 7]
+    reader.close()
+    writer.close()

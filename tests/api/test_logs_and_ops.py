@@ -78,6 +78,30 @@ def test_lines_are_written_together_and_whole(monkeypatch):
     assert began <= times[0] <= times[8] < times[9] - timedelta(seconds=0.09)
 
 
+def test_a_fault_of_the_stream_costs_no_more_than_what_it_refused(monkeypatch):
+    """The lines behind it are written all the same, and whoever holds the journal hears of it."""
+    written = []
+
+    class Full(io.BytesIO):
+        def write(self, text):
+            if not written:
+                written.append(b"")
+                raise BlockingIOError("the pipe is full")
+            written.append(bytes(text))
+
+    monkeypatch.setattr(logs.access, "stream", Full())
+    journal = Journal(60.0)
+
+    async def run():
+        for _ in range(9):
+            journal.add(logs.Line("req_1", None, "GET", "/x" * 400, 200, 1.0, None, None), 0.001)
+
+    asyncio.run(run())
+    with pytest.raises(BlockingIOError):
+        journal.flush()
+    assert [text.count(b"\n") for text in written] == [0, 4, 1]
+
+
 def test_entries_do_not_pile_up():
     """Many answers at once are written before the time is up, and counted, each in its bucket."""
     journal = Journal(60.0)

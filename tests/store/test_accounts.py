@@ -33,6 +33,15 @@ def test_what_is_no_key_is_malformed(accounts, text):
     assert accounts.verify(text, NOW) is MALFORMED
 
 
+def test_what_is_no_key_is_told_without_the_file(accounts, path):
+    """Even of a key's length: a stranger's nonsense must not become a fault of the storage."""
+    path.rename(path.with_name("away"))
+    for text in ("x" * 44, new_key()[:-1] + "_"):
+        assert accounts.verify(text, NOW) is MALFORMED
+    with pytest.raises(apsw.CantOpenError):
+        accounts.verify(new_key(), NOW)
+
+
 # Accounts
 
 

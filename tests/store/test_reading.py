@@ -1,5 +1,7 @@
 """Reading: a view is one state, a past state can be asked for, and what readers remember follows the writer."""
 
+import gc
+import weakref
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -8,6 +10,7 @@ import apsw
 import pytest
 from tests.laws.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent
 
+from almanac.api.access import Exit
 from almanac.domain.observations import Statement
 from almanac.domain.periods import Period
 from almanac.store import sqlite
@@ -391,6 +394,31 @@ def test_views_of_one_turn_are_one_state(tmp_path):
     with pytest.raises(sqlite.Unavailable):
         version()
     reader.close()
+    writer.close()
+
+
+def test_a_state_that_has_passed_is_let_go(tmp_path):
+    """At once, whatever the interface has kept with it: a busy writer makes many."""
+    path = tmp_path / "data.db"
+    writer = sqlite.create(path)
+    reader = Reader(path)
+    gc.collect()
+    gc.disable()
+    try:
+        with reader.view() as view:
+            view.exits["kept"] = Exit(view, view.version, None, date(2025, 1, 1))
+            passed = [weakref.ref(view)]
+        del view
+        writer.execute("UPDATE meta SET v = '8' WHERE k = 'version'")
+        with reader.view() as view:
+            assert passed[0]() is None
+            view.exits["kept"] = Exit(view, view.version, None, date(2025, 1, 1))
+            passed.append(weakref.ref(view))
+        del view
+        reader.close()
+        assert passed[1]() is None
+    finally:
+        gc.enable()
     writer.close()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 import msgspec
@@ -51,9 +51,24 @@ class _Access:
         self._stamp = ""
 
     def write(self, lines: Iterable[tuple[int, Line]]) -> None:
-        """Write lines, each with its time (unix nanoseconds): several in one go, but whole ones."""
+        """Write lines, each with its time (unix nanoseconds): several in one go, but whole ones.
+
+        Raises what the stream raises, after all of them were tried.
+        """
         if self.stream is None:
             return
+        fault: OSError | None = None
+        for chunk in self._chunks(lines):
+            try:
+                self.stream.write(chunk)
+                # Each by itself: a buffer may be larger than what a pipe takes in one go.
+                self.stream.flush()
+            except OSError as error:
+                fault = fault or error
+        if fault is not None:
+            raise fault
+
+    def _chunks(self, lines: Iterable[tuple[int, Line]]) -> Iterator[bytes]:
         held: list[bytes] = []
         size = 0
         for at, line in lines:
@@ -62,14 +77,13 @@ class _Access:
             # A key's prefix looks like the beginning of a key. One more such beginning, and there may be a whole one.
             if text.count(b"alm_") > (line.key is not None):
                 text = redact(text.decode()).encode()
-            if size + len(text) > _ATOMIC:
-                self.stream.write(b"".join(held))
+            if held and size + len(text) > _ATOMIC:
+                yield b"".join(held)
                 held.clear()
                 size = 0
             held.append(text)
             size += len(text)
-        self.stream.write(b"".join(held))
-        self.stream.flush()
+        yield b"".join(held)
 
     def _time(self, at: int) -> str:
         second, microsecond = divmod(at // 1_000, 1_000_000)

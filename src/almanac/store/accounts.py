@@ -207,16 +207,16 @@ class Accounts:
         if len(text) != LENGTH or not text.isascii():
             return MALFORMED
         with self._lock:
+            name = hashlib.blake2b(text.encode("ascii"), key=self._salt).digest()
+            if name not in self._known and not well_formed(text):
+                return MALFORMED
             moment = self._monotonic()
             if moment - self._noticed >= self._notice_seconds:
                 self._notice()
                 self._noticed = moment
-            name = hashlib.blake2b(text.encode("ascii"), key=self._salt).digest()
             found = self._known.get(name)
             if found is None or (found[1] is not None and found[1] <= now):
                 self._known.pop(name, None)
-                if not well_formed(text):
-                    return MALFORMED
                 found = self._live(text, now)
                 if found is None:
                     return UNKNOWN

@@ -84,15 +84,21 @@ class Reader:
         here = self._here
         if here.lasting and here.view is not None:
             return here.view
+        # The end is put in line before the snapshot is taken: what comes to the line behind it was asked later, and
+        # may know of what has been written since.
+        lasting = self._at_turn(self._release)
         db = self._connection()
         db.execute("BEGIN")
         # Reading this number takes the snapshot. Where it is the one of last time, nobody has written since: what
         # was learnt then still holds.
         state = db.execute("PRAGMA data_version").get
         if here.view is None or here.state != state:
+            if here.view is not None:
+                here.view.exits.clear()  # they hold the view, which would wait for the collector of cycles
             here.view, here.state = self._renewed(db), state
         if len(here.newest) > _NEWEST_HELD:
             here.newest.clear()
+        here.lasting = lasting
         return here.view
 
     def _renewed(self, db: apsw.Connection) -> View:
@@ -110,10 +116,7 @@ class Reader:
         if isinstance(error, sqlite.Unavailable):
             self.close()
         elif not here.lasting:
-            if error is None and self._at_turn(self._release):
-                here.lasting = True
-            else:
-                self._release()
+            self._release()
 
     def _release(self) -> None:
         here = self._here
@@ -141,6 +144,8 @@ class Reader:
         here = self._here
         if here.connection is not None:
             here.connection.close(force=True)
+        if here.view is not None:
+            here.view.exits.clear()
         here.connection = here.file = here.directory = here.view = here.state = None
         here.lasting = False
         here.newest.clear()
