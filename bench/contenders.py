@@ -90,7 +90,7 @@ def contenders(
         headers, body = answer(almanac.port, almanac_target(pages[0]), ours)
         (home / "page.json").write_bytes(body)
         (home / "headers.json").write_text(
-            json.dumps([pair for pair in headers if pair[0] not in _SERVERS_OWN]), "ascii"
+            json.dumps([pair for pair in headers if pair[0].lower() not in _SERVERS_OWN]), "ascii"
         )
         floors = []
         for name, more in (("floor", []), ("floor-in-turns", ["in-turns"])):

@@ -199,7 +199,7 @@ def _take_turns() -> None:
     (Linux: SCHED_BATCH), unless the operator has set a policy of their own.
 
     A worker reads and writes its sockets in one thread and answers in another. On a busy core each woke the other
-    several times an answer and threw it off the core at once: a fifth of the work of a page. With an idle core, or one
+    several times an answer and threw it off the core at once: a seventh of the work of a page. With an idle core, or one
     that another program keeps busy, answers come as fast as before (docs/performance.md).
     """
     if sys.platform == "linux" and os.sched_getscheduler(0) == os.SCHED_OTHER:

@@ -353,10 +353,18 @@ def test_a_walk_goes_on_among_the_nulls_without_coming_back_to_the_others(world,
     assert (walked, after) == (expected, None)
 
 
-def test_views_of_one_turn_are_one_state(tmp_path):
-    """What is written meanwhile is seen from the next turn on. A fault or a lost file ends the turn's transaction too."""
+@pytest.fixture
+def store(tmp_path):
+    """A file of its own, and who writes to it."""
     path = tmp_path / "data.db"
     writer = sqlite.create(path)
+    yield path, writer
+    writer.close()
+
+
+def test_views_of_one_turn_are_one_state(store):
+    """What is written meanwhile is seen from the next turn on. A fault or a lost file ends the turn's transaction too."""
+    path, writer = store
     turn: list[Callable[[], object]] = []
 
     def at_turn(action: Callable[[], object]) -> bool:
@@ -390,17 +398,15 @@ def test_views_of_one_turn_are_one_state(tmp_path):
         raise ValueError("one of ours")
     assert version() == 11
     turn.pop()()
-    path.rename(tmp_path / "away.db")
+    path.rename(path.with_name("away.db"))
     with pytest.raises(sqlite.Unavailable):
         version()
     reader.close()
-    writer.close()
 
 
-def test_a_state_that_has_passed_is_let_go(tmp_path):
+def test_a_state_that_has_passed_is_let_go(store):
     """At once, whatever the interface has kept with it: a busy writer makes many."""
-    path = tmp_path / "data.db"
-    writer = sqlite.create(path)
+    path, writer = store
     reader = Reader(path)
     gc.collect()
     gc.disable()
@@ -419,16 +425,13 @@ def test_a_state_that_has_passed_is_let_go(tmp_path):
         assert passed[1]() is None
     finally:
         gc.enable()
-    writer.close()
 
 
-def test_without_a_turn_each_view_is_the_newest_state(tmp_path):
-    path = tmp_path / "data.db"
-    writer = sqlite.create(path)
+def test_without_a_turn_each_view_is_the_newest_state(store):
+    path, writer = store
     reader = Reader(path)
     for number in (8, 9):
         writer.execute("UPDATE meta SET v = ? WHERE k = 'version'", (str(number),))
         with reader.view() as view:
             assert view.version == number
     reader.close()
-    writer.close()

@@ -136,12 +136,7 @@ def _long(values: dict[str, Any]) -> bool:
     """Whether a request may make the store sort, or read far more rows than it gives: others may go on meanwhile."""
     sort = values.get("sort", "topic")
     tested = _TESTED if sort == "topic" else _TESTED_BY_COLUMN
-    if sort not in INDEXED:
-        return True
-    for name in tested:  # noqa: SIM110  (at every request: a third of the time of `any`)
-        if values[name] is not None:
-            return True
-    return False
+    return sort not in INDEXED or any(values[name] is not None for name in tested)
 
 
 SINCE = Param(
