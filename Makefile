@@ -6,7 +6,7 @@ BENCH_STAMP := .venv-bench/.installed
 WORKERS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-all check docs bench lock clean
+.PHONY: help setup run test test-slow test-all check docs bench lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -26,8 +26,10 @@ run: $(STAMP) ## Load the simulated world, serve it, print a fresh key and a fir
 test: $(STAMP) ## Run the test suite (skips what needs services or files that are not here)
 	$(BIN)/python -m pytest -n auto
 
-test-all: $(STAMP) ## Run the slow laws, faults and load tests too
-	$(BIN)/python -m pytest -n auto -m "slow or not slow"
+test-slow: $(STAMP) ## Run the slow laws, faults and load tests alone
+	$(BIN)/python -m pytest -n auto -m slow
+
+test-all: test test-slow ## Run the whole suite, the slow laws, faults and load tests too
 
 check: $(STAMP) ## Lint, format check, strict types, layers
 	$(BIN)/ruff check .

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import apsw
 import msgspec
 
-from almanac.domain.observations import end_of_day, wire_time
 from almanac.domain.periods import add_months, end_of, start_of
+from almanac.domain.times import end_of_day, wire_time
 
 #: Rows of a page, and how far apart the pages of one series begin: no two are the same.
 ROWS, STEP = 100, 20
@@ -86,7 +86,7 @@ def prepare(folder: Path, observations: int, say: Callable[[str], None]) -> tupl
 
 def _schema() -> str:
     """What tells a store of another version of Almanac, whose tables may differ."""
-    return hashlib.sha256(files("almanac.store").joinpath("schema/data.sql").read_bytes()).hexdigest()
+    return hashlib.sha256(files("almanac.store.engine").joinpath("schema/data.sql").read_bytes()).hexdigest()
 
 
 def year_ago(now: int) -> date:

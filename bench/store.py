@@ -13,15 +13,16 @@ from typing import NamedTuple
 import apsw
 import numpy as np
 
-from almanac.derived.base import InputSeries, derive
-from almanac.derived.inputs import NO_RELEASE, Arrays, Cells, NumberRow
-from almanac.derived.operators import Operator, operator
+from almanac.derived.macro.derivation import InputSeries, derive
+from almanac.derived.macro.input_series import NO_RELEASE, Arrays, Cells, NumberRow
+from almanac.derived.macro.operators import Operator, operator
 from almanac.domain.memory import uncollected
-from almanac.domain.observations import UNKNOWN, Statement
+from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period, key_at
 from almanac.domain.reference import SeriesSpec
-from almanac.store import sqlite
-from almanac.store.vintages import Batch, PayloadRef
+from almanac.store.engine import sqlite
+from almanac.store.log.payloads import PayloadRef
+from almanac.store.observations.writing.batch import Batch
 
 #: Series that are added, rows of each at first, days that follow, revisions of each and their length.
 SERIES, ROWS, DAYS, REVISIONS, CELLS = 40, 5_000, 25, 2, 100
@@ -33,7 +34,7 @@ _LATER = 2_000_000_000
 _DAILY = Frequency.DAILY
 
 #: One payload: what it says of each series, by the series' place.
-Said = list[tuple[int, list[Statement]]]
+Said = list[tuple[int, list[ReportedValue]]]
 
 
 class Figure(NamedTuple):
@@ -68,8 +69,8 @@ def appending(home: Path, folder: Path) -> list[Figure]:
         keys = [_day(place).key for place in range(ROWS + DAYS)]
         times = iter(range(_LATER, _LATER + 1_000_000))
 
-        def said(series: int, first: int, last: int, more: float) -> list[Statement]:
-            return [Statement(keys[place], values[series][place] + more) for place in range(first, last)]
+        def said(series: int, first: int, last: int, more: float) -> list[ReportedValue]:
+            return [ReportedValue(keys[place], values[series][place] + more) for place in range(first, last)]
 
         def figure(name: str, payloads: Sequence[Said]) -> Figure:
             return _appended(database, name, payloads, times)
@@ -80,7 +81,7 @@ def appending(home: Path, folder: Path) -> list[Figure]:
             figure(
                 f"a new day of {SERIES} series",
                 [
-                    [(one, [Statement(keys[ROWS + day], 1.0 + one)]) for one in range(SERIES)] for day in range(DAYS)
+                    [(one, [ReportedValue(keys[ROWS + day], 1.0 + one)]) for one in range(SERIES)] for day in range(DAYS)
                 ],
             ),
             figure(

@@ -5,7 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Generator
 
+import hypothesis
 import pytest
+
+# How long a case takes says how busy the machine is: `make bench` measures, tests do not.
+hypothesis.settings.register_profile("almanac", deadline=None)
+hypothesis.settings.load_profile("almanac")
 
 
 @pytest.hookimpl(wrapper=True)

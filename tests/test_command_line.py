@@ -3,17 +3,16 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from almanac.__main__ import main
 from almanac.commands.shared import Progress
+from tests.support.paths import REAL_DATA
 
-from .pipeline.invented import BILLS, GOOD, NOW, ROWS, SOURCE, url, write_mirror
+from .support.treasury_home import BILLS, GOOD, NOW, ROWS, SOURCE, url, write_mirror
 
-REAL_DATA = Path(__file__).resolve().parents[1] / "../shared/real-data"
 SUMMARY = ["source", "read", "known", "notRead", "quarantined", "failed", "cellsChanged", "unmappedSeries"]
 
 

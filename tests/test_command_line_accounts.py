@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from almanac.__main__ import main
-from almanac.store.accounts import SCOPES, UNKNOWN, Accounts
-from almanac.store.keytext import checksum
+from almanac.store.accounts.accounts import SCOPES, UNKNOWN, Accounts
+from almanac.store.accounts.keytext import checksum
 
 ADA = "ada@example.org"
 
@@ -139,7 +139,7 @@ def test_a_key_is_revoked(run, ada, home, way):
 
 def test_an_ambiguous_or_unknown_prefix_exits_1_and_revokes_nothing(run, ada, monkeypatch):
     texts = iter([f"alm_{body}{checksum(body)}" for body in ("twin" + "a" * 30, "twin" + "b" * 30)])
-    monkeypatch.setattr("almanac.store.accounts.new_key", lambda: next(texts))
+    monkeypatch.setattr("almanac.store.accounts.accounts.new_key", lambda: next(texts))
     for _ in range(2):
         run("keys", "create", "--account", ADA)
     for which, found in (

@@ -12,8 +12,8 @@ import pytest
 import uvloop
 
 from almanac.serving import _Every, at_turn
-from almanac.store import sqlite
-from almanac.store.reading import Reader
+from almanac.store.engine import sqlite
+from almanac.store.observations.reading.reader import Reader
 
 
 def test_it_goes_on_after_a_failure_and_does_it_once_more_when_stopped() -> None:

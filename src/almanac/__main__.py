@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from almanac.commands import accounts, ingest, operate, serve, worker
+from almanac.commands import accounts, ingest, operate, serve, sources, worker
 from almanac.commands.shared import Commands
 
 
@@ -20,7 +20,7 @@ for _command in (
     accounts.accounts,
     accounts.keys,
     ingest.ingest,
-    ingest.sources,
+    sources.sources,
     ingest.sandbox,
     worker.worker,
     operate.derive,

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from almanac.domain.observations import instant
 from almanac.domain.rights import Consent
+from almanac.domain.times import instant
 
 
 class SettingError(Exception):

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 import msgspec
 
 from almanac.config import Settings
-from almanac.pipeline.simulation import load
+from almanac.pipeline.ingest.simulation import load
 from almanac.pipeline.world import SIMULATED, World
-from almanac.store.accounts import AccountError, Accounts
+from almanac.store.accounts.accounts import AccountError, Accounts
 
 EMAIL = "demo@localhost"
 _PLAN = "pro"

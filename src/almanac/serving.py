@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
-    from almanac.api.app import App
-    from almanac.api.limits import Limiter
+    from almanac.api.server.app import App
+    from almanac.api.server.limits import Limiter
     from almanac.config import Settings
 
 log = structlog.get_logger("almanac.serving")
@@ -47,17 +47,17 @@ _FLUSH_SECONDS = 60.0
 
 def api() -> App:
     """The HTTP interface of one worker, from the settings of its process."""
-    from almanac.api import logs, metrics
-    from almanac.api.app import App
     from almanac.api.interface import endpoints
-    from almanac.api.journal import Journal
+    from almanac.api.server import logs, metrics
+    from almanac.api.server.app import App
+    from almanac.api.server.journal import Journal
     from almanac.catalog.load import load
-    from almanac.pipeline.explain import Explainer
-    from almanac.pipeline.explain_companies import explain_company
-    from almanac.pipeline.explain_scores import explain_scores
-    from almanac.store.accounts import Accounts
-    from almanac.store.reading import Reader
-    from almanac.store.sqlite import Unavailable
+    from almanac.pipeline.explain.companies import explain_company
+    from almanac.pipeline.explain.macro import Explainer
+    from almanac.pipeline.explain.scores import explain_scores
+    from almanac.store.accounts.accounts import Accounts
+    from almanac.store.engine.errors import UnavailableError
+    from almanac.store.observations.reading.reader import Reader
 
     settings = config.load()
     logs.configure(settings.log_level)
@@ -73,7 +73,7 @@ def api() -> App:
         reader.view,
         settings,
         clock=settings.clock,
-        unavailable=Unavailable,
+        unavailable=(UnavailableError,),
         journal=journal,
         # Requests need not wait for it: one that comes before it is through makes what it needs itself.
         on_startup=[flusher.start, lambda: threading.Thread(target=app.warm, name="warming", daemon=True).start()],
@@ -122,7 +122,7 @@ class _Every:
 
 def limiter(settings: Settings, on_fallback: object) -> Limiter:
     """One count for all workers: of this host, or through Redis of all hosts."""
-    from almanac.api.limits import RedisLimiter, SharedLimiter
+    from almanac.api.server.limits import RedisLimiter, SharedLimiter
 
     folder = settings.home / "run"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -140,7 +140,7 @@ def limiter(settings: Settings, on_fallback: object) -> Limiter:
 def ops(settings: Settings, metrics_folder: Path | None) -> Starlette:
     """The operations listener's application."""
     from almanac import ops as module
-    from almanac.store.reading import Reader
+    from almanac.store.observations.reading.reader import Reader
 
     reader = Reader(settings.data_path)
 

@@ -12,13 +12,14 @@ import httpx2
 import msgspec
 import pytest
 
-from almanac.api.app import App
-from almanac.api.endpoint import Context, Endpoint, Item, Listing, Param, Text
-from almanac.api.errors import ApiError, StorageUnavailable
-from almanac.api.limits import Decision
-from almanac.api.openapi import described
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer, TextAnswer
+from almanac.api.contract.errors import ApiError, StorageUnavailable
+from almanac.api.contract.openapi import described
+from almanac.api.contract.params import Param
+from almanac.api.server.app import App
+from almanac.api.server.limits import Decision
 from almanac.config import Plan, Settings
-from almanac.store.accounts import MALFORMED, UNKNOWN, KeyRecord, Refused
+from almanac.store.accounts.accounts import MALFORMED, UNKNOWN, KeyRecord, Refused
 
 #: The data's clock: 2026-11-20T12:00:00Z.
 NOW = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp())
@@ -167,26 +168,26 @@ def endpoints(frame: Frame) -> tuple[Endpoint, ...]:
     """Invented operations, one of each kind."""
     numbers = range(25)
 
-    def rows(ctx: Context) -> Listing:
+    def rows(ctx: Context) -> ListAnswer:
         frame.seen.append(ctx)
         order = list(numbers) if ctx.params["order"] == "asc" else list(reversed(numbers))
         start = 0 if ctx.after is None else order.index(ctx.after[0]) + 1
         page = order[start : start + ctx.params["limit"]]
         more = start + len(page) < len(order)
         encoded = [json.dumps({"id": f"r{n}", "periodEnd": "2026-10-31", "valueNumeric": n}).encode() for n in page]
-        return Listing(encoded, [page[-1]] if more else None)
+        return ListAnswer(encoded, [page[-1]] if more else None)
 
-    def screen(ctx: Context) -> Listing:
+    def screen(ctx: Context) -> ListAnswer:
         frame.seen.append(ctx)
-        return Listing([], None, 0)
+        return ListAnswer([], None, 0)
 
-    def one(ctx: Context) -> Item:
+    def one(ctx: Context) -> ItemAnswer:
         frame.seen.append(ctx)
         if ctx.path["idOrSlug"] != "cpi":
             raise ApiError(404, f"no indicator has the id or slug '{ctx.path['idOrSlug']}'")
-        return Item(b'{"id":"r1","periodEnd":"2026-10-31","valueNumeric":1.5}')
+        return ItemAnswer(b'{"id":"r1","periodEnd":"2026-10-31","valueNumeric":1.5}')
 
-    def fault(ctx: Context) -> Item:
+    def fault(ctx: Context) -> ItemAnswer:
         raise RuntimeError(f"secret path /data/{FREE}")
 
     return (
@@ -225,9 +226,11 @@ def endpoints(frame: Frame) -> tuple[Endpoint, ...]:
         Endpoint("/indicators/{idOrSlug}", "getIndicator", "One", one, scope="macro:read", record=Row),
         Endpoint("/indicators/broken", "getFault", "Fault", fault, heavy=lambda _: True),
         Endpoint("/events", "listEvents", "Events", rows, scope="events:read", kind="list", default_order="desc"),
-        Endpoint("/coverage", "getCoverage", "Any key", lambda _: Item(b'{"series":3}')),
-        Endpoint("/heavy", "getHeavy", "In a thread", lambda _: Item(b'"' + b"x" * 2000 + b'"'), heavy=lambda _: True),
-        Endpoint("/llms.txt", "getText", "Text", lambda _: Text("Almanac\n"), kind="text"),
+        Endpoint("/coverage", "getCoverage", "Any key", lambda _: ItemAnswer(b'{"series":3}')),
+        Endpoint(
+            "/heavy", "getHeavy", "In a thread", lambda _: ItemAnswer(b'"' + b"x" * 2000 + b'"'), heavy=lambda _: True
+        ),
+        Endpoint("/llms.txt", "getText", "Text", lambda _: TextAnswer("Almanac\n"), kind="text"),
     )
 
 

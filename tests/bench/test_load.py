@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 
 import pytest
+
 from bench.load import LoadError, body_length, encode, run
 
 COUNTED = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nx-a: b\r\n\r\nhello"

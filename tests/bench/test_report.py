@@ -1,6 +1,7 @@
 """Ratios are taken round by round; percentiles over all rounds."""
 
 import pytest
+
 from bench.report import Round, lines, percentile, table
 
 

@@ -3,16 +3,14 @@
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+
+from bench import data, store
 from bench.__main__ import arguments, load
 from bench.contenders import almanac_target, contenders
 from bench.load import LoadError
-
-from bench import data, store
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support.paths import ROOT
 
 
 def test_a_folder_that_no_measurement_made_is_left_alone(tmp_path):

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from almanac.catalog.load import CatalogError, build, input_slugs, load
+from almanac.catalog.load import build, load
+from almanac.catalog.records import CatalogError, input_slugs
 from almanac.domain.rights import Exposure
 
 Part = dict[str, Any]
@@ -155,6 +156,10 @@ WRONG: dict[str, tuple[Callable[[Part], None], str]] = {
     ),
     "provider kind": (put("provider", kind="blog"), "provider office: unknown kind blog"),
     "provider of a source": (put("source", provider="nobody"), "source office-prices: unknown provider nobody"),
+    "simulated source by another name": (
+        put("source", simulated=True),
+        "source office-prices: simulated is true, which its id contradicts",
+    ),
     "declared release": (
         put("source", declared_release="next_day", release_url="/"),
         "source office-prices: declared_release must be same_day",

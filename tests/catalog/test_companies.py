@@ -6,7 +6,8 @@ import pytest
 
 from almanac.catalog import companies
 from almanac.catalog.companies import Term, expression, items, read
-from almanac.catalog.load import CatalogError, shipped
+from almanac.catalog.load import shipped
+from almanac.catalog.records import CatalogError
 
 #: The keys the interface promises, by statement.
 PROMISED = {

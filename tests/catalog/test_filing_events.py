@@ -7,9 +7,9 @@ from importlib.resources import files
 import pytest
 
 from almanac.catalog.filing_events import CATEGORIES, FilingEvents, shipped
-from almanac.catalog.load import CatalogError
+from almanac.catalog.records import CatalogError
 
-TABLE = tomllib.loads(files("almanac.catalog").joinpath("companies", "events.toml").read_text("utf-8"))
+TABLE = tomllib.loads(files("almanac.catalog").joinpath("data", "companies", "events.toml").read_text("utf-8"))
 
 
 def kinds(form, *items):

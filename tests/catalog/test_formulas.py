@@ -1,104 +1,27 @@
-"""The derived indicators that are shipped: operator, inputs, parameters and unit of each."""
+"""The derived indicators that are shipped: what each gives for a case worked out by hand."""
 
 from __future__ import annotations
 
+import tomllib
 from datetime import date
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from almanac.catalog.load import Catalog, load
-from almanac.derived.sections import SECTIONS, section
-from almanac.domain.periods import Frequency
-from almanac.pipeline.plans import operator_of
-from almanac.pipeline.sections import belongs
+from almanac.catalog.load import load
+from almanac.catalog.records import Catalog, Formula
+from almanac.derived.macro.cross_sections import PEER_COMPARISONS, compare, peer_comparison
+from almanac.derived.macro.derivation import InputSeries, derive
+from almanac.domain.observations import Vintage
+from almanac.domain.periods import Frequency, Period, key_at, ordinal
+from almanac.domain.times import midnight
+from almanac.pipeline.derive.cross_sections import belongs
+from almanac.pipeline.derive.plans import operator_of
 
-#: Derived slug → (operator, inputs, parameters, unit).
-DERIVED = {
-    "cpi_inflation_yoy": ("growth", ("cpi_index_nsa|cpi_index",), {"lag": "1y"}, "percent"),
-    "core_cpi_inflation_yoy": ("growth", ("core_cpi_index",), {"lag": "1y"}, "percent"),
-    "pce_inflation_yoy": ("growth", ("pce_price_index",), {"lag": "1y"}, "percent"),
-    "core_pce_inflation_yoy": ("growth", ("core_pce_price_index",), {"lag": "1y"}, "percent"),
-    "ppi_inflation_yoy": ("growth", ("ppi_index",), {"lag": "1y"}, "percent"),
-    "nominal_gdp_growth_yoy": ("growth", ("nominal_gdp",), {"lag": "1y"}, "percent"),
-    "gdp_growth_yoy": ("growth", ("real_gdp",), {"lag": "1y"}, "percent"),
-    "industrial_production_growth_yoy": ("growth", ("industrial_production_index",), {"lag": "1y"}, "percent"),
-    "retail_sales_growth_yoy": ("growth", ("retail_sales",), {"lag": "1y"}, "percent"),
-    "m2_growth_yoy": ("growth", ("m2",), {"lag": "1y"}, "percent"),
-    "house_price_growth_yoy": ("growth", ("house_price_index",), {"lag": "1y"}, "percent"),
-    "employment_cost_growth_yoy": ("growth", ("employment_cost_index",), {"lag": "1y"}, "percent"),
-    "real_effective_rate_change_yoy": ("growth", ("effective_exchange_rate_real",), {"lag": "1y"}, "percent"),
-    "exchange_rate_change_yoy": ("growth", ("usd_exchange_rate",), {"lag": "1y"}, "percent"),
-    "cpi_inflation_mom_annualized": ("growth", ("cpi_index",), {"lag": "1m", "power": 12}, "percent"),
-    "core_cpi_inflation_3m_annualized": ("growth", ("core_cpi_index",), {"lag": "3m", "power": 4}, "percent"),
-    "gdp_growth_qoq_annualized": ("growth", ("real_gdp",), {"lag": "1q", "power": 4}, "percent"),
-    "nonfarm_payrolls_change": ("change", ("nonfarm_payrolls",), {"lag": "1p"}, "thousands"),
-    "yield_10y_change_1y": ("change", ("gov_yield_10y",), {"lag": "1y"}, "percentage_points"),
-    "policy_rate_change_12m": ("change", ("policy_rate",), {"lag": "12m"}, "percentage_points"),
-    "high_yield_spread_change_1m": ("change", ("high_yield_spread",), {"lag": "1m"}, "percentage_points"),
-    "unemployment_change_12m": ("change", ("unemployment_rate",), {"lag": "12m"}, "percentage_points"),
-    "debt_change_5y": ("change", ("government_debt_pct_gdp",), {"lag": "5y"}, "percentage_points"),
-    "yield_slope_2s10s": (
-        "difference",
-        ("gov_yield_10y", "gov_yield_2y"),
-        {"same_source": True},
-        "percentage_points",
-    ),
-    "yield_slope_5s30s": (
-        "difference",
-        ("gov_yield_30y", "gov_yield_5y"),
-        {"same_source": True},
-        "percentage_points",
-    ),
-    "yield_slope_3m10y": (
-        "difference",
-        ("gov_yield_10y", "gov_yield_3m"),
-        {"same_source": True},
-        "percentage_points",
-    ),
-    "yield_butterfly_2s5s10s": (
-        "butterfly",
-        ("gov_yield_2y", "gov_yield_5y", "gov_yield_10y"),
-        {},
-        "percentage_points",
-    ),
-    "sovereign_spread_10y_usa": (
-        "spread_to",
-        ("gov_yield_10y", "country_usa:gov_yield_10y"),
-        {},
-        "percentage_points",
-    ),
-    "real_policy_rate": ("real_rate", ("policy_rate", "cpi_inflation_yoy"), {}, "percent"),
-    "real_yield_10y": ("real_rate", ("gov_yield_10y", "cpi_inflation_yoy"), {}, "percent"),
-    "misery_index": ("sum", ("unemployment_rate", "cpi_inflation_yoy"), {}, "percent"),
-    "sahm_indicator": ("sahm", ("unemployment_rate",), {}, "percentage_points"),
-    "sovereign_spread_10y_peers": (
-        "peer_spread",
-        ("gov_yield_10y",),
-        {"members": "rates_scopes", "minimum": 4},
-        "percentage_points",
-    ),
-    "policy_cycle": ("cycle", ("policy_rate",), {"lag": "12m", "move": 0.05}, "text"),
-    "taylor_rule_rate": (
-        "taylor",
-        ("core_pce_inflation_yoy|core_cpi_inflation_yoy|cpi_inflation_yoy", "output_gap"),
-        {},
-        "percent",
-    ),
-    "credit_impulse": ("credit_impulse", ("total_credit", "nominal_gdp"), {}, "percentage_points"),
-    "trade_balance_pct_gdp": ("share_of_output", ("trade_balance", "nominal_gdp"), {}, "percent"),
-    "inflation_peer_zscore": (
-        "peer_zscore",
-        ("cpi_inflation_yoy",),
-        {"members": "countries", "minimum": 20, "years": 10, "decimals": 2},
-        "ratio",
-    ),
-    "growth_peer_zscore": (
-        "peer_zscore",
-        ("gdp_growth_yoy",),
-        {"members": "countries", "minimum": 20, "years": 10, "decimals": 2},
-        "ratio",
-    ),
-}
+CASES = tomllib.loads((Path(__file__).parent / "formula_cases.toml").read_text(encoding="utf-8"))
+#: An instant after every period of the cases.
+KNOWN = midnight(date(2027, 1, 1).toordinal())
 
 
 @pytest.fixture(scope="module")
@@ -106,15 +29,88 @@ def catalog() -> Catalog:
     return load()
 
 
-def test_derived_indicators_are_those_of_the_specification(catalog: Catalog) -> None:
-    there = {f.slug: (f.operator, f.inputs, f.params, f.unit) for f in catalog.formulas.values()}
-    assert there == DERIVED
+def frequency_of(period: str) -> Frequency:
+    """The frequency of a period as a case writes it: `2026`, `2026-Q1`, `2026-03`, `2026-03-03`."""
+    return Frequency.QUARTERLY if "Q" in period else Frequency({4: "A", 7: "M", 10: "D"}[len(period)])
+
+
+def by_period(values: dict[str, Any]) -> tuple[Frequency, dict[int, Any]]:
+    """Frequency, and number of the period → value."""
+    frequency = frequency_of(min(values))
+    return frequency, {ordinal(Period.parse(text).key, frequency): value for text, value in values.items()}
+
+
+def input_series(frequency: Frequency, cells: dict[int, float]) -> InputSeries:
+    """A series with one vintage in each cell."""
+    return InputSeries(
+        frequency, {at: [Vintage(KNOWN, float(value), None, 0, None, KNOWN, 1)] for at, value in cells.items()}
+    )
+
+
+def spread_out(frequency: Frequency, cells: dict[int, Any]) -> dict[int, float]:
+    """Lists go on period by period."""
+    found: dict[int, float] = {}
+    for first, several in cells.items():
+        for place, value in enumerate(several if isinstance(several, list) else [several]):
+            found[first + place * max(frequency.months, 1)] = value
+    return found
+
+
+def results(derived: dict[int, list[Any]]) -> dict[int, float | str | None]:
+    """Period key → what stands in the end, of the cells that have a value."""
+    return {
+        key: made[-1].vintage.value if made[-1].vintage.text is None else made[-1].vintage.text
+        for key, made in derived.items()
+        if made
+    }
+
+
+def test_every_formula_has_a_case(catalog: Catalog) -> None:
+    assert sorted(CASES) == sorted(catalog.formulas)
+
+
+@pytest.mark.parametrize("slug", sorted(CASES))
+def test_a_formula_gives_what_its_case_gives(catalog: Catalog, slug: str) -> None:
+    formula, case = catalog.formulas[slug], CASES[slug]
+    assert (formula.unit, list(formula.inputs), formula.params.get("members")) == (
+        case["unit"], list(case["inputs"]), case.get("members"),
+    )  # fmt: skip
+    frequency, expected = by_period(case["gives"])
+    assert not formula.frequencies or frequency in formula.frequencies
+    inputs = [by_period(values) for values in case["inputs"].values()]
+    if formula.operator in PEER_COMPARISONS:
+        check_peers(formula, frequency, inputs[0][1], expected)
+        return
+    operator = operator_of(formula, "country_can", frequency)
+    assert operator.same_source == case.get("same_source", False)
+    assert inputs[operator.slots[0].input][0] is frequency  # which sets the frequency of the result
+    made = derive(operator, frequency, [[input_series(own, spread_out(own, cells))] for own, cells in inputs], 0)
+    assert results(made) == {
+        key_at(at, frequency): value if isinstance(value, str) else pytest.approx(value, rel=1e-9, abs=1e-9)
+        for at, value in expected.items()
+    }
+
+
+def check_peers(
+    formula: Formula, frequency: Frequency, cells: dict[int, list[float]], expected: dict[int, list[float]]
+) -> None:
+    """A comparison gives each member its result, and nobody any where one member more is missing."""
+    how = peer_comparison(formula.operator, formula.params)
+    ((at, wanted),) = expected.items()
+    group = {
+        f"member_{place:02d}": [input_series(frequency, {period: values[place] for period, values in cells.items()})]
+        for place in range(len(wanted))
+    }
+    made = compare(how, frequency, group, [at], 0)
+    assert [results(made[member])[key_at(at, frequency)] for member in group] == pytest.approx(wanted, rel=1e-9)
+    del group["member_00"]
+    assert compare(how, frequency, group, [at], 0) == {}
 
 
 def test_every_operator_that_is_named_exists_and_takes_its_parameters(catalog: Catalog) -> None:
     for formula in catalog.formulas.values():
-        if formula.operator in SECTIONS:
-            assert section(formula.operator, formula.params).others >= 1
+        if formula.operator in PEER_COMPARISONS:
+            assert peer_comparison(formula.operator, formula.params).others >= 1
             belongs(catalog.entities["country_usa"], formula.params["members"])
         else:
             slots = operator_of(formula, "country_usa", Frequency.MONTHLY).slots

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from almanac.catalog.load import load
+from tests.support.paths import REAL_DATA
 
-REAL = Path(__file__).resolve().parents[2] / "../shared/real-data/macro/fred"
+REAL = REAL_DATA / "macro/fred"
 
 #: FRED's words → unit and basis; its adjustment → ours and whether values are at annual rates.
 UNITS = {

@@ -8,7 +8,8 @@ from collections import Counter
 import msgspec
 import pytest
 
-from almanac.catalog.load import Catalog, load
+from almanac.catalog.load import load
+from almanac.catalog.records import Catalog
 from almanac.domain.aliases import of_place
 
 COUNTRIES = """

@@ -6,8 +6,9 @@ from datetime import date
 
 import pytest
 
-from almanac.catalog.load import Catalog, load
-from almanac.catalog.succession import voices
+from almanac.catalog.load import load
+from almanac.catalog.records import Catalog
+from almanac.catalog.succession import stretches
 from almanac.domain.periods import Frequency
 from almanac.domain.rights import Consent, Exposure, effective
 
@@ -60,13 +61,13 @@ def test_switzerland_has_eight_maturities_of_one_curve_and_never_the_foreign_ite
 
 
 def test_the_stopped_cube_of_switzerland_is_continued_by_the_warehouse_s(catalog: Catalog) -> None:
-    heard = voices(catalog.series["snb"])
-    stopped, repeated = heard["rendoblid{10J0}"], heard["rendeiduebd{CHF,10J}"]
+    by_code = stretches(catalog.series["snb"])
+    stopped, repeated = by_code["rendoblid{10J0}"], by_code["rendeiduebd{CHF,10J}"]
     assert (stopped.first, stopped.last, stopped.copy) == (None, date(2025, 7, 31), False)
     assert (repeated.first, repeated.last, repeated.copy) == (date(2025, 8, 1), None, True)
-    current = heard["SNB1A.SNB.NSS.KZS.EID{J10M0,A1100,P1D_L,ZZ}"]
+    current = by_code["SNB1A.SNB.NSS.KZS.EID{J10M0,A1100,P1D_L,ZZ}"]
     assert (current.first, current.last, current.copy) == (date(2025, 8, 1), None, False)
-    assert {voice.series.native for voice in (stopped, repeated, current)} == {
+    assert {stretch.series.native for stretch in (stopped, repeated, current)} == {
         "SNB1A.SNB.NSS.KZS.EID{J10M0,A1100,P1D_L,ZZ}"
     }
 

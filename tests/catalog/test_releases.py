@@ -4,10 +4,11 @@ from datetime import date
 
 import pytest
 
-from almanac.catalog.load import CatalogError, shipped
+from almanac.catalog.load import shipped
+from almanac.catalog.records import CatalogError
 from almanac.catalog.releases import check, meetings, meetings_of, parse, simulated
 from almanac.catalog.releases import shipped as releases
-from almanac.domain.observations import wire_time
+from almanac.domain.times import wire_time
 
 RELEASE = {"type": "prices", "name": "Prices", "headline": "cpi_inflation_yoy", "indicators": [], "frequencies": ["M"]}
 DATE = {"type": "prices", "native": "10", "frequency": "M", "after_days": 8}

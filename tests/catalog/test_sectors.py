@@ -2,8 +2,8 @@
 
 import pytest
 
-from almanac.catalog.load import CatalogError
 from almanac.catalog.ranges import Ranges
+from almanac.catalog.records import CatalogError
 from almanac.catalog.sectors import Classified, Sectors, classify, shipped
 
 

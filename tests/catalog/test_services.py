@@ -4,7 +4,8 @@ import copy
 
 import pytest
 
-from almanac.catalog.load import CatalogError, build, load
+from almanac.catalog.load import build, load
+from almanac.catalog.records import CatalogError
 from almanac.domain.rights import Exposure
 
 PLACES = [

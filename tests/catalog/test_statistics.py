@@ -6,7 +6,8 @@ from datetime import date
 
 import pytest
 
-from almanac.catalog.load import Catalog, build, load
+from almanac.catalog.load import build, load
+from almanac.catalog.records import Catalog
 from almanac.catalog.services import named
 from almanac.domain.periods import Frequency
 from almanac.domain.rights import Consent, Exposure, effective
@@ -164,7 +165,8 @@ def test_the_bank_of_japan_waits_for_consent_and_comes_behind_the_monthly_averag
     consent = Consent(by="an operator", on="2026-01-01", reference="letter")
     assert effective(rights, Exposure.public, None) is Exposure.internal_only
     assert effective(rights, Exposure.public, consent) is Exposure.public
-    assert catalog.indicators["usd_exchange_rate"].preferred == ("bis", "boj")
+    order = catalog.indicators["usd_exchange_rate"].preferred
+    assert order.index("bis") < order.index("boj")
     assert catalog.series["boj"]["MD02'MAM1NAM2M2MO"].scale == 8
     # Large manufacturers end in 1000, all sizes in 0000.
     assert catalog.series["boj"]["CO'TK99F1000601GCQ01000"].indicator == "tankan_large_manufacturers"

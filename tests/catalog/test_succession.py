@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from almanac.catalog.succession import problems, voices
-from almanac.domain.observations import Statement
+from almanac.catalog.succession import problems, stretches
+from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 
@@ -29,22 +29,22 @@ def key(text: str) -> int:
 
 OLD, NEW = spec("old"), spec("new", from_date=date(2025, 2, 1))
 COPY = spec("copy", copy_of="new")
-MONTHS = [Statement(key(month), 1.0) for month in ("2024-12", "2025-01", "2025-02", "2025-03")]
+MONTHS = [ReportedValue(key(month), 1.0) for month in ("2024-12", "2025-01", "2025-02", "2025-03")]
 WHOLE = (key("2024-12"), key("2025-03"))
 
 
 def test_each_code_speaks_for_its_own_stretch_and_the_newest_names_the_series() -> None:
-    heard = voices(table(NEW, COPY, OLD))
-    assert {native: voice.series.native for native, voice in heard.items()} == dict.fromkeys(
+    by_code = stretches(table(NEW, COPY, OLD))
+    assert {native: stretch.series.native for native, stretch in by_code.items()} == dict.fromkeys(
         ["old", "new", "copy"], "new"
     )
-    assert heard["old"].heard(MONTHS, None) == (MONTHS[:2], None)
-    assert heard["new"].heard(MONTHS, None) == (MONTHS[2:], None)
+    assert by_code["old"].clip(MONTHS, None) == (MONTHS[:2], None)
+    assert by_code["new"].clip(MONTHS, None) == (MONTHS[2:], None)
 
 
 def test_a_span_listed_completely_is_cut_to_the_stretch() -> None:
-    heard = voices(table(OLD, NEW))
-    before, after = heard["old"].heard(MONTHS, WHOLE)[1], heard["new"].heard(MONTHS, WHOLE)[1]
+    by_code = stretches(table(OLD, NEW))
+    before, after = by_code["old"].clip(MONTHS, WHOLE)[1], by_code["new"].clip(MONTHS, WHOLE)[1]
     assert before is not None
     assert after is not None
     assert [before[0] <= s.period <= before[1] for s in MONTHS] == [True, True, False, False]
@@ -52,20 +52,20 @@ def test_a_span_listed_completely_is_cut_to_the_stretch() -> None:
 
 
 def test_what_lies_wholly_in_another_stretch_is_not_heard() -> None:
-    heard = voices(table(OLD, NEW))
-    assert heard["new"].heard(MONTHS[:2], (key("2024-12"), key("2025-01"))) == ([], None)
-    assert heard["old"].heard(MONTHS[2:], (key("2025-02"), key("2025-03"))) == ([], None)
+    by_code = stretches(table(OLD, NEW))
+    assert by_code["new"].clip(MONTHS[:2], (key("2024-12"), key("2025-01"))) == ([], None)
+    assert by_code["old"].clip(MONTHS[2:], (key("2025-02"), key("2025-03"))) == ([], None)
 
 
 def test_a_copy_is_heard_where_its_original_is_and_withdraws_nothing() -> None:
-    assert voices(table(OLD, NEW, COPY))["copy"].heard(MONTHS, WHOLE) == (MONTHS[2:], None)
-    alone = voices(table(spec("new"), spec("copy", copy_of="new")))
-    assert alone["copy"].heard(MONTHS, WHOLE) == (MONTHS, None)
-    assert alone["new"].heard(MONTHS, WHOLE) == (MONTHS, WHOLE)
+    assert stretches(table(OLD, NEW, COPY))["copy"].clip(MONTHS, WHOLE) == (MONTHS[2:], None)
+    alone = stretches(table(spec("new"), spec("copy", copy_of="new")))
+    assert alone["copy"].clip(MONTHS, WHOLE) == (MONTHS, None)
+    assert alone["new"].clip(MONTHS, WHOLE) == (MONTHS, WHOLE)
 
 
 def test_a_series_with_one_code_may_begin_late() -> None:
-    assert voices(table(NEW))["new"].heard(MONTHS, None) == (MONTHS[2:], None)
+    assert stretches(table(NEW))["new"].clip(MONTHS, None) == (MONTHS[2:], None)
 
 
 def test_codes_that_do_not_make_a_series_are_named() -> None:

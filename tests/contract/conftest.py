@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from . import filed, invented_mirror, simulated
-from .service import Service, build, copy, settings
+from tests.support import invented_mirror
+from tests.support.service import Service, build, copy, settings
+
+from . import filed, simulated
 
 
 def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str, name: str, make: Callable[[Path], None]) -> Path:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from almanac.api.interface import endpoints
-from almanac.pipeline.explain import Explainer
-
-from .service import CATALOG
+from almanac.pipeline.explain.macro import Explainer
+from tests.support.service import CATALOG
 
 ENDPOINTS = {endpoint.path: endpoint for endpoint in endpoints(Explainer(CATALOG))}
 LISTS = [path for path, endpoint in ENDPOINTS.items() if endpoint.kind == "list"]

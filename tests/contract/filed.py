@@ -15,10 +15,12 @@ import msgspec
 from almanac.domain.companies import CompanyRecord, Filing, FormerName, Listing, company_id
 from almanac.domain.events import EventState, event_id
 from almanac.domain.periods import Period
-from almanac.store import events, filings, sqlite
-from almanac.store.companies import mark_reports, put_part, settle_company
-from almanac.store.statement_book import BALANCE, CASH_FLOW, INCOME, Key
-from almanac.store.vintages import Batch
+from almanac.store.companies import filings
+from almanac.store.companies.merging import mark_reports, put_part, settle_company
+from almanac.store.companies.statement_book import BALANCE, CASH_FLOW, INCOME, Key
+from almanac.store.engine import sqlite
+from almanac.store.events import events
+from almanac.store.observations.writing.batch import Batch
 
 ACME, BOLT, ZENITH, TWIN = 5001, 5002, 5003, 5004
 #: SIC → sector, industry, template, as a table of the catalogue would say.

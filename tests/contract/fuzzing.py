@@ -13,7 +13,7 @@ from schemathesis import Case, GenerationMode, Response
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi import checks
 
-from .service import Service
+from tests.support.service import Service
 
 CHECKS = [
     not_a_server_error,

@@ -14,14 +14,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from almanac.domain.companies import company_id
-from almanac.domain.observations import INITIAL, REVISED, Vintage, end_of_day
+from almanac.domain.observations import INITIAL, REVISED, Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
 from almanac.domain.rights import Exposure, Rights
-from almanac.store import records, sqlite
-from almanac.store.vintages import Batch
-
-from .service import make_accounts, settings
+from almanac.domain.times import end_of_day
+from almanac.store.engine import sqlite
+from almanac.store.observations.writing.batch import Batch
+from almanac.store.summary import records
+from tests.support.service import make_accounts, settings
 
 SOURCE, CLOSED = "sec", "closed-feed"
 WHY = "The invented owner of this feed allows no redistribution."

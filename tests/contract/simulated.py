@@ -6,14 +6,13 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from almanac.pipeline.simulation import take_in
+from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.world import SIMULATED, World
 from almanac.reports.rates import SCOPES, TENORS
-from almanac.sources.sandbox import Page
-from almanac.sources.sandbox_economy import Economy
-from almanac.sources.sandbox_feeds import Capture, fred, mof, treasury
-
-from .service import make_accounts, settings
+from almanac.sandbox.economy import Economy
+from almanac.sandbox.feeds import PendingResponse, fred, mof, treasury
+from almanac.sandbox.world import Response
+from tests.support.service import make_accounts, settings
 
 #: Only captures of the last months: the whole history is the business of the tests of the simulated world.
 _SINCE = int(datetime(2026, 9, 1, tzinfo=UTC).timestamp())
@@ -41,12 +40,12 @@ def build(home: Path) -> None:
             and "release/" not in one.url
         ]
         captures.sort(key=lambda one: one.fetched_at)
-        pages = [Page(one.source, one.url, _recent(one), one.fetched_at, one.media_type) for one in captures]
+        pages = [Response(one.source, one.url, _recent(one), one.fetched_at, one.media_type) for one in captures]
         take_in(world, pages, lambda _: None)
     make_accounts(chosen)
 
 
-def _recent(capture: Capture) -> bytes:
+def _recent(capture: PendingResponse) -> bytes:
     """The page, an archive of FRED's form cut to its last months."""
     body = capture.make()
     if capture.media_type != "application/json":

@@ -6,13 +6,12 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from almanac.pipeline.simulation import take_in
+from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.world import SIMULATED, World
-from almanac.sources.sandbox import Page
-from almanac.sources.sandbox_economy import Economy
-from almanac.sources.sandbox_feeds import Capture, fred, mof, treasury
-
-from .service import make_accounts, settings
+from almanac.sandbox.economy import Economy
+from almanac.sandbox.feeds import PendingResponse, fred, mof, treasury
+from almanac.sandbox.world import Response
+from tests.support.service import make_accounts, settings
 
 #: Ten years before the newest readings, and the year that a growth rate looks back; yields want less.
 _SINCE, _DAILY_SINCE = "2015-06-01", "2025-09-01"
@@ -46,13 +45,13 @@ def build(home: Path) -> None:
                 continue
             if native is None or native in frequency:
                 daily = native is not None and frequency[native] == "D"
-                pages.append(Page(one.source, one.url, cut(one, daily=daily), one.fetched_at, one.media_type))
+                pages.append(Response(one.source, one.url, cut(one, daily=daily), one.fetched_at, one.media_type))
         pages.sort(key=lambda one: one.fetched_at)
         take_in(world, pages, lambda _: None)
     make_accounts(chosen)
 
 
-def cut(capture: Capture, *, daily: bool) -> bytes:
+def cut(capture: PendingResponse, *, daily: bool) -> bytes:
     """The body, one of FRED's form cut to the years wanted."""
     body = capture.make()
     if capture.media_type != "application/json":

@@ -6,17 +6,17 @@ from datetime import UTC, date, datetime
 import pytest
 
 from almanac.domain.events import EventState, event_id
-from almanac.pipeline.simulation import take_in
+from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.world import SIMULATED, World
-from almanac.sources.sandbox import Page
-from almanac.sources.sandbox_countries import LANDS
-from almanac.sources.sandbox_economy import Economy
-from almanac.sources.sandbox_feeds import fred
-from almanac.store import events
+from almanac.sandbox.economy import Economy
+from almanac.sandbox.feeds import fred
+from almanac.sandbox.places import LANDS
+from almanac.sandbox.world import Response
+from almanac.store.events import events
+from tests.support.service import Service, copy, settings
 
 from . import simulated_countries
 from .conftest import once
-from .service import Service, copy, settings
 
 SECTIONS = ["growth", "inflation", "labor", "rates", "external", "fiscal"]
 TOPICS = ["growth", "inflation", "the labour market", "interest rates", "the external position", "public finances"]
@@ -346,7 +346,7 @@ def test_a_past_moment_stays_as_it_is(own_countries):
     with World(later, SIMULATED) as world:
         wanted = [one for one in fred(economy, now, None) if "series_id=SIMPRT" in one.url]
         pages = [
-            Page(one.source, one.url, simulated_countries.cut(one, daily=False), one.fetched_at, one.media_type)
+            Response(one.source, one.url, simulated_countries.cut(one, daily=False), one.fetched_at, one.media_type)
             for one in wanted
             if one.fetched_at == now
         ]

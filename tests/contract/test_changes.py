@@ -3,12 +3,12 @@
 import pytest
 
 from almanac.domain.periods import Period
-from almanac.pipeline.rebuild import rebuild
-from almanac.store import sqlite
-from almanac.store.tidy import purge
+from almanac.pipeline.operate.rebuild import rebuild
+from almanac.store.engine import sqlite
+from almanac.store.observations.writing.tidy import purge
+from tests.support.invented_mirror import FREE_FROM, TREASURY_DAYS, treasury_file
 
 from .declared import ENDPOINTS
-from .invented_mirror import FREE_FROM, TREASURY_DAYS, treasury_file
 from .test_cursors import URL, arrive, seconds
 from .test_rights import NO_CONSENT
 

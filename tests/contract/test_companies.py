@@ -6,19 +6,19 @@ import time
 import msgspec
 import pytest
 
-from almanac.api.company_records import Company, Financials, Profile
+from almanac.api.endpoints.companies.records import CompanySchema, Financials, Profile
 from almanac.domain.companies import CompanyRecord, Listing, company_id
 from almanac.domain.periods import Period
 from almanac.reports.scoring import MODEL
-from almanac.store import sqlite
-from almanac.store.companies import mark_reports, put_part, settle_company
-from almanac.store.statement_book import Key
-from almanac.store.vintages import Batch
+from almanac.store.companies.merging import mark_reports, put_part, settle_company
+from almanac.store.companies.statement_book import Key
+from almanac.store.engine import sqlite
+from almanac.store.observations.writing.batch import Batch
+from tests.support.invented_mirror import FREE_FROM
+from tests.support.service import Service, settings
 
 from . import invented_companies
 from .filed import ACCESSIONS, ACME, AMENDED, BOLT, EARLIER, KNOWN, QUARTER, YEAR, statements, wire, write
-from .invented_mirror import FREE_FROM
-from .service import Service, settings
 
 ACME_ID, BOLT_ID = company_id(ACME), company_id(BOLT)
 FINANCIALS = "/companies/{}/financials"
@@ -150,7 +150,7 @@ def test_scores(many):
         if row["piotroskiF"] is not None and entity not in stale
     }
     for row in rows.values():
-        msgspec.json.decode(msgspec.json.encode(row), type=Company, strict=True)
+        msgspec.json.decode(msgspec.json.encode(row), type=CompanySchema, strict=True)
         pillars = [value for value in row["scores"].values() if value is not None]
         assert 0 <= row["scoreCoverage"] < 1
         if row["score"] is not None:
@@ -277,12 +277,11 @@ def test_key_figures_and_peers(many):
 
 def test_score_detail_comes_from_the_formulas(many):
     """scoreDetail (each test of each score: inputs, value, passed), by what the composition hands in."""
-    from almanac.api.app import App
     from almanac.api.interface import endpoints
-    from almanac.pipeline.explain import Explainer
+    from almanac.api.server.app import App
+    from almanac.pipeline.explain.macro import Explainer
     from almanac.serving import limiter
-
-    from .service import CATALOG
+    from tests.support.service import CATALOG
 
     service, made = many
     asked = []
@@ -458,13 +457,13 @@ def test_a_hundred_statements_take_no_time(own):
     assert [len(own.ok(path, limit=100)[kind]) for kind in KINDS] == [100, 100, 100]
     best = math.inf
     with own.reader.view() as view:
-        from almanac.store.statements_of import FREQUENCIES, newest
+        from almanac.store.companies.statements import FREQUENCIES, newest
 
         for _ in range(5):
             started = time.perf_counter()
             for kind in (0, 1, 2):
                 newest(
-                    view.db,
+                    view,
                     ACME_ID,
                     kind,
                     FREQUENCIES,

@@ -3,12 +3,11 @@
 import msgspec
 import pytest
 
-from almanac.pipeline.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.world import World
-from almanac.store import sqlite
-
-from ..pipeline.filed import ENTITY, FACTS_URL, INDEX_URL, facts, index
-from .service import Service, make_accounts, settings
+from almanac.store.engine import sqlite
+from tests.support.filed_company import ENTITY, FACTS_URL, INDEX_URL, facts, index
+from tests.support.service import Service, make_accounts, settings
 
 NOW = "2024-06-15T12:00:00Z"
 WHY = "An invented reason."

@@ -4,9 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from almanac.store import sqlite
-
-from .invented_mirror import (
+from almanac.store.engine import sqlite
+from tests.support.invented_mirror import (
     CORRECTED,
     CORRECTED_DAY,
     TREASURY,
@@ -15,6 +14,7 @@ from .invented_mirror import (
     treasury_file,
     treasury_value,
 )
+
 from .test_rights import NO_CONSENT
 
 URL = f"{TREASURY}?data=daily_treasury_yield_curve&field_tdr_date_value="
@@ -175,7 +175,7 @@ def test_expired(own):
 def test_a_rebuild_ends_every_walk(own):
     """After a rebuild a cursor has expired: the rows it was pinned to are no more."""
     cursor = own.get("/observations", limit=3).json()["meta"]["pagination"]["next_cursor"]
-    with own.world() as world, sqlite.transaction(world.db):
+    with own.world() as world, world.db.transaction():
         sqlite.set_meta(world.db, "epoch", "another")
     refused(own, "/observations", "expired", cursor=cursor)
 

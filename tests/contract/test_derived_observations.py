@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from .invented_mirror import (
+from tests.support.invented_mirror import (
     COPY_2Y,
     COPY_10Y,
     CORRECTED,

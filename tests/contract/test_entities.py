@@ -2,8 +2,9 @@
 
 import pytest
 
+from tests.support.service import CATALOG
+
 from .filed import ACME, BOLT, TWIN, ZENITH
-from .service import CATALOG
 
 ACME_ID, BOLT_ID, ZENITH_ID, TWIN_ID = (f"company_{cik:010d}" for cik in (ACME, BOLT, ZENITH, TWIN))
 PATH = "/entities/resolve"

@@ -7,17 +7,18 @@ from datetime import UTC, date, datetime
 import msgspec
 import pytest
 
-from almanac.api.screener_records import EquityScreenerRow, ScreenerFilters
-from almanac.domain.observations import end_of_day, wire_time
+from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerFilters
 from almanac.domain.periods import add_months
+from almanac.domain.times import end_of_day, wire_time
 from almanac.reports.filter_text import folded
-from almanac.store import sqlite, verdicts
-from almanac.store.vintages import Batch
+from almanac.store.engine import sqlite
+from almanac.store.observations.reading import row_rights as verdicts
+from almanac.store.observations.writing.batch import Batch
+from tests.support.service import CATALOG, Service, copy
 
 from . import invented_companies
 from .conftest import once
 from .invented_companies import FIELDS, QUARTERS, Made, companies, known, unit_of, write_readings
-from .service import CATALOG, Service, copy
 
 PATH = "/equity-screener"
 EVERYONE = "sector:in:technology|financials|énergie"

@@ -6,9 +6,9 @@ import pytest
 
 from almanac.catalog.releases import shipped
 from almanac.domain.events import CATEGORIES
+from tests.support.invented_mirror import FREE_FROM
 
 from .filed import ACCESSIONS, ACME, BOLT, QUARTER, YEAR
-from .invented_mirror import FREE_FROM
 
 PATH = "/events"
 ACME_ID, BOLT_ID = f"company_{ACME:010d}", f"company_{BOLT:010d}"
@@ -187,7 +187,7 @@ def test_numbers_of_a_withheld_source(own):
 def test_a_walk_sees_one_state(own):
     """A cursor pins the data: states that arrive between two pages neither shift, repeat nor lose a row."""
     from almanac.domain.events import EventState, event_id
-    from almanac.store import events
+    from almanac.store.events import events
 
     first = own.get(PATH, "pro", None, limit=100).json()
     late = int(datetime.fromisoformat("2026-11-19T12:00:00+00:00").timestamp())

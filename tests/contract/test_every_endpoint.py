@@ -8,8 +8,9 @@ from datetime import datetime
 import msgspec
 import pytest
 
+from tests.support.service import SCOPES
+
 from .declared import ENDPOINTS, ITEMS, KEYS, LISTS, PATH_VALUES, REQUIRED, RIGHTS, WITHOUT_ROWS
-from .service import SCOPES
 
 every = pytest.mark.parametrize("path", ENDPOINTS)
 every_list = pytest.mark.parametrize("path", LISTS)

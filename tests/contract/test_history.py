@@ -4,8 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.support.invented_mirror import FREE_FROM, NOW
+
 from .declared import ENDPOINTS, REQUIRED
-from .invented_mirror import FREE_FROM, NOW
 from .test_every_endpoint import get, url
 
 DATED = [path for path, endpoint in ENDPOINTS.items() if endpoint.dated]
@@ -138,7 +139,7 @@ def test_entities_and_rates_before_the_window(own):
 
 def test_plans_live_in_the_settings(own):
     """A plan with a longer window reaches further: plans live in the settings, not in code."""
-    from .service import Service
+    from tests.support.service import Service
 
     longer = Service(own.home, {"PLANS__FREE__HISTORY_MONTHS": "36"})
     assert longer.get("/observations", "free").headers["x-history-from"] == "2023-11-20"

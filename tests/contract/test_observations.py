@@ -5,8 +5,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from .declared import ENDPOINTS
-from .invented_mirror import (
+from tests.support.invented_mirror import (
     ARCHIVE_FETCH,
     COPY_10Y,
     CORRECTED,
@@ -23,6 +22,8 @@ from .invented_mirror import (
     released,
     treasury_value,
 )
+
+from .declared import ENDPOINTS
 
 
 def by_day(rows):

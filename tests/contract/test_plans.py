@@ -5,7 +5,7 @@ import gzip
 import pytest
 import zstandard
 
-from .service import Service
+from tests.support.service import Service
 
 
 @pytest.fixture

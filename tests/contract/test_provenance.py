@@ -5,11 +5,9 @@ from datetime import date
 
 import pytest
 
-from almanac.store.folder import Folder
-from almanac.store.raw import RawStore
-
-from .declared import ENDPOINTS
-from .invented_mirror import (
+from almanac.store.raw.captures import RawStore
+from almanac.store.raw.folder import Folder
+from tests.support.invented_mirror import (
     COPY_10Y,
     CORRECTED,
     CORRECTED_DAY,
@@ -21,6 +19,8 @@ from .invented_mirror import (
     responses,
     treasury_value,
 )
+
+from .declared import ENDPOINTS
 
 
 def provenance(service, row):

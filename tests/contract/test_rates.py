@@ -5,7 +5,7 @@ from itertools import product
 
 import pytest
 
-from .invented_mirror import mof_value, treasury_value
+from tests.support.invented_mirror import mof_value, treasury_value
 
 SCOPES = ["AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA"]
 TENORS = ["2y", "5y", "10y", "30y"]

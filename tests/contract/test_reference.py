@@ -2,10 +2,10 @@
 
 import pytest
 
-from almanac.api.indicators import CATEGORIES
+from almanac.domain.reference import INDICATOR_CATEGORIES
+from tests.support.service import CATALOG
 
 from .declared import ENDPOINTS
-from .service import CATALOG
 
 UNITS = {
     "percent", "percentage_points", "index", "points", "thousands", "persons", "usd", "usd_millions", "usd_billions", "usd_per_tonne",
@@ -21,7 +21,7 @@ def test_indicators(service):
     """Indicators: every concept of the catalogue, with how much of it there is."""
     rows = service.walk("/indicators", limit=500)
     assert [r["id"] for r in rows] == sorted(i.id for i in CATALOG.indicators.values())
-    assert {r["category"] for r in rows} <= set(CATEGORIES)
+    assert {r["category"] for r in rows} <= set(INDICATOR_CATEGORIES)
     assert {r["unit"] for r in rows} <= UNITS | {None}
     counted = {r["slug"]: r for r in rows}
     observed = service.walk("/observations", limit=500, sources="all") + service.walk(
@@ -73,7 +73,7 @@ def test_an_unknown_indicator(service):
 def test_filters_of_indicators(service):
     """Filters on `/indicators`: `category`, `kind`, `q`. `/derived-indicators`: the same records of kind derived."""
     whole = service.walk("/indicators", limit=500)
-    for category in CATEGORIES:
+    for category in INDICATOR_CATEGORIES:
         assert service.walk("/indicators", limit=500, category=category) == [
             r for r in whole if r["category"] == category
         ]
@@ -88,7 +88,7 @@ def test_filters_of_indicators(service):
         r for r in derived if r["slug"] == "sahm_indicator"
     ]
     assert service.walk("/indicators", q="zebra") == []
-    assert service.error("/indicators", 400, category="weather")["details"]["allowed"] == list(CATEGORIES)
+    assert service.error("/indicators", 400, category="weather")["details"]["allowed"] == list(INDICATOR_CATEGORIES)
     assert service.error("/derived-indicators", 400, kind="derived")["details"]["reason"] == "unknown"
 
 

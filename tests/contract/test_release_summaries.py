@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from almanac.domain.observations import wire_time
-from almanac.pipeline.rebuild import rebuild, recompute
-from almanac.pipeline.simulation import take_in
+from almanac.domain.times import wire_time
+from almanac.pipeline.ingest.simulation import take_in
+from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.world import SIMULATED, World
-from almanac.sources.sandbox import world as simulated_world
+from almanac.sandbox.world import world as simulated_world
+from tests.support.service import Service, copy, make_accounts, settings
 
 from .conftest import once
-from .service import Service, copy, make_accounts, settings
 
 PATH = "/release-summaries"
 #: Series of two countries, one of them withheld, and all calendars.

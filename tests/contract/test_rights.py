@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from almanac.store import sqlite
+from almanac.store.engine import sqlite
+from tests.support.invented_mirror import DAILY, SECRETS
 
 from .declared import ENDPOINTS, LISTS, REQUIRED
-from .invented_mirror import DAILY, SECRETS
 from .test_every_endpoint import url
 
 RAW, DERIVED = "high_yield_spread", "high_yield_spread_change_1m"

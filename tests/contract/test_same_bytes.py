@@ -8,10 +8,11 @@ from urllib.parse import urlencode
 
 import pytest
 
-from ..faults.servers import serving
+from tests.support.invented_mirror import TREASURY_DAYS, treasury_file
+from tests.support.servers import serving
+from tests.support.service import CONSENT, PLANS, Service, copy
+
 from .declared import ENDPOINTS, REQUIRED
-from .invented_mirror import TREASURY_DAYS, treasury_file
-from .service import CONSENT, PLANS, Service, copy
 from .test_cursors import URL, seconds
 from .test_every_endpoint import url
 

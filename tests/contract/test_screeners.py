@@ -6,9 +6,9 @@ from datetime import date
 import msgspec
 import pytest
 
-from almanac.api.screener_records import ScreenerFilters, ScreenerRow
+from almanac.api.endpoints.screeners.records import ScreenerFilters, ScreenerRow
+from tests.support.invented_mirror import treasury_value
 
-from .invented_mirror import treasury_value
 from .test_cursors import arrive
 from .test_rights import DERIVED, NO_CONSENT, RAW, assert_nothing_leaks
 

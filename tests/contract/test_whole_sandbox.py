@@ -12,12 +12,12 @@ import pytest
 
 from almanac.domain.events import CATEGORIES
 from almanac.reports.rates import SCOPES, TENORS
-from almanac.sources.sandbox_countries import LANDS
+from almanac.sandbox.places import LANDS
+from tests.support.service import Service
 
 from . import whole_world
 from .conftest import once
 from .declared import ENDPOINTS
-from .service import Service
 
 pytestmark = pytest.mark.slow
 

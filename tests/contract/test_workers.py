@@ -12,8 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx2
 import pytest
 
-from .invented_mirror import NOW
-from .service import CONSENT, REAL_NOW, Service, copy
+from tests.support.invented_mirror import NOW
+from tests.support.service import CONSENT, REAL_NOW, Service, copy
+
 from .test_rights import NO_CONSENT
 
 pytestmark = pytest.mark.slow

@@ -8,9 +8,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from almanac.__main__ import main
-
-from .invented_mirror import NOW
-from .service import make_accounts, settings
+from tests.support.invented_mirror import NOW
+from tests.support.service import make_accounts, settings
 
 #: Another moment of the same day.
 LATER = NOW[:11] + "23:00:00Z"

@@ -11,18 +11,18 @@ import httpx2
 import pytest
 
 from almanac import serving
-from almanac.api.app import App
 from almanac.api.interface import endpoints
+from almanac.api.server.app import App
 from almanac.config import Settings
-from almanac.pipeline.explain import Explainer
-from almanac.pipeline.explain_companies import explain_company
-from almanac.pipeline.explain_scores import explain_scores
-from almanac.pipeline.simulation import take_in
+from almanac.pipeline.explain.companies import explain_company
+from almanac.pipeline.explain.macro import Explainer
+from almanac.pipeline.explain.scores import explain_scores
+from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.world import SIMULATED, World
-from almanac.sources.sandbox import Page, world
-from almanac.sources.sandbox_companies import companies
-from almanac.store.accounts import Accounts
-from almanac.store.reading import Reader
+from almanac.sandbox.companies.responses import companies
+from almanac.sandbox.world import Response, world
+from almanac.store.accounts.accounts import Accounts
+from almanac.store.observations.reading.reader import Reader
 
 #: The day on which the documentation's answers were given.
 NOW = "2026-11-20T12:00:00Z"
@@ -33,7 +33,7 @@ _SERIES = re.compile(r"series_id=SIMUSA(CPI|CPINSA|RGDP|CONF|HY)(&|$)")
 _COMPANIES = re.compile(r"CIK00099000(0[1-9]|1[0-2])\.json")
 
 
-def needed(page: Page) -> bool:
+def needed(page: Response) -> bool:
     """Whether a page is small or asked for; the whole world takes a minute."""
     if "us-treasury" in page.source:
         return any(f"={year}" in page.url for year in (2023, 2024, 2025, 2026))
@@ -64,7 +64,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with World(settings, kind=SIMULATED) as opened:
         take_in(opened, filter(needed, world(settings.clock(), companies=False)), lambda _: None)
         filed = (page for page in companies(settings.clock()) if _COMPANIES.search(page.url))
-        take_in(opened, (Page(p.source, p.url, p.make(), p.fetched_at, p.media_type) for p in filed), lambda _: None)
+        take_in(
+            opened, (Response(p.source, p.url, p.make(), p.fetched_at, p.media_type) for p in filed), lambda _: None
+        )
         catalog = opened.catalog
     accounts = Accounts(settings.accounts_path)
     accounts.create_account("demo@localhost", "pro", settings.plans, now=REAL)

@@ -12,9 +12,10 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tests.support.paths import ROOT
+
 from . import tables_catalogue, tables_interface, tables_operations
 
-ROOT = Path(__file__).resolve().parents[2]
 MARK = re.compile(r"(?ms)^(<!-- table:([a-z-]+)(?: (\S+))? -->)\n.*?^(<!-- end -->)$")
 
 TABLES: dict[str, Callable[..., str]] = {

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import cache
 from itertools import groupby
 
-from almanac.catalog.load import Catalog, load
-from almanac.derived.operators import _OPERATORS
-from almanac.derived.sections import SECTIONS
+from almanac.catalog.load import load
+from almanac.catalog.records import Catalog
+from almanac.derived.macro.cross_sections import PEER_COMPARISONS
+from almanac.derived.macro.operators import _OPERATORS
 from almanac.domain.reference import Source
 from almanac.domain.rights import Exposure
 
@@ -113,7 +114,7 @@ def operators() -> str:
     """What a formula may be made of. The words are the first sentence of each operator's docstring."""
     rows = [
         (f"`{name}`", " ".join((make.__doc__ or "").strip().split("\n\n")[0].split()))
-        for name, make in sorted({**_OPERATORS, **SECTIONS}.items())
+        for name, make in sorted({**_OPERATORS, **PEER_COMPARISONS}.items())
     ]
     return table(("Operator", "Computes"), rows)
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 import msgspec
 from msgspec import inspect
 
-from almanac.api.endpoint import Endpoint
-from almanac.api.errors import CODES
+from almanac.api.contract.endpoint import Endpoint
+from almanac.api.contract.errors import CODES
+from almanac.api.contract.openapi import document
+from almanac.api.contract.params import Param
 from almanac.api.interface import endpoints
-from almanac.api.openapi import document
-from almanac.api.params import Param
 
 from .markdown import code, table
 

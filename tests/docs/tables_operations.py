@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import tomllib
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,10 +12,9 @@ import msgspec
 
 from almanac import __main__
 from almanac.config import PLANS, Http, Settings
+from tests.support.paths import ROOT
 
 from .markdown import table
-
-ROOT = Path(__file__).resolve().parents[2]
 
 #: What each setting means. A setting without words here fails the tests: KeyError names it.
 _WORDS = {
@@ -130,7 +129,19 @@ def layers() -> str:
     return "\n".join(lines)
 
 
+def rooms() -> str:
+    """Every folder of the package: what its own first sentence says it is, and how many modules it holds."""
+    package = ROOT / "src/almanac"
+    rows = []
+    for init in sorted(package.rglob("__init__.py")):
+        name = "/".join(init.parent.relative_to(package.parent).parts[1:])
+        sentence = (ast.get_docstring(ast.parse(init.read_text("utf-8"))) or "").split("\n")[0]
+        rows.append((f"`{name}`" if name else "the package", str(len([*init.parent.glob("*.py")]) - 1), sentence))
+    return table(("Folder", "Modules", "What it is"), rows)
+
+
 TABLES: dict[str, Callable[..., str]] = {
+    "rooms": rooms,
     "settings": settings,
     "plans": plans,
     "commands": commands,

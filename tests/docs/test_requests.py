@@ -2,7 +2,7 @@
 
 import pytest
 
-from almanac.api.errors import CODES
+from almanac.api.contract.errors import CODES
 
 from .shown import ANYTHING, commands, differences, requests
 from .tables_interface import every

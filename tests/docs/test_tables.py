@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from almanac.api.errors import CODES
+from almanac.api.contract.errors import CODES
 
 from .render import ROOT, MarkError, pages, rendered
 from .tables_interface import every

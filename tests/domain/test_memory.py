@@ -3,9 +3,9 @@
 import gc
 
 import pytest
-from tests.laws.small_world import SmallWorld
 
 from almanac.domain.memory import uncollected
+from tests.support.small_world import SmallWorld
 
 
 def test_the_search_goes_on_afterwards_whatever_happened():

@@ -1,8 +1,8 @@
-"""What a cell serves of all that was ever stated of it, times, numbers and ids."""
+"""What a cell serves of all that was ever stated of it, numbers and ids."""
 
 import itertools
 import math
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -16,16 +16,14 @@ from almanac.domain.observations import (
     REVISED,
     UNKNOWN,
     Vintage,
-    end_of_day,
-    instant,
     is_unknown,
     number,
     observation_id,
     settle,
     status,
-    wire_time,
 )
 from almanac.domain.periods import Period
+from almanac.domain.times import end_of_day, instant
 
 JANUARY = Period.parse("2026-01").key
 #: 2026-02-10, ten days after January's end.
@@ -182,25 +180,6 @@ def test_numbers_have_one_form():
     assert number(None) is None
     assert math.copysign(1, number(-0.0)) == 1
     assert isinstance(number(3), float)
-
-
-def test_instants_round_up_so_that_asking_as_of_a_row_returns_it():
-    assert instant(datetime(1970, 1, 1, 0, 0, 1, 1, tzinfo=UTC)) == 2
-    assert instant(datetime(1970, 1, 1, 1, tzinfo=timezone(timedelta(hours=1)))) == 0
-    assert instant(datetime(1969, 12, 31, 23, 59, 58, tzinfo=UTC)) == -2
-    with pytest.raises(ValueError, match="without a zone"):
-        instant(datetime(2026, 1, 1))
-    with pytest.raises(
-        ValueError, match=r"0001-01-01 00:00:00\+14:00 is not a time between the years 1 and 9999 in UTC"
-    ):
-        instant(datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))))
-
-
-@given(st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)))
-def test_wire_times_read_back(moment):
-    seconds = instant(moment)
-    assert instant(datetime.fromisoformat(wire_time(seconds))) == seconds
-    assert wire_time(end_of_day(moment.date())) == f"{moment.date()}T23:59:59Z"
 
 
 def test_an_id_never_changes():

@@ -2,14 +2,12 @@
 
 from datetime import date, timedelta
 
-import apsw
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from almanac.domain.periods import (
     FREQUENCY_NAMES,
-    START_ORDINAL_SQL,
     Frequency,
     Period,
     add_months,
@@ -48,12 +46,6 @@ def test_keys_sort_by_end_then_by_start_with_absent_starts_last(one, other):
 def test_bounds_hold_every_period_that_ends_on_the_day_and_no_other(period):
     assert lowest_key(period.end) <= period.key <= highest_key(period.end)
     assert highest_key(period.end) < lowest_key(period.end + timedelta(days=1))
-
-
-@given(periods)
-def test_sql_reads_the_first_day_as_python_does(period):
-    found = apsw.Connection(":memory:").execute(f"SELECT {START_ORDINAL_SQL.format('?1')}", (period.key,)).get
-    assert found == (None if period.start is None else period.start.toordinal())
 
 
 def test_a_key_is_its_last_day_and_how_far_short_of_the_longest_it_is():

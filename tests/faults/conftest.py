@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.paths import REAL_DATA
+from tests.support.processes import ingest, run
+
 from ..contract.conftest import once, worker_id  # noqa: F401  (a fixture)
 from .mirrors import SOURCES, TREASURY_SOURCE, Response, large, write, year_file, year_url
-from .processes import ingest, run
 
 SMALL = [
     Response(year_url(2024), year_file(2024), "2025-01-02T06:00:00Z"),
@@ -49,7 +51,7 @@ def large_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str, large_m
 
 @pytest.fixture(scope="session")
 def real_mirror() -> Path:
-    folder = Path(__file__).resolve().parents[2] / "../shared/real-data"
+    folder = REAL_DATA
     if not (folder / "mirror.csv").exists():
         pytest.skip("the publishers' own files are not beside the repository")
     return folder

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from ..contract.invented_mirror import EVER, FRED, MOF, TREASURY, fred_body, mof_file, treasury_file, weekdays
+from tests.support.invented_mirror import EVER, FRED, MOF, TREASURY, fred_body, mof_file, treasury_file, weekdays
 
 NOW = "2026-11-20T12:00:00Z"
 SOURCES = ("us-treasury", "mof-japan", "fred")

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from almanac.store import sqlite
-
-from ..pipeline.invented import PAYLOADS, SERVED, SHOWN
+from almanac.store.engine import sqlite
+from tests.support.treasury_home import PAYLOADS, SERVED, SHOWN
 
 _QUERIES = {
     "vintages": SERVED,
@@ -18,7 +17,6 @@ _QUERIES = {
     "series": "SELECT id, source, spec, exposure, folded_at, folded_sha, rows, vintages, first_period, last_period, first_known,"
     " last_known FROM series ORDER BY id",
     "unmapped": "SELECT source, native, rows FROM unmapped ORDER BY 1, 2",
-    "releases": "SELECT source, native, name FROM release ORDER BY 1, 2",
     "world": "SELECT v FROM meta WHERE k = 'world'",
 }
 
@@ -27,8 +25,8 @@ def state(home: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Everything that is served, and where it came from."""
     db = sqlite.connect(home / "data.db", read_only=True)
     try:
-        with sqlite.reading(db):
-            return {name: sqlite.rows(db, sql) for name, sql in _QUERIES.items()}
+        with db.snapshot():
+            return {name: list(db.execute(sql)) for name, sql in _QUERIES.items()}
     finally:
         db.close()
 

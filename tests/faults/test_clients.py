@@ -11,9 +11,10 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from ..contract.service import copy, make_accounts, settings
+from tests.support.servers import serving
+from tests.support.service import copy, make_accounts, settings
+
 from .mirrors import NOW
-from .servers import serving
 
 pytestmark = pytest.mark.slow
 

@@ -7,17 +7,17 @@ import subprocess
 import sys
 import time
 
-import apsw
 import httpx2
 import pytest
 
-from almanac.store.accounts import Accounts
-from almanac.store.reading import Reader
+from almanac.store.accounts.accounts import Accounts
+from almanac.store.engine.errors import UnavailableError
+from almanac.store.observations.reading.reader import Reader
+from tests.support.processes import ingest, run
+from tests.support.servers import serving
+from tests.support.service import REAL_NOW, Service, copy, make_accounts, settings
 
-from ..contract.service import REAL_NOW, Service, copy, make_accounts, settings
 from .mirrors import NOW, TREASURY_SOURCE
-from .processes import ingest, run
-from .servers import serving
 from .states import same, state
 
 PATH = "/observations?indicator=gov_yield_10y&limit=500"
@@ -108,7 +108,7 @@ def test_accounts_replaced_by_others_are_asked_at_the_next_request(tmp_path):
     assert accounts.verify(key, 2)
     remove(tmp_path / "one", "accounts.db")
     # A key remembered from a file that is gone could never be revoked.
-    with pytest.raises(apsw.CantOpenError, match="No such file"):
+    with pytest.raises(UnavailableError, match="No such file"):
         accounts.verify(key, 2)
     remove_and_move = tmp_path / "two" / "accounts.db"
     remove_and_move.rename(tmp_path / "one" / "accounts.db")
@@ -118,7 +118,7 @@ def test_accounts_replaced_by_others_are_asked_at_the_next_request(tmp_path):
     (tmp_path / "one" / "bad").write_bytes(b"no database" * 1000)
     (tmp_path / "one" / "bad").rename(tmp_path / "one" / "accounts.db")
     for _ in range(2):
-        with pytest.raises(apsw.CantOpenError, match="is not an accounts database"):
+        with pytest.raises(UnavailableError, match="is not an accounts database"):
             accounts.verify(other, 2)
 
 

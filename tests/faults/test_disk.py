@@ -5,14 +5,15 @@ import subprocess
 
 import pytest
 
+from tests.support.processes import command, environment, ingest, run
+
 from .mirrors import NOW, SOURCES, TREASURY_SOURCE
-from .processes import command, environment, ingest, run
 from .states import same, state, unfinished
 
 #: The n-th write of a kept file finds the disk full, after half of its bytes.
 NO_ROOM_FOR_FILES = """
 import errno, os
-from almanac.store import folder
+from almanac.store.raw import folder
 real, left = folder._write_through, {when}
 def full(path, content):
     global left

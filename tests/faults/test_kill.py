@@ -7,8 +7,9 @@ import time
 
 import pytest
 
+from tests.support.processes import PATIENCE, ingest, run, start
+
 from .mirrors import SOURCES, TREASURY_SOURCE, large
-from .processes import PATIENCE, ingest, run, start
 from .states import same, state, unfinished, version
 
 SEED = 20261120
@@ -180,10 +181,10 @@ def test_a_kill_during_a_restore_leaves_no_home_and_the_next_clears_up(point, tm
 #: A simulated world of some hundred pages in small groups, so that there are many instants to be killed at.
 FEW_PAGES = """
 from itertools import islice
-from almanac.sources import sandbox
-from almanac.pipeline import simulation
-every = sandbox.world
-sandbox.world = lambda now, observations=None, companies=True: islice(every(now, observations, companies=False), 150)
+from almanac.sandbox import world
+from almanac.pipeline.ingest import simulation
+every = world.world
+world.world = lambda now, observations=None, companies=True: islice(every(now, observations, companies=False), 150)
 simulation._GROUP = 10
 """
 

@@ -8,14 +8,14 @@ import pytest
 from click.testing import CliRunner
 
 from almanac.__main__ import main
-from almanac.pipeline.derivation import Deriver
-from almanac.pipeline.folding import Folding
-from almanac.sources.us_treasury import UsTreasury
+from almanac.pipeline.derive.derivation import Deriver
+from almanac.pipeline.ingest.folding import Folding
+from almanac.sources.feeds.us_treasury import UsTreasury
+from tests.support.invented_mirror import mof_file, weekdays
+from tests.support.processes import run
+from tests.support.service import Service, copy, make_accounts, settings
 
-from ..contract.invented_mirror import mof_file, weekdays
-from ..contract.service import Service, copy, make_accounts, settings
 from .mirrors import HISTORY, NOW, SOURCES, TREASURY_SOURCE, Response, fred_url, write, year_file, year_url
-from .processes import run
 from .states import same, state, unfinished, version
 
 YEAR, MONTHLY = year_url(2026), fred_url("UNRATE")

@@ -4,10 +4,11 @@ from datetime import date, timedelta
 
 import pytest
 
-from ..contract.invented_mirror import mof_file, weekdays
-from ..contract.service import Service, make_accounts, settings
+from tests.support.invented_mirror import mof_file, weekdays
+from tests.support.processes import PATIENCE, ingest, run, start
+from tests.support.service import Service, make_accounts, settings
+
 from .mirrors import HISTORY, MOF, NOW, TREASURY_SOURCE, Response, write, year_file, year_url
-from .processes import PATIENCE, ingest, run, start
 from .states import same, state
 
 SPREAD = "almanac-derived:country_jpn:sovereign_spread_10y_usa:D"

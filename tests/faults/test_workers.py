@@ -8,20 +8,20 @@ import time
 from collections import Counter
 from contextlib import closing
 from datetime import datetime
-from pathlib import Path
 
 import pytest
 
 from almanac.domain.cadence import Turn
-from almanac.domain.observations import instant
-from almanac.store import sqlite, turns
+from almanac.domain.times import instant
+from almanac.store.engine import sqlite
+from almanac.store.log import turns
+from tests.support.paths import ROOT
+from tests.support.processes import PATIENCE, run, start
+from tests.support.publisher import REDIRECTED, Publisher
+from tests.support.treasury_home import curve, day
 
-from ..pipeline.invented import curve, day
-from ..pipeline.publisher import REDIRECTED, Publisher
 from .mirrors import NOW, TREASURY_SOURCE
-from .processes import PATIENCE, run, start
 
-ROOT = Path(__file__).resolve().parents[2]
 START = instant(datetime.fromisoformat(NOW))
 YEARS = ["2023", "2024", "2025", "2026"]
 QUICK = {"HTTP__REQUESTS_PER_SECOND": "1000", "HTTP__ATTEMPTS": "1"}
@@ -46,7 +46,7 @@ class Curves:
 
 
 def redirected(publisher):
-    few = "from almanac.sources import us_treasury\nus_treasury._FIRST_YEAR = 2023\n"
+    few = "from almanac.sources.feeds import us_treasury\nus_treasury._FIRST_YEAR = 2023\n"
     return REDIRECTED.format(root=str(ROOT), port=publisher.port) + few
 
 
@@ -112,7 +112,7 @@ def test_a_command_by_hand_ends_the_turn_unless_it_was_narrowed(home):
         run(home, "ingest", "us-treasury", "--since", "2025-01-01", before=before, **QUICK)
         assert held(home) is None
         run(home, "ingest", "us-treasury", before=before, **QUICK)
-        assert held(home) == turns.Held(Turn(START))
+        assert held(home) == turns.SourceTurn(Turn(START))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -130,7 +130,7 @@ def test_a_signal_lets_the_payload_in_hand_be_finished(home, number):
         assert f"{TREASURY_SOURCE}: stopped; the next worker goes on from here\n" in said.decode()
         assert asked(publisher) == Counter(["2023", "2024"])
     assert folded(home) == 2
-    assert held(home) == turns.Held(Turn())
+    assert held(home) == turns.SourceTurn(Turn())
 
 
 def test_a_waiting_worker_ends_at_once(home):
@@ -145,7 +145,7 @@ def test_a_waiting_worker_ends_at_once(home):
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=20)
         assert process.returncode == 0
-    assert held(home) == turns.Held(Turn(START))
+    assert held(home) == turns.SourceTurn(Turn(START))
 
 
 def test_after_a_kill_the_lease_runs_out_and_the_next_worker_goes_on(home):
@@ -166,7 +166,7 @@ def test_after_a_kill_the_lease_runs_out_and_the_next_worker_goes_on(home):
             db.execute("UPDATE turn SET expires_at = ?", (int(time.time()) - 1,))
         run(home, "worker", "us-treasury", "--once", before=before, **QUICK)
     assert folded(home) == 4
-    assert held(home) == turns.Held(Turn(START))
+    assert held(home) == turns.SourceTurn(Turn(START))
 
 
 def test_of_two_workers_one_asks_a_source(home):

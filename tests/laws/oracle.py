@@ -8,8 +8,7 @@ from statistics import median
 from typing import Any
 
 from almanac.domain.periods import Frequency, Period
-
-from .small_world import ALPHA, BETA, GAMMA, MIXED
+from tests.support.small_world import ALPHA, BETA, GAMMA, MIXED
 
 ORDER = (GAMMA, ALPHA, BETA)
 #: period key → (value, final)

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from almanac.store import changes
-from almanac.store.fragments import value_of
-from almanac.store.selection import Selection
-from almanac.store.tidy import purge
-
-from .generators import histories, responses
-from .small_world import ALPHA, BETA, GAMMA, START, SmallWorld, shown
+from almanac.store.observations.fragments import value_of
+from almanac.store.observations.reading import changes
+from almanac.store.observations.reading.selection import Selection
+from almanac.store.observations.writing.tidy import purge
+from tests.support.generators import histories, responses
+from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld, shown
 
 FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DEEP = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])

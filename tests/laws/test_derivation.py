@@ -5,10 +5,10 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from almanac.domain.observations import FINAL, is_unknown
+from tests.support.generators import dense, histories, responses
+from tests.support.small_world import ALPHA, MONTHS, SmallWorld, value_of
 
 from . import oracle
-from .generators import dense, histories, responses
-from .small_world import ALPHA, MONTHS, SmallWorld, value_of
 
 FAST = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]

@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from almanac.domain.observations import Statement
+from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
-from almanac.store.directory import MIXED_SOURCE
-
-from .small_world import ALPHA, BETA, DAYS, GAMMA, MONTHS, START, Sent, SmallWorld, sent, value_of
+from almanac.store.observations.reading.directory import MIXED_SOURCE
+from tests.support.small_world import ALPHA, BETA, DAYS, GAMMA, MONTHS, START, Sent, SmallWorld, sent, value_of
 
 DAY = 86_400
 JAN_24, JAN_25 = MONTHS[1], MONTHS[4]
@@ -16,7 +15,9 @@ JAN_24, JAN_25 = MONTHS[1], MONTHS[4]
 
 def prices(source, day, now, base=100.0, flags=0):
     return sent(
-        source, day, ("level.aaa", [Statement(JAN_24, base, flags=flags), Statement(JAN_25, now, flags=flags)], None)
+        source,
+        day,
+        ("level.aaa", [ReportedValue(JAN_24, base, flags=flags), ReportedValue(JAN_25, now, flags=flags)], None),
     )
 
 
@@ -30,7 +31,7 @@ def lineages(world, indicator):
 
 def test_inputs_of_several_sources_make_a_mixed_row_with_its_own_lineage():
     with SmallWorld() as world:
-        world.send([prices(BETA, 1, 110.0), sent(ALPHA, 2, ("jobless.aaa", [Statement(JAN_25, 4.0)], None))])
+        world.send([prices(BETA, 1, 110.0), sent(ALPHA, 2, ("jobless.aaa", [ReportedValue(JAN_25, 4.0)], None))])
         (row,) = world.rows(indicators=("misery",))
         assert (row.series.spec.source, value_of(row)) == (MIXED_SOURCE, pytest.approx(14.0))
         assert lineages(world, "misery") == {
@@ -40,7 +41,7 @@ def test_inputs_of_several_sources_make_a_mixed_row_with_its_own_lineage():
 
 def test_a_source_that_comes_to_have_all_inputs_closes_the_mixed_rows_without_withdrawing_them():
     with SmallWorld() as world:
-        world.send([prices(BETA, 1, 110.0), sent(ALPHA, 2, ("jobless.aaa", [Statement(JAN_25, 4.0)], None))])
+        world.send([prices(BETA, 1, 110.0), sent(ALPHA, 2, ("jobless.aaa", [ReportedValue(JAN_25, 4.0)], None))])
         pinned = world.version
         world.send([prices(ALPHA, 3, 120.0)])
         assert {row.series.spec.source: value_of(row) for row in world.rows(indicators=("misery",))} == {
@@ -57,8 +58,8 @@ def test_a_mixed_value_takes_the_first_source_in_order_that_has_all_lags():
         # Gamma stands first but has no base; its own growth cannot be computed, so beta's is used.
         world.send(
             [
-                sent(ALPHA, 1, ("jobless.aaa", [Statement(JAN_25, 4.0)], None)),
-                sent(GAMMA, 1, ("level.aaa", [Statement(JAN_25, 300.0)], None)),
+                sent(ALPHA, 1, ("jobless.aaa", [ReportedValue(JAN_25, 4.0)], None)),
+                sent(GAMMA, 1, ("level.aaa", [ReportedValue(JAN_25, 300.0)], None)),
                 prices(BETA, 1, 110.0),
             ]
         )
@@ -68,7 +69,7 @@ def test_a_mixed_value_takes_the_first_source_in_order_that_has_all_lags():
         assert value_of(row) == pytest.approx(34.0)
         assert lineages(world, "misery")[MIXED_SOURCE][1] == "gamma:country_aaa:level_yoy:M"
         # Gamma's base is withdrawn: beta steps in, known from the withdrawal.
-        world.send([sent(GAMMA, 3, ("level.aaa", [Statement(JAN_24, None)], None))])
+        world.send([sent(GAMMA, 3, ("level.aaa", [ReportedValue(JAN_24, None)], None))])
         (row,) = world.rows(indicators=("misery",))
         assert (value_of(row), row.known, row.ingested) == (pytest.approx(14.0), START + 3 * DAY, START + 3 * DAY)
         assert lineages(world, "misery")[MIXED_SOURCE][1] == "beta:country_aaa:level_yoy:M"
@@ -78,9 +79,9 @@ def test_a_mixed_row_is_withheld_by_its_own_lineage_only():
     with SmallWorld() as world:
         world.send(
             [
-                sent(ALPHA, 1, ("jobless.aaa", [Statement(JAN_25, 4.0), Statement(MONTHS[5], 5.0)], None)),
+                sent(ALPHA, 1, ("jobless.aaa", [ReportedValue(JAN_25, 4.0), ReportedValue(MONTHS[5], 5.0)], None)),
                 prices(GAMMA, 1, 130.0),
-                sent(BETA, 1, ("level.aaa", [Statement(MONTHS[2], 100.0), Statement(MONTHS[5], 110.0)], None)),
+                sent(BETA, 1, ("level.aaa", [ReportedValue(MONTHS[2], 100.0), ReportedValue(MONTHS[5], 110.0)], None)),
             ]
         )
         directory = world.view().directory
@@ -97,8 +98,8 @@ def test_one_source_formulas_never_mix_sources():
         day = DAYS[5]
         world.send(
             [
-                sent(GAMMA, 1, ("yield_10y.aaa", [Statement(day, 4.0)], None)),
-                sent(BETA, 1, ("yield_2y.aaa", [Statement(day, 3.0)], None)),
+                sent(GAMMA, 1, ("yield_10y.aaa", [ReportedValue(day, 4.0)], None)),
+                sent(BETA, 1, ("yield_2y.aaa", [ReportedValue(day, 3.0)], None)),
             ]
         )
         assert world.rows(kind="derived") == []
@@ -107,8 +108,8 @@ def test_one_source_formulas_never_mix_sources():
                 sent(
                     ALPHA,
                     1,
-                    ("yield_2y.aaa", [Statement(day, 3.5)], None),
-                    ("yield_10y.aaa", [Statement(day, 4.25)], None),
+                    ("yield_2y.aaa", [ReportedValue(day, 3.5)], None),
+                    ("yield_10y.aaa", [ReportedValue(day, 4.25)], None),
                 )
             ]
         )
@@ -123,15 +124,15 @@ def test_a_spread_against_another_country_follows_both_and_has_none_against_itse
                 sent(
                     ALPHA,
                     1,
-                    ("yield_10y.aaa", [Statement(day, 4.0)], None),
-                    ("yield_10y.bbb", [Statement(day, 6.5)], None),
+                    ("yield_10y.aaa", [ReportedValue(day, 4.0)], None),
+                    ("yield_10y.bbb", [ReportedValue(day, 6.5)], None),
                 )
             ]
         )
         assert {r.series.id: value_of(r) for r in world.rows(indicators=("spread",))} == {
             "alpha:country_bbb:spread:D": 2.5
         }
-        world.send([sent(ALPHA, 2, ("yield_10y.aaa", [Statement(day, 4.5)], None))])
+        world.send([sent(ALPHA, 2, ("yield_10y.aaa", [ReportedValue(day, 4.5)], None))])
         assert {r.series.id: value_of(r) for r in world.rows(indicators=("spread",))} == {
             "alpha:country_bbb:spread:D": 2.0
         }
@@ -149,7 +150,7 @@ def test_a_withdrawn_base_withdraws_the_result_and_its_return_brings_it_back():
         world.send(
             [
                 prices(ALPHA, 1, 110.0),
-                sent(ALPHA, 2, ("level.aaa", [Statement(JAN_24, None)], None)),
+                sent(ALPHA, 2, ("level.aaa", [ReportedValue(JAN_24, None)], None)),
                 prices(ALPHA, 3, 110.0),
             ]
         )
@@ -166,10 +167,10 @@ def test_the_store_notes_counterexample_of_the_look_back():
     with SmallWorld() as world:
         world.send(
             [
-                sent(ALPHA, 1, ("yield_10y.aaa", [Statement(older, 10.0)], None)),
-                sent(ALPHA, 2, ("yield_10y.aaa", [Statement(near, 20.0)], None)),
-                sent(ALPHA, 3, ("yield_10y.aaa", [Statement(value, 40.0)], None)),
-                sent(ALPHA, 9, ("yield_10y.aaa", [Statement(near, None)], None)),
+                sent(ALPHA, 1, ("yield_10y.aaa", [ReportedValue(older, 10.0)], None)),
+                sent(ALPHA, 2, ("yield_10y.aaa", [ReportedValue(near, 20.0)], None)),
+                sent(ALPHA, 3, ("yield_10y.aaa", [ReportedValue(value, 40.0)], None)),
+                sent(ALPHA, 9, ("yield_10y.aaa", [ReportedValue(near, None)], None)),
             ]
         )
         made = [(row[2], row[3], row[7]) for row in world.open_rows() if row[0] == "alpha:country_aaa:yield_change:D"]
@@ -179,9 +180,9 @@ def test_the_store_notes_counterexample_of_the_look_back():
 def test_a_month_s_policy_rate_counts_once_a_witness_shows_that_the_month_is_over():
     with SmallWorld() as world:
         inside, later = Period.parse("2025-01-30").key, Period.parse("2025-02-03").key
-        world.send([prices(BETA, 1, 102.0), sent(BETA, 2, ("policy.aaa", [Statement(inside, 5.0)], None))])
+        world.send([prices(BETA, 1, 102.0), sent(BETA, 2, ("policy.aaa", [ReportedValue(inside, 5.0)], None))])
         assert world.rows(indicators=("real_rate",)) == []
-        world.send([sent(BETA, 3, ("policy.aaa", [Statement(later, 6.0)], None))])
+        world.send([sent(BETA, 3, ("policy.aaa", [ReportedValue(later, 6.0)], None))])
         (row,) = world.rows(indicators=("real_rate",))
         assert (value_of(row), row.known) == (pytest.approx(3.0), START + 3 * DAY)
 
@@ -193,7 +194,7 @@ def test_a_series_that_loses_all_its_vintages_takes_no_part_in_formulas_any_more
         for one, two in ((100.0, 120.0), (None, None))
     ]
     undone.sort(key=lambda one: one.order)
-    first = [prices(BETA, 1, 110.0), sent(ALPHA, 2, ("jobless.aaa", [Statement(JAN_25, 4.0)], None))]
+    first = [prices(BETA, 1, 110.0), sent(ALPHA, 2, ("jobless.aaa", [ReportedValue(JAN_25, 4.0)], None))]
     with SmallWorld() as straight, SmallWorld() as detour:
         straight.send(first)
         assert [row.series.id for row in straight.rows(indicators=("misery",))] == [

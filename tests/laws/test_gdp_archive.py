@@ -3,20 +3,21 @@
 import functools
 import json
 from datetime import date, timedelta
-from pathlib import Path
 
 import pytest
 
 from almanac.config import Settings
-from almanac.domain.observations import end_of_day
 from almanac.domain.periods import Period, add_months
-from almanac.pipeline.ingest import Arrival, Ingest
+from almanac.domain.times import end_of_day
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.world import World
 from almanac.sources import mirror
-from almanac.store.fragments import value_of
-from almanac.store.reading import Reader, Selection
+from almanac.store.observations.fragments import value_of
+from almanac.store.observations.reading.reader import Reader
+from almanac.store.observations.reading.selection import Selection
+from tests.support.paths import REAL_DATA
 
-FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data"
+FOLDER = REAL_DATA
 ARCHIVE, SNAPSHOTS = "alfred_gdp_all_vintages", "observations_gdp_"
 
 pytestmark = [

@@ -4,10 +4,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from almanac.store.reading import SORTS, Selection
-
-from .generators import histories, responses
-from .small_world import ALPHA, BETA, GAMMA, START, SmallWorld, shown
+from almanac.store.observations.reading.selection import SORTS, Selection
+from tests.support.generators import histories, responses
+from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld, shown
 
 FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DEEP = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -106,7 +105,7 @@ def test_preferred_is_one_row_of_every_cell_and_withheld_only_where_all_are(resp
             if row.series.kind == "raw":
                 best = min(open_ones, key=lambda r: (*order, ALPHA, BETA, GAMMA).index(r.series.source.id))
             else:
-                best = min(open_ones, key=lambda r: directory.standing(r.series, version))
+                best = min(open_ones, key=lambda r: directory.rank_of(r.series, version))
             assert row.id == best.id
             assert withheld[row.series.id] == all(withheld.values())
 

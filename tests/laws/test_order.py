@@ -4,8 +4,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from .generators import histories
-from .small_world import SmallWorld, shown
+from tests.support.generators import histories
+from tests.support.small_world import SmallWorld, shown
 
 FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DEEP = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])

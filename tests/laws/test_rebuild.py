@@ -7,10 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from almanac.pipeline.rebuild import rebuild
-
-from .generators import histories
-from .small_world import Reader, SmallWorld, shown
+from almanac.pipeline.operate.rebuild import rebuild
+from tests.support.generators import histories
+from tests.support.small_world import Reader, SmallWorld, shown
 
 FAST = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
@@ -21,7 +20,7 @@ DEEP = settings(FAST, max_examples=400)
 @pytest.fixture
 def connector(monkeypatch):
     """The invented format, where the pipeline looks for connectors."""
-    module = types.ModuleType("almanac.sources.invented")
+    module = types.ModuleType("almanac.sources.feeds.invented")
     module.CONNECTOR = Reader()
     monkeypatch.setitem(sys.modules, module.__name__, module)
 

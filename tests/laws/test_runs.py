@@ -8,16 +8,15 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from almanac.api.access import Exit
-from almanac.domain.observations import DAY, FINAL, UNKNOWN, Statement
+from almanac.api.rows.redaction import Redaction
+from almanac.domain.observations import DAY, FINAL, UNKNOWN, ReportedValue
 from almanac.domain.periods import Period
-from almanac.store.fragments import END, filled, value_of
-from almanac.store.reading import Selection
-from almanac.store.runs import Run
-
-from .generators import histories
-from .generators import responses as ordinary
-from .small_world import ALPHA, BETA, DAY_SECONDS, DAYS, GAMMA, MONTHS, START, SmallWorld, sent
+from almanac.store.observations.fragments import END, filled, value_of
+from almanac.store.observations.reading.runs import Run
+from almanac.store.observations.reading.selection import Selection
+from tests.support.generators import histories
+from tests.support.generators import responses as ordinary
+from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, DAYS, GAMMA, MONTHS, START, SmallWorld, sent
 
 FAST = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DEEP = settings(max_examples=1_500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -43,7 +42,7 @@ def statements(draw, periods):
     """Numbers, texts that must be escaped, withdrawals, releases and notes."""
     known = draw(st.none() | _KNOWN)
     text = draw(st.sampled_from([None, None, None, 'a "b"\\\n\x01\x04', "ä€, \u2028"]))
-    return Statement(
+    return ReportedValue(
         draw(st.sampled_from(periods)),
         None if text else draw(st.sampled_from([None, None, None, 1.0, 2.0, -0.1, 1e21, 4.0])),
         known,
@@ -60,7 +59,7 @@ def responses(draw):
     lines = draw(st.lists(statements(periods), max_size=9))
     if draw(st.integers(0, 2)):
         first = draw(st.none() | _KNOWN)
-        lines = [Statement(key, 1.0 + place % 3, first) for place, key in enumerate(periods)] + lines[:3]
+        lines = [ReportedValue(key, 1.0 + place % 3, first) for place, key in enumerate(periods)] + lines[:3]
     return sent(source, draw(st.integers(0, 5)), (native, lines, None))
 
 
@@ -116,7 +115,7 @@ def check(responses, selection, asked, limit, events, *, behind, lineage):
             if page is not None:
                 runs, place = page
                 assert place == following
-                shown = [Exit(view, pinned, asked["as_of"], date(2025, 4, 1)) for _ in range(2)]
+                shown = [Redaction(view, pinned, asked["as_of"], date(2025, 4, 1)) for _ in range(2)]
                 assert shown[0].runs(runs, lineage=lineage)[0] == shown[1].found(found, lineage=lineage)[0]
             after = following
             if after is None:
@@ -154,9 +153,11 @@ def test_pages_with_one_etag_are_one_page(responses, events, selection, asked, l
             view = world.view()
             page = view.runs.page(selection, version=view.version, after=None, limit=limit, **asked)
             if page is not None:
-                data, seal = Exit(view, view.version, asked["as_of"], date(2025, 4, 1)).runs(page[0], lineage=True)
-                event("held" if seal in seen else "new")
-                assert seen.setdefault(seal, data) == data
+                data, validator = Redaction(view, view.version, asked["as_of"], date(2025, 4, 1)).runs(
+                    page[0], lineage=True
+                )
+                event("held" if validator in seen else "new")
+                assert seen.setdefault(validator, data) == data
             getattr(world, name)(*arguments)
 
 
@@ -166,15 +167,15 @@ def test_pages_with_one_etag_are_one_page(responses, events, selection, asked, l
 @pytest.fixture
 def world():
     with SmallWorld() as opened:
-        level = [Statement(key, 1.0 + place) for place, key in enumerate(MONTHS)]
-        revised = [Statement(key, 9.0) for key in MONTHS[:3]]
+        level = [ReportedValue(key, 1.0 + place) for place, key in enumerate(MONTHS)]
+        revised = [ReportedValue(key, 9.0) for key in MONTHS[:3]]
         opened.send(
             [
                 sent(ALPHA, 1, ("level.aaa", level, None)),
                 sent(ALPHA, 1, ("jobless.aaa", level[:4], None)),
-                sent(BETA, 1, ("policy.aaa", [Statement(key, 2.0) for key in DAYS], None)),
+                sent(BETA, 1, ("policy.aaa", [ReportedValue(key, 2.0) for key in DAYS], None)),
                 sent(ALPHA, 3, ("level.aaa", revised, None)),
-                sent(GAMMA, 1, ("policy.bbb", [Statement(key, 2.0) for key in DAYS], None)),
+                sent(GAMMA, 1, ("policy.bbb", [ReportedValue(key, 2.0) for key in DAYS], None)),
             ]
         )
         yield opened
@@ -215,9 +216,12 @@ def test_a_past_state_of_revised_cells(world):
 
 def test_a_withdrawn_value_is_no_row_of_a_past_state(world):
     """Neither on the page nor as what would follow it, whether it was there before or came back later."""
-    gone = [Statement(key, None) for key in (MONTHS[1], *MONTHS[4:])]
+    gone = [ReportedValue(key, None) for key in (MONTHS[1], *MONTHS[4:])]
     world.send(
-        [sent(ALPHA, 5, ("level.aaa", gone, None)), sent(ALPHA, 7, ("level.aaa", [Statement(MONTHS[1], 7.0)], None))]
+        [
+            sent(ALPHA, 5, ("level.aaa", gone, None)),
+            sent(ALPHA, 7, ("level.aaa", [ReportedValue(MONTHS[1], 7.0)], None)),
+        ]
     )
     then = {"as_of": START + 6 * DAY_SECONDS, **LEVEL}
     assert values(page(world, **then)) == [9.0, 9.0, 4.0]
@@ -240,7 +244,7 @@ def test_a_withdrawn_value_is_no_row_of_a_past_state(world):
 )
 def test_bounds_are_inclusive_days(world, bounds, expected):
     """An instant has an end and no start."""
-    world.send([sent(ALPHA, 4, ("level.aaa", [Statement(INSTANT, 7.0)], None))])
+    world.send([sent(ALPHA, 4, ("level.aaa", [ReportedValue(INSTANT, 7.0)], None))])
     assert values(page(world, **bounds, **LEVEL)) == expected
 
 
@@ -249,9 +253,9 @@ def test_an_older_version_may_have_had_more_vintages(world):
     one, two = START + DAY_SECONDS, START + 3 * DAY_SECONDS
     asked = {"indicators": ("yield_5y",), "as_of": START + 2 * DAY_SECONDS}
     for day, known, value in ((1, one, 1.0), (3, two, 2.0)):
-        world.send([sent(ALPHA, day, ("yield_5y.aaa", [Statement(DAYS[0], value, known)], None))])
+        world.send([sent(ALPHA, day, ("yield_5y.aaa", [ReportedValue(DAYS[0], value, known)], None))])
     pinned = world.version
-    world.send([sent(ALPHA, 5, ("yield_5y.aaa", [Statement(DAYS[0], 1.0, two)], None))])
+    world.send([sent(ALPHA, 5, ("yield_5y.aaa", [ReportedValue(DAYS[0], 1.0, two)], None))])
     assert world.db.execute("SELECT rows, vintages FROM series WHERE id LIKE '%yield_5y%'").fetchall() == [(1, 1)]
     assert values(page(world, version=pinned, **asked)) == [1.0]
 
@@ -259,9 +263,9 @@ def test_an_older_version_may_have_had_more_vintages(world):
 def test_the_last_row_of_a_topic_may_be_none_of_those_asked_for(world):
     """It is an instant, which starts on no day; or it was not known by then."""
     later = Period(None, date(2025, 3, 31)).key
-    world.send([sent(ALPHA, 4, ("level.aaa", [Statement(later, 7.0)], None))])
+    world.send([sent(ALPHA, 4, ("level.aaa", [ReportedValue(later, 7.0)], None))])
     assert page(world, 2, starts_from=date(2025, 1, 1), **LEVEL)[1] is None
-    world.send([sent(ALPHA, 4, ("jobless.aaa", [Statement(MONTHS[4], 8.0)], None))])
+    world.send([sent(ALPHA, 4, ("jobless.aaa", [ReportedValue(MONTHS[4], 8.0)], None))])
     settled = {"indicators": ("jobless",), "entities": ("country_aaa",)}
     assert page(world, 4, **settled)[1] == ["jobless", "country_aaa", "M", MONTHS[3]]
     assert page(world, 4, as_of=START + 2 * DAY_SECONDS, **settled)[1] is None
@@ -287,7 +291,7 @@ def test_what_is_not_joined(world):
 
 
 def test_of_rivals_the_preferred_one_is_chosen_cell_by_cell(world):
-    late = [Statement(MONTHS[0], 3.0), Statement(AHEAD[0], 8.0)]
+    late = [ReportedValue(MONTHS[0], 3.0), ReportedValue(AHEAD[0], 8.0)]
     world.send([sent(BETA, 4, ("level.aaa", late, None))])
     assert values(page(world, **LEVEL)) == [9.0, 9.0, 9.0, 4.0, 5.0, 6.0, 8.0]
     assert [run.rows for run in page(world, **LEVEL)[0]] == [6, 1]
@@ -305,23 +309,23 @@ def test_of_rivals_the_preferred_one_is_chosen_cell_by_cell(world):
 def test_an_etag_holds_while_the_page_does(world):
     """Another page of the same topic may change, and so may other topics."""
 
-    def seal(limit):
-        return [run.seal for run in page(world, limit, **LEVEL)[0]]
+    def validator(limit):
+        return [run.validator for run in page(world, limit, **LEVEL)[0]]
 
-    before = seal(2), seal(6)
-    world.send([sent(ALPHA, 4, ("level.aaa", [Statement(MONTHS[4], 5.5)], None))])
-    world.send([sent(ALPHA, 4, ("jobless.aaa", [Statement(MONTHS[0], 5.5)], None))])
-    assert seal(2) == before[0]
-    assert seal(6) != before[1]
+    before = validator(2), validator(6)
+    world.send([sent(ALPHA, 4, ("level.aaa", [ReportedValue(MONTHS[4], 5.5)], None))])
+    world.send([sent(ALPHA, 4, ("jobless.aaa", [ReportedValue(MONTHS[0], 5.5)], None))])
+    assert validator(2) == before[0]
+    assert validator(6) != before[1]
 
 
 @pytest.mark.parametrize("limit", [2, 6])
 def test_an_etag_ends_with_a_row_of_the_page(world, limit):
     """One that is withdrawn leaves no newer row behind: another takes its place at the end, or there are fewer."""
     before = page(world, limit, descending=True, **LEVEL)[0]
-    world.send([sent(ALPHA, 4, ("level.aaa", [Statement(MONTHS[4], None)], None))])
+    world.send([sent(ALPHA, 4, ("level.aaa", [ReportedValue(MONTHS[4], None)], None))])
     after = page(world, limit, descending=True, **LEVEL)[0]
-    assert after[0].seal != before[0].seal
+    assert after[0].validator != before[0].validator
     assert after[0].rows == (2 if limit == 2 else 5)
 
 
@@ -331,11 +335,11 @@ def test_a_value_that_may_not_be_sent_is_refused_at_the_exit(world):
         Selection(indicators=("policy",), entities=("country_bbb",)),
         version=world.version, as_of=None, descending=False, after=None, limit=1,
     )  # fmt: skip
-    exit_ = Exit(view, world.version, None, date(2025, 4, 1))
-    shown, _ = exit_.found(found, lineage=False)
+    redaction = Redaction(view, world.version, None, date(2025, 4, 1))
+    shown, _ = redaction.found(found, lineage=False)
     assert b'"valueNumeric":null,"valueText":null' in shown
     with pytest.raises(RuntimeError, match="gamma:country_bbb:policy:D were about to be sent"):
-        exit_.runs([Run(found[0][2], 0, 1, found[0][5], b"")], lineage=False)
+        redaction.runs([Run(found[0][2], 0, 1, found[0][5], b"")], lineage=False)
 
 
 def test_marks_that_are_not_those_of_the_rows_are_refused():

@@ -2,19 +2,19 @@
 
 import pytest
 
-from almanac.domain.observations import Statement
-from almanac.pipeline.explain import Explainer
-from almanac.store import sqlite
-from almanac.store.directory import MIXED_SOURCE
+from almanac.domain.observations import ReportedValue
+from almanac.pipeline.explain.macro import Explainer
+from almanac.store.engine import sqlite
+from almanac.store.observations.reading.directory import MIXED_SOURCE
+from tests.support.small_world import ALPHA, BETA, CATALOG, GAMMA, MONTHS, SmallWorld, sent, value_of
 
-from .small_world import ALPHA, BETA, CATALOG, GAMMA, MONTHS, SmallWorld, sent, value_of
 from .test_derivation import full
 
 DEC_23, JAN_24, FEB_24, DEC_24, JAN_25, FEB_25 = MONTHS
 
 
 def levels(source, day, country, *values):
-    lines = [Statement(key, value) for key, value in zip(MONTHS, values, strict=True) if value is not None]
+    lines = [ReportedValue(key, value) for key, value in zip(MONTHS, values, strict=True) if value is not None]
     return sent(source, day, (f"level.{country}", lines, None))
 
 
@@ -44,7 +44,7 @@ def test_every_country_of_the_group_has_a_series_of_our_own_with_its_inputs_row_
 def test_an_arrival_touches_its_own_period_and_those_that_look_back_at_it():
     with SmallWorld() as world:
         both(world)
-        world.send([sent(ALPHA, 3, ("level.aaa", [Statement(JAN_24, 9.0)], None))])
+        world.send([sent(ALPHA, 3, ("level.aaa", [ReportedValue(JAN_24, 9.0)], None))])
         written = world.db.execute(
             "SELECT DISTINCT indicator, period FROM vintages JOIN topic USING(topic) WHERE from_version = ?"
             " AND indicator LIKE 'level_gap' OR from_version = ? AND indicator LIKE 'level_score'",
@@ -53,7 +53,7 @@ def test_an_arrival_touches_its_own_period_and_those_that_look_back_at_it():
         # The score of January 2025 needs a value a year before; it is there as before, so nothing is written for it.
         assert written == [("level_gap", JAN_24)]
         assert gaps(world)["bbb", JAN_24] == 1.0 - 9.0
-        world.send([sent(ALPHA, 4, ("level.aaa", [Statement(JAN_24, None)], None))])
+        world.send([sent(ALPHA, 4, ("level.aaa", [ReportedValue(JAN_24, None)], None))])
         ended = world.db.execute(
             f"SELECT DISTINCT indicator, period FROM vintages JOIN topic USING(topic) WHERE from_version = ? AND value IS NULL"
             f" AND indicator IN ('level_gap', 'level_score') AND to_version = {sqlite.OPEN} ORDER BY 1",
@@ -90,7 +90,7 @@ def test_a_second_source_stands_in_period_by_period():
 def test_a_country_that_withdraws_takes_the_values_of_the_others_with_it():
     with SmallWorld() as world:
         both(world)
-        world.send([sent(ALPHA, 3, ("level.bbb", [Statement(key, None) for key in MONTHS], None))])
+        world.send([sent(ALPHA, 3, ("level.bbb", [ReportedValue(key, None) for key in MONTHS], None))])
         assert gaps(world) == {}
         assert not full(world)
 
@@ -99,7 +99,7 @@ def test_a_country_that_withdraws_takes_the_values_of_the_others_with_it():
 def test_what_explains_a_value_computes_it_again(slug):
     with SmallWorld() as world:
         both(world)
-        world.send([sent(ALPHA, 3, ("level.bbb", [Statement(JAN_25, 7.0)], None))])
+        world.send([sent(ALPHA, 3, ("level.bbb", [ReportedValue(JAN_25, 7.0)], None))])
         rows = [row for row in world.rows(indicators=(slug,)) if row.period == JAN_25]
         assert len(rows) == 2
         for row in rows:

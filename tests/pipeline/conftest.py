@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from almanac.pipeline.world import World
-
-from .invented import settings, take
+from tests.support.treasury_home import settings, take
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from almanac.catalog.companies import wanted_tags
-from almanac.derived.companies.sweep import sweep
+from almanac.derived.companies.derivation import derive
 from almanac.domain.companies import Fact, Filing
+from tests.support.filer import assemble
 
-from ..derived.companies.build import assemble
 from . import files
 
 FOLDER = files.FOLDER / "sec"
@@ -143,7 +143,7 @@ def company(cik):
 @lru_cache(maxsize=2)
 def swept(cik):
     """All vintages of a company."""
-    return sweep(company(cik))
+    return derive(company(cik))
 
 
 def day(text):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).resolve().parents[2] / "../shared/real-data"
+from tests.support.paths import REAL_DATA
+
+FOLDER = REAL_DATA
 REAL = [
     pytest.mark.real,
     pytest.mark.skipif(not FOLDER.is_dir(), reason="the publishers' own files are not beside the repository"),

@@ -6,8 +6,8 @@ from datetime import datetime
 from almanac.catalog.load import load
 from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Period, end_of
-from almanac.sources import boc, boe_iadb
 from almanac.sources.base import Payload
+from almanac.sources.feeds import boc, boe_iadb
 
 from .files import FOLDER, REAL, mirror
 

@@ -5,9 +5,9 @@ from datetime import date
 import pytest
 
 from almanac.catalog import measures as catalogue
-from almanac.derived.companies.accounts import as_known
+from almanac.derived.companies.derivation import derive
+from almanac.derived.companies.line_items import as_known
 from almanac.derived.companies.ratios import REACH_DAYS, measures, periods
-from almanac.derived.companies.sweep import sweep
 from almanac.domain.periods import Period
 
 from .company_files import company, day, end_of
@@ -22,10 +22,10 @@ APPLE, WALMART, HOME_DEPOT, UNDER_ARMOUR, TSMC, NVIDIA, JPMORGAN = (
 
 def known(cik, end, filed):
     """Measures of the period ending on a day as known two days after a filing."""
-    ledger = as_known(company(cik), end_of(day(filed)))
-    frequency, ends = periods(ledger)
+    financials = as_known(company(cik), end_of(day(filed)))
+    frequency, ends = periods(financials)
     assert day(end) in ends
-    return measures(ledger, day(end), frequency)
+    return measures(financials, day(end), frequency)
 
 
 def values(found, *slugs):
@@ -89,9 +89,9 @@ def test_home_depot_without_equity():
 
 
 def test_a_bank_has_no_ratios_of_industry():
-    ledger = as_known(company(JPMORGAN), 1 << 40)
-    frequency, ends = periods(ledger)
-    found = set(measures(ledger, ends[-1], frequency))
+    financials = as_known(company(JPMORGAN), 1 << 40)
+    frequency, ends = periods(financials)
+    found = set(measures(financials, ends[-1], frequency))
     assert {"net_margin", "return_on_assets", "return_on_equity"} <= found
     assert not found & {"gross_margin", "current_ratio", "ebitda_ttm", "altman_z2", "beneish_m", "piotroski_f"}
 
@@ -120,16 +120,16 @@ def standing(outcome, moment):
 def test_swept_measures_are_those_of_what_was_known(cik):
     """derive(as of T) = (derive)(as of T), at twelve moments over the whole history."""
     of = company(cik)
-    outcome = sweep(of, measure=measures, reach=REACH_DAYS)
+    outcome = derive(of, measure=measures, reach=REACH_DAYS)
     moments = sorted({v.known for cells in of.facts.values() for history in cells.values() for v in history})
     compared = 0
     for moment in moments[:: max(1, len(moments) // 12)]:
-        ledger = as_known(of, moment)
-        frequency, ends = periods(ledger)
+        financials = as_known(of, moment)
+        frequency, ends = periods(financials)
         plain = {
             (slug, frequency, Period(date.fromordinal(made.start), date.fromordinal(made.end)).key): made.value
             for end in ends
-            for slug, made in measures(ledger, end, frequency).items()
+            for slug, made in measures(financials, end, frequency).items()
         }
         assert standing(outcome, moment) == plain
         compared += len(plain)

@@ -7,12 +7,13 @@ from datetime import date
 
 import pytest
 
-from almanac.domain.observations import DAY, UNKNOWN, Vintage, end_of_day, settle
+from almanac.domain.observations import DAY, UNKNOWN, Vintage, settle
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Rights
-from almanac.sources.base import Payload, Release, ReleaseDate, SourceChanged
-from almanac.sources.fred import CONNECTOR
+from almanac.domain.times import end_of_day
+from almanac.sources.base import NamedRelease, Payload, ReleaseDate, SourceChanged
+from almanac.sources.feeds.fred.connector import CONNECTOR
 
 from . import files
 from .files import FOLDER, REAL
@@ -175,7 +176,7 @@ def test_the_initial_releases_are_named_and_not_read():
 
 def test_releases_and_their_dates_are_read_to_the_last():
     raw, parsed = load(named("releases_2025-01-20"))
-    assert parsed.releases == [Release(str(r["id"]), r["name"], r.get("link")) for r in raw["releases"]]
+    assert parsed.releases == [NamedRelease(str(r["id"]), r["name"], r.get("link")) for r in raw["releases"]]
     assert len(parsed.releases) == 315
     for part, count in [("release_dates_10", 927), ("releases_dates_2025-01", 422)]:
         raw, parsed = load(named(part))

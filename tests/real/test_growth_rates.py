@@ -11,9 +11,9 @@ from decimal import Decimal
 import pytest
 from lxml import etree
 
-from almanac.derived.base import InputSeries, cells_for, derive, result_at
-from almanac.derived.operators import Operator, Slot, operator
-from almanac.domain.observations import UNKNOWN, Statement, Vintage
+from almanac.derived.macro.derivation import InputSeries, cells_for, derive, result_at
+from almanac.derived.macro.operators import Operator, Slot, operator
+from almanac.domain.observations import UNKNOWN, ReportedValue, Vintage
 from almanac.domain.periods import Frequency, Period, key_at, ordinal
 from almanac.sources.base import Payload, connector
 
@@ -197,7 +197,7 @@ def test_unrounded_rates_are_growth_of_levels_of_one_decimal(catalog):
     for number in told.keys() - levels.keys():
         below, above = min(possible[number].items())
         levels |= {number - 12: below, number: above}
-    statements = [Statement(key_at(number, M), tenths / 10) for number, tenths in sorted(levels.items())]
+    statements = [ReportedValue(key_at(number, M), tenths / 10) for number, tenths in sorted(levels.items())]
     found = {ordinal(key, M): value for key, value in ours(statements, M, "1y", 1).items()}
     compared = [abs(found[number] - rate) for number, rate in told.items()]
     assert max(compared) < 1e-9

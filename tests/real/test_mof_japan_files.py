@@ -11,7 +11,7 @@ from almanac.domain.periods import Frequency, Period, end_of
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Rights
 from almanac.sources.base import Payload
-from almanac.sources.mof_japan import CONNECTOR
+from almanac.sources.feeds.mof_japan import CONNECTOR
 
 from . import files
 from .files import REAL

@@ -10,7 +10,7 @@ from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Frequency, Period, end_of
 from almanac.domain.rights import Exposure
 from almanac.sources.base import Payload
-from almanac.sources.rba import CONNECTOR
+from almanac.sources.feeds.rba import CONNECTOR
 
 from . import files
 from .files import REAL

@@ -4,15 +4,15 @@ import gzip
 from functools import cache
 
 import pytest
-from tests.contract.service import Service, make_accounts, settings
 
 from almanac.catalog.sectors import classify
 from almanac.domain.companies import company_id
 from almanac.pipeline.world import World
 from almanac.sources.base import Payload
-from almanac.sources.sec import CONNECTOR
-from almanac.store.companies import mark_reports, put_part, settle_company
-from almanac.store.sqlite import OPEN
+from almanac.sources.feeds.sec.connector import CONNECTOR
+from almanac.store.companies.merging import mark_reports, put_part, settle_company
+from almanac.store.engine.sqlite import OPEN
+from tests.support.service import Service, make_accounts, settings
 
 from .files import FOLDER, REAL, mirror
 
@@ -133,7 +133,7 @@ def test_hard_cases(service, text, more, expected, alias):
 def test_every_ticker_and_name_of_the_list_leads_to_its_company(service):
     """Each of 10,433 tickers is found; each title too, or several that share it are told."""
     with service.reader.view() as view:
-        from almanac.store.company_rows import by_lookup
+        from almanac.store.companies.rows import by_lookup
 
         listed = {
             (record.entity, one.ticker)
@@ -143,8 +143,6 @@ def test_every_ticker_and_name_of_the_list_leads_to_its_company(service):
         }
         assert len(listed) == 10_433
         wrong = [
-            (who, ticker)
-            for who, ticker in listed
-            if (found := by_lookup(view.db, ticker)) is None or found.entity != who
+            (who, ticker) for who, ticker in listed if (found := by_lookup(view, ticker)) is None or found.entity != who
         ]
     assert wrong == []

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from almanac.domain.observations import UNKNOWN, Statement, instant
+from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Period
+from almanac.domain.times import instant
 from almanac.sources.base import Payload, connector
 
 from .files import FOLDER, REAL
@@ -130,8 +131,8 @@ def test_the_fund_s_edition_keeps_its_release_and_its_scale_is_not_applied(catal
         (
             "WEO.SVK.NGDP_R.A",
             [
-                Statement(year, 94_669_000_000.0, released, released, first_only=True),
-                Statement(year, 94_669_000_000.0, corrected, corrected),
+                ReportedValue(year, 94_669_000_000.0, released, released, first_only=True),
+                ReportedValue(year, 94_669_000_000.0, corrected, corrected),
             ],
         )
     ]

@@ -20,9 +20,9 @@ from almanac.catalog.sectors import shipped as sectors
 from almanac.domain.companies import Fact, Listing, raw_slug
 from almanac.domain.reference import Source
 from almanac.domain.rights import Rights
-from almanac.sources import sec_datasets
 from almanac.sources.base import Payload
-from almanac.sources.sec import CONNECTOR
+from almanac.sources.feeds.sec import datasets
+from almanac.sources.feeds.sec.connector import CONNECTOR
 
 from . import files
 from .files import FOLDER, REAL
@@ -358,7 +358,7 @@ def test_what_reading_the_data_set_takes_beside_its_result_is_small():
     wanted_tags()
     tracemalloc.start()
     try:
-        read = sec_datasets.read(content, "2009q3.zip", wanted_tags())
+        read = datasets.read(content, "2009q3.zip", wanted_tags())
         held, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

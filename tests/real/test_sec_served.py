@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from almanac.pipeline.ingest import Arrival, Ingest
-from almanac.pipeline.rebuild import recompute
-from almanac.pipeline.verify import Checked, verify
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.operate.rebuild import recompute
+from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.world import World
+from tests.support.service import Service, make_accounts, settings
 
-from ..contract.service import Service, make_accounts, settings
 from .company_files import FOLDER
 from .files import REAL
 from .test_statements import CHECKED

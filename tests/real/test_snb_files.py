@@ -8,7 +8,7 @@ from almanac.catalog.load import load
 from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Period
 from almanac.sources.base import Payload
-from almanac.sources.snb import CONNECTOR
+from almanac.sources.feeds.snb import CONNECTOR
 
 from . import files
 from .files import REAL

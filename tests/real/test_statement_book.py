@@ -15,11 +15,11 @@ import pytest
 
 from almanac.catalog.companies import items
 from almanac.domain.companies import company_id
-from almanac.pipeline.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.world import World
-from almanac.store.sqlite import OPEN
+from almanac.store.engine.sqlite import OPEN
+from tests.support.service import settings
 
-from ..contract.service import settings
 from .company_files import FOLDER, whole_companies
 from .files import REAL
 

@@ -5,15 +5,16 @@ import gzip
 from collections import defaultdict
 from functools import lru_cache
 
+import msgspec
 import pytest
 
-from almanac.derived.companies.accounts import as_known, plan_of
-from almanac.derived.companies.book import events
-from almanac.derived.companies.calendar import SLACK, Calendar
+from almanac.derived.companies.facts import disclosures
+from almanac.derived.companies.fiscal_calendar import SLACK, FiscalCalendar
+from almanac.derived.companies.line_items import as_known, mapping_of
 from almanac.domain.companies import is_periodic
 from almanac.domain.periods import start_of
+from tests.support.plainly import moments_of, plainly, standing
 
-from ..derived.companies.plainly import moments_of, plainly, standing
 from .company_files import FOLDER, company, day, end_of, swept, whole_companies
 from .files import REAL
 
@@ -61,7 +62,7 @@ def by_end(cik):
         made.sort(key=lambda pair: (pair[1].known, pair[1].value is not None))
     mine = company(cik)
     owns = defaultdict(set)
-    for own in Calendar(mine, events(mine.facts), plan_of(mine.template).core).owns:
+    for own in FiscalCalendar(mine, disclosures(mine.facts), mapping_of(mine.template).core).owns:
         owns[own.end].add(own.kind)
     return found, owns
 
@@ -137,7 +138,7 @@ def of(cik, item, frequency, start, end, moment=None):
 def body(cik, kind, frequency, end):
     """The last version of a statement."""
     (found,) = [
-        versions[-1].body
+        msgspec.to_builtins(versions[-1].body)
         for key, versions in swept(cik).statements.items()
         if (key.kind, key.frequency.value, key.period >> 14) == (kind, frequency, day(end)) and versions[-1].body
     ]
@@ -146,7 +147,7 @@ def body(cik, kind, frequency, end):
 
 def spans(cik):
     mine = company(cik)
-    return Calendar(mine, events(mine.facts), plan_of(mine.template).core).at(NOW)
+    return FiscalCalendar(mine, disclosures(mine.facts), mapping_of(mine.template).core).at(NOW)
 
 
 def test_apple():
@@ -244,7 +245,7 @@ def test_kraft_heinz():
     (mine,) = [
         v for k, v in versions.items() if (k.kind, k.frequency.value, k.period >> 14) == ("income", "A", day(year[1]))
     ]
-    restated = next(v.body for v in mine if v.body["accession"] == "0001637459-19-000049")
+    restated = next(msgspec.to_builtins(v.body) for v in mine if v.body.accession == "0001637459-19-000049")
     assert (restated["revisionStatus"], restated["form"]) == ("revised", "10-K")
 
 

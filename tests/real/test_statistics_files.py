@@ -12,7 +12,7 @@ from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 from almanac.sources.base import Payload, connector
-from almanac.sources.sdmx import Sdmx
+from almanac.sources.feeds.sdmx import Sdmx
 
 from .files import FOLDER, REAL
 

@@ -5,12 +5,12 @@ from datetime import date
 
 import pytest
 
-from almanac.domain.observations import end_of_day
 from almanac.domain.periods import Frequency, Period, end_of
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Rights
+from almanac.domain.times import end_of_day
 from almanac.sources.base import Payload
-from almanac.sources.us_treasury import CONNECTOR
+from almanac.sources.feeds.us_treasury import CONNECTOR
 
 from . import files
 from .files import REAL

@@ -7,7 +7,14 @@ import pytest
 from almanac.domain.periods import Frequency, Period
 from almanac.reports import briefs
 from almanac.reports.brief_measures import SECTIONS
-from almanac.reports.brief_sentences import Reading, Standing, added, company, stale, told
+from almanac.reports.brief_sentences import (
+    MeasureReading,
+    Ranking,
+    change_clause,
+    comparison,
+    reading_sentence,
+    stale_sentence,
+)
 from almanac.reports.wording import amount, country, earlier, figure, listed, place, span
 
 MEASURES = {measure.slug: measure for section in SECTIONS for measure in section.measures}
@@ -19,7 +26,7 @@ UNITS = {
     "thousand": "thousands",
     "": "points",
 }
-PORTUGAL = briefs.Place("Portugal", shares=False)
+PORTUGAL = briefs.BriefSubject("Portugal", shares=False)
 
 
 def read(slug, value, previous=None, period="2026-10", before=None, **more):
@@ -38,7 +45,7 @@ def read(slug, value, previous=None, period="2026-10", before=None, **more):
     else:
         then = Period.parse(before)
     known = {"unit": UNITS[measure.unit], "freshness": "fresh", **more}
-    return Reading(
+    return MeasureReading(
         measure, value, known.pop("unit"), at.key, frequency, known.pop("freshness"), previous,
         None if previous is None else then.key, **known,
     )  # fmt: skip
@@ -125,10 +132,10 @@ def test_percentile_is_the_mid_rank():
 
 
 def test_standing_counts_from_the_highest():
-    assert briefs.standing(5.0, [1.0, 3.0, 5.0]) == Standing(1, 3, False)
-    assert briefs.standing(3.0, [1.0, 3.0, 3.0, 5.0]) == Standing(2, 4, True)
-    assert briefs.standing(1.0, [1.0, 3.0, 5.0]) == Standing(3, 3, False)
-    assert briefs.standing(1.0, [1.0]) is None
+    assert briefs.ranking(5.0, [1.0, 3.0, 5.0]) == Ranking(1, 3, False)
+    assert briefs.ranking(3.0, [1.0, 3.0, 3.0, 5.0]) == Ranking(2, 4, True)
+    assert briefs.ranking(1.0, [1.0, 3.0, 5.0]) == Ranking(3, 3, False)
+    assert briefs.ranking(1.0, [1.0]) is None
 
 
 # -- sentences ----------------------------------------------------------------------------------------------------------
@@ -182,21 +189,24 @@ def test_standing_counts_from_the_highest():
     ],
 )  # fmt: skip
 def test_sentences(slug, value, previous, period, expected):
-    assert told(read(slug, value, previous, period)) == expected
+    assert reading_sentence(read(slug, value, previous, period)) == expected
 
 
 def test_a_gap_is_not_called_a_month():
     one = read("unemployment_rate", 4.4, 4.3, "2025-11", before="2025-09")
-    assert told(one) == "The unemployment rate edged up to 4.4% in November 2025, from 4.3% at the previous reading."
+    assert (
+        reading_sentence(one)
+        == "The unemployment rate edged up to 4.4% in November 2025, from 4.3% at the previous reading."
+    )
     same = one._replace(previous=4.4)
-    assert told(same).endswith("unchanged from the previous reading.")
+    assert reading_sentence(same).endswith("unchanged from the previous reading.")
 
 
 def test_what_was_said_before_is_not_said_again():
     before = read("gdp_growth_yoy", 1.2, 1.6, "2026-Q3")
     after = read("gdp_growth_qoq_annualized", 0.9, 0.6, "2026-Q3", turn=1)
     assert (
-        told(after, before)
+        reading_sentence(after, before)
         == "In that quarter alone output grew at an annual rate of 0.9%, faster than the 0.6% the quarter before."
     )
 
@@ -204,53 +214,57 @@ def test_what_was_said_before_is_not_said_again():
 def test_a_difference_joins_its_level_only_in_the_same_period():
     rate = read("unemployment_rate", 4.2, 4.1)
     assert (
-        added(read("unemployment_change_12m", 0.4), rate) == "; that is 0.4 percentage points higher than a year before"
+        change_clause(read("unemployment_change_12m", 0.4), rate)
+        == "; that is 0.4 percentage points higher than a year before"
     )
-    assert added(read("unemployment_change_12m", 0.4, period="2026-09"), rate) is None
-    assert added(read("unemployment_change_12m", 0.0), rate) == "; it was the same a year before"
-    assert added(read("unemployment_change_12m", 0.04), rate) == "; it was about the same a year before"
-    assert added(rate, rate) is None
+    assert change_clause(read("unemployment_change_12m", 0.4, period="2026-09"), rate) is None
+    assert change_clause(read("unemployment_change_12m", 0.0), rate) == "; it was the same a year before"
+    assert change_clause(read("unemployment_change_12m", 0.04), rate) == "; it was about the same a year before"
+    assert change_clause(rate, rate) is None
 
 
 @pytest.mark.parametrize(
-    ("standing", "percentile", "expected"),
+    ("ranking", "percentile", "expected"),
     [
-        (Standing(1, 35, False), None, "This is the highest growth rate of the 35 countries compared."),
-        (Standing(1, 35, True), None, "This is the joint highest growth rate of the 35 countries compared."),
-        (Standing(35, 35, False), None, "None of the 35 countries compared has a lower growth rate."),
-        (Standing(3, 35, False), 100.0, "This is among the highest: the 3rd-highest growth rate of the 35 countries compared; it is higher than at any time in its own past decade."),
-        (Standing(33, 35, True), 0.0, "This is one of the lowest growth rates of the 35 countries compared, in joint 33rd place; it is lower than at any time in its own past decade."),
-        (Standing(18, 35, False), 50.0, "This is close to the middle of the 35 countries compared, with the 18th-highest growth rate; within its own past decade it is at the 50th percentile."),
-        (Standing(12, 35, False), 91.7, "This is the 12th-highest growth rate of the 35 countries compared; within its own past decade it is high, at the 92nd percentile."),
-        (Standing(24, 35, False), None, "Among the 35 countries compared this growth rate ranks 24th."),
-        (Standing(24, 35, True), 14.6, "Among the 35 countries compared this growth rate ranks joint 24th; within its own past decade it is low, at the 15th percentile."),
+        (Ranking(1, 35, False), None, "This is the highest growth rate of the 35 countries compared."),
+        (Ranking(1, 35, True), None, "This is the joint highest growth rate of the 35 countries compared."),
+        (Ranking(35, 35, False), None, "None of the 35 countries compared has a lower growth rate."),
+        (Ranking(3, 35, False), 100.0, "This is among the highest: the 3rd-highest growth rate of the 35 countries compared; it is higher than at any time in its own past decade."),
+        (Ranking(33, 35, True), 0.0, "This is one of the lowest growth rates of the 35 countries compared, in joint 33rd place; it is lower than at any time in its own past decade."),
+        (Ranking(18, 35, False), 50.0, "This is close to the middle of the 35 countries compared, with the 18th-highest growth rate; within its own past decade it is at the 50th percentile."),
+        (Ranking(12, 35, False), 91.7, "This is the 12th-highest growth rate of the 35 countries compared; within its own past decade it is high, at the 92nd percentile."),
+        (Ranking(24, 35, False), None, "Among the 35 countries compared this growth rate ranks 24th."),
+        (Ranking(24, 35, True), 14.6, "Among the 35 countries compared this growth rate ranks joint 24th; within its own past decade it is low, at the 15th percentile."),
         (None, 99.6, "This is at the top of its own past decade."),
         (None, 0.0, "This is lower than at any time in its own past decade."),
-        (Standing(2, 4, False), None, None),
+        (Ranking(2, 4, False), None, None),
         (None, None, None),
     ],
 )  # fmt: skip
-def test_company(standing, percentile, expected):
-    assert company(read("gdp_growth_yoy", 1.0, standing=standing, percentile=percentile)) == expected
+def test_company(ranking, percentile, expected):
+    assert comparison(read("gdp_growth_yoy", 1.0, ranking=ranking, percentile=percentile)) == expected
 
 
 def test_a_stale_reading_says_so_and_nothing_more():
-    one = read("unemployment_rate", 4.2, 4.1, "2025-03", freshness="stale", standing=Standing(2, 30, False))
-    assert stale(one) == "The unemployment rate stood at 4.2% in March 2025; this is the last reading, and it is stale."
+    one = read("unemployment_rate", 4.2, 4.1, "2025-03", freshness="stale", ranking=Ranking(2, 30, False))
+    assert (
+        stale_sentence(one)
+        == "The unemployment rate stood at 4.2% in March 2025; this is the last reading, and it is stale."
+    )
 
 
 # -- sections and headlines -----------------------------------------------------------------------------------------------
 
 
 def test_a_section_in_order():
-    found = briefs.Found(
+    found = briefs.SectionReadings(
         [
-            read("unemployment_rate", 4.2, 4.1, standing=Standing(2, 30, False)),
+            read("unemployment_rate", 4.2, 4.1, ranking=Ranking(2, 30, False)),
             read("unemployment_change_12m", 0.4),
             read("labor_force_participation_rate", 62.5, 62.5, period="2025-01", freshness="stale"),
         ]
     )
-    assert briefs.text(SECTION["labor"], PORTUGAL, found) == (
+    assert briefs.section_text(SECTION["labor"], PORTUGAL, found) == (
         "The unemployment rate edged up to 4.2% in October 2026, from 4.1% a month earlier; that is 0.4 percentage points higher"
         " than a year before. This is among the highest: the 2nd-highest unemployment rate of the 30 countries compared. The"
         " participation rate stood at 62.5% in January 2025; this is the last reading, and it is stale."
@@ -260,20 +274,22 @@ def test_a_section_in_order():
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (briefs.Found([], sources=("A", "B")), "There is nothing on inflation for Portugal; where A or B covers it, it would come from there."),
-        (briefs.Found([]), "There is nothing on inflation for Portugal, and no source here would have it."),
-        (briefs.Found([], withheld=True), "The readings of inflation held for Portugal may not be shown."),
-        (briefs.Found([], beyond=True), "The readings of inflation held for Portugal are older than this plan reaches."),
-        (briefs.Found([read("cpi_inflation_yoy", 2.0, unit="index")]), "The readings of inflation held for Portugal are in units that are not put into words here."),
+        (briefs.SectionReadings([], sources=("A", "B")), "There is nothing on inflation for Portugal; where A or B covers it, it would come from there."),
+        (briefs.SectionReadings([]), "There is nothing on inflation for Portugal, and no source here would have it."),
+        (briefs.SectionReadings([], withheld=True), "The readings of inflation held for Portugal may not be shown."),
+        (briefs.SectionReadings([], beyond=True), "The readings of inflation held for Portugal are older than this plan reaches."),
+        (briefs.SectionReadings([read("cpi_inflation_yoy", 2.0, unit="index")]), "The readings of inflation held for Portugal are in units that are not put into words here."),
     ],
 )  # fmt: skip
 def test_a_section_without_readings(found, expected):
-    assert briefs.text(SECTION["inflation"], PORTUGAL, found) == expected
+    assert briefs.section_text(SECTION["inflation"], PORTUGAL, found) == expected
 
 
 def test_rates_of_a_country_that_shares_the_euro():
-    text = briefs.text(
-        SECTION["rates"], briefs.Place("Portugal", shares=True), briefs.Found([read("long_term_rate_10y", 3.1)])
+    text = briefs.section_text(
+        SECTION["rates"],
+        briefs.BriefSubject("Portugal", shares=True),
+        briefs.SectionReadings([read("long_term_rate_10y", 3.1)]),
     )
     assert text == (
         "Portugal shares the euro and has no policy rate of its own: for that and for the curve see the brief of the euro area,"
@@ -282,11 +298,16 @@ def test_rates_of_a_country_that_shares_the_euro():
 
 
 def test_kinds_of_curve():
-    one = read("gov_yield_10y", 3.0, period="2026-11-19", standing=Standing(2, 6, False))
-    like = briefs.text(SECTION["rates"], PORTUGAL, briefs.Found([one]), {"gov_yield_10y": ("par", "par")})
+    one = read("gov_yield_10y", 3.0, period="2026-11-19", ranking=Ranking(2, 6, False))
+    like = briefs.section_text(
+        SECTION["rates"], PORTUGAL, briefs.SectionReadings([one]), {"gov_yield_10y": ("par", "par")}
+    )
     assert "Mind" not in like
-    unlike = briefs.text(
-        SECTION["rates"], PORTUGAL, briefs.Found([one]), {"gov_yield_10y": ("par", "benchmark", "par", "spot")}
+    unlike = briefs.section_text(
+        SECTION["rates"],
+        PORTUGAL,
+        briefs.SectionReadings([one]),
+        {"gov_yield_10y": ("par", "benchmark", "par", "spot")},
     )
     assert (
         unlike

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from almanac.domain.periods import Frequency, Period
-from almanac.reports.releases import Figures, Point, Shown, amount, figures, headline, place, shown
+from almanac.reports.releases import HeadlineParts, Point, ReleaseFigures, amount, figures, headline, place, shown
 from almanac.reports.wording import span
 
 M, Q, W = Frequency("M"), Frequency("Q"), Frequency("W")
@@ -81,15 +81,15 @@ def test_no_statistics_of_levels_nor_of_too_few_nor_of_equal_values():
 
 
 def test_a_reading_without_a_value():
-    assert of(HISTORY) == Figures(None, 4.0, None, None, None, None)
+    assert of(HISTORY) == ReleaseFigures(None, 4.0, None, None, None, None)
 
 
 def sentence(actual, previous, revised=None, **more):
     given = {
         "place": "Testland", "name": "Consumer price inflation", "unit": "percent", "frequency": M, "period": key("2026-10"),
-        "before": key("2026-09"), "withheld": False, "figures": Figures(actual, previous, revised),
+        "before": key("2026-09"), "withheld": False, "figures": ReleaseFigures(actual, previous, revised),
     }  # fmt: skip
-    return headline(Shown(**{**given, **more}))
+    return headline(HeadlineParts(**{**given, **more}))
 
 
 @pytest.mark.parametrize(

@@ -2,48 +2,42 @@
 
 from __future__ import annotations
 
-from almanac.api import (
-    analytics,
-    briefs,
-    companies,
-    covered,
-    entities,
-    events,
-    indicators,
-    observations,
-    provenance,
-    reference,
-    releases,
-    screeners,
-)
-from almanac.api.endpoint import Context, Endpoint, Text
-from almanac.api.openapi import described
-from almanac.api.overview import text
-from almanac.api.ports import ScoreExplainer, unexplained
-from almanac.api.screening import Held
+from almanac.api.contract.endpoint import Context, Endpoint, TextAnswer
+from almanac.api.contract.openapi import described
+from almanac.api.contract.overview import text
+from almanac.api.contract.ports import ScoreExplainer, unexplained
+from almanac.api.endpoints.briefs import brief
+from almanac.api.endpoints.calendar import events, releases
+from almanac.api.endpoints.companies import listing
+from almanac.api.endpoints.macro import derived_indicators, indicators, observations, provenance, rates
+from almanac.api.endpoints.reference import coverage, entities, reference
+from almanac.api.endpoints.screeners import equity, macro
+from almanac.api.endpoints.screeners.screening import ProcessCache
 
 
 def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = unexplained) -> tuple[Endpoint, ...]:
     """All endpoints. `explain` computes derived values again for provenance, `explain_scores` scores test by test."""
-    held = Held()
+    cache = ProcessCache()
     data = (
         *observations.ENDPOINTS,
         provenance.endpoint(explain),
         *indicators.ENDPOINTS,
         *reference.ENDPOINTS,
-        covered.endpoint(),
+        coverage.endpoint(),
         *entities.endpoints(),
-        *companies.endpoints(held, explain_scores),
+        *listing.endpoints(cache, explain_scores),
         *observations.DERIVED,
-        *analytics.ENDPOINTS,
-        briefs.endpoint(held),
+        rates.ENDPOINT,
+        *derived_indicators.ENDPOINTS,
+        brief.endpoint(cache),
         *releases.ENDPOINTS,
-        *screeners.endpoints(held),
+        *macro.endpoints(cache),
+        *equity.endpoints(cache),
         *events.ENDPOINTS,
     )
 
-    def overview(_: Context) -> Text:
-        return Text(text(everything))
+    def overview(_: Context) -> TextAnswer:
+        return TextAnswer(text(everything))
 
     everything = described(
         (

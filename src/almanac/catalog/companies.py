@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from almanac.catalog.load import CatalogError
+from almanac.catalog.records import CatalogError
 from almanac.domain.companies import raw_slug
 from almanac.domain.reference import Indicator
 
@@ -125,7 +125,7 @@ def expression(text: str, taxonomy: str = "") -> Expression:
 @functools.cache
 def items() -> Mapping[str, Item]:
     """All items by key, in the order of the statements. Raises CatalogError."""
-    text = files("almanac.catalog").joinpath("companies", "items.toml").read_text("utf-8")
+    text = files("almanac.catalog").joinpath("data", "companies", "items.toml").read_text("utf-8")
     return read(tomllib.loads(text))
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from almanac.catalog.load import CatalogError
+from almanac.catalog.records import CatalogError
 from almanac.domain.companies import base_form
 
 CATEGORIES = ("issuer_filing", "issuer_disclosure", "corporate_action", "regulator_notice")
@@ -108,7 +108,7 @@ class FilingEvents:
 @functools.cache
 def shipped() -> FilingEvents:
     """The table of the package. Raises CatalogError."""
-    text = files(__package__).joinpath("companies", "events.toml").read_text("utf-8")
+    text = files(__package__).joinpath("data", "companies", "events.toml").read_text("utf-8")
     return FilingEvents(tomllib.loads(text))
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from almanac.catalog import companies
-from almanac.catalog.load import CatalogError
+from almanac.catalog.records import CatalogError
 from almanac.domain.reference import Indicator
 
 #: Behind an item's key: twelve months of it.
@@ -65,7 +65,7 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 @functools.cache
 def measures() -> Mapping[str, Measure]:
     """All measures by slug: twelve-month figures in the order of the items, then ratios and scores. Raises CatalogError."""
-    text = files("almanac.catalog").joinpath("companies", "measures.toml").read_text("utf-8")
+    text = files("almanac.catalog").joinpath("data", "companies", "measures.toml").read_text("utf-8")
     return read(tomllib.loads(text), companies.items())
 
 

@@ -13,10 +13,10 @@ from zoneinfo import ZoneInfo, available_timezones
 import msgspec
 
 from almanac.catalog.lines import plain
-from almanac.catalog.load import Catalog, CatalogError
-from almanac.domain.observations import instant
+from almanac.catalog.records import Catalog, CatalogError, simulated_copy
 from almanac.domain.periods import Frequency
-from almanac.domain.releases import Calendar, Release
+from almanac.domain.releases import Release, ReleaseCalendar
+from almanac.domain.times import instant
 
 
 class _Date(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -83,7 +83,7 @@ def parse(data: Mapping[str, Any]) -> tuple[Release, ...]:
         _complete(
             one,
             tuple(
-                Calendar(
+                ReleaseCalendar(
                     source=calendar.source,
                     native=dated.native,
                     country=calendar.country,
@@ -102,7 +102,7 @@ def parse(data: Mapping[str, Any]) -> tuple[Release, ...]:
     )
 
 
-def _complete(written: _Release, calendars: tuple[Calendar, ...]) -> Release:
+def _complete(written: _Release, calendars: tuple[ReleaseCalendar, ...]) -> Release:
     fields = msgspec.structs.asdict(written)
     return Release(**fields | {"indicators": (written.headline, *written.indicators), "calendars": calendars})
 
@@ -150,11 +150,7 @@ def simulated(releases: tuple[Release, ...], sources: Collection[str]) -> tuple[
 
     Numbers that have no copy of their own come from the copy of FRED, which has them all.
     """
-
-    def copy(name: str) -> str | None:
-        return f"sandbox-{name}" if f"sandbox-{name}" in sources else None
-
-    found = []
+    copy, found = functools.partial(simulated_copy, sources=sources), []
     for one in releases:
         calendars = tuple(
             msgspec.structs.replace(c, source=source, data=copy(c.data) or copy("fred") or source)
@@ -168,7 +164,7 @@ def simulated(releases: tuple[Release, ...], sources: Collection[str]) -> tuple[
 @functools.cache
 def shipped() -> tuple[Release, ...]:
     """The releases of the package. Raises CatalogError."""
-    return parse(tomllib.loads(files(__package__).joinpath("events", "releases.toml").read_text("utf-8")))
+    return parse(tomllib.loads(files(__package__).joinpath("data", "events", "releases.toml").read_text("utf-8")))
 
 
 def meetings_of(data: Mapping[str, Any]) -> Meetings:
@@ -191,4 +187,4 @@ def meetings_of(data: Mapping[str, Any]) -> Meetings:
 @functools.cache
 def meetings() -> Meetings:
     """The meetings of the package. Raises CatalogError."""
-    return meetings_of(tomllib.loads(files(__package__).joinpath("events", "meetings.toml").read_text("utf-8")))
+    return meetings_of(tomllib.loads(files(__package__).joinpath("data", "events", "meetings.toml").read_text("utf-8")))

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from almanac.catalog.load import CatalogError
 from almanac.catalog.ranges import Ranges
+from almanac.catalog.records import CatalogError
 
 TEMPLATES = ("industrial", "bank", "insurer", "reit", "fund")
 _CODE = re.compile(r"[0-9]{3,4}")
@@ -88,7 +88,7 @@ def shipped() -> Sectors:
 
 
 def _read(name: str) -> dict[str, Any]:
-    text = files(__package__).joinpath("companies", f"{name}.toml").read_text("utf-8")
+    text = files(__package__).joinpath("data", "companies", f"{name}.toml").read_text("utf-8")
     return tomllib.loads(text)
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from almanac.domain.observations import Statement
+from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import highest_key, lowest_key
 from almanac.domain.reference import SeriesSpec
 
@@ -21,17 +21,17 @@ from almanac.domain.reference import SeriesSpec
 _AGREED = ("unit", "scale", "seasonal_adjustment", "annualized", "curve_type", "compounding", "exposure")
 
 
-class Voice(NamedTuple):
-    """What a native code may say: of which series, and of periods ending from `first` to `last` (None: no bound)."""
+class Stretch(NamedTuple):
+    """For what a native code speaks: of which series, and of periods ending from `first` to `last` (None: no bound)."""
 
     series: SeriesSpec
     first: date | None
     last: date | None
     copy: bool
 
-    def heard(
-        self, statements: Sequence[Statement], complete: tuple[int, int] | None
-    ) -> tuple[Sequence[Statement], tuple[int, int] | None]:
+    def clip(
+        self, statements: Sequence[ReportedValue], complete: tuple[int, int] | None
+    ) -> tuple[Sequence[ReportedValue], tuple[int, int] | None]:
         """The part of what a payload says that counts: statements, and the span listed completely."""
         if self.first is None and self.last is None:
             return statements, None if self.copy else complete
@@ -44,14 +44,14 @@ class Voice(NamedTuple):
         return kept, span if span[0] <= span[1] else None
 
 
-def voices(natives: Mapping[str, SeriesSpec]) -> dict[str, Voice]:
-    """The voice of every native code of one source. The codes must have passed `problems`."""
-    found: dict[str, Voice] = {}
+def stretches(natives: Mapping[str, SeriesSpec]) -> dict[str, Stretch]:
+    """The stretch of every native code of one source. The codes must have passed `problems`."""
+    found: dict[str, Stretch] = {}
     for codes in _series(natives).values():
         owners = sorted((spec for spec in codes if spec.copy_of is None), key=_start)
         for spec, after in zip(owners, [*owners[1:], None], strict=True):
             last = None if after is None else _start(after) - timedelta(days=1)
-            found[spec.native] = Voice(owners[-1], spec.from_date, last, copy=False)
+            found[spec.native] = Stretch(owners[-1], spec.from_date, last, copy=False)
         for spec in codes:
             if spec.copy_of is not None:
                 found[spec.native] = found[spec.copy_of]._replace(copy=True)

@@ -14,12 +14,12 @@ from almanac.commands.shared import settings, table, time
 
 if TYPE_CHECKING:
     from almanac.config import Settings
-    from almanac.store.accounts import Accounts, KeyInfo
+    from almanac.store.accounts.accounts import Accounts, KeyInfo
 
 
 @contextmanager
 def _opened(chosen: Settings) -> Iterator[Accounts]:
-    from almanac.store.accounts import Accounts
+    from almanac.store.accounts.accounts import Accounts
 
     accounts = Accounts(chosen.accounts_path, chosen.secret)
     try:
@@ -128,7 +128,7 @@ def _moment(text: str) -> int:
     """Unix seconds of an ISO date (its last second, UTC) or of a time with a zone."""
     from datetime import date, datetime
 
-    from almanac.domain.observations import end_of_day, instant
+    from almanac.domain.times import end_of_day, instant
 
     try:
         return end_of_day(date.fromisoformat(text)) if len(text) == 10 else instant(datetime.fromisoformat(text))

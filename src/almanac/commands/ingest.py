@@ -8,17 +8,17 @@ import sys
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from almanac.commands.shared import Progress, say, settings, table
+from almanac.commands.shared import Progress, say, settings
+from almanac.commands.sources import has_key, named_sources, summary
 
 if TYPE_CHECKING:
-    from almanac.catalog.load import Catalog
+    from almanac.catalog.records import Catalog
     from almanac.config import Settings
     from almanac.domain.reference import Source
-    from almanac.pipeline.ingest import Outcome
 
 
 @click.command()
@@ -51,9 +51,10 @@ def ingest(
 
     Exit 0 all good, 3 some quarantined or failed, 1 nothing ingested.
     """
-    from almanac.pipeline.asking import from_network
-    from almanac.pipeline.ingest import exit_code, from_mirror
-    from almanac.pipeline.worker import note_asked
+    from almanac.pipeline.ingest.asking import from_network
+    from almanac.pipeline.ingest.mirrored import from_mirror
+    from almanac.pipeline.ingest.outcome import exit_code
+    from almanac.pipeline.ingest.worker import note_asked
     from almanac.pipeline.world import REAL, World
 
     if due:
@@ -106,22 +107,6 @@ def _day(text: str | None) -> date | None:
         raise click.BadParameter(f"{text!r} is not a day like 2026-01-31", param_hint="'--since'") from None
 
 
-def named_sources(catalog: Catalog, names: Sequence[str]) -> list[Source]:
-    """Real sources with a connector, by the names given; all of them for none. Each once, in the order of naming."""
-    real = {key: source for key, source in catalog.sources.items() if source.connector and not source.simulated}
-    found: dict[str, Source] = {}
-    for name in names:
-        try:
-            meant = [key for key in catalog.providers_sources(name) if key in real]
-        except KeyError:
-            meant = []
-        if not meant:
-            valid = sorted({*real, *(source.provider for source in real.values())})
-            raise click.BadParameter(_unknown("source", name, valid), param_hint="'SOURCE…'")
-        found.update({key: real[key] for key in meant})
-    return list(found.values()) if names else [real[key] for key in sorted(real)]
-
-
 def _entities(catalog: Catalog, names: Sequence[str]) -> set[str] | None:
     if not names:
         return None
@@ -134,83 +119,16 @@ def _entities(catalog: Catalog, names: Sequence[str]) -> set[str] | None:
     return {ids[name.lower()] for name in names}
 
 
-def _unknown(what: str, name: str, valid: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name.lower(), valid, n=1, cutoff=0.4)
-    told = f"; the nearest is {near[0]}" if near else ""
-    return f"there is no {what} {name!r}{told}. Valid: {', '.join(valid)}"
-
-
 def _lacks_key(chosen: Settings, source: Source) -> bool:
-    return source.key_required and not _has_key(chosen, source)
-
-
-def _has_key(chosen: Settings, source: Source) -> bool:
-    held = chosen.sources.get(source.id)
-    return bool(held and held.key(source.key_setting))
-
-
-def summary(outcomes: Sequence[Outcome]) -> None:
-    """What came of each source, as a table on standard output."""
-    rows = [
-        {
-            "source": o.source,
-            "read": o.folded,
-            "known": o.known,
-            "notRead": len(o.ignored),
-            "quarantined": len(o.quarantined),
-            "failed": len(o.failed),
-            "cellsChanged": o.vintages,
-            "unmappedSeries": len(o.unmapped),
-        }
-        for o in outcomes
-    ]
-    if rows:
-        table(rows, list(rows[0]))
-
-
-@click.command()
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
-def sources(as_json: bool) -> None:
-    """List the sources: what they fetch, under which licence, and what they need."""
-    from almanac.catalog.load import load
-
-    chosen = settings(home=False)
-    rows = [_source_row(chosen, source) for source in named_sources(load(), ())]
-    table(rows, ("id", "fetches", "license", "vintages", "needs", "consent"), as_json=as_json)
-
-
-def _source_row(chosen: Settings, source: Source) -> dict[str, Any]:
-    from almanac.domain.rights import Exposure
-
-    needs = ["network"]
-    if source.key_setting is not None:
-        optional = "optional, " if source.key_optional else ""
-        state = "set" if _has_key(chosen, source) else "missing"
-        needs.append(f"key ({source.key_setting}, {optional}{state})")
-    if source.rights.channel is Exposure.public:
-        consent = "not needed"
-    else:
-        consent = "missing" if chosen.consent(source.id) is None else "recorded"
-    return {
-        "id": source.id,
-        "provider": source.provider,
-        "fetches": source.name,
-        "license": source.rights.license,
-        "exposure": source.rights.exposure.name,
-        "vintages": "yes" if source.stores_vintages else "no",
-        "needs": needs,
-        "keySetting": source.key_setting,
-        "consent": consent,
-        "homepage": source.homepage,
-    }
+    return source.key_required and not has_key(chosen, source)
 
 
 @click.command()
 @click.option("--observations", type=click.IntRange(min=1), help="Make a larger world, of about so many rows.")
 def sandbox(observations: int | None) -> None:
     """Load the built-in simulated world, up to today. A second run adds only what is new."""
-    from almanac.pipeline.ingest import exit_code
-    from almanac.pipeline.simulation import load
+    from almanac.pipeline.ingest.outcome import exit_code
+    from almanac.pipeline.ingest.simulation import load
     from almanac.pipeline.world import SIMULATED, World
 
     with World(settings(), kind=SIMULATED) as world:

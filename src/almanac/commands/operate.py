@@ -12,13 +12,13 @@ import click
 from almanac.commands.shared import Progress, say, settings, table
 
 if TYPE_CHECKING:
-    from almanac.pipeline.status import Status
+    from almanac.pipeline.operate.status import Status
 
 
 @click.command()
 def derive() -> None:
     """Compute all derived series anew and write differences only; print how many cells changed."""
-    from almanac.pipeline.rebuild import recompute
+    from almanac.pipeline.operate.rebuild import recompute
     from almanac.pipeline.world import World
 
     with World(settings()) as world:
@@ -29,9 +29,9 @@ def derive() -> None:
 @click.command()
 def rebuild() -> None:
     """Replay everything from the raw store, with the same ids. Readers keep the old state until the end."""
-    from almanac.pipeline.rebuild import rebuild as replay
+    from almanac.pipeline.operate.rebuild import rebuild as replay
     from almanac.pipeline.world import World
-    from almanac.store import sqlite
+    from almanac.store.engine import sqlite
 
     with World(settings(), rebuilding=True) as world:
         progress = Progress()
@@ -44,8 +44,8 @@ def rebuild() -> None:
 @click.command()
 def verify() -> None:
     """Check hashes, lineage, bitemporal laws and every derived value. Prints each problem; exit 1 if there is any."""
-    from almanac.pipeline.verify import Checked
-    from almanac.pipeline.verify import verify as check
+    from almanac.pipeline.operate.verify import Checked
+    from almanac.pipeline.operate.verify import verify as check
     from almanac.pipeline.world import World
 
     checked, problems = Checked(), 0
@@ -66,7 +66,7 @@ def status(as_json: bool) -> None:
     """Show what is held, the health of each source, what is quarantined and what is not mapped."""
     import msgspec
 
-    from almanac.pipeline.status import status as look
+    from almanac.pipeline.operate.status import status as look
     from almanac.pipeline.world import World
 
     chosen = settings()
@@ -105,7 +105,7 @@ def _tell(found: Status) -> None:
 @click.option("--without-data", is_flag=True, help="Leave out what `almanac rebuild` makes anew from the raw payloads.")
 def backup(file: Path, without_data: bool) -> None:
     """Write everything to one FILE: accounts, secrets, raw payloads, data. May run while serving and ingesting."""
-    from almanac.pipeline.backup import backup as write
+    from almanac.pipeline.operate.backup import backup as write
 
     made = write(settings(home=False), file, with_data=not without_data)
     click.echo(file)
@@ -116,7 +116,7 @@ def backup(file: Path, without_data: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 def restore(file: Path) -> None:
     """Put a backup FILE into an empty ALMANAC_HOME."""
-    from almanac.pipeline.backup import restore as read
+    from almanac.pipeline.operate.backup import restore as read
 
     chosen = settings(home=False)
     found = read(chosen, file)

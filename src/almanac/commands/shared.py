@@ -31,17 +31,17 @@ class Commands(click.Group):
 
 def _expected() -> tuple[type[Exception], ...]:
     """Errors whose message tells the reader what to change."""
-    from almanac.catalog.load import CatalogError
+    from almanac.catalog.records import CatalogError
     from almanac.config import SettingError
-    from almanac.pipeline.backup import BackupError
+    from almanac.pipeline.operate.backup import BackupError
     from almanac.pipeline.world import WorldError
     from almanac.sources.mirror import MirrorError
-    from almanac.store.accounts import AccountError
-    from almanac.store.raw import Corrupt
-    from almanac.store.sqlite import StoreError, Unavailable
+    from almanac.store.accounts.accounts import AccountError
+    from almanac.store.engine.errors import StoreError, UnavailableError
+    from almanac.store.raw.captures import Corrupt
 
     ours = (SettingError, CatalogError, AccountError, BackupError, WorldError, MirrorError, Corrupt, StoreError)
-    return (*ours, *Unavailable, OSError)
+    return (*ours, UnavailableError, OSError)
 
 
 def settings(*, home: bool = True) -> Settings:
@@ -56,7 +56,7 @@ def settings(*, home: bool = True) -> Settings:
 
 def time(seconds: int | None) -> str | None:
     """A time of the wire, for people and programs alike."""
-    from almanac.domain.observations import wire_time
+    from almanac.domain.times import wire_time
 
     return None if seconds is None else wire_time(seconds)
 

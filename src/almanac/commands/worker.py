@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from almanac.commands.ingest import named_sources, summary
 from almanac.commands.shared import Progress, settings
+from almanac.commands.sources import named_sources, summary
 
 if TYPE_CHECKING:
-    from almanac.pipeline.worker import Round, Worker
+    from almanac.pipeline.ingest.worker import Round, Worker
 
 #: Exit code after a round that did not do all it should.
 _SOME = 3
@@ -55,7 +55,7 @@ def due(names: tuple[str, ...]) -> NoReturn:
 
 
 def _exit_code(done: Round) -> int:
-    from almanac.pipeline.ingest import exit_code
+    from almanac.pipeline.ingest.outcome import exit_code
 
     if done.stopped:
         return _SOME
@@ -73,8 +73,9 @@ def _nothing(done: Round) -> str:
 @contextmanager
 def _worker(names: tuple[str, ...], *, bars: bool) -> Iterator[Worker]:
     from almanac.catalog.load import load
-    from almanac.pipeline.ingest import untracked
-    from almanac.pipeline.worker import Worker
+    from almanac.pipeline.ingest.lease import Leaseholder
+    from almanac.pipeline.ingest.outcome import untracked
+    from almanac.pipeline.ingest.worker import Worker
 
     chosen = settings()
     only = [source.id for source in named_sources(load(), names)] if names else []
@@ -83,7 +84,13 @@ def _worker(names: tuple[str, ...], *, bars: bool) -> Iterator[Worker]:
     with progress(), _stopping() as stop:
         chance = random.Random()  # noqa: S311  (whom to spare and when is no secret)
         yield Worker(
-            chosen, only, owner, progress.say, stop, chance=chance, track=progress.track if bars else untracked
+            chosen,
+            only,
+            Leaseholder(owner),
+            progress.say,
+            stop,
+            chance=chance,
+            track=progress.track if bars else untracked,
         )
 
 

@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from cronsim import CronSim, CronSimError
 
+from almanac.domain.times import DAY_SECONDS
+
 _FIELDS = ("minute", "hour", "day of month", "month", "day of week")
 #: Seconds after a first failure, doubled with each further one up to the longest.
-FIRST_PAUSE, LONGEST_PAUSE = 300, 86_400
+FIRST_PAUSE, LONGEST_PAUSE = 300, DAY_SECONDS
 #: Beyond this many doublings the longest pause is reached anyway, and a number would only grow.
 _DOUBLINGS = 16
 

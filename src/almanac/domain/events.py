@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from typing import Literal, get_args
 
 import msgspec
 
-CATEGORIES = (
+Category = Literal[
     "macro_release",
     "central_bank",
     "issuer_filing",
@@ -16,9 +17,12 @@ CATEGORIES = (
     "regulator_notice",
     "corporate_action",
     "other",
-)
-STATUSES = ("scheduled", "released", "revised", "rescheduled", "canceled", "tentative")
-PRECISIONS = ("minute", "day")
+]
+Status = Literal["scheduled", "released", "revised", "rescheduled", "canceled", "tentative"]
+Precision = Literal["minute", "day"]
+CATEGORIES: tuple[str, ...] = get_args(Category)
+STATUSES: tuple[str, ...] = get_args(Status)
+PRECISIONS: tuple[str, ...] = get_args(Precision)
 _ID_CHARACTERS = 26
 
 

@@ -6,7 +6,7 @@ from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from almanac.domain.observations import instant
+from almanac.domain.times import instant
 
 #: The regulator keeps office hours, and dates filings, by this zone's clock.
 NEW_YORK = ZoneInfo("America/New_York")

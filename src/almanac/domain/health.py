@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from almanac.domain.cadence import Cadence
-from almanac.domain.observations import wire_time
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.times import DAY_SECONDS, wire_time
 
-_DAY = 86_400
 Word = Literal["ok", "late", "failing", "never_run"]
 
 
@@ -89,11 +88,11 @@ def _not_asked(source: Source, tried: Tried, now: int) -> str | None:
     if tried.last_success is None:
         return "no success yet"
     if source.cadence is None:
-        since = now - _allowance(source.frequencies) * _DAY
+        since = now - _allowance(source.frequencies) * DAY_SECONDS
     else:
         cadence = Cadence(source.cadence)
         # Several turns a day count as one, for those who ask once a day.
-        since = cadence.last(cadence.last(now) - _DAY)
+        since = cadence.last(cadence.last(now) - DAY_SECONDS)
     return None if tried.last_success >= since else f"no success since {wire_time(tried.last_success)}"
 
 
@@ -105,7 +104,7 @@ def _silent(source: Source, tried: Tried, feed: Feed, now: int) -> str | None:
     # which has no frequency, may stay as it is for long.
     if feed.series or not source.frequencies or tried.last_ingested is None:
         return None
-    same = now - tried.last_ingested > _allowance(source.frequencies) * _DAY
+    same = now - tried.last_ingested > _allowance(source.frequencies) * DAY_SECONDS
     return f"gives the same answers since {wire_time(tried.last_ingested)}" if same else None
 
 

@@ -1,8 +1,8 @@
 """
-Observations and their vintages: what a payload states, what is served, and the id of each.
+Observations and their vintages: what a payload reports, what is served, and the id of each.
 
 The heart is `settle`: all that was ever stated of one cell of one series, in, and the vintages served, out. It
-depends on the set of statements and their order of arrival only, so the store may be rebuilt and reordered at will.
+depends on the set of reported values and their order of arrival only, so the store may be rebuilt and reordered at will.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
-from almanac.domain.periods import Period
+from almanac.domain.periods import Period, days_of
+from almanac.domain.times import DAY_SECONDS, midnight
 
-#: Flags of a statement and of a vintage.
+#: Flags of a reported value and of a vintage.
 FINAL = 1  # the source says this value will not change again
 UNKNOWN = 2  # the source cannot say when this value was first published (a backfill, a snapshot)
 DAY = 4  # the release time is a date, not an instant
@@ -28,7 +28,7 @@ FORECAST = 32  # the period starts after the value was known
 STATED = FINAL | UNKNOWN | DAY
 
 
-class Statement(NamedTuple):
+class ReportedValue(NamedTuple):
     """What one payload says of one cell: a number, a text, or (both None) that there is no value any more."""
 
     period: int
@@ -76,7 +76,7 @@ def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[
     """
     Served vintages of one cell, ascending by knowledge time.
 
-    `stated` comes in the order of arrival. The last statement wins its knowledge time; one equal to it there keeps
+    `stated` comes in the order of arrival. The last value reported wins its knowledge time; one equal to it there keeps
     the first's payload and ingestion, and adds a release time where the first had none. Then equal neighbours count
     once, the earliest, and a withdrawal before any value is nothing.
     """
@@ -90,7 +90,7 @@ def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[
                 released=vintage.released, flags=held.flags & ~(UNKNOWN | DAY) | vintage.flags & STATED
             )
     begins, ends = _midnights(period)
-    timely = ends + (allowance_days + 1) * 86_400
+    timely = ends + (allowance_days + 1) * DAY_SECONDS
     served: list[Vintage] = []
     previous = _NOTHING
     for known in sorted(winners) if len(winners) > 1 else winners:
@@ -114,8 +114,8 @@ def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[
 @functools.lru_cache(maxsize=65_536)
 def _midnights(period: int) -> tuple[int | None, int]:
     """The first instants of a period's first day (None: it has none) and of its last day."""
-    span = Period.from_key(period)
-    return None if span.start is None else _midnight(span.start), _midnight(span.end)
+    start, end = days_of(period)
+    return None if start is None else midnight(start), midnight(end)
 
 
 def status(flags: int) -> str:
@@ -173,41 +173,6 @@ def number(value: float | None) -> float | None:
     if not math.isfinite(value):
         raise ValueError(f"{value} is not a number that can be served")
     return float(value) + 0.0
-
-
-def _midnight(day: date) -> int:
-    return (day.toordinal() - 719_163) * 86_400
-
-
-def end_of_day(day: date) -> int:
-    """The last second of a day, UTC: when something dated that day is known."""
-    return _midnight(day) + 86_399
-
-
-def instant(moment: datetime) -> int:
-    """
-    Unix seconds, rounded up: asking as of a row's own time must return the row.
-
-    Raises ValueError without a zone, and for a time that its zone puts before the year 1 or after 9999.
-    """
-    if moment.tzinfo is None:
-        raise ValueError("a time without a zone")
-    try:
-        utc = moment.astimezone(UTC)
-    except OverflowError:
-        raise ValueError(f"{moment} is not a time between the years 1 and 9999 in UTC") from None
-    whole = int((utc.replace(microsecond=0) - _EPOCH).total_seconds())
-    return whole + (moment.microsecond > 0)
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST = (date.min.toordinal() - _EPOCH.toordinal()) * 86_400
-
-
-def wire_time(seconds: int) -> str:
-    """RFC 3339, UTC, whole seconds; a moment before the year 1 (a zone may lead there) is told as the first of that year."""
-    # Unlike `strftime`, this writes every year with four digits.
-    return f"{(_EPOCH + timedelta(seconds=max(seconds, _FIRST))).isoformat()[:19]}Z"
 
 
 def is_unknown(flags: int) -> bool:

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 
-_SPAN_BITS = 14
-_INSTANT = (1 << _SPAN_BITS) - 1
-_LONGEST = _INSTANT - 1
-_MASK = (1 << _SPAN_BITS) - 1
+#: Bits below the last day. All of them set: an instant; else how many days the period is short of the longest.
+SPAN_BITS = 14
+INSTANT = (1 << SPAN_BITS) - 1
+LONGEST = INSTANT - 1
 #: Lowest and highest: a span of keys that holds every period.
 EVERY_KEY = (0, 1 << 62)
 
@@ -173,21 +173,21 @@ def add_months(day: date, months: int) -> date:
 def key_of(start: int | None, end: int) -> int:
     """The key of a period from its first and last day as ordinals, `start` None for an instant. Raises ValueError as `Period.key`."""
     if start is None:
-        return end << _SPAN_BITS | _INSTANT
-    if not 0 <= end - start <= _LONGEST:
+        return end << SPAN_BITS | INSTANT
+    if not 0 <= end - start <= LONGEST:
         raise ValueError(f"a period from {date.fromordinal(start)} to {date.fromordinal(end)} cannot be kept")
-    return end << _SPAN_BITS | (_LONGEST - (end - start))
+    return end << SPAN_BITS | (LONGEST - (end - start))
 
 
 def days_of(key: int) -> tuple[int | None, int]:
     """First (None: an instant) and last day, as ordinals, of the period behind a key: inverse of `key_of`."""
-    end, code = key >> _SPAN_BITS, key & _MASK
-    return None if code == _INSTANT else end - (_LONGEST - code), end
+    end, code = key >> SPAN_BITS, key & INSTANT
+    return None if code == INSTANT else end - (LONGEST - code), end
 
 
 def end_of(key: int) -> date:
     """Last day of the period behind a key."""
-    return date.fromordinal(key >> _SPAN_BITS)
+    return date.fromordinal(key >> SPAN_BITS)
 
 
 def start_of(key: int) -> date | None:
@@ -197,22 +197,12 @@ def start_of(key: int) -> date | None:
 
 def lowest_key(end: date) -> int:
     """The smallest key of any period ending on that day: a lower bound for `ends on or after`."""
-    return end.toordinal() << _SPAN_BITS
+    return end.toordinal() << SPAN_BITS
 
 
 def highest_key(end: date) -> int:
     """The largest key of any period ending on that day: an upper bound for `ends on or before`."""
-    return end.toordinal() << _SPAN_BITS | _INSTANT
-
-
-#: The last day behind a key in SQL, an ordinal; an index is made of just this (almanac/store/schema/data.sql).
-END_ORDINAL_SQL = f"({{0}} >> {_SPAN_BITS})"
-#: The same decoding in SQL, for filters on the first day: an ordinal, NULL for an instant. `{}` is the column.
-START_ORDINAL_SQL = f"CASE WHEN ({{0}} & {_MASK}) = {_INSTANT} THEN NULL ELSE ({{0}} >> {_SPAN_BITS}) - ({_LONGEST} - ({{0}} & {_MASK})) END"
-#: Whether a period starts on a day `{1}` (an ordinal) or later; never for an instant. The same as a test of the above, cheaper.
-STARTS_FROM_SQL = (
-    f"(({{0}} & {_MASK}) < {_INSTANT} AND ({{0}} >> {_SPAN_BITS}) + ({{0}} & {_MASK}) >= {{1}} + {_LONGEST})"
-)
+    return end.toordinal() << SPAN_BITS | INSTANT
 
 
 def ordinal(key: int, frequency: Frequency) -> int:

@@ -50,6 +50,13 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
         return self.key_setting is not None and not self.key_optional
 
 
+#: What an indicator is about.
+INDICATOR_CATEGORIES = (
+    "inflation", "labor", "growth", "housing", "external", "income", "consumption", "rates", "money", "credit", "fiscal",
+    "sentiment", "demographics", "fx", "commodities", "fundamentals",
+)  # fmt: skip
+
+
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
     """A unit of measure. `scale` is the power of ten its name already says (`usd_millions`: 6)."""
 
@@ -59,7 +66,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Indicator(msgspec.Struct, frozen=True, kw_only=True):
-    """A concept with one meaning everywhere, raw from a source or derived by a formula."""
+    """A concept with one meaning everywhere, raw from a source or derived by a formula. `category`: one of INDICATOR_CATEGORIES."""
 
     slug: str
     name: str

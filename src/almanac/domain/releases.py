@@ -12,9 +12,10 @@ import msgspec
 
 from almanac.domain.observations import DAY, FORECAST
 from almanac.domain.periods import Frequency, Period, end_of, ordinal
+from almanac.domain.times import DAY_SECONDS
 
 
-class Calendar(msgspec.Struct, frozen=True, kw_only=True):
+class ReleaseCalendar(msgspec.Struct, frozen=True, kw_only=True):
     """A publisher's own calendar of a release."""
 
     #: Source that holds the dates, and the release's name there.
@@ -32,7 +33,7 @@ class Calendar(msgspec.Struct, frozen=True, kw_only=True):
     estimates: int = 1
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class ReleaseCalendarEntry(msgspec.Struct, frozen=True, kw_only=True):
     """What one payload of a calendar says of one entry. `day` is an ordinal, `start` unix seconds where the hour is stated."""
 
     uid: str
@@ -59,13 +60,13 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     only_countries: tuple[str, ...] = ()
     except_countries: tuple[str, ...] = ()
     #: The first for a country and its data is the main one: its events are the releases that are summed up.
-    calendars: tuple[Calendar, ...] = ()
+    calendars: tuple[ReleaseCalendar, ...] = ()
 
     def exists_in(self, country: str) -> bool:
         """Whether a place has this release, if it has the numbers."""
         return country in self.only_countries if self.only_countries else country not in self.except_countries
 
-    def calendars_for(self, country: str, data: str) -> tuple[Calendar, ...]:
+    def calendars_for(self, country: str, data: str) -> tuple[ReleaseCalendar, ...]:
         """Calendars of this release of one place, with the numbers of one source."""
         return tuple(one for one in self.calendars if (one.country, one.data) == (country, data))
 
@@ -79,7 +80,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
         return not main or main[0].source == source
 
 
-class Stated(NamedTuple):
+class HeadlineVintage(NamedTuple):
     """One vintage of one cell of a headline. `value` None: withdrawn. Times are unix seconds."""
 
     period: int
@@ -103,16 +104,16 @@ class Published(NamedTuple):
     newest: bool
 
 
-def published(vintages: Iterable[Stated]) -> list[Published]:
+def published(vintages: Iterable[HeadlineVintage]) -> list[Published]:
     """
     First publications behind the vintages of a headline, which come by (period, known); oldest first.
 
     At each instant at which values became known the newest period is what the release is about, if it is newer than
     all that were known before: the rest is history that came along. Projections are no publications.
     """
-    firsts: dict[int, tuple[Stated, int | None]] = {}
+    firsts: dict[int, tuple[HeadlineVintage, int | None]] = {}
     for period, group in groupby(vintages, key=itemgetter(0)):
-        first: Stated | None = None
+        first: HeadlineVintage | None = None
         revised: int | None = None
         for one in group:
             if first is None:
@@ -136,7 +137,7 @@ def published(vintages: Iterable[Stated]) -> list[Published]:
                     period=one.period,
                     known=known,
                     stated=one.released is not None,
-                    occurred=occurred - occurred % 86_400 if by_day else occurred,
+                    occurred=occurred - occurred % DAY_SECONDS if by_day else occurred,
                     by_day=by_day,
                     revised=later,
                     newest=one.period == lead > newest,
@@ -153,7 +154,7 @@ def period_before(key: int, frequency: Frequency) -> int:
     return Period.ending(start - timedelta(days=1), frequency).key
 
 
-def period_due(day: date, calendar: Calendar) -> int:
+def period_due(day: date, calendar: ReleaseCalendar) -> int:
     """Key of the period that a date of a calendar is about."""
     last = day - timedelta(days=calendar.after_days)
     if calendar.frequency is Frequency.WEEKLY:

@@ -7,21 +7,25 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
 
-import apsw
 import msgspec
 
-from almanac.catalog.load import Catalog, load
+from almanac.catalog.load import load
+from almanac.catalog.records import Catalog, is_simulated, simulated_copy
 from almanac.config import Settings, real_time
 from almanac.domain.rights import Consent
-from almanac.pipeline.books import Books
-from almanac.pipeline.derivation import Changes, Deriver
-from almanac.pipeline.release_events import ReleaseEvents
-from almanac.store import records, sqlite
-from almanac.store.directory import MIXED_SOURCE
-from almanac.store.folder import Folder
-from almanac.store.raw import RawStore
-from almanac.store.tidy import purge
-from almanac.store.vintages import Batch
+from almanac.domain.times import DAY_SECONDS
+from almanac.pipeline.derive.companies import CompanyDeriver
+from almanac.pipeline.derive.derivation import Changes, Deriver
+from almanac.pipeline.events.releases import ReleaseEvents
+from almanac.store.engine import sqlite
+from almanac.store.engine.errors import StoreError, UnavailableError
+from almanac.store.engine.protocol import Database
+from almanac.store.observations.reading.directory import MIXED_SOURCE
+from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.tidy import purge
+from almanac.store.raw.captures import RawStore
+from almanac.store.raw.folder import Folder
+from almanac.store.summary import records
 
 REAL, SIMULATED = "real", "simulated"
 #: How long a command waits for another writer: longer than any one transaction of an ingest takes.
@@ -37,12 +41,12 @@ class World:
     Everything a command needs, for one store of one world. Use as a context manager.
 
     `kind` None: whichever world the store holds already (real for an empty one). Raises WorldError on a mix, and on the
-    way in and out StoreError, which says what to do, where the database cannot be used (store.sqlite.Unavailable).
+    way in and out StoreError, which says what to do, where the database cannot be used (UnavailableError).
     `rebuilding`: the tables are about to be made anew, so they may be of any schema and are not looked at.
     """
 
     deriver: Deriver
-    books: Books
+    company_deriver: CompanyDeriver
     releases: ReleaseEvents
     #: The data version whose series the deriver knows; None where it may know of some that are not there.
     _known: int | None = None
@@ -62,15 +66,14 @@ class World:
         self.raw = RawStore(Folder(settings.raw_path))
         self._rebuilding = rebuilding
         try:
-            self._open(kind, extra)
-        except sqlite.Unavailable as error:
-            raise sqlite.StoreError(sqlite.advice(error, settings.data_path)) from None
+            with sqlite.faults():
+                self._open(kind, extra)
+        except UnavailableError as error:
+            raise StoreError(sqlite.advice(error, settings.data_path)) from None
 
     def _open(self, kind: str | None, extra: Iterable[Mapping[str, Any]]) -> None:
         settings = self.settings
-        self.db: apsw.Connection = sqlite.create(
-            settings.data_path, any_schema=self._rebuilding, busy_seconds=_WAIT_SECONDS
-        )
+        self.db: Database = sqlite.create(settings.data_path, any_schema=self._rebuilding, busy_seconds=_WAIT_SECONDS)
         held = sqlite.meta(self.db, "world") or self._kept()
         if kind is not None and held is not None and held != kind:
             raise WorldError(
@@ -78,10 +81,10 @@ class World:
                 f"the two are never mixed; choose another ALMANAC_HOME"
             )
         self.kind = kind or held or REAL
-        self.books = Books(self.db)
+        self.company_deriver = CompanyDeriver(self.db)
         parts = list(extra)
         if self.kind == SIMULATED and not parts:
-            from almanac.sources.sandbox import catalog_part  # noqa: PLC0415  (numpy-heavy, and only this world needs it)
+            from almanac.sandbox.world import catalog_part  # noqa: PLC0415  (numpy-heavy, and only this world needs it)
 
             parts = [catalog_part()]
         self.catalog: Catalog = load(parts)
@@ -97,8 +100,11 @@ class World:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.db.close()
-        if isinstance(error, sqlite.Unavailable):
-            raise sqlite.StoreError(sqlite.advice(error, self.settings.data_path)) from error
+        fault = sqlite.fault(error)
+        if isinstance(fault, UnavailableError):
+            raise StoreError(sqlite.advice(fault, self.settings.data_path)) from error
+        if fault is not None and fault is not error:
+            raise fault from error
 
     @contextmanager
     def batch(self, cause: str) -> Iterator[Batch]:
@@ -111,7 +117,7 @@ class World:
                 yield batch
         except BaseException:  # whatever ended it, a signal too: what was learnt of it is undone with it
             self._known = None
-            self.books.forget()
+            self.company_deriver.forget()
             self.releases.forget()
             raise
         self._known = batch.version if batch.changed else batch.version - 1
@@ -119,12 +125,12 @@ class World:
     def bring_into_step(self, batch: Batch, changes: Changes) -> None:
         """Compute, inside the batch that changed them, all that follows from cells and companies that changed; `changes` grows."""
         self.deriver.run(batch, changes)
-        self.books.run(batch)
+        self.company_deriver.run(batch)
         self.releases.run(batch, changes)
 
     def tidy(self) -> int:
         """Drop rows no cursor can ask for any more: those that ended longer ago than a cursor lives. Returns how many."""
-        return purge(self.db, real_time() - self.settings.cursor_days * 86_400)
+        return purge(self.db, real_time() - self.settings.cursor_days * DAY_SECONDS)
 
     def claim(self) -> None:
         """Mark the store as holding this world, before the first payload goes in. Clears away what kills left behind."""
@@ -132,13 +138,13 @@ class World:
             self.raw.tidy()
             self._cleared = True
         if sqlite.meta(self.db, "world") != self.kind:
-            with sqlite.transaction(self.db):
+            with self.db.transaction():
                 sqlite.set_meta(self.db, "world", self.kind)
 
     def _kept(self) -> str | None:
         """The world of what the raw store holds: the data database may be new while the payloads are not."""
         source = self.raw.any_source()
-        return None if source is None else SIMULATED if source.startswith("sandbox-") else REAL
+        return None if source is None else SIMULATED if is_simulated(source) else REAL
 
     def renew(self) -> None:
         """Forget what is known of the series and learn it again from the store."""
@@ -196,8 +202,8 @@ class World:
                 indicator = self.catalog.indicators[slug]
                 named = [] if indicator.kind == "raw" else [s for s in order(indicator.inputs[0]) if s != MIXED_SOURCE]
                 for source in indicator.preferred:
-                    copy = f"sandbox-{source}"
-                    named += [copy if self.kind == SIMULATED and copy in self.catalog.sources else source]
+                    copy = simulated_copy(source, self.catalog.sources) if self.kind == SIMULATED else None
+                    named += [copy or source]
                 found[slug] = [*named, MIXED_SOURCE] if indicator.kind == "derived" else named
             return found[slug]
 

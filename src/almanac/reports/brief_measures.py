@@ -9,7 +9,7 @@ Key = Literal["growth", "inflation", "labor", "rates", "external", "fiscal"]
 Kind = Literal["growth", "pace", "level", "balance", "change", "slope", "count"]
 
 
-class Measure(NamedTuple):
+class MeasureSpec(NamedTuple):
     """
     One indicator of a section.
 
@@ -39,27 +39,27 @@ class Measure(NamedTuple):
     noun: str | None = None
 
 
-class Section(NamedTuple):
+class SectionSpec(NamedTuple):
     """`raw`: indicators whose sources are named where there is nothing."""
 
     key: Key
     title: str
     #: What the section is about, in the middle of a sentence.
     topic: str
-    measures: tuple[Measure, ...]
+    measures: tuple[MeasureSpec, ...]
     raw: tuple[str, ...]
 
 
 _SHARE = "% of GDP"
 
-SECTIONS: tuple[Section, ...] = (
-    Section(
+SECTIONS: tuple[SectionSpec, ...] = (
+    SectionSpec(
         "growth",
         "Growth",
         "growth",
         (
-            Measure("gdp_growth_yoy", "growth", "Real GDP", large=1.0, growth=True, noun="growth rate"),
-            Measure(
+            MeasureSpec("gdp_growth_yoy", "growth", "Real GDP", large=1.0, growth=True, noun="growth rate"),
+            MeasureSpec(
                 "gdp_growth_official_yoy",
                 "growth",
                 "Real GDP",
@@ -67,22 +67,22 @@ SECTIONS: tuple[Section, ...] = (
                 instead_of="gdp_growth_yoy",
                 noun="growth rate",
             ),
-            Measure(
+            MeasureSpec(
                 "gdp_growth_annual", "growth", "Real GDP", growth=True, instead_of="gdp_growth_yoy", noun="growth rate"
             ),
-            Measure("gdp_growth_qoq_annualized", "pace", "output", large=2.0, growth=True),
-            Measure("industrial_production_growth_yoy", "growth", "Industrial production", large=2.0, growth=True),
-            Measure("retail_sales_growth_yoy", "growth", "Retail sales", plural=True, large=2.0, growth=True),
-            Measure("consumer_confidence", "level", "Consumer confidence", large=4.0, unit="", ranked=False),
+            MeasureSpec("gdp_growth_qoq_annualized", "pace", "output", large=2.0, growth=True),
+            MeasureSpec("industrial_production_growth_yoy", "growth", "Industrial production", large=2.0, growth=True),
+            MeasureSpec("retail_sales_growth_yoy", "growth", "Retail sales", plural=True, large=2.0, growth=True),
+            MeasureSpec("consumer_confidence", "level", "Consumer confidence", large=4.0, unit="", ranked=False),
         ),
         ("real_gdp", "gdp_growth_annual"),
     ),
-    Section(
+    SectionSpec(
         "inflation",
         "Inflation",
         "inflation",
         (
-            Measure(
+            MeasureSpec(
                 "cpi_inflation_yoy",
                 "growth",
                 "Consumer prices",
@@ -91,7 +91,7 @@ SECTIONS: tuple[Section, ...] = (
                 growth=True,
                 noun="inflation rate",
             ),
-            Measure(
+            MeasureSpec(
                 "cpi_inflation_official_yoy",
                 "growth",
                 "Consumer prices",
@@ -101,8 +101,8 @@ SECTIONS: tuple[Section, ...] = (
                 instead_of="cpi_inflation_yoy",
                 noun="inflation rate",
             ),
-            Measure("core_cpi_inflation_yoy", "level", "Core inflation", large=0.8, growth=True),
-            Measure(
+            MeasureSpec("core_cpi_inflation_yoy", "level", "Core inflation", large=0.8, growth=True),
+            MeasureSpec(
                 "core_cpi_inflation_official_yoy",
                 "level",
                 "Core inflation",
@@ -110,22 +110,24 @@ SECTIONS: tuple[Section, ...] = (
                 growth=True,
                 instead_of="core_cpi_inflation_yoy",
             ),
-            Measure(
+            MeasureSpec(
                 "core_pce_inflation_yoy", "level", "Core inflation of personal consumption", large=0.8, growth=True
             ),
-            Measure("ppi_inflation_yoy", "growth", "Producer prices", plural=True, large=1.5, growth=True),
-            Measure("house_price_growth_yoy", "growth", "House prices", plural=True, large=2.0, growth=True),
+            MeasureSpec("ppi_inflation_yoy", "growth", "Producer prices", plural=True, large=1.5, growth=True),
+            MeasureSpec("house_price_growth_yoy", "growth", "House prices", plural=True, large=2.0, growth=True),
         ),
         ("cpi_index", "cpi_inflation_official_yoy"),
     ),
-    Section(
+    SectionSpec(
         "labor",
         "Labour market",
         "the labour market",
         (
-            Measure("unemployment_rate", "level", "The unemployment rate", large=0.6, noun="unemployment rate"),
-            Measure("unemployment_change_12m", "change", "the rate", large=1.0, unit="percentage points", ranked=False),
-            Measure(
+            MeasureSpec("unemployment_rate", "level", "The unemployment rate", large=0.6, noun="unemployment rate"),
+            MeasureSpec(
+                "unemployment_change_12m", "change", "the rate", large=1.0, unit="percentage points", ranked=False
+            ),
+            MeasureSpec(
                 "nonfarm_payrolls_change",
                 "count",
                 "Nonfarm payrolls",
@@ -134,16 +136,16 @@ SECTIONS: tuple[Section, ...] = (
                 unit="thousand",
                 ranked=False,
             ),
-            Measure("labor_force_participation_rate", "level", "The participation rate", large=0.4),
+            MeasureSpec("labor_force_participation_rate", "level", "The participation rate", large=0.4),
         ),
         ("unemployment_rate",),
     ),
-    Section(
+    SectionSpec(
         "rates",
         "Interest rates",
         "interest rates",
         (
-            Measure(
+            MeasureSpec(
                 "policy_rate",
                 "level",
                 "The policy rate",
@@ -153,7 +155,7 @@ SECTIONS: tuple[Section, ...] = (
                 own_bank=True,
                 noun="policy rate",
             ),
-            Measure(
+            MeasureSpec(
                 "policy_rate_change_12m",
                 "change",
                 "the policy rate",
@@ -162,7 +164,7 @@ SECTIONS: tuple[Section, ...] = (
                 ranked=False,
                 own_bank=True,
             ),
-            Measure(
+            MeasureSpec(
                 "real_policy_rate",
                 "level",
                 "Adjusted for inflation, the policy rate",
@@ -170,8 +172,8 @@ SECTIONS: tuple[Section, ...] = (
                 ranked=False,
                 own_bank=True,
             ),
-            Measure("gov_yield_2y", "level", "The two-year government yield", digits=2, large=0.2, instant=True),
-            Measure(
+            MeasureSpec("gov_yield_2y", "level", "The two-year government yield", digits=2, large=0.2, instant=True),
+            MeasureSpec(
                 "gov_yield_10y",
                 "level",
                 "The ten-year government yield",
@@ -180,7 +182,7 @@ SECTIONS: tuple[Section, ...] = (
                 instant=True,
                 noun="ten-year yield",
             ),
-            Measure(
+            MeasureSpec(
                 "long_term_rate_10y",
                 "level",
                 "The ten-year interest rate",
@@ -189,7 +191,7 @@ SECTIONS: tuple[Section, ...] = (
                 instead_of="gov_yield_10y",
                 noun="ten-year rate",
             ),
-            Measure(
+            MeasureSpec(
                 "yield_10y_change_1y",
                 "change",
                 "the ten-year yield",
@@ -197,16 +199,16 @@ SECTIONS: tuple[Section, ...] = (
                 unit="percentage points",
                 ranked=False,
             ),
-            Measure("yield_slope_2s10s", "slope", "The curve", digits=2, unit="percentage points", ranked=False),
+            MeasureSpec("yield_slope_2s10s", "slope", "The curve", digits=2, unit="percentage points", ranked=False),
         ),
         ("policy_rate", "gov_yield_10y", "long_term_rate_10y"),
     ),
-    Section(
+    SectionSpec(
         "external",
         "External position",
         "the external position",
         (
-            Measure(
+            MeasureSpec(
                 "current_account_pct_gdp",
                 "balance",
                 "The current account",
@@ -214,15 +216,15 @@ SECTIONS: tuple[Section, ...] = (
                 unit=_SHARE,
                 noun="current-account balance",
             ),
-            Measure("trade_balance_pct_gdp", "balance", "The trade account", large=1.0, unit=_SHARE),
-            Measure(
+            MeasureSpec("trade_balance_pct_gdp", "balance", "The trade account", large=1.0, unit=_SHARE),
+            MeasureSpec(
                 "real_effective_rate_change_yoy",
                 "growth",
                 "The real effective exchange rate",
                 large=3.0,
                 growth=True,
             ),
-            Measure(
+            MeasureSpec(
                 "exchange_rate_change_yoy",
                 "growth",
                 "The price of a US dollar in local currency",
@@ -233,13 +235,15 @@ SECTIONS: tuple[Section, ...] = (
         ),
         ("current_account_pct_gdp", "effective_exchange_rate_real"),
     ),
-    Section(
+    SectionSpec(
         "fiscal",
         "Public finances",
         "public finances",
         (
-            Measure("government_debt_pct_gdp", "level", "Government debt", large=2.0, unit=_SHARE, noun="debt ratio"),
-            Measure(
+            MeasureSpec(
+                "government_debt_pct_gdp", "level", "Government debt", large=2.0, unit=_SHARE, noun="debt ratio"
+            ),
+            MeasureSpec(
                 "central_government_debt_pct_gdp",
                 "level",
                 "Debt of the central government",
@@ -248,8 +252,10 @@ SECTIONS: tuple[Section, ...] = (
                 instead_of="government_debt_pct_gdp",
                 noun="debt ratio",
             ),
-            Measure("debt_change_5y", "change", "the debt ratio", large=8.0, unit="percentage points", ranked=False),
-            Measure("fiscal_balance_pct_gdp", "balance", "The government's budget", large=1.0, unit=_SHARE),
+            MeasureSpec(
+                "debt_change_5y", "change", "the debt ratio", large=8.0, unit="percentage points", ranked=False
+            ),
+            MeasureSpec("fiscal_balance_pct_gdp", "balance", "The government's budget", large=1.0, unit=_SHARE),
         ),
         ("government_debt_pct_gdp", "fiscal_balance_pct_gdp"),
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from almanac.domain.periods import Frequency, Period
-from almanac.reports.brief_measures import SPANS, Measure
+from almanac.reports.brief_measures import SPANS, MeasureSpec
 from almanac.reports.wording import amount, earlier, figure, place, rounded, sentence, within
 
 #: What grows faster or slower; other things rise by more or less.
@@ -22,7 +22,7 @@ _UNITS = {
 }  # fmt: skip
 
 
-class Standing(NamedTuple):
+class Ranking(NamedTuple):
     """Place of a value among those of `of` countries, 1 the highest. `tied`: another has the same."""
 
     rank: int
@@ -30,14 +30,14 @@ class Standing(NamedTuple):
     tied: bool
 
 
-class Reading(NamedTuple):
+class MeasureReading(NamedTuple):
     """
     The latest public reading of a measure. `period` and `previous_period` are keys.
 
     `freshness`: fresh, stale or unknown. `percentile`: 0 to 100.
     """
 
-    measure: Measure
+    measure: MeasureSpec
     value: float
     unit: str
     period: int
@@ -46,7 +46,7 @@ class Reading(NamedTuple):
     previous: float | None = None
     previous_period: int | None = None
     percentile: float | None = None
-    standing: Standing | None = None
+    ranking: Ranking | None = None
     #: Place of its sentence in the text: words that come again are varied by it.
     turn: int = 0
 
@@ -73,18 +73,18 @@ class Reading(NamedTuple):
         return f"over the year to {self.when.partition(' ')[2]}"
 
 
-def told(reading: Reading, before: Reading | None = None) -> str:
+def reading_sentence(reading: MeasureReading, before: MeasureReading | None = None) -> str:
     """The sentence of a reading, with capital and full stop. `before`: the reading that the sentence before was about."""
     return sentence(_KINDS[reading.measure.kind](reading, before))
 
 
-def stale(reading: Reading) -> str:
+def stale_sentence(reading: MeasureReading) -> str:
     """The sentence of a reading that is out of date: what it was, and nothing of where it stands or is going."""
-    alone = told(reading._replace(previous=None, previous_period=None)).removesuffix(".")
+    alone = reading_sentence(reading._replace(previous=None, previous_period=None)).removesuffix(".")
     return f"{alone}; this is the last reading, and it is stale."
 
 
-def added(reading: Reading, before: Reading) -> str | None:
+def change_clause(reading: MeasureReading, before: MeasureReading) -> str | None:
     """A difference over a longer time, as the end of the sentence on the level of the same period; None: it is of another one."""
     if reading.measure.kind != "change" or before.measure.kind != "level" or before.period != reading.period:
         return None
@@ -94,23 +94,23 @@ def added(reading: Reading, before: Reading) -> str | None:
 _THAT_IS = "that is"
 
 
-def company(reading: Reading) -> str | None:
+def comparison(reading: MeasureReading) -> str | None:
     """Where a reading stands among countries and in its own past; None where there is nothing to say."""
-    standing, noun = reading.standing, reading.measure.noun
-    if standing is None or noun is None or standing.of < _FEW:
+    ranking, noun = reading.ranking, reading.measure.noun
+    if ranking is None or noun is None or ranking.of < _FEW:
         alone = _past("this", reading.percentile)
         return None if alone is None else sentence(alone)
-    where, past = _among(standing, noun), _past("it", reading.percentile)
+    where, past = _among(ranking, noun), _past("it", reading.percentile)
     return sentence(where if past is None else f"{where}; {past}")
 
 
-def _among(standing: Standing, noun: str) -> str:
+def _among(ranking: Ranking, noun: str) -> str:
     """
     A rank in words, counted from the highest, with what kind of place it is.
 
     Nobody says `the 31st-highest of 35`: in the lower half the place is told instead.
     """
-    rank, count, tied = standing
+    rank, count, tied = ranking
     joint, nth = "joint " if tied else "", f"{place(rank)}-highest"
     if rank == 1:
         return f"this is the {joint}highest {noun} of the {count} countries compared"
@@ -143,7 +143,7 @@ def _past(it: str, percentile: float | None) -> str | None:
 # -- kinds --------------------------------------------------------------------------------------------------------------
 
 
-def _growth(reading: Reading, before: Reading | None) -> str:
+def _growth(reading: MeasureReading, before: MeasureReading | None) -> str:
     """`Real GDP grew by 1.2% over the year to the third quarter of 2026, slower than the 1.6% a quarter earlier`."""
     measure, value = reading.measure, reading.told
     if value == 0:
@@ -154,7 +154,7 @@ def _growth(reading: Reading, before: Reading | None) -> str:
     return base + _compared(reading)
 
 
-def _pace(reading: Reading, before: Reading | None) -> str:
+def _pace(reading: MeasureReading, before: MeasureReading | None) -> str:
     """A growth rate at annual rates, beside the one over a year."""
     measure, value = reading.measure, reading.told
     same = before is not None and before.period == reading.period
@@ -165,7 +165,7 @@ def _pace(reading: Reading, before: Reading | None) -> str:
     return f"{when} {measure.subject} {_verb(measure, up=value > 0)} at an annual rate of {size}{_compared(reading)}"
 
 
-def _compared(reading: Reading) -> str:
+def _compared(reading: MeasureReading) -> str:
     """How a rate of growth compares with the one before, as the end of a sentence."""
     if reading.previous is None:
         return ""
@@ -188,7 +188,7 @@ def _compared(reading: Reading) -> str:
     return f", {much}{'more' if value > was else 'less'} than the {size} {then}"
 
 
-def _level(reading: Reading, before: Reading | None) -> str:
+def _level(reading: MeasureReading, before: MeasureReading | None) -> str:
     """`The unemployment rate edged up to 4.2% in October 2026, from 4.1% a month earlier`."""
     measure, value = reading.measure, reading.told
     told = amount(reading.value, measure.digits, measure.unit)
@@ -204,12 +204,12 @@ def _level(reading: Reading, before: Reading | None) -> str:
     return f"{measure.subject} {verb} to {told} {when}, from {figure_of(was, measure)} {_then(reading)}"
 
 
-def figure_of(value: float, measure: Measure) -> str:
+def figure_of(value: float, measure: MeasureSpec) -> str:
     """A number of a measure without the words of its unit."""
     return figure(value, measure.digits) + ("%" if measure.unit.startswith("%") else "")
 
 
-def _balance(reading: Reading, before: Reading | None) -> str:
+def _balance(reading: MeasureReading, before: MeasureReading | None) -> str:
     """`The current account showed a deficit of 3.0% of GDP in 2025, wider than the 2.4% a year earlier`."""
     measure, value = reading.measure, reading.told
     if value == 0:
@@ -230,12 +230,12 @@ def _balance(reading: Reading, before: Reading | None) -> str:
     return f"{base}, {_width(value, was)} than the {size} {then}"
 
 
-def _change(reading: Reading, before: Reading | None) -> str:
+def _change(reading: MeasureReading, before: MeasureReading | None) -> str:
     """`In October 2026 the rate was 0.4 percentage points higher than a year before`: a difference that stands alone."""
     return _change_of(f"{reading.when} {reading.measure.subject} was", reading)
 
 
-def _change_of(start: str, reading: Reading) -> str:
+def _change_of(start: str, reading: MeasureReading) -> str:
     span = SPANS[reading.measure.slug]
     if reading.told == 0:
         if start == _THAT_IS:
@@ -245,7 +245,7 @@ def _change_of(start: str, reading: Reading) -> str:
     return f"{start} {size} {'higher' if reading.told > 0 else 'lower'} than {span}"
 
 
-def _slope(reading: Reading, before: Reading | None) -> str:
+def _slope(reading: MeasureReading, before: MeasureReading | None) -> str:
     value = reading.told
     when = _again(reading, before)
     if value == 0:
@@ -257,7 +257,7 @@ def _slope(reading: Reading, before: Reading | None) -> str:
     return f"{when} the curve was inverted, the ten-year yield lying {size} below the two-year one"
 
 
-def _count(reading: Reading, before: Reading | None) -> str:
+def _count(reading: MeasureReading, before: MeasureReading | None) -> str:
     """`Nonfarm payrolls rose by 142 thousand in October 2026, after a rise of 98 thousand a month earlier`."""
     measure, value = reading.measure, reading.told
     size = amount(abs(reading.value), measure.digits, measure.unit)
@@ -286,7 +286,7 @@ _KINDS = {
 # -- words --------------------------------------------------------------------------------------------------------------
 
 
-def _then(reading: Reading) -> str:
+def _then(reading: MeasureReading) -> str:
     return earlier(reading.period, reading.previous_period or 0, reading.frequency, reading.turn)
 
 
@@ -295,7 +295,7 @@ def _as_noun(then: str) -> str:
     return then.removeprefix("at ")
 
 
-def _again(reading: Reading, before: Reading | None) -> str:
+def _again(reading: MeasureReading, before: MeasureReading | None) -> str:
     """When; of the same period as the sentence before, by a shorter word."""
     if before is not None and (before.period, before.frequency) == (reading.period, reading.frequency):
         return (
@@ -313,25 +313,25 @@ def _unit_of_time(frequency: Frequency) -> str:
     }.get(frequency, "day")  # fmt: skip
 
 
-def _verb(measure: Measure, *, up: bool) -> str:
+def _verb(measure: MeasureSpec, *, up: bool) -> str:
     if measure.subject in _WHOLE:
         return "grew" if up else "shrank"
     return "rose" if up else "fell"
 
 
-def _move(measure: Measure, *, up: bool) -> str:
+def _move(measure: MeasureSpec, *, up: bool) -> str:
     """A move as a noun, before its size."""
     if measure.subject in _WHOLE:
         return "growth" if up else "a contraction"
     return "a rise" if up else "a fall"
 
 
-def _still(reading: Reading) -> str:
+def _still(reading: MeasureReading) -> str:
     """Of a change that is told as zero."""
     return "unchanged" if reading.value == 0 else "little changed"
 
 
-def _moved(measure: Measure, change: float) -> str:
+def _moved(measure: MeasureSpec, change: float) -> str:
     """A verb for a move, by its size."""
     size = abs(change)
     if size >= measure.large:

@@ -11,29 +11,36 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from almanac.domain.periods import Frequency
-from almanac.reports.brief_measures import Key, Section
-from almanac.reports.brief_sentences import Reading, Standing, added, company, stale, told
+from almanac.reports.brief_measures import Key, SectionSpec
+from almanac.reports.brief_sentences import (
+    MeasureReading,
+    Ranking,
+    change_clause,
+    comparison,
+    reading_sentence,
+    stale_sentence,
+)
 from almanac.reports.wording import amount, country, listed, rounded, sentence
 
 #: A percentile needs a past that begins so many days before the reading at the latest, and so many values.
 DECADE_DAYS, DECADE_VALUES = 9 * 365, 8
 
 
-class Place(NamedTuple):
+class BriefSubject(NamedTuple):
     """Who a brief is about. `shares`: it uses the euro and has no central bank of its own."""
 
     name: str
     shares: bool
 
 
-class Found(NamedTuple):
+class SectionReadings(NamedTuple):
     """What there is of a section.
 
     `readings`: public ones, in the order of the measures. `withheld`: there are readings that may not be shown.
     `beyond`: there are readings, but all are older than the plan reaches. `sources`: names of those that would have it.
     """
 
-    readings: Sequence[Reading]
+    readings: Sequence[MeasureReading]
     withheld: bool = False
     beyond: bool = False
     sources: Sequence[str] = ()
@@ -47,15 +54,17 @@ def percentile(value: float, past: Sequence[float]) -> float | None:
     return 50.0 * (bisect_left(ordered, value) + bisect_right(ordered, value)) / len(ordered)
 
 
-def standing(value: float, among: Sequence[float]) -> Standing | None:
+def ranking(value: float, among: Sequence[float]) -> Ranking | None:
     """Place of a value among all, its own included, which come in ascending order; 1 is the highest. None where it is alone."""
     if len(among) < 2:
         return None
     above = len(among) - bisect_right(among, value)
-    return Standing(above + 1, len(among), len(among) - bisect_left(among, value) - above > 1)
+    return Ranking(above + 1, len(among), len(among) - bisect_left(among, value) - above > 1)
 
 
-def text(section: Section, place: Place, found: Found, curves: Mapping[str, Sequence[str]] | None = None) -> str:
+def section_text(
+    section: SectionSpec, place: BriefSubject, found: SectionReadings, curves: Mapping[str, Sequence[str]] | None = None
+) -> str:
     """
     The text of a section.
 
@@ -72,33 +81,33 @@ def text(section: Section, place: Place, found: Found, curves: Mapping[str, Sequ
         )
     usable = [one for one in found.readings if one.fits]
     current = [one for one in usable if one.freshness != "stale"]
-    before: Reading | None = None
+    before: MeasureReading | None = None
     behind: list[str] = []
     for turn, one in enumerate(current):
         one = one._replace(turn=turn)
-        clause = None if before is None else added(one, before)
+        clause = None if before is None else change_clause(one, before)
         if clause is not None:
             parts[-1] = parts[-1].removesuffix(".") + clause + "."
             continue
         parts += behind
-        parts.append(told(one, before))
+        parts.append(reading_sentence(one, before))
         behind = _beside(one, (curves or {}).get(one.measure.slug, ()), first=turn == 0)
         before = one
     parts += behind
-    parts += [stale(one) for one in usable if one.freshness == "stale"]
+    parts += [stale_sentence(one) for one in usable if one.freshness == "stale"]
     if not usable:
         parts.append(_nothing(section, who, found))
     return " ".join(parts)
 
 
-def _beside(one: Reading, kinds: Sequence[str], *, first: bool) -> list[str]:
+def _beside(one: MeasureReading, kinds: Sequence[str], *, first: bool) -> list[str]:
     """What is said behind the sentence of a reading: where it stands, and what to mind about that."""
     if not first and one.measure.noun is None:
         return []
-    where = company(one)
+    where = comparison(one)
     if where is None:
         return []
-    return [where, _unlike(kinds)] if len(set(kinds)) > 1 and one.standing is not None else [where]
+    return [where, _unlike(kinds)] if len(set(kinds)) > 1 and one.ranking is not None else [where]
 
 
 def _unlike(kinds: Sequence[str]) -> str:
@@ -108,7 +117,7 @@ def _unlike(kinds: Sequence[str]) -> str:
     )
 
 
-def _nothing(section: Section, who: str, found: Found) -> str:
+def _nothing(section: SectionSpec, who: str, found: SectionReadings) -> str:
     if found.withheld:
         return sentence(f"the readings of {section.topic} held for {who} may not be shown")
     if found.beyond:
@@ -121,7 +130,7 @@ def _nothing(section: Section, who: str, found: Found) -> str:
     return sentence(f"there is nothing on {section.topic} for {who}; where {names} covers it, it would come from there")
 
 
-def headline(place: Place, sections: Mapping[Key, Sequence[Reading]]) -> str:
+def headline(place: BriefSubject, sections: Mapping[Key, Sequence[MeasureReading]]) -> str:
     """One sentence on growth, inflation and work; what is stale or absent is left out of it."""
     who = country(place.name)
     growth = _first(sections["growth"], "growth")
@@ -140,7 +149,7 @@ def headline(place: Place, sections: Mapping[Key, Sequence[Reading]]) -> str:
     return sentence(f"in {who}, {joined}: {facts}")
 
 
-def _no_headline(who: str, readings: Sequence[Reading]) -> str:
+def _no_headline(who: str, readings: Sequence[MeasureReading]) -> str:
     if any(_good(one) for one in readings):
         return sentence(f"there are no current readings of growth, inflation or unemployment for {who}")
     newest = max(readings, key=lambda one: one.period, default=None)
@@ -150,15 +159,15 @@ def _no_headline(who: str, readings: Sequence[Reading]) -> str:
     return sentence(f"the readings held for {who} are stale, the newest being of {when}")
 
 
-def _first(readings: Sequence[Reading], kind: str) -> Reading | None:
+def _first(readings: Sequence[MeasureReading], kind: str) -> MeasureReading | None:
     return next((one for one in readings if one.measure.kind == kind and _good(one)), None)
 
 
-def _good(one: Reading) -> bool:
+def _good(one: MeasureReading) -> bool:
     return one.fits and one.freshness != "stale"
 
 
-def _trend(one: Reading) -> tuple[str, int] | None:
+def _trend(one: MeasureReading) -> tuple[str, int] | None:
     """What growth or inflation is doing, and which way that is; None where there is nothing to compare with."""
     if one.previous is None:
         return None
@@ -177,10 +186,10 @@ def _trend(one: Reading) -> tuple[str, int] | None:
     return (("growth is holding steady", "growth is quickening", "growth is slowing")[way], way)
 
 
-def _facts(growth: Reading | None, prices: Reading | None, jobs: Reading | None) -> str:
+def _facts(growth: MeasureReading | None, prices: MeasureReading | None, jobs: MeasureReading | None) -> str:
     """The figures behind a headline, in one breath: what comes second leaves out what the first has said."""
     told_: list[str] = []
-    first: Reading | None = None
+    first: MeasureReading | None = None
     for one in (growth, prices):
         if one is not None:
             told_.append(_up(one, first))
@@ -194,7 +203,7 @@ def _facts(growth: Reading | None, prices: Reading | None, jobs: Reading | None)
     return f"{listed(told_)}, with unemployment at {rate} {when}" if told_ else f"unemployment was {rate} {when}"
 
 
-def _up(one: Reading, first: Reading | None) -> str:
+def _up(one: MeasureReading, first: MeasureReading | None) -> str:
     measure, value = one.measure, one.told
     subject = measure.subject[0].lower() + measure.subject[1:]
     be, than = ("were" if measure.plural else "was"), ("" if first is not None else " than a year before")

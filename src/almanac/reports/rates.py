@@ -11,7 +11,7 @@ from typing import Literal
 
 import msgspec
 
-from almanac.domain.observations import wire_time
+from almanac.domain.times import wire_day, wire_time
 
 SCOPES = ("AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA")
 TENORS = ("2y", "5y", "10y", "30y")
@@ -20,7 +20,7 @@ SLOPES: dict[Literal["2s10s", "5s30s"], tuple[str, str]] = {"2s10s": ("2y", "10y
 STALE_DAYS = 10
 
 
-class Reading(msgspec.Struct, frozen=True):
+class YieldReading(msgspec.Struct, frozen=True):
     """The latest public yield of a scope at a tenor, percent per year. `known` is unix seconds."""
 
     scope: str
@@ -109,12 +109,14 @@ class Rates(_Record):
     comparability: list[str]
 
 
-Curves = Mapping[str, Mapping[str, Reading]]
+Curves = Mapping[str, Mapping[str, YieldReading]]
 
 
-def rates(scope: str, name: str, currency: str | None, readings: Iterable[Reading], withheld: Sequence[str]) -> Rates:
+def rates(
+    scope: str, name: str, currency: str | None, readings: Iterable[YieldReading], withheld: Sequence[str]
+) -> Rates:
     """The payload of one scope. `withheld`: sentences on yields that exist but may not be shown."""
-    curves: dict[str, dict[str, Reading]] = {one: {} for one in SCOPES}
+    curves: dict[str, dict[str, YieldReading]] = {one: {} for one in SCOPES}
     for reading in readings:
         curves[reading.scope][reading.tenor] = reading
     own = curves[scope]
@@ -142,10 +144,10 @@ def rates(scope: str, name: str, currency: str | None, readings: Iterable[Readin
 
 
 def _day(day: date) -> str:
-    return f"{day.isoformat()}T00:00:00Z"
+    return wire_day(day)
 
 
-def _point(reading: Reading) -> CurvePoint:
+def _point(reading: YieldReading) -> CurvePoint:
     return CurvePoint(
         tenor=reading.tenor,
         yield_=reading.value,
@@ -158,7 +160,7 @@ def _point(reading: Reading) -> CurvePoint:
     )
 
 
-def _spread(own: Reading, others: Sequence[Reading]) -> Spread:
+def _spread(own: YieldReading, others: Sequence[YieldReading]) -> Spread:
     peers = [
         SpreadPeer(
             scope=other.scope,
@@ -181,7 +183,7 @@ def _spread(own: Reading, others: Sequence[Reading]) -> Spread:
     )
 
 
-def _slopes(curve: Mapping[str, Reading]) -> list[Slope]:
+def _slopes(curve: Mapping[str, YieldReading]) -> list[Slope]:
     return [
         Slope(
             name=name,
@@ -198,7 +200,7 @@ def _slopes(curve: Mapping[str, Reading]) -> list[Slope]:
     ]
 
 
-def _notes(own: Mapping[str, Reading], curves: Curves, peers: Sequence[str]) -> list[str]:
+def _notes(own: Mapping[str, YieldReading], curves: Curves, peers: Sequence[str]) -> list[str]:
     """What a reader must know before comparing: other kinds of curve, other compounding, other days."""
     notes: list[str] = []
     for peer in peers:
@@ -222,12 +224,12 @@ def _notes(own: Mapping[str, Reading], curves: Curves, peers: Sequence[str]) -> 
     return notes
 
 
-def _kind(reading: Reading) -> str:
+def _kind(reading: YieldReading) -> str:
     compounding = {"semi_annual": "semi-annual"}.get(reading.compounding or "", reading.compounding)
     return f"{reading.curve_type or 'of an unstated curve type'} with {compounding or 'unstated'} compounding"
 
 
-def _size(a: Reading, b: Reading) -> str:
+def _size(a: YieldReading, b: YieldReading) -> str:
     if {a.compounding, b.compounding} == {"continuous", "semi_annual"}:
         return " (continuous against semi-annual is about 2 bp at 3 %, 5 bp at 4.5 %)"
     return ""

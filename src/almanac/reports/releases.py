@@ -43,7 +43,7 @@ class Point(NamedTuple):
     value: float | None
 
 
-class Figures(NamedTuple):
+class ReleaseFigures(NamedTuple):
     """Numbers of one reading, in the unit of its series; `percentile` 0..100."""
 
     actual: float | None = None
@@ -54,7 +54,7 @@ class Figures(NamedTuple):
     percentile: float | None = None
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True):
+class HeadlineParts(msgspec.Struct, frozen=True, kw_only=True):
     """What the sentence of a release is made of."""
 
     place: str
@@ -64,7 +64,7 @@ class Shown(msgspec.Struct, frozen=True, kw_only=True):
     period: int
     before: int | None
     withheld: bool
-    figures: Figures
+    figures: ReleaseFigures
 
 
 def window_begins(period: int) -> date:
@@ -87,7 +87,7 @@ def figures(
     *,
     vintages: bool,
     level_free: bool,
-) -> Figures:
+) -> ReleaseFigures:
     """
     Numbers of the reading of a period, as known at `at`; `first` is when the release made it known.
 
@@ -119,7 +119,7 @@ def figures(
         begins = lowest_key(window_begins(period))
         among = [value for of, (_, value) in known.items() if value is not None and begins <= of < period]
         z_score, percentile = place(actual, among)
-    return Figures(actual, previous, revised, change, z_score, percentile)
+    return ReleaseFigures(actual, previous, revised, change, z_score, percentile)
 
 
 def place(value: float, among: Sequence[float]) -> tuple[float | None, float | None]:
@@ -151,7 +151,7 @@ def shown(value: float) -> str:
     return "0" if text in {"-0", ""} else text
 
 
-def headline(one: Shown) -> str:
+def headline(one: HeadlineParts) -> str:
     """One sentence on a release. It says what moved and how; every number in it is one of the reading's."""
     subject = f"{one.place}: {one.name}"
     when = span(Period.from_key(one.period), one.frequency)

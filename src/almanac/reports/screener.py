@@ -52,7 +52,7 @@ Column = Numbers | Texts
 Place = Sequence[Any]
 
 
-class Page(NamedTuple):
+class ScreenPage(NamedTuple):
     """Row numbers in order; how many rows match on all pages; whether more follow."""
 
     rows: Rows
@@ -97,7 +97,7 @@ def page(
     descending: bool,
     after: Place | None,
     limit: int,
-) -> Page:
+) -> ScreenPage:
     """
     One page of the rows in `mask`, by a column (None: by name), those without a value last, ties by name, then id.
 
@@ -114,7 +114,7 @@ def page(
         values = keys[order]
         # NaN sorts last; a stable sort keeps the order of the ties.
         order = order[np.argsort(-values if descending else values, kind="stable")]
-    return Page(order[:limit], total, len(order) > limit)
+    return ScreenPage(order[:limit], total, len(order) > limit)
 
 
 def place(row: int, ties: Sequence[tuple[str, str]], by: Column | None) -> list[Any]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Protocol, Self, runtime_checkable
 
 from almanac.domain.companies import CompanyFacts, CompanyRecord, Filing
-from almanac.domain.observations import Statement
+from almanac.domain.observations import ReportedValue
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Exposure
 
@@ -61,12 +61,12 @@ class Block:
     """
 
     native: str
-    statements: Sequence[Statement]
+    statements: Sequence[ReportedValue]
     complete: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class NamedRelease:
     """A publication series of the publisher (the Employment Situation), by the publisher's own id."""
 
     native: str
@@ -121,7 +121,7 @@ class Parsed:
     ignored: str | None = None
     #: Native series whose own metadata tightens their rights, with the reason served beside the withheld value.
     tightened: dict[str, tuple[Exposure, str]] = field(default_factory=dict)
-    releases: list[Release] = field(default_factory=list)
+    releases: list[NamedRelease] = field(default_factory=list)
     release_dates: list[ReleaseDate] = field(default_factory=list)
     calendar: list[CalendarEntry] = field(default_factory=list)
     companies: list[CompanyRecord] = field(default_factory=list)
@@ -215,18 +215,11 @@ def followed(reader: Connector, payload: Payload, source: Source, key: str | Non
 
 def connector(name: str) -> Connector:
     """
-    The connector in module `almanac.sources.<name>`. A missing module is an error, never a default.
+    The connector in module `almanac.sources.feeds.<name>`. A missing module is an error, never a default.
 
     `sdmx:ecb-yc`: the module serves several sources, and its function `connector` makes the one of that name.
     """
     module, _, one = name.partition(":")
-    read = importlib.import_module(f"almanac.sources.{module}")
+    read = importlib.import_module(f"almanac.sources.feeds.{module}")
     found: Connector = read.connector(one) if one else read.CONNECTOR
     return found
-
-
-def leftover(where: str, names: Iterable[str]) -> None:
-    """Raise SourceChanged if a record still has fields after all known ones were taken out of it."""
-    left = sorted(names)
-    if left:
-        raise SourceChanged(f"{where} has fields nobody reads: {', '.join(left)}")

@@ -12,10 +12,9 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from almanac.domain.observations import instant
+from almanac.domain.times import DAY_SECONDS, instant
 
 COLUMNS = ("url", "file", "fetched_at", "media_type", "status")
-_DAY = 86_400
 _PIECE = 1 << 20
 
 
@@ -152,7 +151,7 @@ class _Line:
                 "fetched_at", f"{text!r} is not a time with a zone (2026-09-14T08:30:00Z), nor empty for now"
             ) from None
         # Exactly midnight means that only the day is known: all of it had passed when the file was surely there.
-        return seconds + _DAY - 1 if seconds % _DAY == 0 else seconds
+        return seconds + DAY_SECONDS - 1 if seconds % DAY_SECONDS == 0 else seconds
 
     def _status(self, text: str) -> int:
         if len(text) == 3 and text.isascii() and text.isdigit() and "100" <= text <= "599":

@@ -1,6 +1,6 @@
 """Figures that two companies reported, typed from their annual reports: millions of dollars, shares in thousands."""
 
-from .accounts import annual
+from .invented_financials import annual
 
 #: Apple's fiscal years, from its 10-K of November 2024 (0000320193-24-000123); balances of 2022 and the year 2021 from
 #: those of 2022 and 2023 (0000320193-22-000108, 0000320193-23-000106). Figures of 2021 are revenue only.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from almanac.derived.companies import checks
-from almanac.derived.companies.checks import FAILED, NOT_APPLICABLE, PASSED, Around, Check
-from almanac.derived.companies.ledger import Amount
+from almanac.derived.companies.checks import FAILED, NOT_APPLICABLE, PASSED, CheckedPeriod, QualityCheck
+from almanac.derived.companies.financials import Amount
 
 
 def getter(values, tags=("us-gaap:Invented:Q",)):
@@ -21,7 +21,7 @@ def getter(values, tags=("us-gaap:Invented:Q",)):
 
 def around(now, *, before=None, closing=None, opening=None, quarters=(), contradicted=()):
     get = getter(now)
-    return Around(
+    return CheckedPeriod(
         get=get,
         before=getter(before or {}),
         closing=getter(closing or {}),
@@ -189,9 +189,12 @@ def test_two_values_in_one_filing_are_inconsistent():
 
 
 def test_the_verdict():
-    assert checks.verdict([Check("scale", PASSED), Check("one_basis", NOT_APPLICABLE)]) == "ok"
-    assert checks.verdict([Check("scale", PASSED), Check("one_basis", FAILED, "x")]) == "warning"
-    assert checks.verdict([Check("balance_identity", FAILED, "x"), Check("one_basis", FAILED, "x")]) == "failed"
+    assert checks.verdict([QualityCheck("scale", PASSED), QualityCheck("one_basis", NOT_APPLICABLE)]) == "ok"
+    assert checks.verdict([QualityCheck("scale", PASSED), QualityCheck("one_basis", FAILED, "x")]) == "warning"
+    assert (
+        checks.verdict([QualityCheck("balance_identity", FAILED, "x"), QualityCheck("one_basis", FAILED, "x")])
+        == "failed"
+    )
 
 
 def test_rounding_is_half_a_unit_of_each_but_never_more_than_half_a_million():

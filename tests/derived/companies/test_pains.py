@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from almanac.derived.companies.accounts import as_known
+from almanac.derived.companies.line_items import as_known
 from almanac.domain.periods import Frequency
-
-from .build import Filer, at, day, method, plain_year, quarter, value, ytd
+from tests.support.filer import Filer, at, day, method, plain_year, quarter, value, ytd
 
 
 def body(outcome, kind, frequency, end):
     """The last version of a statement."""
     (found,) = [
-        versions[-1].body
+        msgspec.to_builtins(versions[-1].body)
         for key, versions in outcome.statements.items()
         if key.kind == kind and key.frequency is frequency and key.period >> 14 == day(end)
         and versions[-1].body is not None
@@ -51,7 +51,7 @@ def test_all_lines_of_a_statement_are_of_one_period():
 def test_a_year_to_date_is_never_a_quarter():
     filer = Filer()
     plain_year(filer, 2020)
-    flows = filer.ledger("2020-11-15").quarters
+    flows = filer.financials("2020-11-15").quarters
     # 1, 2 and 3 by quarter; 1, 3 and 6 to date.
     assert value(flows, "net_cash_flow_from_operations", "2020-09-30") == 3
     assert value(flows, "net_income", "2020-09-30") == 30
@@ -60,9 +60,9 @@ def test_a_year_to_date_is_never_a_quarter():
 def test_a_year_is_never_the_fourth_quarter():
     filer = Filer()
     plain_year(filer, 2020)
-    ledger = filer.ledger()
-    assert value(ledger.quarters, "net_income", "2020-12-31") == 40
-    assert method(ledger.quarters, "net_income", "2020-12-31") == "fy_minus_9m"
+    financials = filer.financials()
+    assert value(financials.quarters, "net_income", "2020-12-31") == 40
+    assert method(financials.quarters, "net_income", "2020-12-31") == "fy_minus_9m"
 
 
 def test_a_quarter_that_cannot_be_derived_is_absent():
@@ -70,10 +70,10 @@ def test_a_quarter_that_cannot_be_derived_is_absent():
     cash = "NetCashProvidedByUsedInOperatingActivities"
     income = {"NetIncomeLoss": {quarter(2020, 2): 20}}
     filer.file("10-Q", "2020-08-01", "2020-06-30", {**income, cash: {ytd(2020, 2): 3}}, fy=2020, fp="Q2")
-    ledger = filer.ledger()
+    financials = filer.financials()
     # Half a year is known and its first quarter is not.
-    assert value(ledger.quarters, "net_cash_flow_from_operations", "2020-06-30") is None
-    assert value(ledger.quarters, "net_income", "2020-06-30") == 20
+    assert value(financials.quarters, "net_cash_flow_from_operations", "2020-06-30") is None
+    assert value(financials.quarters, "net_income", "2020-06-30") == 20
 
 
 def test_last_years_first_quarter_is_never_taken_from_this_years_half():
@@ -82,15 +82,15 @@ def test_last_years_first_quarter_is_never_taken_from_this_years_half():
     filer.file("10-Q", "2019-05-01", "2019-03-31", {"NetIncomeLoss": {quarter(2019, 1): 1}, cash: {ytd(2019, 1): 100}}, fy=2019, fp="Q1")  # fmt: skip
     filer.file("10-Q", "2020-05-01", "2020-03-31", {"NetIncomeLoss": {quarter(2020, 1): 1}}, fy=2020, fp="Q1")
     filer.file("10-Q", "2020-08-01", "2020-06-30", {cash: {ytd(2020, 2): 30}}, fy=2020, fp="Q2")
-    assert value(filer.ledger().quarters, "net_cash_flow_from_operations", "2020-06-30") is None
+    assert value(filer.financials().quarters, "net_cash_flow_from_operations", "2020-06-30") is None
 
 
 def test_a_negative_quarter_is_kept():
     filer = Filer()
     plain_year(filer, 2020, income=(10, 20, 30, -45), cash=(1, -2, 3, -9))
-    ledger = filer.ledger()
-    assert value(ledger.quarters, "net_income", "2020-12-31") == -45
-    assert [value(ledger.quarters, "net_cash_flow_from_operations", f"2020-{end}") for end in ("03-31", "06-30", "09-30", "12-31")] == [1, -2, 3, -9]  # fmt: skip
+    financials = filer.financials()
+    assert value(financials.quarters, "net_income", "2020-12-31") == -45
+    assert [value(financials.quarters, "net_cash_flow_from_operations", f"2020-{end}") for end in ("03-31", "06-30", "09-30", "12-31")] == [1, -2, 3, -9]  # fmt: skip
 
 
 def shares(filer, averages, incomes, *, year=2020, scale=1):
@@ -115,14 +115,14 @@ def test_fourth_quarter_earnings_per_share_come_from_income_and_day_weighted_sha
     filer = Filer()
     # Shares are bought back: 1000, 900, 800 and, in the last quarter, about 700. The year's average is 849.
     shares(filer, [1000, 900, 800, 849, 949, 899], [100, 90, 80, 340])
-    ledger = filer.ledger()
+    financials = filer.financials()
     # (849 · 366 − 899 · 274) / 92 = 700.087, rounded to whole shares; 340 − 270 = 70.
-    assert value(ledger.quarters, "weighted_average_shares_basic", "2020-12-31") == 700
-    assert method(ledger.quarters, "weighted_average_shares_basic", "2020-12-31") == "day_weighted"
-    assert value(ledger.quarters, "earnings_per_share_basic", "2020-12-31") == pytest.approx(70 / 700)
-    assert method(ledger.quarters, "earnings_per_share_basic", "2020-12-31") == "approximate_income_over_shares"
+    assert value(financials.quarters, "weighted_average_shares_basic", "2020-12-31") == 700
+    assert method(financials.quarters, "weighted_average_shares_basic", "2020-12-31") == "day_weighted"
+    assert value(financials.quarters, "earnings_per_share_basic", "2020-12-31") == pytest.approx(70 / 700)
+    assert method(financials.quarters, "earnings_per_share_basic", "2020-12-31") == "approximate_income_over_shares"
     # Not the year less the sum of the quarters: 0.40 − 0.30.
-    assert value(ledger.years, "earnings_per_share_basic", "2020-12-31") == 0.4
+    assert value(financials.years, "earnings_per_share_basic", "2020-12-31") == 0.4
 
 
 @pytest.mark.parametrize("scale", [1_000, 1_000_000])
@@ -134,19 +134,19 @@ def test_shares_filed_in_another_scale_give_no_earnings_per_share(scale):
     shares(wrong, averages, incomes, scale=scale)
     # 4,100 − 3,000 million over (495 · 366 − 498 · 274) / 92 million; nothing where the shares are not in ones.
     last = ("earnings_per_share_basic", "2020-12-31")
-    assert value(right.ledger().quarters, *last) == pytest.approx(1_100 / 486.0652, abs=1e-6)
-    assert value(wrong.ledger().quarters, *last) is None
+    assert value(right.financials().quarters, *last) == pytest.approx(1_100 / 486.0652, abs=1e-6)
+    assert value(wrong.financials().quarters, *last) is None
     # What is stated is served as filed, right or wrong.
-    assert value(wrong.ledger().quarters, "earnings_per_share_basic", "2020-03-31") == 2.0
-    assert value(wrong.ledger().quarters, "weighted_average_shares_basic", "2020-03-31") == 500e6 / scale
+    assert value(wrong.financials().quarters, "earnings_per_share_basic", "2020-03-31") == 2.0
+    assert value(wrong.financials().quarters, "weighted_average_shares_basic", "2020-03-31") == 500e6 / scale
 
 
 def test_average_shares_are_never_summed():
     filer = Filer()
     shares(filer, [1000, 900, 800, 849, 949, 899], [100, 90, 80, 340])
-    ledger = filer.ledger("2020-12-31")
-    assert value(ledger.years, "weighted_average_shares_basic", "2020-12-31") is None
-    assert value(ledger.quarters, "weighted_average_shares_basic", "2020-09-30") == 800
+    financials = filer.financials("2020-12-31")
+    assert value(financials.years, "weighted_average_shares_basic", "2020-12-31") is None
+    assert value(financials.quarters, "weighted_average_shares_basic", "2020-09-30") == 800
 
 
 def test_a_tag_that_was_given_up_does_not_freeze_the_item():
@@ -154,9 +154,9 @@ def test_a_tag_that_was_given_up_does_not_freeze_the_item():
     plain_year(filer, 2017)
     filer.say(next(iter(filer.filings)), {"SalesRevenueNet": {quarter(2017, 1): 100}})
     filer.file("10-Q", "2018-05-01", "2018-03-31", {"RevenueFromContractWithCustomerExcludingAssessedTax": {quarter(2018, 1): 120}, "NetIncomeLoss": {quarter(2018, 1): 5}}, fy=2018, fp="Q1")  # fmt: skip
-    ledger = filer.ledger()
-    assert value(ledger.quarters, "revenue", "2017-03-31") == 100
-    assert value(ledger.quarters, "revenue", "2018-03-31") == 120
+    financials = filer.financials()
+    assert value(financials.quarters, "revenue", "2017-03-31") == 100
+    assert value(financials.quarters, "revenue", "2018-03-31") == 120
 
 
 def test_a_slice_of_revenue_is_not_the_total():
@@ -167,7 +167,7 @@ def test_a_slice_of_revenue_is_not_the_total():
         "NetIncomeLoss": {ytd(2020, 4): 5},
     }
     filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
-    assert value(filer.ledger().years, "revenue", "2020-12-31") == 77_100
+    assert value(filer.financials().years, "revenue", "2020-12-31") == 77_100
 
 
 def test_where_tags_of_revenue_differ_cost_and_gross_profit_decide():
@@ -180,7 +180,7 @@ def test_where_tags_of_revenue_differ_cost_and_gross_profit_decide():
         "GrossProfit": {ytd(2012, 4): 879},
     }
     filer.file("10-K", "2013-02-25", "2012-12-31", lines, fy=2012, fp="FY")
-    assert value(filer.ledger().years, "revenue", "2012-12-31") == 1_835
+    assert value(filer.financials().years, "revenue", "2012-12-31") == 1_835
 
 
 def test_two_revenue_tags_are_never_mixed_in_one_difference():
@@ -189,7 +189,7 @@ def test_two_revenue_tags_are_never_mixed_in_one_difference():
     # To September under one tag, the year under another, and nothing shows that they mean the same.
     filer.say(names[2], {"SalesRevenueNet": {ytd(2018, 3): 300}})
     filer.say(names[3], {"Revenues": {ytd(2018, 4): 420}})
-    assert value(filer.ledger().quarters, "revenue", "2018-12-31") is None
+    assert value(filer.financials().quarters, "revenue", "2018-12-31") is None
 
 
 def test_two_revenue_tags_that_agreed_before_may_stand_for_each_other():
@@ -197,9 +197,9 @@ def test_two_revenue_tags_that_agreed_before_may_stand_for_each_other():
     names = plain_year(filer, 2018)
     filer.say(names[2], {"SalesRevenueNet": {ytd(2018, 3): 300, ytd(2017, 3): 270}})
     filer.say(names[3], {"Revenues": {ytd(2018, 4): 420, ytd(2017, 3): 270}})
-    ledger = filer.ledger()
-    assert value(ledger.quarters, "revenue", "2018-12-31") == 120
-    assert ledger.quarters["revenue"][day("2018-12-31")].tags == ("us-gaap:Revenues:A", "us-gaap:SalesRevenueNet:N")
+    financials = filer.financials()
+    assert value(financials.quarters, "revenue", "2018-12-31") == 120
+    assert financials.quarters["revenue"][day("2018-12-31")].tags == ("us-gaap:Revenues:A", "us-gaap:SalesRevenueNet:N")
 
 
 def test_total_liabilities_are_never_liabilities_and_equity():
@@ -212,7 +212,7 @@ def test_total_liabilities_are_never_liabilities_and_equity():
         "TemporaryEquityCarryingAmountAttributableToParent": {"2020-12-31": 10},
     }
     filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
-    balances = filer.ledger().balances
+    balances = filer.financials().balances
     assert value(balances, "total_liabilities", "2020-12-31") == 600
     assert method(balances, "total_liabilities", "2020-12-31") == "formula"
     assert value(balances, "shareholders_equity", "2020-12-31") == 350
@@ -226,7 +226,7 @@ def test_current_maturities_are_counted_once():
         "CommercialPaper": {"2020-12-31": 20},
     }
     filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
-    balances = filer.ledger().balances
+    balances = filer.financials().balances
     assert value(balances, "long_term_debt", "2020-12-31") == 420
     assert value(balances, "short_term_debt", "2020-12-31") == 100
     assert value(balances, "total_debt", "2020-12-31") == 520
@@ -240,7 +240,7 @@ def test_debt_in_current_liabilities_already_holds_the_current_part():
         "DebtCurrent": {"2020-12-31": 100},
     }
     filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
-    balances = filer.ledger().balances
+    balances = filer.financials().balances
     assert value(balances, "short_term_debt", "2020-12-31") == 100
     assert value(balances, "total_debt", "2020-12-31") == 520
 
@@ -249,7 +249,7 @@ def test_depreciation_under_an_unusual_tag_is_found():
     filer = Filer()
     lines = {"Depreciation": {ytd(2020, 4): 30}, "AmortizationOfIntangibleAssets": {ytd(2020, 4): 5}, "NetIncomeLoss": {ytd(2020, 4): 1}, "OperatingIncomeLoss": {ytd(2020, 4): 100}}  # fmt: skip
     filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
-    years = filer.ledger().years
+    years = filer.financials().years
     assert value(years, "depreciation_and_amortization", "2020-12-31") == 35
     assert method(years, "depreciation_and_amortization", "2020-12-31") == "sum_of_tags"
     assert value(years, "ebitda", "2020-12-31") == 135
@@ -259,25 +259,25 @@ def test_an_incomplete_amendment_removes_no_line():
     filer = Filer()
     plain_year(filer, 2020)
     filer.file("10-K/A", "2021-04-20", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 95}}, fy=2020, fp="FY")
-    ledger = filer.ledger()
-    assert value(ledger.years, "net_income", "2020-12-31") == 95
-    assert value(ledger.years, "net_cash_flow_from_operations", "2020-12-31") == 10
-    assert value(ledger.balances, "total_assets", "2020-12-31") == 1004
+    financials = filer.financials()
+    assert value(financials.years, "net_income", "2020-12-31") == 95
+    assert value(financials.years, "net_cash_flow_from_operations", "2020-12-31") == 10
+    assert value(financials.balances, "total_assets", "2020-12-31") == 1004
 
 
 def test_what_an_amendment_changed_keeps_both_states():
     filer = Filer()
     plain_year(filer, 2020)
     filer.file("10-K/A", "2021-04-20", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 95}}, fy=2020, fp="FY")
-    assert value(filer.ledger("2021-03-01").years, "net_income", "2020-12-31") == 100
-    assert value(filer.ledger("2021-04-20").years, "net_income", "2020-12-31") == 95
+    assert value(filer.financials("2021-03-01").years, "net_income", "2020-12-31") == 100
+    assert value(filer.financials("2021-04-20").years, "net_income", "2020-12-31") == 95
 
 
 def test_as_of_goes_by_the_filing_and_not_by_the_period():
     filer = Filer()
     plain_year(filer, 2020)
-    assert value(filer.ledger("2021-02-19").years, "net_income", "2020-12-31") is None
-    assert value(filer.ledger("2021-02-20").years, "net_income", "2020-12-31") == 100
+    assert value(filer.financials("2021-02-19").years, "net_income", "2020-12-31") is None
+    assert value(filer.financials("2021-02-20").years, "net_income", "2020-12-31") == 100
 
 
 def test_per_share_values_keep_the_basis_they_were_filed_on():
@@ -285,19 +285,19 @@ def test_per_share_values_keep_the_basis_they_were_filed_on():
     shares(filer, [1000, 1000, 1000, 1000, 1000, 1000], [100, 100, 100, 400])
     # A split of two for one: next year's report restates the year.
     filer.file("10-K", "2022-02-20", "2021-12-31", {"EarningsPerShareBasic": {ytd(2020, 4): 0.2, ytd(2021, 4): 0.25}, "NetIncomeLoss": {ytd(2021, 4): 500}}, fy=2021, fp="FY")  # fmt: skip
-    assert value(filer.ledger("2021-12-31").years, "earnings_per_share_basic", "2020-12-31") == 0.4
-    assert value(filer.ledger().years, "earnings_per_share_basic", "2020-12-31") == 0.2
+    assert value(filer.financials("2021-12-31").years, "earnings_per_share_basic", "2020-12-31") == 0.4
+    assert value(filer.financials().years, "earnings_per_share_basic", "2020-12-31") == 0.2
     # Its quarters were not restated, and are served as filed.
-    assert value(filer.ledger().quarters, "earnings_per_share_basic", "2020-06-30") == 0.1
+    assert value(filer.financials().quarters, "earnings_per_share_basic", "2020-06-30") == 0.1
 
 
 def test_shares_before_and_after_a_split_give_no_average_in_between():
     filer = Filer()
     # To September on the old basis, the year on the new one: twice the shares.
     shares(filer, [1000, 1000, 1000, 2000, 1000, 1000], [100, 100, 100, 400])
-    ledger = filer.ledger()
-    assert value(ledger.quarters, "weighted_average_shares_basic", "2020-12-31") is None
-    assert value(ledger.quarters, "earnings_per_share_basic", "2020-12-31") is None
+    financials = filer.financials()
+    assert value(financials.quarters, "weighted_average_shares_basic", "2020-12-31") is None
+    assert value(financials.quarters, "earnings_per_share_basic", "2020-12-31") is None
 
 
 def test_fiscal_and_calendar_names_are_both_given():
@@ -331,9 +331,9 @@ def test_a_later_filing_that_leaves_a_line_out_never_takes_its_value_away():
     filer = Filer()
     plain_year(filer, 2020)
     filer.file("10-K", "2022-02-20", "2021-12-31", {"NetIncomeLoss": {ytd(2021, 4): 7}}, fy=2021, fp="FY")
-    ledger = filer.ledger()
-    assert value(ledger.years, "net_income", "2020-12-31") == 100
-    assert value(ledger.balances, "total_assets", "2020-12-31") == 1004
+    financials = filer.financials()
+    assert value(financials.years, "net_income", "2020-12-31") == 100
+    assert value(financials.balances, "total_assets", "2020-12-31") == 1004
 
 
 def test_quality_is_judged_before_a_statement_is_served():
@@ -359,7 +359,7 @@ def test_filings_are_known_in_the_order_of_their_times_not_of_their_days():
     )
     # Filed the same day, accepted before it.
     filer.file("10-K/A", "2021-02-20", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 4}}, fy=2020, known=at("2021-02-20") - 60)  # fmt: skip
-    assert value(filer.ledger().years, "net_income", "2020-12-31") == 3
+    assert value(filer.financials().years, "net_income", "2020-12-31") == 3
 
 
 def test_two_revenue_tags_that_ever_differed_never_stand_for_each_other():
@@ -367,4 +367,4 @@ def test_two_revenue_tags_that_ever_differed_never_stand_for_each_other():
     names = plain_year(filer, 2018)
     filer.say(names[2], {"SalesRevenueNet": {ytd(2018, 3): 300, ytd(2017, 3): 270, quarter(2017, 3): 90}})
     filer.say(names[3], {"Revenues": {ytd(2018, 4): 420, ytd(2017, 3): 270, quarter(2017, 3): 91}})
-    assert value(filer.ledger().quarters, "revenue", "2018-12-31") is None
+    assert value(filer.financials().quarters, "revenue", "2018-12-31") is None

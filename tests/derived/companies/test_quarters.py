@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from almanac.derived.companies.quarters import granularity, tidy
-
-from .build import Filer, day, method, plain_year, quarter, value, ytd
+from tests.support.filer import Filer, day, method, plain_year, quarter, value, ytd
 
 CASH = "NetCashProvidedByUsedInOperatingActivities"
 ITEM = "net_cash_flow_from_operations"
@@ -16,16 +15,16 @@ def test_a_stated_quarter_goes_before_a_difference():
     filer = Filer()
     names = plain_year(filer, 2020)
     filer.say(names[3], {"NetIncomeLoss": {quarter(2020, 4): 41}})
-    ledger = filer.ledger()
-    assert value(ledger.quarters, "net_income", "2020-12-31") == 41
-    assert method(ledger.quarters, "net_income", "2020-12-31") is None
-    assert ledger.quarters["net_income"][day("2020-12-31")].tags == ("us-gaap:NetIncomeLoss:Q",)
+    financials = filer.financials()
+    assert value(financials.quarters, "net_income", "2020-12-31") == 41
+    assert method(financials.quarters, "net_income", "2020-12-31") is None
+    assert financials.quarters["net_income"][day("2020-12-31")].tags == ("us-gaap:NetIncomeLoss:Q",)
 
 
 def test_methods_name_the_periods_subtracted():
     filer = Filer()
     plain_year(filer, 2020)
-    quarters = filer.ledger().quarters
+    quarters = filer.financials().quarters
     assert [method(quarters, ITEM, f"2020-{end}") for end in ("03-31", "06-30", "09-30", "12-31")] == [
         None,
         "ytd_difference",
@@ -42,7 +41,7 @@ def test_operands_must_begin_on_the_same_day():
     # The nine months are tagged from the second of January.
     filer.facts = [f for f in filer.facts if not (CASH in f.tag and f.accession == names[2])]
     filer.say(names[2], {CASH: {("2020-01-02", "2020-09-30"): 6}})
-    quarters = filer.ledger().quarters
+    quarters = filer.financials().quarters
     assert value(quarters, ITEM, "2020-09-30") is None
     assert value(quarters, ITEM, "2020-12-31") is None
     assert value(quarters, ITEM, "2020-06-30") == 2
@@ -52,7 +51,7 @@ def test_a_stated_quarter_may_begin_some_days_off():
     filer = Filer()
     plain_year(filer, 2020)
     filer.file("10-Q", "2021-05-01", "2021-03-31", {"NetIncomeLoss": {("2021-01-04", "2021-03-31"): 8}}, fy=2021, fp="Q1")  # fmt: skip
-    amount = filer.ledger().quarters["net_income"][day("2021-03-31")]
+    amount = filer.financials().quarters["net_income"][day("2021-03-31")]
     assert (amount.value, amount.start) == (8, day("2021-01-01"))
 
 
@@ -61,7 +60,7 @@ def test_the_last_quarter_from_three_stated_ones():
     for number, income in ((1, 10), (2, 20), (3, 30)):
         filer.file("10-Q", f"2020-{3 * number + 2:02d}-01", quarter(2020, number)[1], {"NetIncomeLoss": {quarter(2020, number): income}}, fy=2020, fp=f"Q{number}")  # fmt: skip
     filer.file("10-K", "2021-02-20", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 100}}, fy=2020, fp="FY")
-    quarters = filer.ledger().quarters
+    quarters = filer.financials().quarters
     assert value(quarters, "net_income", "2020-12-31") == 40
     assert method(quarters, "net_income", "2020-12-31") == "fy_minus_quarters"
 
@@ -70,7 +69,7 @@ def test_the_third_quarter_from_nine_months_and_two_quarters():
     filer = Filer()
     for number, lines in ((1, {quarter(2020, 1): 10}), (2, {quarter(2020, 2): 20}), (3, {ytd(2020, 3): 60})):
         filer.file("10-Q", f"2020-{3 * number + 2:02d}-01", quarter(2020, number)[1], {"NetIncomeLoss": lines}, fy=2020, fp=f"Q{number}")  # fmt: skip
-    quarters = filer.ledger().quarters
+    quarters = filer.financials().quarters
     assert value(quarters, "net_income", "2020-09-30") == 30
     assert method(quarters, "net_income", "2020-09-30") == "ytd_minus_quarters"
 
@@ -80,7 +79,7 @@ def test_a_year_that_no_report_gives_is_the_sum_of_its_quarters():
     names = plain_year(filer, 2020)
     for number in (1, 2, 3, 4):
         filer.say(names[number - 1], {"ResearchAndDevelopmentExpense": {quarter(2020, number): number}})
-    years = filer.ledger().years
+    years = filer.financials().years
     assert value(years, "research_and_development", "2020-12-31") == 10
     assert method(years, "research_and_development", "2020-12-31") == "sum_of_quarters"
 
@@ -90,11 +89,11 @@ def test_the_second_half_is_the_year_less_the_first():
     filer.file("20-F", "2021-04-20", "2020-12-31", {"ifrs-full:ProfitLoss": {ytd(2020, 4): 30}}, fy=2020, fp="FY")
     filer.file("6-K", "2021-10-18", "2021-06-30", {"ifrs-full:ProfitLoss": {ytd(2021, 2): 18}})
     filer.file("20-F", "2022-04-14", "2021-12-31", {"ifrs-full:ProfitLoss": {ytd(2021, 4): 40}}, fy=2021, fp="FY")
-    ledger = filer.ledger()
-    assert value(ledger.halves, "net_income", "2021-06-30") == 18
-    assert value(ledger.halves, "net_income", "2021-12-31") == 22
-    assert method(ledger.halves, "net_income", "2021-12-31") == "ytd_difference"
-    assert ledger.quarter_ends == ()
+    financials = filer.financials()
+    assert value(financials.halves, "net_income", "2021-06-30") == 18
+    assert value(financials.halves, "net_income", "2021-12-31") == 22
+    assert method(financials.halves, "net_income", "2021-12-31") == "ytd_difference"
+    assert financials.quarter_ends == ()
 
 
 def recast(filer, *, nine_months=None, year=None):
@@ -109,7 +108,7 @@ def test_nine_months_restated_before_the_year_do_not_spoil_the_last_quarter():
     filer = Filer()
     plain_year(filer, 2020)
     recast(filer, nine_months=3)
-    quarters = filer.ledger().quarters
+    quarters = filer.financials().quarters
     # 10 − 6, both as the annual report knew them; not 10 − 3.
     assert value(quarters, ITEM, "2020-12-31") == 4
     assert method(quarters, ITEM, "2020-12-31") == "fy_minus_9m"
@@ -119,7 +118,7 @@ def test_once_both_are_restated_the_last_quarter_is_too():
     filer = Filer()
     plain_year(filer, 2020)
     recast(filer, nine_months=3, year=5)
-    quarters = filer.ledger().quarters
+    quarters = filer.financials().quarters
     assert value(quarters, ITEM, "2020-12-31") == 2
     assert method(quarters, ITEM, "2020-12-31") == "fy_minus_9m"
 
@@ -128,7 +127,7 @@ def test_a_year_restated_alone_puts_all_of_it_into_the_last_quarter_and_says_so(
     filer = Filer()
     plain_year(filer, 2020, cash=(1, 2, 3, 9))
     recast(filer, year=13)
-    quarters = filer.ledger().quarters
+    quarters = filer.financials().quarters
     assert value(quarters, ITEM, "2020-12-31") == 7
     assert method(quarters, ITEM, "2020-12-31") == "fy_minus_9m_mixed"
 
@@ -138,7 +137,7 @@ def test_a_year_given_in_other_rounding_is_not_restated():
     cash = (1_200_000, 2_300_000, 3_400_000, 4_512_000)
     plain_year(filer, 2020, cash=cash)
     recast(filer, year=11_400_000)
-    assert method(filer.ledger().quarters, ITEM, "2020-12-31") == "fy_minus_9m"
+    assert method(filer.financials().quarters, ITEM, "2020-12-31") == "fy_minus_9m"
 
 
 def test_dividends_per_share_add_up_without_the_noise_of_binary_fractions():
@@ -146,7 +145,7 @@ def test_dividends_per_share_add_up_without_the_noise_of_binary_fractions():
     names = plain_year(filer, 2020)
     filer.say(names[2], {"CommonStockDividendsPerShareDeclared": {ytd(2020, 3): 0.61}})
     filer.say(names[3], {"CommonStockDividendsPerShareDeclared": {ytd(2020, 4): 0.82}})
-    assert value(filer.ledger().quarters, "dividends_per_share", "2020-12-31") == 0.21
+    assert value(filer.financials().quarters, "dividends_per_share", "2020-12-31") == 0.21
 
 
 def test_dividends_of_two_share_counts_give_no_quarter():
@@ -155,7 +154,7 @@ def test_dividends_of_two_share_counts_give_no_quarter():
     # To September before a split of four for one, the year after it.
     filer.say(names[2], {"CommonStockDividendsPerShareDeclared": {ytd(2020, 3): 2.4}})
     filer.say(names[3], {"CommonStockDividendsPerShareDeclared": {ytd(2020, 4): 0.8}})
-    assert value(filer.ledger().quarters, "dividends_per_share", "2020-12-31") is None
+    assert value(filer.financials().quarters, "dividends_per_share", "2020-12-31") is None
 
 
 def test_diluted_shares_of_a_quarter_with_a_loss_are_the_basic_ones():
@@ -166,7 +165,7 @@ def test_diluted_shares_of_a_quarter_with_a_loss_are_the_basic_ones():
     )
     filer.say(names[2], {basic: {ytd(2020, 3): 1000}, diluted: {ytd(2020, 3): 1100}})
     filer.say(names[3], {basic: {ytd(2020, 4): 1000}, diluted: {ytd(2020, 4): 1050}})
-    quarters = filer.ledger().quarters
+    quarters = filer.financials().quarters
     assert value(quarters, "weighted_average_shares_basic", "2020-12-31") == 1000
     assert value(quarters, "weighted_average_shares_diluted", "2020-12-31") == 1000
     assert value(quarters, "earnings_per_share_diluted", "2020-12-31") == pytest.approx(-0.04)

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from almanac.catalog import companies
 from almanac.catalog import measures as catalogue
-from almanac.catalog.load import CatalogError
+from almanac.catalog.records import CatalogError
+from almanac.derived.companies.ratio_inputs import STATUTORY_TAX, RatioInputs, parsed
 from almanac.derived.companies.ratios import RATIOS, measures
 from almanac.derived.companies.scores import SCORES
-from almanac.derived.companies.view import STATUTORY_TAX, View, parsed
 from almanac.domain.observations import DAY, FINAL, UNKNOWN
 from almanac.domain.periods import Frequency
 
-from .accounts import annual, day, instants, ledger, quarters_of, series
+from .invented_financials import annual, day, financials, instants, quarters_of, series
 from .reported import APPLE_BALANCES, APPLE_FLOWS, apple
 
 FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -255,7 +255,7 @@ def test_quarters_before_a_year_over_year_split():
     shares, eps = "weighted_average_shares_diluted", "earnings_per_share_diluted"
 
     def growth(counts):
-        book = ledger(
+        book = financials(
             quarters={
                 "net_income": series("net_income", grid, [10] * 8),
                 eps: series(eps, grid, [1000 / n for n in counts]),
@@ -283,7 +283,7 @@ def test_flows_of_one_ratio_cover_the_same_days():
 
 def test_without_twelve_months_of_any_flow_there_are_no_ratios():
     grid = quarters_of([2023])
-    book = ledger(
+    book = financials(
         quarters={"revenue": series("revenue", grid, [None, 1, 1, 1])},
         balances={
             "current_assets": instants("current_assets", ["2023-12-31"], [4]),
@@ -314,7 +314,7 @@ def test_lineage_release_and_flags_are_those_of_the_amounts_used():
             made |= series(item, [span], [10], **mark)
         return made
 
-    book = ledger(
+    book = financials(
         quarters={"revenue": cells("Revenues:Q"), "net_income": cells("NetIncomeLoss:Q")},
         balances={"total_assets": instants("Assets:Q", TWO, [50, 150])},
     )
@@ -334,7 +334,7 @@ def test_lineage_release_and_flags_are_those_of_the_amounts_used():
 
 def test_what_rests_on_disputed_twelve_months_says_so():
     grid = quarters_of([2023])
-    book = ledger(
+    book = financials(
         quarters={"revenue": series("revenue", grid, [11, 10, 10, 10])},
         years={
             "revenue": series("revenue", [(grid[0][0], grid[-1][1])], [60]),
@@ -350,7 +350,7 @@ def test_half_years():
     ends = ["2022-06-30", "2022-12-31", "2023-06-30", "2023-12-31"]
     starts = ["2022-01-01", "2022-07-01", "2023-01-01", "2023-07-01"]
     spans = [(day(s), day(e)) for s, e in zip(starts, ends, strict=True)]
-    book = ledger(halves={"revenue": series("revenue", spans, [10, 20, 15, 30])})
+    book = financials(halves={"revenue": series("revenue", spans, [10, 20, 15, 30])})
     assert values(book, "2023-12-31", S)["revenue_growth_yoy"] == 0.5
     assert "revenue_growth_yoy" not in values(book, "2023-06-30", S)
 
@@ -447,4 +447,4 @@ def test_a_contradiction_in_the_catalogue_is_named(part, message):
 @pytest.mark.parametrize("name", ["", "Revenue", "revenue_ttm?", "revenue_4y_ago", "revenue ttm"])
 def test_names_of_inputs_are_checked(name):
     with pytest.raises(ValueError, match="is no input"):
-        View(changed(), day(TWO[-1]), A).read(name)
+        RatioInputs(changed(), day(TWO[-1]), A).read(name)

@@ -1,15 +1,16 @@
 """Scores against cases computed by hand from two companies' reports, and what a missing figure does to them."""
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from almanac.derived.companies.ratio_inputs import RatioInputs, parsed
 from almanac.derived.companies.ratios import detail, measures
 from almanac.derived.companies.scores import ALTMAN, BENEISH, PIOTROSKI
-from almanac.derived.companies.view import View, parsed
 from almanac.domain.periods import Frequency
 
-from .accounts import annual, day, instants, ledger, quarters_of, series
+from .invented_financials import annual, day, financials, instants, quarters_of, series
 from .reported import APPLE_BALANCES, APPLE_ENDS, APPLE_FLOWS, NIKE_ENDS, apple, nike
 
 FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -43,14 +44,19 @@ NIKE_F = {
 }
 
 
+def wire(*asked):
+    """The detail of all scores as JSON objects."""
+    return msgspec.to_builtins(detail(*asked))
+
+
 @pytest.mark.parametrize(
     ("book", "end", "expected", "points"),
     [(apple(), "2024-09-28", APPLE_F, 7.0), (nike(), "2023-05-31", NIKE_F, 6.0)],
     ids=["apple", "nike"],
 )
 def test_piotroski(book, end, expected, points):
-    found = PIOTROSKI.over(View(book, day(end), A))
-    assert {o.name: (o.value, o.passed) for o in found.outcomes} == {
+    found = PIOTROSKI.over(RatioInputs(book, day(end), A))
+    assert {o.name: (o.value, o.passed) for o in found.tests} == {
         name: (pytest.approx(value, abs=2e-6), passed) for name, (value, passed) in expected.items()
     }
     assert (found.value, found.present) == (points, 9)
@@ -59,8 +65,8 @@ def test_piotroski(book, end, expected, points):
 
 def test_altman():
     """Apple 2024: 6.56·−0.064127 + 3.26·−0.052480 + 6.72·0.337597 + 1.05·0.184885."""
-    found = ALTMAN.over(View(apple(), LAST, A))
-    assert [o.value for o in found.outcomes] == pytest.approx([-0.064127, -0.052480, 0.337597, 0.184885], abs=1e-6)
+    found = ALTMAN.over(RatioInputs(apple(), LAST, A))
+    assert [o.value for o in found.tests] == pytest.approx([-0.064127, -0.052480, 0.337597, 0.184885], abs=1e-6)
     assert found.value == pytest.approx(1.871023, abs=1e-6)
     assert found.verdict == "grey"
     assert measures(apple(), LAST, A)["altman_z2"].value == found.value
@@ -84,7 +90,7 @@ def test_zones_of_altman(income, verdict):
         },
         first_day="2023-01-01",
     )
-    found = ALTMAN.over(View(book, day("2023-12-31"), A))
+    found = ALTMAN.over(RatioInputs(book, day("2023-12-31"), A))
     assert (found.value, found.verdict) == (pytest.approx(6.72 * income / 1_000), verdict)
 
 
@@ -119,9 +125,9 @@ BENEISH_NAMES = [
     ids=["apple", "nike"],
 )
 def test_beneish(book, end, indices, m):
-    found = BENEISH.over(View(book, day(end), A))
-    assert [o.name for o in found.outcomes] == BENEISH_NAMES
-    assert [o.value for o in found.outcomes] == pytest.approx(indices, abs=1e-6)
+    found = BENEISH.over(RatioInputs(book, day(end), A))
+    assert [o.name for o in found.tests] == BENEISH_NAMES
+    assert [o.value for o in found.tests] == pytest.approx(indices, abs=1e-6)
     assert (found.value, found.verdict) == (pytest.approx(m, abs=2e-6), "unlikely_manipulation")
     assert measures(book, day(end), A)["beneish_m"].value == found.value
 
@@ -148,15 +154,15 @@ def test_a_company_that_doubles_sales_on_credit_is_suspicious():
         },
         first_day="2022-01-01",
     )
-    found = BENEISH.over(View(book, day("2023-12-31"), A))
-    assert [o.value for o in found.outcomes] == pytest.approx([2, 1, 1, 2, 1, 1, 0.25, 1])
+    found = BENEISH.over(RatioInputs(book, day("2023-12-31"), A))
+    assert [o.value for o in found.tests] == pytest.approx([2, 1, 1, 2, 1, 1, 0.25, 1])
     expected = -4.84 + 0.920 * 2 + 0.528 + 0.404 + 0.892 * 2 + 0.115 - 0.172 + 4.679 * 0.25 - 0.327
     assert found.value == pytest.approx(expected)
     assert (found.value > -1.78, found.verdict) == (True, "possible_manipulation")
 
 
 def without(book, item, end):
-    """The ledger without one figure."""
+    """The financials without one figure."""
     cells = {name: dict(amounts) for name, amounts in (*book.years.items(), *book.balances.items())}
     del cells[item][day(end)]
     return book._replace(
@@ -177,7 +183,7 @@ def test_a_score_lacking_one_figure_has_no_value(score):
     assert len(figures) == len(score.inputs)
     for item, end in figures:
         book = without(apple(), item, end)
-        found = score.over(View(book, LAST, A))
+        found = score.over(RatioInputs(book, LAST, A))
         assert found.value is None, item
         assert found.verdict is None
         assert found.present < len(score.tests), item
@@ -185,7 +191,7 @@ def test_a_score_lacking_one_figure_has_no_value(score):
 
 
 def test_the_detail_shows_the_part_that_is_there():
-    told = detail(without(apple(), "long_term_debt", "2023-09-30"), LAST, A)["piotroski_f"]
+    told = wire(without(apple(), "long_term_debt", "2023-09-30"), LAST, A)["piotroski_f"]
     assert (told["value"], told["present"], told["of"], told["passed"]) == (None, 8, 9, 6)
     (test,) = [test for test in told["tests"] if test["name"] == "leverage_falling"]
     assert (test["value"], test["passed"]) == (None, None)
@@ -199,7 +205,7 @@ def test_the_detail_shows_the_part_that_is_there():
 
 
 def test_detail_of_all_scores():
-    told = detail(apple(), LAST, A)
+    told = wire(apple(), LAST, A)
     assert list(told) == ["piotroski_f", "altman_z2", "beneish_m", "accruals_ratio", "return_on_invested_capital"]
     assert [told[slug]["value"] for slug in told] == pytest.approx(
         [7, 1.871023, -2.727274, -0.068337, 0.890410], abs=1e-6
@@ -228,14 +234,14 @@ def test_detail_of_all_scores():
 
 
 def test_nike_states_no_operating_income_so_it_has_no_altman():
-    told = detail(nike(), day(NIKE_ENDS[-1]), A)
+    told = wire(nike(), day(NIKE_ENDS[-1]), A)
     assert (told["altman_z2"]["value"], told["altman_z2"]["present"], told["altman_z2"]["verdict"]) == (None, 2, None)
     assert told["return_on_invested_capital"]["value"] is None
 
 
 @pytest.mark.parametrize("template", ["bank", "insurer", "reit", "fund"])
 def test_scores_say_nothing_about_financial_companies(template):
-    told = detail(apple(template=template), LAST, A)
+    told = wire(apple(template=template), LAST, A)
     assert set(told) == ({"accruals_ratio"} if template == "reit" else set())
 
 
@@ -245,7 +251,7 @@ def passed(**items):
         place = book.years if item in book.years else book.balances
         for end, value in zip(APPLE_ENDS[-2:], pair, strict=True):
             place[item][day(end)] = place[item][day(end)]._replace(value=float(value))
-    return {o.name: o.passed for o in PIOTROSKI.over(View(book, LAST, A)).outcomes}
+    return {o.name: o.passed for o in PIOTROSKI.over(RatioInputs(book, LAST, A)).tests}
 
 
 def test_a_company_without_debt_in_both_years_fails_the_leverage_test():
@@ -291,12 +297,12 @@ def test_quarterly_filers_are_scored_on_twelve_months_each_against_the_year_befo
         "current_assets": rising(200, 1),
         "current_liabilities": [100] * 12,
     }
-    book = ledger(
+    book = financials(
         quarters={item: series(item, grid, values) for item, values in flows.items()},
         balances={item: instants(item, ends, values) for item, values in stocks.items()},
     )
     end = day("2023-09-30")
-    found = {o.name: o for o in PIOTROSKI.over(View(book, end, Q)).outcomes}
+    found = {o.name: o for o in PIOTROSKI.over(RatioInputs(book, end, Q)).tests}
     # Quarters 8 to 11 of the twelve: 17+18+19+20 = 74 of income against 13+14+15+16 = 58.
     assert found["return_on_assets_rising"].inputs == {
         "net_income_ttm": 74,
@@ -324,7 +330,7 @@ def test_the_score_served_is_that_of_its_detail(data):
     balances = {item: data.draw(figures) for item in APPLE_BALANCES}
     book = annual(APPLE_ENDS, flows, balances, first_day="2020-09-27")
     served = measures(book, LAST, A)
-    for slug, told in detail(book, LAST, A).items():
+    for slug, told in wire(book, LAST, A).items():
         assert (served[slug].value if slug in served else None) == told["value"]
         assert told["present"] == sum(test["value"] is not None for test in told["tests"])
         missing = [None in test["inputs"].values() for test in told["tests"]]

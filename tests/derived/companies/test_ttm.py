@@ -1,14 +1,14 @@
-"""Twelve months of items: which periods they are made of, and where there is no honest answer. All figures invented."""
+"""TrailingTwelveMonths months of items: which periods they are made of, and where there is no honest answer. All figures invented."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from almanac.derived.companies.ratios import measures
-from almanac.derived.companies.ttm import LONGEST, REACH_DAYS, SHORTEST, one_basis, periods, twelve
+from almanac.derived.companies.ttm import LONGEST, REACH_DAYS, SHORTEST, one_basis, periods, trailing_twelve_months
 from almanac.domain.periods import Frequency
 
-from .accounts import amount, day, instants, ledger, quarters_of, series, spans, years_of
+from .invented_financials import amount, day, financials, instants, quarters_of, series, spans, years_of
 
 FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -21,14 +21,14 @@ YEARS = years_of([2021, 2022])
 
 def book(values, years=(None, None), item=ITEM, **more):
     """Two calendar years: eight quarters and two years of one item."""
-    return ledger(
+    return financials(
         quarters={item: series(item, GRID, values), **more.get("quarters", {})},
         years={item: series(item, YEARS, years), **more.get("years", {})},
     )
 
 
 def made(book_, end, item=ITEM, frequency=Q, floor=0):
-    return twelve(book_, item, day(end), frequency, floor)
+    return trailing_twelve_months(book_, item, day(end), frequency, floor)
 
 
 def test_four_contiguous_quarters_are_summed():
@@ -98,12 +98,14 @@ def test_quarters_with_a_gap_or_an_overlap_of_one_day_are_not_summed():
         cells = series(ITEM, GRID[:4], [1, 2, 3, 4])
         third = cells[GRID[2][1]]
         cells[GRID[2][1]] = third._replace(start=third.start + shift)
-        assert made(ledger(quarters={ITEM: cells}), "2021-12-31") is None
+        assert made(financials(quarters={ITEM: cells}), "2021-12-31") is None
 
 
 def test_years_of_52_and_53_weeks_are_twelve_months():
     over = spans(["2022-12-31", "2023-04-01", "2023-07-01", "2023-09-30"], "2022-09-25")
-    found = twelve(ledger(quarters={ITEM: series(ITEM, over, [1, 2, 3, 4])}), ITEM, day("2023-09-30"), Q, 0)
+    found = trailing_twelve_months(
+        financials(quarters={ITEM: series(ITEM, over, [1, 2, 3, 4])}), ITEM, day("2023-09-30"), Q, 0
+    )
     assert (found.value, found.end - found.start + 1) == (10, 371)
 
 
@@ -113,10 +115,10 @@ def test_a_year_of_ten_or_thirteen_months_is_not_twelve(days, there):
     start = end - days + 1
     cut = [start, start + 90, start + 180, start + 270, end + 1]
     over = [(cut[i], cut[i + 1] - 1) for i in range(4)]
-    short = ledger(years={ITEM: {end: amount(7, start, end)}}, quarters={ITEM: series(ITEM, over, [1, 2, 3, 4])})
-    assert (twelve(short, ITEM, end, Q, 0) is not None) == there
-    assert (twelve(short, ITEM, end, A, 0) is not None) == there
-    assert (twelve(short._replace(years={}), ITEM, end, Q, 0) is not None) == there
+    short = financials(years={ITEM: {end: amount(7, start, end)}}, quarters={ITEM: series(ITEM, over, [1, 2, 3, 4])})
+    assert (trailing_twelve_months(short, ITEM, end, Q, 0) is not None) == there
+    assert (trailing_twelve_months(short, ITEM, end, A, 0) is not None) == there
+    assert (trailing_twelve_months(short._replace(years={}), ITEM, end, Q, 0) is not None) == there
 
 
 def test_annual_filers_have_their_fiscal_years():
@@ -128,7 +130,7 @@ def test_annual_filers_have_their_fiscal_years():
 
 def test_half_year_filers_have_two_halves():
     over = spans(["2021-06-30", "2021-12-31", "2022-06-30"], "2021-01-01")
-    halves = ledger(halves={ITEM: series(ITEM, over, [3, 7, 4])}, years={ITEM: series(ITEM, YEARS, [10, None])})
+    halves = financials(halves={ITEM: series(ITEM, over, [3, 7, 4])}, years={ITEM: series(ITEM, YEARS, [10, None])})
     assert periods(halves) == (S, (day("2021-06-30"), day("2021-12-31"), day("2022-06-30")))
     found = made(halves, "2022-06-30", frequency=S)
     assert (found.value, found.method, found.start) == (11, "sum_of_halves", day("2021-07-01"))
@@ -145,8 +147,8 @@ def test_the_frequency_is_that_of_the_reports():
     assert periods(book([1] * 8, (4, 4))) == (Q, tuple(end for _, end in GRID))
     early = book([None] * 4 + [1] * 4, (4, 4))._replace(quarter_ends=tuple(end for _, end in GRID[4:]))
     assert periods(early) == (Q, (day("2021-12-31"), *(end for _, end in GRID[4:])))
-    assert periods(ledger(years={ITEM: series(ITEM, YEARS, [1, 2])})) == (A, (day("2021-12-31"), day("2022-12-31")))
-    assert periods(ledger()) == (A, ())
+    assert periods(financials(years={ITEM: series(ITEM, YEARS, [1, 2])})) == (A, (day("2021-12-31"), day("2022-12-31")))
+    assert periods(financials()) == (A, ())
 
 
 def test_average_shares_are_a_mean():
@@ -242,12 +244,12 @@ def test_both_ways_give_the_same_wherever_both_can_be_gone(values, quarter):
     """Sum of four quarters = year + year to date − year to date a year before, to the last unit."""
     both = book(values, (sum(values[:4]), sum(values[4:])))
     end = GRID[4 + quarter][1]
-    found = twelve(both, ITEM, end, Q, 0)
+    found = trailing_twelve_months(both, ITEM, end, Q, 0)
     assert found.value == sum(values[quarter + 1 : quarter + 5])
     assert found.method == ("fiscal_year" if quarter == 3 else "sum_of_quarters")
     if quarter < 3:
         kept = {e: a for e, a in both.quarters[ITEM].items() if not GRID[quarter][1] < e <= GRID[3][1]}
-        moved = twelve(both._replace(quarters={ITEM: kept}), ITEM, end, Q, 0)
+        moved = trailing_twelve_months(both._replace(quarters={ITEM: kept}), ITEM, end, Q, 0)
         assert (moved.value, moved.method, moved.start) == (found.value, "year_to_date", found.start)
 
 
@@ -265,7 +267,7 @@ def long_ledgers(draw):
     years = {item: series(item, LONG_YEARS, draw(st.lists(cell, min_size=10, max_size=10))) for item in FLOWS}
     ends = [f"{y}-{t}" for y in range(2014, 2024) for t in ("03-31", "06-30", "09-30", "12-31")]
     balances = {item: instants(item, ends, draw(st.lists(cell, min_size=40, max_size=40))) for item in STOCKS}
-    return ledger(quarters=quarters, years=years, balances=balances)
+    return financials(quarters=quarters, years=years, balances=balances)
 
 
 def within(cells, first, last):
@@ -290,5 +292,7 @@ def test_measures_look_no_further_back_than_they_say_and_never_ahead(book_, plac
 def test_sixteen_quarters_are_within_reach():
     """Growth over three years at the end of sixteen quarters, of a company that never had a shorter year than 53 weeks."""
     over = [(i * 92, i * 92 + 91) for i in range(16)]
-    found = measures(ledger(quarters={"revenue": series("revenue", over, [1] * 4 + [2] * 8 + [8] * 4)}), over[-1][1], Q)
+    found = measures(
+        financials(quarters={"revenue": series("revenue", over, [1] * 4 + [2] * 8 + [8] * 4)}), over[-1][1], Q
+    )
     assert found["revenue_cagr_3y"].value == pytest.approx(32 ** (1 / 3) / 4 ** (1 / 3) - 1)

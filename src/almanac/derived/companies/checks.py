@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from almanac.derived.companies.ledger import Amount
+import msgspec
+
+from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.quarters import MIXED, granularity
 
 PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not_applicable"
@@ -22,32 +24,29 @@ _SCALE = 1_000
 _SHARE_OF_INCOME = 0.03
 
 
-class Check(NamedTuple):
+class QualityCheck(msgspec.Struct, frozen=True):
     """One check of one statement. `detail` says what failed, in words with the numbers."""
 
     name: str
     status: str
     detail: str | None = None
 
-    def plain(self) -> dict[str, str | None]:
-        return {"name": self.name, "status": self.status, "detail": self.detail}
-
 
 #: Amount of an item, None where there is none.
-Get = Callable[[str], Amount | None]
+AmountOf = Callable[[str], Amount | None]
 
 
-class Around(NamedTuple):
+class CheckedPeriod(NamedTuple):
     """One period and what its checks look at beside it."""
 
-    get: Get
+    get: AmountOf
     #: The same statement of the period before.
-    before: Get
+    before: AmountOf
     #: Balances at the end, and on the day before the period began.
-    closing: Get
-    opening: Get
+    closing: AmountOf
+    opening: AmountOf
     #: Quarters that fill a year, in any order; empty where the period is no year or they are not all there.
-    quarters: Sequence[Get]
+    quarters: Sequence[AmountOf]
     #: Items that add up and are on the statement.
     additive: Sequence[str]
     keys: Sequence[str]
@@ -55,7 +54,7 @@ class Around(NamedTuple):
     contradicted: Callable[[Amount], bool] | None
 
 
-def verdict(checks: Iterable[Check]) -> str:
+def verdict(checks: Iterable[QualityCheck]) -> str:
     """ok, warning or failed."""
     failed = [check.name for check in checks if check.status == FAILED]
     if not failed:
@@ -63,26 +62,26 @@ def verdict(checks: Iterable[Check]) -> str:
     return "failed" if GRAVE.intersection(failed) else "warning"
 
 
-def of_income(around: Around) -> list[Check]:
+def of_income(period: CheckedPeriod) -> list[QualityCheck]:
     return [
-        _gross_profit(around.get),
-        _earnings_per_share(around.get),
-        *_of_flows(around),
-        _scale(around, ("revenue", "weighted_average_shares_basic")),
-        _consistent(around),
+        _gross_profit(period.get),
+        _earnings_per_share(period.get),
+        *_of_flows(period),
+        _scale(period, ("revenue", "weighted_average_shares_basic")),
+        _consistent(period),
     ]
 
 
-def of_cash_flow(around: Around) -> list[Check]:
-    return [_adds_up(around.get), _reconciles(around), *_of_flows(around), _consistent(around)]
+def of_cash_flow(period: CheckedPeriod) -> list[QualityCheck]:
+    return [_adds_up(period.get), _reconciles(period), *_of_flows(period), _consistent(period)]
 
 
-def of_balance(around: Around) -> list[Check]:
+def of_balance(period: CheckedPeriod) -> list[QualityCheck]:
     return [
-        _identity(around.get),
-        _parts(around.get),
-        _scale(around, ("total_assets", "shares_outstanding")),
-        _consistent(around),
+        _identity(period.get),
+        _parts(period.get),
+        _scale(period, ("total_assets", "shares_outstanding")),
+        _consistent(period),
     ]
 
 
@@ -91,8 +90,8 @@ def rounding(values: Iterable[float]) -> float:
     return 0.5 * sum(min(granularity(value), 1_000_000.0) for value in values if value) + 1e-6
 
 
-def _judge(name: str, *, right: bool, detail: str) -> Check:
-    return Check(name, PASSED) if right else Check(name, FAILED, detail)
+def _judge(name: str, *, right: bool, detail: str) -> QualityCheck:
+    return QualityCheck(name, PASSED) if right else QualityCheck(name, FAILED, detail)
 
 
 def _times(ratio: float) -> str:
@@ -103,11 +102,11 @@ def _say(value: float) -> str:
     return f"{value:,.0f}" if value.is_integer() else f"{value:,.4f}"
 
 
-def _gross_profit(get: Get) -> Check:
+def _gross_profit(get: AmountOf) -> QualityCheck:
     name = "gross_profit_within_revenue"
     gross, revenue = get("gross_profit"), get("revenue")
     if gross is None or revenue is None or revenue.value < 0:
-        return Check(name, NOT_APPLICABLE)
+        return QualityCheck(name, NOT_APPLICABLE)
     return _judge(
         name,
         right=gross.value <= revenue.value,
@@ -115,7 +114,7 @@ def _gross_profit(get: Get) -> Check:
     )
 
 
-def _earnings_per_share(get: Get) -> Check:
+def _earnings_per_share(get: AmountOf) -> QualityCheck:
     name = "earnings_per_share_times_shares"
     income = get("net_income_to_common")
     for kind in ("basic", "diluted"):
@@ -123,7 +122,7 @@ def _earnings_per_share(get: Get) -> Check:
         if per_share is None or shares is None or income is None:
             continue
         if per_share.method is not None and per_share.method.startswith("approximate"):
-            return Check(name, NOT_APPLICABLE)  # it was made of these
+            return QualityCheck(name, NOT_APPLICABLE)  # it was made of these
         product = per_share.value * shares.value
         allowed = 0.006 * shares.value + _SHARE_OF_INCOME * abs(income.value)
         return _judge(
@@ -132,50 +131,50 @@ def _earnings_per_share(get: Get) -> Check:
             detail=f"{_say(per_share.value)} times {_say(shares.value)} shares is {_say(product)},"
             f" income is {_say(income.value)}",
         )
-    return Check(name, NOT_APPLICABLE)
+    return QualityCheck(name, NOT_APPLICABLE)
 
 
-def _of_flows(around: Around) -> list[Check]:
+def _of_flows(period: CheckedPeriod) -> list[QualityCheck]:
     mixed = [
         key
-        for key in around.keys
-        if (amount := around.get(key)) is not None and amount.method is not None and amount.method.endswith(MIXED)
+        for key in period.keys
+        if (amount := period.get(key)) is not None and amount.method is not None and amount.method.endswith(MIXED)
     ]
     basis = _judge(
         "one_basis",
         right=not mixed,
         detail=f"the longer period was restated and the shorter one was not: {', '.join(mixed)}",
     )
-    return [basis, _quarters(around)]
+    return [basis, _quarters(period)]
 
 
-def _quarters(around: Around) -> Check:
+def _quarters(period: CheckedPeriod) -> QualityCheck:
     name = "quarters_sum_to_year"
-    if not around.quarters:
-        return Check(name, NOT_APPLICABLE)
+    if not period.quarters:
+        return QualityCheck(name, NOT_APPLICABLE)
     off: list[str] = []
     compared = 0
-    for key in around.additive:
-        year = around.get(key)
-        parts = [amount for get in around.quarters if (amount := get(key)) is not None]
-        if year is None or len(parts) < len(around.quarters):
+    for key in period.additive:
+        year = period.get(key)
+        parts = [amount for get in period.quarters if (amount := get(key)) is not None]
+        if year is None or len(parts) < len(period.quarters):
             continue
         compared += 1
         total = sum(part.value for part in parts)
         if abs(total - year.value) > rounding([year.value, *(part.value for part in parts)]):
             off.append(f"{key} {_say(total)} for {_say(year.value)}")
     if not compared:
-        return Check(name, NOT_APPLICABLE)
+        return QualityCheck(name, NOT_APPLICABLE)
     return _judge(name, right=not off, detail="the quarters give " + "; ".join(off))
 
 
-def _adds_up(get: Get) -> Check:
+def _adds_up(get: AmountOf) -> QualityCheck:
     name = "cash_flows_add_up"
     parts = [get(f"net_cash_flow_from_{kind}") for kind in ("operations", "investing", "financing")]
     change = get("net_change_in_cash")
     there = [part.value for part in parts if part is not None]
     if change is None or len(there) < len(parts):
-        return Check(name, NOT_APPLICABLE)
+        return QualityCheck(name, NOT_APPLICABLE)
     values = [*there, *_exchange(get)]
     total = sum(values)
     allowed = rounding([*values, change.value])
@@ -187,39 +186,39 @@ def _adds_up(get: Get) -> Check:
     )
 
 
-def _exchange(get: Get) -> list[float]:
+def _exchange(get: AmountOf) -> list[float]:
     effect = get("effect_of_exchange_rate_on_cash")
     return [] if effect is None else [effect.value]
 
 
-def _reconciles(around: Around) -> Check:
+def _reconciles(period: CheckedPeriod) -> QualityCheck:
     name = "cash_reconciles"
-    change = around.get("net_change_in_cash")
+    change = period.get("net_change_in_cash")
     failed = ""
-    effect = _exchange(around.get)
+    effect = _exchange(period.get)
     for key in ("cash_of_cash_flow_statement", "cash_and_equivalents"):
-        closing, opening = around.closing(key), around.opening(key)
+        closing, opening = period.closing(key), period.opening(key)
         if change is None or closing is None or opening is None or closing.tags != opening.tags:
             continue
         moved = closing.value - opening.value
         allowed = rounding([closing.value, opening.value, change.value, *effect])
         if abs(moved - change.value) <= allowed or abs(moved - change.value - sum(effect)) <= allowed:
-            return Check(name, PASSED)
+            return QualityCheck(name, PASSED)
         if key == "cash_of_cash_flow_statement":
             failed = f"cash moved by {_say(moved)}, the statement says {_say(change.value)}"
-    return Check(name, FAILED, failed) if failed else Check(name, NOT_APPLICABLE)
+    return QualityCheck(name, FAILED, failed) if failed else QualityCheck(name, NOT_APPLICABLE)
 
 
-def _identity(get: Get) -> Check:
+def _identity(get: AmountOf) -> QualityCheck:
     name = "balance_identity"
     assets, both = get("total_assets"), get("liabilities_and_equity")
     if assets is None:
-        return Check(name, NOT_APPLICABLE)
+        return QualityCheck(name, NOT_APPLICABLE)
     if both is not None and abs(assets.value - both.value) > rounding([assets.value, both.value]):
-        return Check(name, FAILED, f"assets {_say(assets.value)}, liabilities and equity {_say(both.value)}")
+        return QualityCheck(name, FAILED, f"assets {_say(assets.value)}, liabilities and equity {_say(both.value)}")
     liabilities, equity = get("total_liabilities"), get("equity_with_minority")
     if liabilities is None or equity is None or liabilities.method == "formula":
-        return Check(name, NOT_APPLICABLE if both is None else PASSED)
+        return QualityCheck(name, NOT_APPLICABLE if both is None else PASSED)
     between = get("temporary_equity")
     values = [liabilities.value, equity.value, *([] if between is None else [between.value])]
     return _judge(
@@ -237,7 +236,7 @@ _WHOLES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _parts(get: Get) -> Check:
+def _parts(get: AmountOf) -> QualityCheck:
     name = "parts_within_whole"
     off: list[str] = []
     compared = 0
@@ -251,16 +250,16 @@ def _parts(get: Get) -> Check:
             if part.value > whole.value + rounding([part.value, whole.value]):
                 off.append(f"{key} {_say(part.value)} exceeds {whole_key} {_say(whole.value)}")
     if not compared:
-        return Check(name, NOT_APPLICABLE)
+        return QualityCheck(name, NOT_APPLICABLE)
     return _judge(name, right=not off, detail="; ".join(off))
 
 
-def _scale(around: Around, keys: Sequence[str]) -> Check:
+def _scale(period: CheckedPeriod, keys: Sequence[str]) -> QualityCheck:
     name = "scale"
     off: list[str] = []
     compared = 0
     for key in keys:
-        now, then = around.get(key), around.before(key)
+        now, then = period.get(key), period.before(key)
         if now is None or then is None or now.value <= 0 or then.value <= 0:
             continue
         compared += 1
@@ -268,15 +267,15 @@ def _scale(around: Around, keys: Sequence[str]) -> Check:
             # The other figure is not told: its own statement may be out of a reader's reach.
             off.append(f"{key} {_say(now.value)} is {_times(now.value / then.value)} the one of the period before")
     if not compared:
-        return Check(name, NOT_APPLICABLE)
+        return QualityCheck(name, NOT_APPLICABLE)
     return _judge(name, right=not off, detail="; ".join(off))
 
 
-def _consistent(around: Around) -> Check:
-    contradicted = around.contradicted
+def _consistent(period: CheckedPeriod) -> QualityCheck:
+    contradicted = period.contradicted
     if contradicted is None:
-        return Check("consistent_filing", PASSED)
-    off = [key for key in around.keys if (amount := around.get(key)) is not None and contradicted(amount)]
+        return QualityCheck("consistent_filing", PASSED)
+    off = [key for key in period.keys if (amount := period.get(key)) is not None and contradicted(amount)]
     return _judge(
         "consistent_filing",
         right=not off,

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from almanac.derived.companies.book import BUCKETS, Book, Cell, Cells, FactVintage, letter
-from almanac.derived.companies.calendar import SLACK, Grid, Span
-from almanac.derived.companies.ledger import Amount
+from almanac.derived.companies.facts import BUCKETS, FactHistory, FactVintage, HistoriesByStart, KnownFacts, letter
+from almanac.derived.companies.financials import Amount
+from almanac.derived.companies.fiscal_calendar import SLACK, FiscalPeriods, Span
 from almanac.domain.observations import DAY, UNKNOWN
 
 #: Mark of a method whose operands were not restated together.
@@ -28,46 +28,46 @@ class Operands(NamedTuple):
 
 
 class Quarters:
-    """Own periods of single tags, from a book on a calendar, as both stand."""
+    """Own periods of single tags, from the facts known so far on the calendar known so far."""
 
-    def __init__(self, book: Book, grid: Grid) -> None:
-        self.book = book
-        self.grid = grid
+    def __init__(self, known_facts: KnownFacts, fiscal_periods: FiscalPeriods) -> None:
+        self.known_facts = known_facts
+        self.fiscal_periods = fiscal_periods
 
     def instant(self, tag: str, end: int) -> Amount | None:
         """The value at the end of a day."""
-        cell = self._cells(tag, end).get(None)
-        return None if cell is None else as_amount(tag, "Q", cell.latest, None, end)
+        fact = self._facts(tag, end).get(None)
+        return None if fact is None else as_amount(tag, "Q", fact.latest, None, end)
 
     def period(self, tag: str, kind: str, span: Span, *, additive: bool) -> Amount | None:
         """The value over an own period (`kind` Q, S or A); a difference only of what adds up."""
-        cells = self._cells(tag, span.end)
-        cell = stated_in(cells, kind, span.start)
-        if cell is not None:
-            return as_amount(tag, kind, cell.latest, span.start, span.end)
+        by_start = self._facts(tag, span.end)
+        fact = stated_in(by_start, kind, span.start)
+        if fact is not None:
+            return as_amount(tag, kind, fact.latest, span.start, span.end)
         if not additive:
             return None
         if kind == "A":
             return self._sum(tag, span)
-        return self._difference(tag, kind, cells, span)
+        return self._difference(tag, kind, by_start, span)
 
-    def longer(self, tag: str, span: Span) -> tuple[int, Cell, Cell] | None:
-        """Start, longer and shorter cell of two periods from one day on whose difference is the span."""
+    def longer(self, tag: str, span: Span) -> tuple[int, FactHistory, FactHistory] | None:
+        """Start, longer and shorter fact of two periods from one day on whose difference is the span."""
         if span.previous is None:
             return None
-        before = self._cells(tag, span.previous)
-        cells = self._cells(tag, span.end)
-        for start in _starts(cells, span):
+        before = self._facts(tag, span.previous)
+        by_start = self._facts(tag, span.end)
+        for start in _starts(by_start, span):
             part = before.get(start)
             if part is not None:
-                return start, cells[start], part
+                return start, by_start[start], part
         return None
 
-    def _cells(self, tag: str, end: int) -> Cells:
-        return self.book.tags.get(tag, _NO_ENDS).get(end, _NO_CELLS)
+    def _facts(self, tag: str, end: int) -> HistoriesByStart:
+        return self.known_facts.tags.get(tag, _NO_ENDS).get(end, _NO_FACTS)
 
-    def _difference(self, tag: str, kind: str, cells: Cells, span: Span) -> Amount | None:
-        if not cells or span.previous is None:
+    def _difference(self, tag: str, kind: str, by_start: HistoriesByStart, span: Span) -> Amount | None:
+        if not by_start or span.previous is None:
             return None
         found = self.longer(tag, span)
         if found is not None:
@@ -80,11 +80,11 @@ class Quarters:
             return _less(tag, span, method, operands, (name, shorter))
         if kind != "Q":
             return None
-        for start in _starts(cells, span):
+        for start in _starts(by_start, span):
             amounts = self._chain(tag, start, span.previous)
             name = letter(start, span.end)
             if amounts is not None and name is not None:
-                return _less_quarters(tag, span, name, cells[start], amounts)
+                return _less_quarters(tag, span, name, by_start[start], amounts)
         return None
 
     def _chain(self, tag: str, start: int, end: int) -> list[Amount] | None:
@@ -92,7 +92,7 @@ class Quarters:
         found: list[Amount] = []
         last: int | None = end
         while last is not None:
-            span = self.grid.quarters.get(last)
+            span = self.fiscal_periods.quarters.get(last)
             if span is None or span.start < start:
                 return None
             amount = self.period(tag, "Q", span, additive=True)
@@ -105,24 +105,24 @@ class Quarters:
         return None
 
     def _sum(self, tag: str, span: Span) -> Amount | None:
-        if span.end not in self.grid.quarters:
+        if span.end not in self.fiscal_periods.quarters:
             return None
         amounts = self._chain(tag, span.start, span.end)
         return None if amounts is None else total(amounts, "sum_of_quarters", span.start, span.end)
 
 
-def stated_in(cells: Cells, kind: str, start: int) -> Cell | None:
-    """The cell of a period of that length that begins nearest to a day, within the slack of starts."""
+def stated_in(by_start: HistoriesByStart, kind: str, start: int) -> FactHistory | None:
+    """The fact of a period of that length that begins nearest to a day, within the slack of starts."""
     best: int | None = None
-    for candidate in cells:
+    for candidate in by_start:
         if candidate is None or abs(candidate - start) > SLACK:
             continue
         if best is None or (abs(candidate - start), candidate) < (abs(best - start), best):
             best = candidate
-    return None if best is None else cells[best]
+    return None if best is None else by_start[best]
 
 
-def together(whole: Cell, part: Cell) -> Operands:
+def together(whole: FactHistory, part: FactHistory) -> Operands:
     """
     The states to subtract: restated together, as far as can be told.
 
@@ -161,16 +161,16 @@ def tidy(value: float) -> float:
     return value if value.is_integer() else round(value, 8)
 
 
-_NO_CELLS: Cells = {}
-_NO_ENDS: dict[int, Cells] = {}
+_NO_FACTS: HistoriesByStart = {}
+_NO_ENDS: dict[int, HistoriesByStart] = {}
 
 
-def _starts(cells: Cells, span: Span) -> list[int]:
+def _starts(by_start: HistoriesByStart, span: Span) -> list[int]:
     """Starts of periods that end with the span and began before it, the longest last but for whole years first."""
     low, high = BUCKETS["A"]
     starts = [
         start
-        for start in cells
+        for start in by_start
         if start is not None and start < span.start - SLACK and letter(start, span.end) is not None
     ]
     if len(starts) < 2:
@@ -194,7 +194,7 @@ def as_amount(tag: str, kind: str, state: FactVintage, start: int | None, end: i
         state.released,
         state.ingested,
         state.flags & (UNKNOWN | DAY),
-        () if state.place is None else (state.place,),
+        () if state.raw_cell is None else (state.raw_cell,),
     )
 
 
@@ -209,11 +209,11 @@ def _less(tag: str, span: Span, method: str, operands: Operands, names: tuple[st
         None if a.released is None or b.released is None else max(a.released, b.released),
         max(a.ingested, b.ingested),
         (a.flags | b.flags) & (UNKNOWN | DAY),
-        () if a.place is None or b.place is None else (a.place, b.place),
+        () if a.raw_cell is None or b.raw_cell is None else (a.raw_cell, b.raw_cell),
     )
 
 
-def _less_quarters(tag: str, span: Span, name: str, whole: Cell, quarters: list[Amount]) -> Amount:
+def _less_quarters(tag: str, span: Span, name: str, whole: FactHistory, quarters: list[Amount]) -> Amount:
     parts = total(quarters, "", span.start, span.end)
     state = whole.latest
     released = None if parts.released is None or state.released is None else max(parts.released, state.released)
@@ -228,7 +228,7 @@ def _less_quarters(tag: str, span: Span, name: str, whole: Cell, quarters: list[
         released,
         max(parts.ingested, state.ingested),
         parts.flags | state.flags & (UNKNOWN | DAY),
-        parts.places if state.place is None else (state.place, *parts.places),
+        parts.raw_cells if state.raw_cell is None else (state.raw_cell, *parts.raw_cells),
     )
 
 
@@ -250,7 +250,7 @@ def total(amounts: list[Amount], method: str, start: int | None, end: int, signs
         released,
         max(amount.ingested for amount in amounts),
         _flags(amounts),
-        tuple(place for amount in amounts for place in amount.places),
+        tuple(place for amount in amounts for place in amount.raw_cells),
     )
 
 

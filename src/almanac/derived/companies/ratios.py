@@ -1,5 +1,5 @@
 """
-All that is computed from a ledger at one period end: twelve months of each flow, ratios, scores.
+All that is computed from the financials of a company at one period end: twelve months of each flow, ratios, scores.
 
 Ratios are fractions: 0.25 is 25 %. A denominator or a base of growth that is not positive gives no value, nor does an
 input the company does not state. Balances that flows are set against are means of now and a year ago.
@@ -10,20 +10,30 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from almanac.catalog import measures as catalogue
-from almanac.derived.companies.ledger import Amount, Ledger
-from almanac.derived.companies.scores import SCORES, Check, Figure, Score, computed, figure, mean, over
+from almanac.derived.companies.financials import Amount, CompanyFinancials
+from almanac.derived.companies.ratio_inputs import STATUTORY_TAX, RatioInputs
+from almanac.derived.companies.scores import (
+    SCORES,
+    Figure,
+    Score,
+    ScoreBreakdown,
+    ScoreCriterion,
+    computed,
+    figure,
+    mean,
+    over,
+)
 from almanac.derived.companies.ttm import REACH_DAYS, periods
-from almanac.derived.companies.view import STATUTORY_TAX, View
 from almanac.domain.observations import DAY, UNKNOWN
 from almanac.domain.periods import Frequency
 
-__all__ = ["REACH_DAYS", "Measure", "Ratio", "detail", "measures", "periods"]
+__all__ = ["REACH_DAYS", "MeasureValue", "Ratio", "detail", "measures", "periods"]
 
 
-class Measure(NamedTuple):
+class MeasureValue(NamedTuple):
     """
     A figure for twelve months. `start`, `end`: ordinal days; `parts`: the amounts it was computed from.
 
@@ -34,7 +44,7 @@ class Measure(NamedTuple):
     start: int
     end: int
     parts: tuple[Amount, ...]
-    #: How the twelve months were had (`ttm.Twelve.method`); of a ratio or score `ttm_mismatch` or None.
+    #: How the twelve months were had (`ttm.TrailingTwelveMonths.method`); of a ratio or score `ttm_mismatch` or None.
     method: str | None = None
 
     @property
@@ -62,14 +72,14 @@ class Measure(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """Input names (see `view`) and the formula over them; ZeroDivisionError: no value."""
+    """Names of inputs (see `ratio_inputs`) and the formula over them; ZeroDivisionError: no value."""
 
     inputs: tuple[str, ...]
     formula: Callable[..., float]
 
-    def value(self, view: View) -> Figure | None:
-        """The ratio at the view's end, or None."""
-        readings = view.all(self.inputs)
+    def value(self, inputs: RatioInputs) -> Figure | None:
+        """The ratio at the end that the inputs are of, or None."""
+        readings = inputs.all(self.inputs)
         value = None if readings is None else computed(self.formula, [reading.value for reading in readings])
         return None if readings is None or value is None else figure(value, readings)
 
@@ -163,7 +173,7 @@ RATIOS: Final[dict[str, Ratio]] = {
 _TTM: Final = tuple((measure.key, measure.item) for measure in catalogue.of_kind("ttm"))
 
 
-def measures(ledger: Ledger, end: int, frequency: Frequency) -> dict[str, Measure]:
+def measures(financials: CompanyFinancials, end: int, frequency: Frequency) -> dict[str, MeasureValue]:
     """
     Everything that can be computed for the twelve months ending on a day (an ordinal), by slug.
 
@@ -171,38 +181,38 @@ def measures(ledger: Ledger, end: int, frequency: Frequency) -> dict[str, Measur
     what ends on that day and up to REACH_DAYS before it. Ratios and scores have the period of the income statement's
     twelve months; where there are none, there are no ratios either. Raises ValueError for another frequency.
     """
-    view = View(ledger, end, frequency)
-    found: dict[str, Measure] = {}
+    inputs = RatioInputs(financials, end, frequency)
+    found: dict[str, MeasureValue] = {}
     for slug, item in _TTM:
-        twelve = view.twelve(item, end)
+        twelve = inputs.trailing_twelve_months(item, end)
         if twelve is not None:
-            found[slug] = Measure(twelve.value, twelve.start, end, twelve.parts + twelve.basis, twelve.method)
-    start = view.start()
+            found[slug] = MeasureValue(twelve.value, twelve.start, end, twelve.parts + twelve.basis, twelve.method)
+    start = inputs.start()
     if start is None:
         return found
-    for slug in _applicable(ledger.template):
-        made = RATIOS[slug].value(view) if slug in RATIOS else SCORES[slug].value(view)
+    for slug in _applicable(financials.template):
+        made = RATIOS[slug].value(inputs) if slug in RATIOS else SCORES[slug].value(inputs)
         if made is not None:
-            found[slug] = Measure(made.value, start, end, made.parts, "ttm_mismatch" if made.mismatch else None)
+            found[slug] = MeasureValue(made.value, start, end, made.parts, "ttm_mismatch" if made.mismatch else None)
     return found
 
 
 #: Ratios that are told with the scores, as scores of one test.
 _TOLD: Final = {
-    slug: Score((Check(slug, RATIOS[slug].inputs, RATIOS[slug].formula),), lambda _, values: values[0])
+    slug: Score((ScoreCriterion(slug, RATIOS[slug].inputs, RATIOS[slug].formula),), lambda _, values: values[0])
     for slug in ("accruals_ratio", "return_on_invested_capital")
 }
 
 
-def detail(ledger: Ledger, end: int, frequency: Frequency) -> dict[str, Any]:
+def detail(financials: CompanyFinancials, end: int, frequency: Frequency) -> dict[str, ScoreBreakdown]:
     """
-    Each score, the accruals ratio and the return on invested capital with tests, inputs and values, as JSON objects.
+    Each score, the accruals ratio and the return on invested capital with tests, inputs and values, by slug.
 
-    Keys as in `ScoreDetail.plain`. A score that says nothing about this kind of company is left out.
+    A score that says nothing about this kind of company is left out.
     """
-    view = View(ledger, end, frequency)
-    applicable = _applicable(ledger.template)
-    return {slug: score.over(view).plain() for slug, score in {**SCORES, **_TOLD}.items() if slug in applicable}
+    inputs = RatioInputs(financials, end, frequency)
+    applicable = _applicable(financials.template)
+    return {slug: score.over(inputs) for slug, score in {**SCORES, **_TOLD}.items() if slug in applicable}
 
 
 @functools.cache

@@ -18,11 +18,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from almanac.derived.companies.ledger import Amount
-from almanac.derived.companies.view import Reading, View
+import msgspec
+
+from almanac.derived.companies.financials import Amount
+from almanac.derived.companies.ratio_inputs import InputValue, RatioInputs
 
 
-class Check(NamedTuple):
+class ScoreCriterion(NamedTuple):
     """One test of a score: input names, the formula over them (ZeroDivisionError: no value), and what passes (None: nothing does)."""
 
     name: str
@@ -31,7 +33,7 @@ class Check(NamedTuple):
     passes: Callable[[float], bool] | None = None
 
 
-class Outcome(NamedTuple):
+class CriterionResult(msgspec.Struct, frozen=True):
     """A test's inputs by name (None: missing), its value and whether it is passed (None: cannot be told, or not asked)."""
 
     name: str
@@ -40,35 +42,25 @@ class Outcome(NamedTuple):
     passed: bool | None
 
 
-class ScoreDetail(NamedTuple):
+class ScoreBreakdown(msgspec.Struct, frozen=True):
     """
-    A score with its parts. `value` None unless all parts have one; `present` counts those that have.
+    A score with its `tests`. `value` None unless all of them have one; `present` counts those that have, `of` all.
 
-    `verdict` is the paper's word for the value, None where it has none.
+    `verdict` is the paper's word for the value, None where it has none; `passed` counts tests, None where none can be.
     """
 
     value: float | None
-    present: int
-    outcomes: tuple[Outcome, ...]
     verdict: str | None
-
-    def plain(self) -> dict[str, Any]:
-        """As a JSON object: value, verdict, present, of, passed (how many tests, None where none can be) and tests."""
-        judged = [outcome.passed for outcome in self.outcomes if outcome.passed is not None]
-        return {
-            "value": self.value,
-            "verdict": self.verdict,
-            "present": self.present,
-            "of": len(self.outcomes),
-            "passed": sum(judged) if judged else None,
-            "tests": [outcome._asdict() for outcome in self.outcomes],
-        }
+    present: int
+    of: int
+    passed: int | None
+    tests: list[CriterionResult]
 
 
 class Score(NamedTuple):
     """A score: its tests, how what they passed and their values make it (in the tests' order), and what a value is called."""
 
-    tests: tuple[Check, ...]
+    tests: tuple[ScoreCriterion, ...]
     total: Callable[[list[bool | None], list[float]], float]
     verdict: Callable[[float], str] | None = None
 
@@ -77,11 +69,11 @@ class Score(NamedTuple):
         """Names of all inputs, each once."""
         return tuple(dict.fromkeys(name for test in self.tests for name in test.inputs))
 
-    def value(self, view: View) -> Figure | None:
-        """The score at the view's end, None unless every test has a value; as `over`, without the detail."""
+    def value(self, inputs: RatioInputs) -> Figure | None:
+        """The score at the end that the inputs are of, None unless every test has a value; as `over`, without the detail."""
         values, passed, readings = [], [], []
         for test in self.tests:
-            found = view.all(test.inputs)
+            found = inputs.all(test.inputs)
             value = None if found is None else computed(test.formula, [reading.value for reading in found])
             if found is None or value is None:
                 return None
@@ -91,11 +83,11 @@ class Score(NamedTuple):
         total = computed(self.total, [passed, values])
         return None if total is None else figure(total, readings)
 
-    def over(self, view: View) -> ScoreDetail:
-        """The score at the view's end with all its tests."""
-        outcomes: list[Outcome] = []
+    def over(self, inputs: RatioInputs) -> ScoreBreakdown:
+        """The score at the end that the inputs are of, with all its tests."""
+        results: list[CriterionResult] = []
         for test in self.tests:
-            readings = [view.read(name) for name in test.inputs]
+            readings = [inputs.read(name) for name in test.inputs]
             found = [reading for reading in readings if reading is not None]
             whole = len(found) == len(readings)
             value = computed(test.formula, [reading.value for reading in found]) if whole else None
@@ -104,13 +96,14 @@ class Score(NamedTuple):
                 for name, reading in zip(test.inputs, readings, strict=True)
             }
             passed = None if value is None or test.passes is None else test.passes(value)
-            outcomes.append(Outcome(test.name, shown, value, passed))
-        values = [outcome.value for outcome in outcomes if outcome.value is not None]
+            results.append(CriterionResult(test.name, shown, value, passed))
+        values = [result.value for result in results if result.value is not None]
         total = None
-        if len(values) == len(outcomes):
-            total = computed(self.total, [[outcome.passed for outcome in outcomes], values])
+        if len(values) == len(results):
+            total = computed(self.total, [[result.passed for result in results], values])
         verdict = self.verdict(total) if self.verdict is not None and total is not None else None
-        return ScoreDetail(total, len(values), tuple(outcomes), verdict)
+        judged = [result.passed for result in results if result.passed is not None]
+        return ScoreBreakdown(total, verdict, len(values), len(results), sum(judged) if judged else None, results)
 
 
 class Figure(NamedTuple):
@@ -121,7 +114,7 @@ class Figure(NamedTuple):
     mismatch: bool
 
 
-def figure(value: float, readings: Sequence[Reading]) -> Figure:
+def figure(value: float, readings: Sequence[InputValue]) -> Figure:
     """A value computed from these inputs."""
     parts = tuple([amount for reading in readings for amount in reading.parts])
     return Figure(value, parts, True in {reading.mismatch for reading in readings})
@@ -165,47 +158,47 @@ def _quotient_change(number: float, base: float, number1: float, base1: float) -
 
 PIOTROSKI: Final = Score(
     (
-        Check("return_on_assets_positive", ("net_income_ttm", "total_assets_1y_ago"), over, lambda x: x > 0),
-        Check(
+        ScoreCriterion("return_on_assets_positive", ("net_income_ttm", "total_assets_1y_ago"), over, lambda x: x > 0),
+        ScoreCriterion(
             "cash_flow_positive", ("net_cash_flow_from_operations_ttm", "total_assets_1y_ago"), over, lambda x: x > 0
         ),
-        Check(
+        ScoreCriterion(
             "return_on_assets_rising",
             ("net_income_ttm", "total_assets_1y_ago", "net_income_ttm_1y_ago", "total_assets_2y_ago"),
             _roa_change,
             lambda x: x > 0,
         ),
-        Check(
+        ScoreCriterion(
             "cash_flow_above_income",
             ("net_cash_flow_from_operations_ttm", "net_income_ttm", "total_assets_1y_ago"),
             lambda cash, income, assets1: over(cash, assets1) - over(income, assets1),
             lambda x: x > 0,
         ),
-        Check(
+        ScoreCriterion(
             "leverage_falling",
             ("long_term_debt", "total_assets", "total_assets_1y_ago", "long_term_debt_1y_ago", "total_assets_2y_ago"),
             _leverage_change,
             lambda x: x < 0,
         ),
-        Check(
+        ScoreCriterion(
             "current_ratio_rising",
             ("current_assets", "current_liabilities", "current_assets_1y_ago", "current_liabilities_1y_ago"),
             _quotient_change,
             lambda x: x > 0,
         ),
-        Check(
+        ScoreCriterion(
             "no_shares_issued",
             ("weighted_average_shares_diluted_ttm", "weighted_average_shares_diluted_ttm_1y_ago"),
             lambda shares, shares1: over(shares, shares1) - 1,
             lambda x: x <= 0,
         ),
-        Check(
+        ScoreCriterion(
             "gross_margin_rising",
             ("gross_profit_ttm", "revenue_ttm", "gross_profit_ttm_1y_ago", "revenue_ttm_1y_ago"),
             _quotient_change,
             lambda x: x > 0,
         ),
-        Check(
+        ScoreCriterion(
             "asset_turnover_rising",
             ("revenue_ttm", "total_assets_1y_ago", "revenue_ttm_1y_ago", "total_assets_2y_ago"),
             _roa_change,
@@ -227,14 +220,14 @@ def _zone(z: float) -> str:
 
 ALTMAN: Final = Score(
     (
-        Check(
+        ScoreCriterion(
             "working_capital_to_assets",
             ("current_assets", "current_liabilities", "total_assets"),
             lambda assets, liabilities, total: over(assets - liabilities, total),
         ),
-        Check("retained_earnings_to_assets", ("retained_earnings", "total_assets"), over),
-        Check("operating_income_to_assets", ("operating_income_ttm", "total_assets"), over),
-        Check("equity_to_liabilities", ("shareholders_equity", "total_liabilities"), over),
+        ScoreCriterion("retained_earnings_to_assets", ("retained_earnings", "total_assets"), over),
+        ScoreCriterion("operating_income_to_assets", ("operating_income_ttm", "total_assets"), over),
+        ScoreCriterion("equity_to_liabilities", ("shareholders_equity", "total_liabilities"), over),
     ),
     lambda _, values: sum(weight * value for weight, value in zip(_ALTMAN, values, strict=True)),
     _zone,
@@ -269,17 +262,17 @@ def _leverage(current: float, debt: float, total: float, current1: float, debt1:
 
 BENEISH: Final = Score(
     (
-        Check(
+        ScoreCriterion(
             "days_sales_in_receivables_index",
             ("accounts_receivable", "revenue_ttm", "accounts_receivable_1y_ago", "revenue_ttm_1y_ago"),
             _index,
         ),
-        Check(
+        ScoreCriterion(
             "gross_margin_index",
             ("gross_profit_ttm_1y_ago", "revenue_ttm_1y_ago", "gross_profit_ttm", "revenue_ttm"),
             _index,
         ),
-        Check(
+        ScoreCriterion(
             "asset_quality_index",
             (
                 "current_assets",
@@ -291,8 +284,8 @@ BENEISH: Final = Score(
             ),
             _asset_quality,
         ),
-        Check("sales_growth_index", ("revenue_ttm", "revenue_ttm_1y_ago"), over),
-        Check(
+        ScoreCriterion("sales_growth_index", ("revenue_ttm", "revenue_ttm_1y_ago"), over),
+        ScoreCriterion(
             "depreciation_index",
             (
                 "depreciation_and_amortization_ttm",
@@ -302,7 +295,7 @@ BENEISH: Final = Score(
             ),
             _depreciation,
         ),
-        Check(
+        ScoreCriterion(
             "overhead_index",
             (
                 "selling_general_and_administrative_ttm",
@@ -312,12 +305,12 @@ BENEISH: Final = Score(
             ),
             _index,
         ),
-        Check(
+        ScoreCriterion(
             "accruals_to_assets",
             ("net_income_ttm", "net_cash_flow_from_operations_ttm", "total_assets"),
             lambda income, cash, assets: over(income - cash, assets),
         ),
-        Check(
+        ScoreCriterion(
             "leverage_index",
             (
                 "current_liabilities",

@@ -1,7 +1,7 @@
 """
 Statements as they stood after each filing that changed one: their lines, how each was come by, and what checks say.
 
-A body is the statement record as it is served: plain dictionaries, text, and numbers in the shortest form.
+A body is the statement as it is stored and served: its fields in the order of the wire, numbers in the shortest form.
 """
 
 from __future__ import annotations
@@ -10,19 +10,22 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from datetime import date
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import msgspec
 
 from almanac.derived.companies import checks
-from almanac.derived.companies.accounts import HALF, INSTANT, QUARTER, YEAR, Accounts
-from almanac.derived.companies.calendar import Span
-from almanac.derived.companies.checks import Around
-from almanac.derived.companies.items import Values
-from almanac.derived.companies.ledger import Amount
+from almanac.derived.companies.checks import CheckedPeriod
+from almanac.derived.companies.financials import Amount
+from almanac.derived.companies.fiscal_calendar import Span
+from almanac.derived.companies.line_items import HALF, INSTANT, QUARTER, YEAR, LineItems
 from almanac.derived.companies.quarters import MIXED
+from almanac.derived.companies.tag_mapping import Values
 from almanac.domain.companies import Filing, cik_of, raw_slug
 from almanac.domain.filings import page_of
-from almanac.domain.observations import UNKNOWN, wire_time
+from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Frequency, key_of
+from almanac.domain.times import midnight, wire_day, wire_time
 
 INCOME, BALANCE, CASH_FLOW = "income", "balance", "cash_flow"
 _CHECKS = {INCOME: checks.of_income, BALANCE: checks.of_balance, CASH_FLOW: checks.of_cash_flow}
@@ -40,11 +43,52 @@ class StatementKey(NamedTuple):
     period: int
 
 
-class Version(NamedTuple):
+class DerivedLine(msgspec.Struct, frozen=True, rename="camel"):
+    """How a line was come by (`Amount.method`), and the ids of the raw series it came from."""
+
+    method: str
+    derived_from: list[str]
+
+
+class Quality(msgspec.Struct, frozen=True):
+    """What the checks say of a statement, and their verdict."""
+
+    status: str
+    checks: list[checks.QualityCheck]
+
+
+class StatementBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """
+    A statement of one period. `items`: line → value, as filed; `derived_items`: those that are not as filed.
+
+    What is said of the filing that made it has a default: statements are compared without that.
+    """
+
+    frequency: str
+    fiscal_year: int
+    fiscal_period: str
+    calendar_year: int
+    calendar_quarter: int | None
+    period_start: str | None
+    period_end: str
+    filed_at: str = ""
+    observed_at: str = ""
+    form: str = ""
+    accession: str = ""
+    source_url: str | None = None
+    currency: str
+    revision_status: str = ""
+    basis: str
+    items: dict[str, float]
+    derived_items: dict[str, DerivedLine]
+    quality: Quality
+
+
+class StatementVersion(NamedTuple):
     """One state of a statement, known from an instant; None: there is none any more."""
 
     known: int
-    body: dict[str, Any] | None
+    body: StatementBody | None
 
 
 def series_ids(source: str, entity: str, names: Iterable[str]) -> list[str]:
@@ -61,28 +105,28 @@ def plain_number(value: float) -> float | int:
     return int(value) if value.is_integer() and abs(value) < 1e16 else value
 
 
-class Book:
-    """All versions of a company's statements, written as its accounts go through time."""
+class StatementHistory:
+    """All versions of a company's statements, written as its line items go through time."""
 
-    def __init__(self, accounts: Accounts) -> None:
-        self.accounts = accounts
-        self.versions: dict[StatementKey, list[Version]] = {}
+    def __init__(self, line_items: LineItems) -> None:
+        self.line_items = line_items
+        self.versions: dict[StatementKey, list[StatementVersion]] = {}
         self.lines: dict[str, list[str]] = {INCOME: [], BALANCE: [], CASH_FLOW: []}
         self.additive: dict[str, list[str]] = {INCOME: [], BALANCE: [], CASH_FLOW: []}
-        for item in accounts.items.values():
+        for item in line_items.items.values():
             if item.served:
                 self.lines[item.statement].append(item.key)
                 if item.additive and item.kind == "flow":
                     self.additive[item.statement].append(item.key)
-        order = {key: number for number, key in enumerate(accounts.items_in_order)}
+        order = {key: number for number, key in enumerate(line_items.items_in_order)}
         for lines in self.lines.values():
             lines.sort(key=order.__getitem__)
-        self._statement_of = {item.key: item.statement for item in accounts.items.values()}
+        self._statement_of = {item.key: item.statement for item in line_items.items.values()}
         #: (statement, letter, end) → period key and content that stand.
-        self._standing: dict[tuple[str, str, int], tuple[int, dict[str, Any]]] = {}
+        self._standing: dict[tuple[str, str, int], tuple[int, StatementBody]] = {}
         self._contradictions = any(
             vintage.inconsistent
-            for periods in accounts.company.facts.values()
+            for periods in line_items.company.facts.values()
             for history in periods.values()
             for vintage in history
         )
@@ -102,8 +146,8 @@ class Book:
 
     def _concerned(self, changed: Mapping[tuple[str, int], set[str]]) -> set[tuple[str, str, int]]:
         """Statements whose lines or checks look at what changed."""
-        grid = self.accounts.grid
-        spans = {QUARTER: grid.quarters, HALF: grid.halves, YEAR: grid.years}
+        fiscal_periods = self.line_items.fiscal_periods
+        spans = {QUARTER: fiscal_periods.quarters, HALF: fiscal_periods.halves, YEAR: fiscal_periods.years}
         ends = {letter: sorted(of) for letter, of in spans.items()}
         found: set[tuple[str, str, int]] = set()
         for (letter, end), keys in changed.items():
@@ -128,8 +172,8 @@ class Book:
     # -- one statement -----------------------------------------------------------------------------------------------
 
     def _write(self, moment: int, filing: Filing, kind: str, letter: str, end: int) -> None:
-        span = self.accounts.span(letter, end)
-        if letter == HALF and kind == BALANCE and end in self.accounts.grid.quarters:
+        span = self.line_items.span(letter, end)
+        if letter == HALF and kind == BALANCE and end in self.line_items.fiscal_periods.quarters:
             return
         name = (kind, letter, end)
         held = self._standing.get(name)
@@ -137,17 +181,17 @@ class Book:
         if content is None or span is None:
             if held is not None:
                 del self._standing[name]
-                self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(Version(moment, None))
+                self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(StatementVersion(moment, None))
             return
         period = key_of(None if kind == BALANCE else span.start, end)
         if held == (period, content):
             return
         if held is not None and held[0] != period:
-            self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(Version(moment, None))
+            self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(StatementVersion(moment, None))
         self._standing[name] = (period, content)
         versions = self.versions.setdefault(StatementKey(kind, _FREQUENCY[letter], period), [])
         status = self._status(moment, kind, letter, end, first=not versions)
-        versions.append(Version(moment, self._body(moment, filing, status, content)))
+        versions.append(StatementVersion(moment, self._body(moment, filing, status, content)))
 
     def _status(self, moment: int, kind: str, letter: str, end: int, *, first: bool) -> str:
         """Initial, revised or unknown, by the rule for observations."""
@@ -157,75 +201,71 @@ class Book:
         if not first:
             return "revised"
         allowance = Frequency(letter).allowance_days
-        return "initial" if moment <= (end - _EPOCH + allowance + 1) * 86_400 else "unknown"
+        return "initial" if moment <= midnight(end + allowance + 1) else "unknown"
 
     def _amounts(self, kind: str, letter: str, end: int) -> dict[str, Amount]:
-        values = self.accounts.values[INSTANT if kind == BALANCE else letter]
+        values = self.line_items.values[INSTANT if kind == BALANCE else letter]
         return {key: amount for key in self.lines[kind] if (amount := values[key].get(end)) is not None}
 
-    def _content(self, kind: str, letter: str, span: Span) -> dict[str, Any] | None:
-        """All of the body that is not about the filing that made it."""
+    def _content(self, kind: str, letter: str, span: Span) -> StatementBody | None:
+        """The body without what is said of the filing that made it; None where there is no line."""
         amounts = self._amounts(kind, letter, span.end)
         if not amounts:
             return None
-        found = _CHECKS[kind](self._around(kind, letter, span))
+        found = _CHECKS[kind](self._checked_period(kind, letter, span))
         middle = date.fromordinal((span.start + span.end) // 2)
-        return {
-            "frequency": _WORD[letter],
-            "fiscalYear": span.fiscal_year,
-            "fiscalPeriod": span.fiscal_period,
-            "calendarYear": middle.year,
-            "calendarQuarter": (middle.month + 2) // 3 if letter == QUARTER else None,
-            "periodStart": None if kind == BALANCE else _day(span.start),
-            "periodEnd": _day(span.end),
-            "currency": self.accounts.company.currency,
-            "basis": _basis(amounts.values()),
-            "items": {key: plain_number(amount.value) for key, amount in amounts.items()},
-            "derivedItems": {
-                key: {"method": amount.method, "derivedFrom": self._from(amount.tags)}
+        return StatementBody(
+            frequency=_WORD[letter],
+            fiscal_year=span.fiscal_year,
+            fiscal_period=span.fiscal_period,
+            calendar_year=middle.year,
+            calendar_quarter=(middle.month + 2) // 3 if letter == QUARTER else None,
+            period_start=None if kind == BALANCE else _day(span.start),
+            period_end=_day(span.end),
+            currency=self.line_items.company.currency,
+            basis=_basis(amounts.values()),
+            items={key: plain_number(amount.value) for key, amount in amounts.items()},
+            derived_items={
+                key: DerivedLine(amount.method, self._from(amount.tags))
                 for key, amount in amounts.items()
                 if amount.method is not None
             },
-            "quality": {"status": checks.verdict(found), "checks": [check.plain() for check in found]},
-        }
+            quality=Quality(checks.verdict(found), found),
+        )
 
     def _from(self, tags: tuple[str, ...]) -> list[str]:
         found = self._ids.get(tags)
         if found is None:
-            company = self.accounts.company
+            company = self.line_items.company
             found = self._ids[tags] = series_ids(company.source, company.entity, tags)
         return found
 
-    def _body(self, moment: int, filing: Filing, status: str, content: dict[str, Any]) -> dict[str, Any]:
-        head = {key: content[key] for key in _HEAD}
-        rest = {key: value for key, value in content.items() if key not in head and key != "currency"}
-        return {
-            **head,
-            "filedAt": _day(filing.filed),
-            "observedAt": wire_time(moment),
-            "form": filing.form,
-            "accession": filing.accession,
-            "sourceUrl": self._url(filing),
-            "currency": content["currency"],
-            "revisionStatus": status,
-            **rest,
-        }
+    def _body(self, moment: int, filing: Filing, status: str, content: StatementBody) -> StatementBody:
+        return msgspec.structs.replace(
+            content,
+            filed_at=_day(filing.filed),
+            observed_at=wire_time(moment),
+            form=filing.form,
+            accession=filing.accession,
+            source_url=self._url(filing),
+            revision_status=status,
+        )
 
     def _url(self, filing: Filing) -> str | None:
-        company = self.accounts.company
+        company = self.line_items.company
         if not company.archived:
             return None
         return page_of(cik_of(company.entity), filing.accession, filing.document)
 
     # -- what checks look at -----------------------------------------------------------------------------------------
 
-    def _around(self, kind: str, letter: str, span: Span) -> Around:
-        accounts = self.accounts
-        values = accounts.values
+    def _checked_period(self, kind: str, letter: str, span: Span) -> CheckedPeriod:
+        line_items = self.line_items
+        values = line_items.values
         own = values[INSTANT if kind == BALANCE else letter]
         instants = values[INSTANT]
         end, before = span.end, span.previous
-        return Around(
+        return CheckedPeriod(
             get=partial(_at, own, end),
             before=partial(_at, own, before),
             closing=partial(_at, instants, end),
@@ -236,13 +276,13 @@ class Book:
             contradicted=self._contradicted if self._contradictions else None,
         )
 
-    def _quarters(self, year: Span) -> list[checks.Get]:
+    def _quarters(self, year: Span) -> list[checks.AmountOf]:
         """Quarters that fill a year exactly; none where one is not there."""
-        values = self.accounts.values[QUARTER]
-        found: list[checks.Get] = []
+        values = self.line_items.values[QUARTER]
+        found: list[checks.AmountOf] = []
         last: int | None = year.end
         while last is not None:
-            span = self.accounts.grid.quarters.get(last)
+            span = self.line_items.fiscal_periods.quarters.get(last)
             if span is None or span.start < year.start:
                 return []
             found.append(partial(_at, values, last))
@@ -254,8 +294,8 @@ class Book:
     def _contradicted(self, amount: Amount) -> bool:
         for name in amount.tags:
             tag = name.rpartition(":")[0]
-            for cell in self.accounts.book.tags.get(tag, {}).get(amount.end, {}).values():
-                if cell.latest.inconsistent:
+            for fact in self.line_items.known_facts.tags.get(tag, {}).get(amount.end, {}).values():
+                if fact.latest.inconsistent:
                     return True
         return False
 
@@ -263,10 +303,6 @@ class Book:
 def _at(values: Values, end: int | None, item: str) -> Amount | None:
     """An item's amount for the period that ends on a day; None where there is neither."""
     return values[item].get(end) if end is not None and item in values else None
-
-
-_EPOCH = date(1970, 1, 1).toordinal()
-_HEAD = ("frequency", "fiscalYear", "fiscalPeriod", "calendarYear", "calendarQuarter", "periodStart", "periodEnd")
 
 
 def _basis(amounts: Iterable[Amount]) -> str:
@@ -283,4 +319,4 @@ def _basis(amounts: Iterable[Amount]) -> str:
 
 
 def _day(day: int) -> str:
-    return f"{date.fromordinal(day).isoformat()}T00:00:00Z"
+    return wire_day(date.fromordinal(day))

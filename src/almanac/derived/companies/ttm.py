@@ -19,7 +19,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from almanac.derived.companies.ledger import Amount, Ledger
+from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.domain.periods import Frequency
 
 #: How far before an end anything here looks: sixteen quarters of 52 or 53 weeks.
@@ -39,7 +39,7 @@ PER_SHARE: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-class Twelve(NamedTuple):
+class TrailingTwelveMonths(NamedTuple):
     """
     Twelve months of one item. `parts` are the amounts it was made of, oldest first where they follow each other.
 
@@ -55,37 +55,39 @@ class Twelve(NamedTuple):
     basis: tuple[Amount, ...] = ()
 
 
-def periods(ledger: Ledger) -> tuple[Frequency, tuple[int, ...]]:
+def periods(financials: CompanyFinancials) -> tuple[Frequency, tuple[int, ...]]:
     """The frequency at which a company has twelve-month figures, and the ends they may have, ascending."""
-    if ledger.quarter_ends:
+    if financials.quarter_ends:
         # Fiscal years before the first quarter that was filed have figures too.
-        return Frequency.QUARTERLY, tuple(sorted({*ledger.quarter_ends, *ledger.year_ends}))
-    halves = {end for amounts in ledger.halves.values() for end in amounts}
+        return Frequency.QUARTERLY, tuple(sorted({*financials.quarter_ends, *financials.year_ends}))
+    halves = {end for amounts in financials.halves.values() for end in amounts}
     if halves:
-        return Frequency.SEMIANNUAL, tuple(sorted(halves.union(ledger.year_ends)))
-    return Frequency.ANNUAL, ledger.year_ends
+        return Frequency.SEMIANNUAL, tuple(sorted(halves.union(financials.year_ends)))
+    return Frequency.ANNUAL, financials.year_ends
 
 
-def twelve(ledger: Ledger, item: str, end: int, frequency: Frequency, floor: int) -> Twelve | None:
+def trailing_twelve_months(
+    financials: CompanyFinancials, item: str, end: int, frequency: Frequency, floor: int
+) -> TrailingTwelveMonths | None:
     """
     Twelve months of a flow, per-share or average-share item ending on a day, or None.
 
     `frequency` QUARTERLY, SEMIANNUAL or ANNUAL says what the company reports in; `floor` is the first day looked at:
     no amount that ends before it takes part.
     """
-    year = _year(ledger, item, end)
+    year = _year(financials, item, end)
     if frequency is Frequency.ANNUAL:
         return year and year._replace(method="annual")
-    own, count = (ledger.quarters, 4) if frequency is Frequency.QUARTERLY else (ledger.halves, 2)
+    own, count = (financials.quarters, 4) if frequency is Frequency.QUARTERLY else (financials.halves, 2)
     parts = chain(own.get(item, {}), end, count, floor)
     if item in AVERAGES:
         return _mean(year, parts, count)
     if item in PER_SHARE:
-        return _per_share(ledger, own, item, year, parts, count, floor)
+        return _per_share(financials, own, item, year, parts, count, floor)
     total = _sum(parts, count)
     if year is not None:
         return year if total is None or agree(year, total) else year._replace(method="ttm_mismatch")
-    moved = _moved(ledger, own, item, end, count, floor)
+    moved = _moved(financials, own, item, end, count, floor)
     if total is None or moved is None:
         return total or moved
     return total if agree(total, moved) else total._replace(method="ttm_mismatch")
@@ -107,7 +109,7 @@ def chain(cells: Mapping[int, Amount], end: int, count: int, floor: int) -> tupl
     return tuple(found)
 
 
-def agree(one: Twelve, other: Twelve) -> bool:
+def agree(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:
     """
     Whether two ways to the same twelve months differ by no more than rounding: half a unit of each operand that only
     one of them has.
@@ -135,7 +137,7 @@ def one_basis(shares: Iterable[float]) -> bool:
     return True
 
 
-def comparable(one: Twelve, before: Twelve) -> bool:
+def comparable(one: TrailingTwelveMonths, before: TrailingTwelveMonths) -> bool:
     """Whether two averages of shares, the second a year before the first, are on one basis."""
     return one_basis(amount.value for amount in (*before.parts, *one.parts))
 
@@ -149,13 +151,13 @@ def _split(ratio: float) -> bool:
     return any(abs(ratio / factor - 1) <= SPLIT_TOLERANCE for factor in (1.5, max(2, round(ratio))))
 
 
-def _year(ledger: Ledger, item: str, end: int) -> Twelve | None:
-    amount = ledger.years.get(item, {}).get(end)
+def _year(financials: CompanyFinancials, item: str, end: int) -> TrailingTwelveMonths | None:
+    amount = financials.years.get(item, {}).get(end)
     if amount is None or amount.start is None or not SHORTEST <= end - amount.start + 1 <= LONGEST:
         return None
     if item in AVERAGES and amount.value <= 0:
         return None
-    return Twelve(amount.value, amount.start, end, "fiscal_year", (amount,))
+    return TrailingTwelveMonths(amount.value, amount.start, end, "fiscal_year", (amount,))
 
 
 def _whole(parts: Sequence[Amount]) -> int | None:
@@ -166,28 +168,28 @@ def _whole(parts: Sequence[Amount]) -> int | None:
     return start if start is not None and SHORTEST <= parts[-1].end - start + 1 <= LONGEST else None
 
 
-def _sum(parts: tuple[Amount, ...], count: int) -> Twelve | None:
+def _sum(parts: tuple[Amount, ...], count: int) -> TrailingTwelveMonths | None:
     start = _whole(parts)
     if start is None:
         return None
     method = "sum_of_quarters" if count == 4 else "sum_of_halves"
-    return Twelve(sum([amount.value for amount in parts]), start, parts[-1].end, method, parts)
+    return TrailingTwelveMonths(sum([amount.value for amount in parts]), start, parts[-1].end, method, parts)
 
 
-def _mean(year: Twelve | None, parts: tuple[Amount, ...], count: int) -> Twelve | None:
+def _mean(year: TrailingTwelveMonths | None, parts: tuple[Amount, ...], count: int) -> TrailingTwelveMonths | None:
     if year is not None:
         return year
     start = _whole(parts)
     if start is None or not one_basis(amount.value for amount in parts):
         return None
     method = "mean_of_quarters" if count == 4 else "mean_of_halves"
-    return Twelve(sum(amount.value for amount in parts) / count, start, parts[-1].end, method, parts)
+    return TrailingTwelveMonths(sum(amount.value for amount in parts) / count, start, parts[-1].end, method, parts)
 
 
 def _per_share(
-    ledger: Ledger, own: Mapping[str, Mapping[int, Amount]], item: str, year: Twelve | None,
+    financials: CompanyFinancials, own: Mapping[str, Mapping[int, Amount]], item: str, year: TrailingTwelveMonths | None,
     parts: tuple[Amount, ...], count: int, floor: int,
-) -> Twelve | None:  # fmt: skip
+) -> TrailingTwelveMonths | None:  # fmt: skip
     """The year's, else the sum of the parts; none where the shares of those parts are not on one basis."""
     if year is not None or not parts:
         return year
@@ -200,10 +202,10 @@ def _per_share(
 
 
 def _moved(
-    ledger: Ledger, own: Mapping[str, Mapping[int, Amount]], item: str, end: int, count: int, floor: int
-) -> Twelve | None:
+    financials: CompanyFinancials, own: Mapping[str, Mapping[int, Amount]], item: str, end: int, count: int, floor: int
+) -> TrailingTwelveMonths | None:
     """The last fiscal year, and the year to date, less the same part of the year before."""
-    cells, years = own.get(item, {}), ledger.years.get(item, {})
+    cells, years = own.get(item, {}), financials.years.get(item, {})
     now: list[Amount] = []
     day = end
     while len(now) < count - 1:
@@ -220,7 +222,7 @@ def _moved(
     then: list[Amount] = []
     day = year.start
     for _ in now:
-        amount = _starting(ledger, cells, day)
+        amount = _starting(financials, cells, day)
         if amount is None or amount.end < floor:
             return None
         then.append(amount)
@@ -228,12 +230,12 @@ def _moved(
     if not SHORTEST <= end - day + 1 <= LONGEST:
         return None
     value = year.value + sum([amount.value for amount in now]) - sum([amount.value for amount in then])
-    return Twelve(value, day, end, "year_to_date", (*then, year, *reversed(now)))
+    return TrailingTwelveMonths(value, day, end, "year_to_date", (*then, year, *reversed(now)))
 
 
-def _starting(ledger: Ledger, cells: Mapping[int, Amount], day: int) -> Amount | None:
+def _starting(financials: CompanyFinancials, cells: Mapping[int, Amount], day: int) -> Amount | None:
     """The first amount that ends after a day, if it starts on that day."""
-    ends: Sequence[int] = ledger.quarter_ends or sorted(cells)
+    ends: Sequence[int] = financials.quarter_ends or sorted(cells)
     place = bisect_left(ends, day)
     amount = cells.get(ends[place]) if place < len(ends) else None
     return amount if amount is not None and amount.start == day else None

@@ -1,0 +1,209 @@
+"""An endpoint is one declaration: validation, OpenAPI and the contract tests are read from it.
+
+A handler is a plain function `handler(ctx: Context) -> ListAnswer | ItemAnswer | TextAnswer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any, Literal
+
+import msgspec
+
+from almanac.api.contract.cursor import Cursor
+from almanac.api.contract.errors import ApiError, refuse
+from almanac.api.contract.params import CLOCK_TOLERANCE, Param, check_future, check_range, nearest
+from almanac.config import Plan, Settings
+from almanac.store.accounts.accounts import KeyRecord
+from almanac.store.observations.reading.reader import View
+
+
+class ListAnswer(msgspec.Struct, frozen=True):
+    """One page. `rows` are encoded JSON objects, or all of them joined by commas; `next_key` None: no more rows follow."""
+
+    rows: Sequence[bytes] | bytes
+    next_key: list[Any] | None = None
+    total: int | None = None
+    #: Shorter bytes that differ whenever the rows do, to make an ETag of; None: the rows themselves.
+    validator: bytes | None = None
+
+
+class ItemAnswer(msgspec.Struct, frozen=True):
+    """One object, already encoded as JSON."""
+
+    data: bytes
+
+
+class TextAnswer(msgspec.Struct, frozen=True):
+    """A whole body outside the envelope, for endpoints of kind `text` or `json`."""
+
+    body: str | bytes
+
+
+Answer = ListAnswer | ItemAnswer | TextAnswer
+
+
+class Context(msgspec.Struct):
+    """All a handler may know about the request."""
+
+    endpoint: Endpoint
+    #: Typed values by name, defaults filled in; None where absent. Holds `limit` and `order` of a list too.
+    params: dict[str, Any]
+    path: dict[str, str]
+    key: KeyRecord
+    plan: Plan
+    #: First day the plan reaches (UTC), None for the whole archive.
+    window_start: date | None
+    #: The data's clock, unix seconds.
+    now: int
+    #: An open state of the store. Handlers hand it to functions of `store`, and ask nothing of it in SQL.
+    view: View
+    settings: Settings
+    cursor: Cursor | None
+    #: Data version the answer is made from: the cursor's, else the view's.
+    version: int
+    #: Knowledge time of a request without `as_of`: the cursor's, else now. Unix seconds.
+    at: int
+
+    @property
+    def as_of(self) -> int:
+        """The asked `as_of`, else the time this walk is pinned to. Unix seconds."""
+        asked = self.params.get("as_of")
+        return self.at if asked is None else int(asked)
+
+    @property
+    def after(self) -> list[Any] | None:
+        """Key of the last row of the page before, None on the first page."""
+        return self.cursor.key if self.cursor is not None else None
+
+    def require_window(self, parameter: str, last_day: date) -> None:
+        """Raise ApiError 403 if a request for nothing later than `last_day` lies wholly before the plan's window."""
+        if self.window_start is not None and last_day < self.window_start:
+            raise ApiError(
+                403,
+                f"'{parameter}' asks for data before {self.window_start.isoformat()}, "
+                f"the first day the plan '{self.key.plan}' reaches",
+                {"parameter": parameter, "plan": self.key.plan, "historyFrom": self.window_start.isoformat()},
+            )
+
+
+Handler = Callable[[Context], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One operation. A list gets `limit`, `cursor` and (unless `default_order` is None) `order` by itself."""
+
+    path: str
+    operation_id: str
+    summary: str
+    handler: Handler
+    description: str = ""
+    #: Scope a key needs; None: any live key.
+    scope: str | None = None
+    params: tuple[Param, ...] = ()
+    kind: Literal["list", "item", "text", "json"] = "item"
+    #: Shape of one row or of the object, for the description; None: a free-form object.
+    record: type[msgspec.Struct] | None = None
+    #: The answer has rows with a `periodEnd`: x-history-from is sent where the plan has a window.
+    dated: bool = False
+    #: meta.pagination states the full number of matches.
+    total: bool = False
+    default_limit: int = 100
+    max_limit: int = 500
+    default_order: Literal["asc", "desc"] | None = "asc"
+    #: Whether a request with these typed values runs in a thread of its own rather than on the event loop.
+    heavy: Callable[[dict[str, Any]], bool] = lambda _: False
+    #: The answer depends on nothing but the query, the data, the account's window and the day: it may be kept.
+    cached: bool = False
+    #: Makes what the first request would wait for, from an open view, at a moment of the data's clock (unix seconds).
+    #: Called once when the service starts, in a thread.
+    warm: Callable[[View, int], None] | None = None
+    tag: str = ""
+    #: Every parameter by name, the common ones included.
+    by_name: dict[str, Param] = field(init=False, repr=False, compare=False)
+    _defaults: dict[str, Any] = field(init=False, repr=False, compare=False)
+    _timed: tuple[Param, ...] = field(init=False, repr=False, compare=False)
+    _windowed: tuple[Param, ...] = field(init=False, repr=False, compare=False)
+    _required: tuple[Param, ...] = field(init=False, repr=False, compare=False)
+    _ranges: tuple[Param, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        every = self.params + (self._common() if self.kind == "list" else ())
+        by_name = {param.name: param for param in every}
+        if len(by_name) != len(every):
+            raise ValueError(f"{self.path} declares a parameter twice")
+        for param in every:
+            if param.until is not None and param.until not in by_name:
+                raise ValueError(f"{self.path}: {param.name} ends with {param.until}, which is not declared")
+        object.__setattr__(self, "by_name", by_name)
+        object.__setattr__(self, "_defaults", {param.name: param.default for param in every})
+        object.__setattr__(self, "_timed", tuple(param for param in every if param.not_future))
+        object.__setattr__(self, "_windowed", tuple(param for param in every if param.window))
+        object.__setattr__(self, "_required", tuple(param for param in self.params if param.required))
+        object.__setattr__(self, "_ranges", tuple(param for param in every if param.until is not None))
+
+    def _common(self) -> tuple[Param, ...]:
+        limit = Param(
+            "limit", "Rows per page.", "integer", default=self.default_limit, minimum=1, maximum=self.max_limit
+        )
+        cursor = Param("cursor", "The next_cursor of the page before. Opaque, and bound to this query.")
+        order = Param("order", "Direction of the whole sort key.", "enum", self.default_order, choices=("asc", "desc"))
+        return (limit, cursor, order) if self.default_order is not None else (limit, cursor)
+
+    def read(self, pairs: Sequence[tuple[str, str]], now: int) -> dict[str, Any]:
+        """Typed values of a decoded query string. `now` in unix seconds. Raises ApiError 400."""
+        values = self._defaults.copy()
+        seen = set()
+        for name, text in pairs:
+            param = self.by_name.get(name)
+            if param is None:
+                names = sorted(self.by_name)
+                told = f"allowed are {', '.join(names)}" if names else "none is allowed"
+                raise refuse(
+                    name[:100],
+                    f"is not a parameter of {self.path}; {told}",
+                    names,
+                    nearest(name, names),
+                    code="unknown",
+                )
+            if name in seen:
+                raise refuse(name, "is given more than once", code="repeated")
+            seen.add(name)
+            value = param.known.get(text)
+            if value is None:
+                if not text:
+                    raise refuse(name, "must not be empty", param.names or None, code="empty")
+                value = param.read(text)
+            values[name] = value
+        for param in self._required:
+            if param.name not in seen:
+                raise refuse(param.name, "is required", param.names or None, code="required")
+        self.check_times(values, now)
+        for param in self._ranges:
+            check_range(param, values)
+        return values
+
+    def check_times(self, values: dict[str, Any], now: int) -> None:
+        """Raise ApiError 400 where a value of a parameter that must not lie in the future does."""
+        for param in self._timed:
+            value = values[param.name]
+            if value is not None:
+                check_future(param, value, now)
+
+    def pin(self, values: dict[str, Any], at: int) -> None:
+        """Let the bare date of today mean the pinned moment `at`, on the first page and on every further one."""
+        for param in self._timed:
+            value = values[param.name]
+            if value is not None and value > at + CLOCK_TOLERANCE:
+                values[param.name] = at
+
+    def check_window(self, ctx: Context) -> None:
+        """Raise ApiError 403 where a declared parameter asks for nothing inside the plan's window."""
+        if ctx.window_start is not None:
+            for param in self._windowed:
+                value = ctx.params[param.name]
+                if value is not None:
+                    ctx.require_window(param.name, param.last_day(value))

@@ -1,0 +1,236 @@
+"""The machine-readable description: OpenAPI 3.1, read from the same declarations that answer the requests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from almanac.api.contract.endpoint import Context, Endpoint, TextAnswer
+from almanac.api.contract.errors import CODES
+from almanac.api.contract.params import Param
+
+VERSION = "0.1.0"
+_REF = "#/components/schemas/{name}"
+_STRING = {"type": "string"}
+_NULLABLE_STRING = {"type": ["string", "null"]}
+_PERIOD = r"^(?!0000)[0-9]{4}(-([Qq][1-4]|[Ss][12]|(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?))?$"
+
+_MEANINGS = {
+    400: "Malformed request; the message starts with the offending parameter.",
+    401: "Key missing, malformed, unknown, expired or revoked.",
+    403: "The key is good, but its scope or plan does not permit the operation.",
+    404: "Nothing has this id.",
+    405: "Only GET and HEAD are answered.",
+    429: "Rate limited; wait as many seconds as Retry-After says.",
+    500: "A fault of the service.",
+    503: "The data cannot be read just now; wait as many seconds as Retry-After says.",
+}
+_HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "x-request-id": ("Identifies the request in the logs of the service.", _STRING),
+    "x-data-version": ("Data version the answer was made from.", {"type": "integer"}),
+    "x-history-from": (
+        "First day the plan reaches, where it does not reach all.",
+        {"type": "string", "format": "date"},
+    ),
+    "x-ratelimit-limit": ("Requests per minute.", {"type": "integer"}),
+    "x-ratelimit-remaining": ("Requests left in this minute.", {"type": "integer"}),
+    "x-ratelimit-reset": ("End of this minute.", {"type": "string", "format": "date-time"}),
+    "x-ratelimit-policy": ("The limit in words.", _STRING),
+    "RateLimit": ("State of the limit, as draft-ietf-httpapi-ratelimit-headers writes it.", _STRING),
+    "RateLimit-Policy": ("The limit, as draft-ietf-httpapi-ratelimit-headers writes it.", _STRING),
+    "ETag": ("Weak; send it back as If-None-Match.", _STRING),
+    "Retry-After": ("Seconds to wait.", {"type": "integer", "minimum": 1}),
+    "WWW-Authenticate": ("Bearer.", _STRING),
+    "Allow": ("The methods that are answered.", _STRING),
+}
+_LIMIT_HEADERS = [name for name in _HEADERS if "ratelimit" in name.lower()]
+_KNOWN_KEY = ["x-request-id", "x-data-version", *_LIMIT_HEADERS]
+
+
+def described(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
+    """The endpoints and one more, /openapi.json, which describes them all and itself."""
+
+    def answer(_: Context) -> TextAnswer:
+        return TextAnswer(body)
+
+    own = Endpoint(
+        path="/openapi.json",
+        operation_id="getDescription",
+        summary="This description",
+        description="The description of the service as OpenAPI 3.1.",
+        handler=answer,
+        kind="json",
+        tag="service",
+    )
+    every = (*endpoints, own)
+    body = msgspec.json.encode(document(every))
+    return every
+
+
+def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
+    """The OpenAPI 3.1 document. Raises ValueError where two endpoints share an operation id."""
+    ids = [endpoint.operation_id for endpoint in endpoints]
+    for name in ids:
+        if ids.count(name) > 1:
+            raise ValueError(f"two endpoints have the operation id {name}")
+    records = list(dict.fromkeys(endpoint.record for endpoint in endpoints if endpoint.record is not None))
+    _, schemas = msgspec.json.schema_components(records, ref_template=_REF)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Almanac",
+            "version": VERSION,
+            "description": "Macroeconomic data and what is derived from them. Read-only.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "security": [{"apiKey": []}, {"bearer": []}],
+        "tags": [{"name": tag} for tag in dict.fromkeys(e.tag for e in endpoints if e.tag)],
+        "paths": {endpoint.path: {"get": _operation(endpoint)} for endpoint in endpoints},
+        "components": {
+            "securitySchemes": {
+                "apiKey": {"type": "apiKey", "in": "header", "name": "x-api-key"},
+                "bearer": {"type": "http", "scheme": "bearer"},
+            },
+            "headers": {name: {"description": text, "schema": schema} for name, (text, schema) in _HEADERS.items()},
+            "responses": {str(status): _error(status) for status in CODES},
+            "schemas": {**schemas, **_envelopes()},
+        },
+    }
+
+
+def _operation(endpoint: Endpoint) -> dict[str, Any]:
+    scope = f"Needs the scope `{endpoint.scope}`." if endpoint.scope else "Any live key will do."
+    operation: dict[str, Any] = {
+        "operationId": endpoint.operation_id,
+        "summary": endpoint.summary,
+        "description": f"{endpoint.description}\n\n{scope}".strip(),
+        "parameters": [_path_parameter(name) for name in _path_names(endpoint.path)]
+        + [_query_parameter(param) for param in endpoint.by_name.values()],
+        "responses": {
+            "200": _success(endpoint),
+            "304": {"description": "Not modified since the ETag sent.", "headers": _headers(*_KNOWN_KEY, "ETag")},
+            **{str(status): {"$ref": f"#/components/responses/{status}"} for status in CODES},
+        },
+    }
+    if endpoint.tag:
+        operation["tags"] = [endpoint.tag]
+    return operation
+
+
+def _path_names(path: str) -> list[str]:
+    return [part[1:-1] for part in path.split("/") if part.startswith("{")]
+
+
+def _path_parameter(name: str) -> dict[str, Any]:
+    return {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+
+
+def _query_parameter(param: Param) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "name": param.name,
+        "in": "query",
+        "description": param.description,
+        "schema": _schema(param),
+    }
+    if param.required:
+        told["required"] = True
+    if param.kind == "list":
+        told |= {"style": "form", "explode": False}
+    if param.example is not None:
+        told["example"] = param.example.split(",") if param.kind == "list" else param.example
+    return told
+
+
+def _schema(param: Param) -> dict[str, Any]:
+    word: dict[str, Any] = {"type": "string", "enum": param.names} if param.choices else _filled()
+    schema: dict[str, Any]
+    if param.kind == "integer":
+        schema = {"type": "integer", "minimum": param.minimum or 0}
+        if param.maximum is not None:
+            schema["maximum"] = param.maximum
+    elif param.kind == "list":
+        schema = {"type": "array", "items": word, "minItems": 1}
+        if param.maximum is not None:
+            schema["maxItems"] = param.maximum
+    elif param.kind == "time":
+        schema = {"type": "string", "anyOf": [{"format": "date-time"}, {"format": "date"}]}
+    elif param.kind == "period":
+        schema = {"type": "string", "pattern": _PERIOD}
+    elif param.kind == "enum":
+        schema = word
+    else:
+        schema = _filled() if param.maximum is None else {**_filled(), "maxLength": param.maximum}
+    if isinstance(param.default, str | int):
+        schema["default"] = param.default
+    return schema
+
+
+def _filled() -> dict[str, Any]:
+    """A text that is not blank."""
+    return {"type": "string", "minLength": 1, "pattern": r"\S"}
+
+
+def _success(endpoint: Endpoint) -> dict[str, Any]:
+    names = [*_KNOWN_KEY, "ETag", *(["x-history-from"] if endpoint.dated else [])]
+    content: dict[str, Any]
+    if endpoint.kind == "text":
+        content = {"text/plain": {"schema": _STRING}}
+    elif endpoint.kind == "json":
+        content = {"application/json": {"schema": {"type": "object"}}}
+    else:
+        content = {"application/json": {"schema": _envelope(endpoint)}}
+    return {"description": endpoint.summary, "headers": _headers(*names), "content": content}
+
+
+def _envelope(endpoint: Endpoint) -> dict[str, Any]:
+    record: dict[str, Any] = {"type": "object"}
+    if endpoint.record is not None:
+        (record,), _ = msgspec.json.schema_components([endpoint.record], ref_template=_REF)
+    if endpoint.kind == "item":
+        return _object(data=record, meta=_ref("Meta"), requestId=_STRING)
+    meta = _ref("CountedListMeta" if endpoint.total else "ListMeta")
+    return _object(data={"type": "array", "items": record}, meta=meta, requestId=_STRING)
+
+
+def _envelopes() -> dict[str, Any]:
+    meta = {"request_id": _STRING, "requestId": _STRING, "api_version": {"const": "v1"}}
+    page = {
+        "limit": {"type": "integer"},
+        "cursor": _NULLABLE_STRING,
+        "next_cursor": _NULLABLE_STRING,
+        "has_more": {"type": "boolean"},
+    }
+    error = _object(code={"enum": list(CODES.values())}, message=_STRING, request_id=_STRING, requestId=_STRING)
+    error["properties"]["details"] = {}
+    return {
+        "Meta": _object(**meta),
+        "ListMeta": _object(**meta, pagination=_object(**page)),
+        "CountedListMeta": _object(**meta, pagination=_object(**page, total={"type": "integer", "minimum": 0})),
+        "Error": _object(error=error, requestId=_STRING),
+    }
+
+
+def _error(status: int) -> dict[str, Any]:
+    names = ["x-request-id"] if status == HTTPStatus.UNAUTHORIZED else list(_KNOWN_KEY)
+    names += {401: ["WWW-Authenticate"], 405: ["Allow"], 429: ["Retry-After"], 503: ["Retry-After"]}.get(status, [])
+    return {
+        "description": _MEANINGS[status],
+        "headers": _headers(*names),
+        "content": {"application/json": {"schema": _ref("Error")}},
+    }
+
+
+def _headers(*names: str) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _ref(name: str) -> dict[str, Any]:
+    return {"$ref": _REF.format(name=name)}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties)}

@@ -1,0 +1,215 @@
+"""Query parameters: one declaration each; reading gives typed values or a 400 that names the culprit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from difflib import get_close_matches
+from typing import Any, Literal
+
+from almanac.api.contract.errors import ApiError, quoted, refuse
+from almanac.domain.periods import Period
+from almanac.domain.times import DAY_SECONDS, day_at, instant, midnight
+
+#: How far ahead of our clock an instant may lie before it counts as the future (seconds).
+CLOCK_TOLERANCE = 60
+_INTEGER_DIGITS = 15
+_TIME = re.compile(
+    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
+    r"(?:[Tt]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?(?:([Zz])|([+\- ])([0-9]{2}):([0-9]{2})))?"
+)
+
+#: Texts of one parameter that are remembered, and the longest of them.
+_KNOWN, _KNOWN_LONGEST = 4_096, 40
+
+Kind = Literal["text", "integer", "enum", "list", "time", "period"]
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One query parameter. What reading it yields depends on `kind`:
+
+    - `text`: the string as sent, at most `maximum` characters where that is given;
+    - `integer`: int within `minimum`..`maximum`, written in ASCII digits only;
+    - `enum`: the canonical choice. `choices` is a tuple of words, or a mapping from what a client may write to the
+      value handed over. Case does not matter unless `fold` is False;
+    - `list`: tuple of comma-separated texts (of choices, where `choices` is given), spaces around them and repeats
+      dropped, in the order sent;
+    - `time`: unix seconds (int) of an RFC 3339 time with any offset, or of a bare date: its first second for
+      `edge="start"`, its last for `"end"`. A fraction is rounded inwards, towards the range asked for;
+    - `period`: a `domain.periods.Period` from `2026`, `2026-Q3`, `2026-10` or `2026-10-31`.
+    """
+
+    name: str
+    description: str
+    kind: Kind = "text"
+    default: Any = None
+    required: bool = False
+    minimum: int | None = None
+    maximum: int | None = None
+    choices: tuple[str, ...] | Mapping[str, Any] = ()
+    fold: bool = True
+    edge: Literal["start", "end"] = "start"
+    #: A value wholly before the plan's window is 403.
+    window: bool = False
+    #: A value later than now + 60 s is 400; the bare date of today means now.
+    not_future: bool = False
+    #: Name of the parameter that ends the range this one starts.
+    until: str | None = None
+    example: str | None = None
+    #: Values of texts that were read before.
+    known: dict[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
+    _lookup: dict[str, Any] = field(init=False, repr=False, compare=False)
+    _read: Callable[[Param, str], Any] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        pairs = self.choices.items() if isinstance(self.choices, Mapping) else ((c, c) for c in self.choices)
+        object.__setattr__(self, "_lookup", {(k.lower() if self.fold else k): v for k, v in pairs})
+        object.__setattr__(self, "_read", _READERS[self.kind])
+        if self.kind == "enum" and not self._lookup:
+            raise ValueError(f"enum parameter {self.name} has no choices")
+
+    @property
+    def names(self) -> list[str]:
+        """What a client may write, as declared."""
+        return list(self.choices)
+
+    def read(self, text: str) -> Any:
+        """The typed value of one non-empty text. Raises ApiError 400 naming this parameter."""
+        value = self._read(self, text)
+        if len(text) <= _KNOWN_LONGEST:
+            if len(self.known) >= _KNOWN:
+                self.known.clear()
+            self.known[text] = value
+        return value
+
+    def last_day(self, value: Any) -> date:
+        """Last day a typed value of kind `time` or `period` speaks of."""
+        return value.end if isinstance(value, Period) else day_of(value)
+
+
+def day_of(seconds: int) -> date:
+    """The UTC day of a moment, kept within what a date can hold."""
+    return date.fromordinal(min(max(day_at(seconds), 1), date.max.toordinal()))
+
+
+def nearest(word: str, among: list[str]) -> str | None:
+    """The closest valid word, None where nothing is close."""
+    close = get_close_matches(word[:100].lower(), among, n=1, cutoff=0.6)
+    return close[0] if close else None
+
+
+def check_future(param: Param, value: int, now: int) -> None:
+    """Raise ApiError 400 for a time in the future; the last second of today stands for now, so it passes."""
+    if value > now + CLOCK_TOLERANCE and value != now - now % DAY_SECONDS + DAY_SECONDS - 1:
+        raise refuse(param.name, "lies in the future", code="future")
+
+
+def check_range(param: Param, values: Mapping[str, Any]) -> None:
+    """Raise ApiError 400 where the start that a parameter is lies after its end."""
+    start = values[param.name]
+    if start is not None and param.until is not None:
+        end = values[param.until]
+        if end is not None and start > end:
+            raise refuse(param.name, f"is after '{param.until}'", code="start_after_end")
+
+
+def _text(param: Param, text: str) -> str:
+    if text.isspace():
+        raise refuse(param.name, "must not be empty", code="empty")
+    if param.maximum is not None and len(text) > param.maximum:
+        raise refuse(param.name, f"must be at most {param.maximum} characters long", code="range")
+    return text
+
+
+def _integer(param: Param, text: str) -> int:
+    low, high = param.minimum, param.maximum
+    span = f"from {low} to {high}" if low is not None and high is not None else f"of at least {low or 0}"
+    allowed = {"minimum": low or 0} if high is None else {"minimum": low or 0, "maximum": high}
+    if not (text.isascii() and text.isdigit()):
+        raise refuse(
+            param.name, f"must be a whole number {span} in plain digits, not {quoted(text)}", allowed, code="type"
+        )
+    value = int(text) if len(text) <= _INTEGER_DIGITS else None
+    if value is None or (low is not None and value < low) or (high is not None and value > high):
+        raise refuse(param.name, f"must be a whole number {span}, not {quoted(text)}", allowed, code="range")
+    return value
+
+
+def _enum(param: Param, text: str) -> Any:
+    try:
+        return param._lookup[text.lower() if param.fold else text]  # noqa: SLF001 - the readers are Param's own methods
+    except KeyError:
+        names = param.names
+        raise refuse(
+            param.name,
+            f"must be one of {', '.join(names)}, not {quoted(text)}",
+            names,
+            nearest(text, names),
+            code="choice",
+        ) from None
+
+
+def _list(param: Param, text: str) -> tuple[Any, ...]:
+    # People write a space behind a comma; a value kept with its space would match nothing, and its rows be missed unseen.
+    parts = [part.strip() for part in text.split(",")]
+    if param.maximum is not None and len(parts) > param.maximum:
+        raise refuse(param.name, f"takes at most {param.maximum} values", {"maximum": param.maximum}, code="range")
+    if not all(parts):
+        raise refuse(param.name, "must not have an empty value between commas", code="empty")
+    return tuple(dict.fromkeys(_enum(param, part) if param.choices else part for part in parts))
+
+
+def _time(param: Param, text: str) -> int:
+    try:
+        return _seconds(text, param.edge)
+    except ValueError:
+        raise refuse(
+            param.name,
+            f"must be a date like 2026-10-31 or a time with a zone like 2026-10-31T12:00:00Z, not {quoted(text)}",
+            code="type",
+        ) from None
+
+
+def _seconds(text: str, edge: str) -> int:
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    day, clock, fraction, zulu, sign, hours, minutes = match.groups()
+    if clock is None:
+        first = midnight(date.fromisoformat(day).toordinal())
+        return first if edge == "start" else first + DAY_SECONDS - 1
+    moment = datetime.fromisoformat(f"{day}T{clock}").replace(tzinfo=UTC)
+    seconds = instant(moment)
+    if fraction and int(fraction) and edge == "start":
+        seconds += 1
+    if zulu is None:
+        if int(hours) > 23 or int(minutes) > 59:
+            raise ValueError(text)
+        offset = int(hours) * 3600 + int(minutes) * 60
+        # An unescaped `+` of a query string reaches us as a space: it can mean nothing else here.
+        seconds += offset if sign == "-" else -offset
+    return seconds
+
+
+def _period(param: Param, text: str) -> Period:
+    try:
+        return Period.parse(text)
+    except ValueError:
+        raise refuse(
+            param.name, f"must be written 2026, 2026-Q3, 2026-10 or 2026-10-31, not {quoted(text)}", code="type"
+        ) from None
+
+
+_READERS: dict[str, Callable[[Param, str], Any]] = {
+    "text": _text,
+    "integer": _integer,
+    "enum": _enum,
+    "list": _list,
+    "time": _time,
+    "period": _period,
+}
+
+__all__ = ["ApiError", "Param", "check_future", "check_range", "day_of", "nearest"]

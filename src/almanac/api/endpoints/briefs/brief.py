@@ -1,0 +1,199 @@
+"""GET /briefs/{country}: a country in words, six sections of text and readings, what comes and what came."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Sequence
+
+import msgspec
+from cachetools import LRUCache
+from msgspec.structs import replace
+
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
+from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.params import day_of
+from almanac.api.endpoints.briefs.readings import Gathered, Gatherer, Moment, prepare, shares
+from almanac.api.endpoints.briefs.records import Brief, BriefSection
+from almanac.api.endpoints.calendar.events import records as event_records
+from almanac.api.endpoints.calendar.records import EventSchema
+from almanac.api.endpoints.calendar.releases import recent
+from almanac.api.endpoints.screeners.screening import ProcessCache
+from almanac.api.rows.filters import AS_OF
+from almanac.domain.reference import Entity
+from almanac.domain.times import DAY_SECONDS, wire_time
+from almanac.reports import briefs
+from almanac.reports.brief_measures import SECTIONS, SectionSpec
+from almanac.reports.brief_sentences import MeasureReading
+from almanac.store.events import events
+from almanac.store.observations.reading.reader import View
+from almanac.store.observations.reading.series import of_indicator
+
+#: Briefs remembered whole, some twenty kilobytes each.
+_HELD = 256
+_EVENTS = 10
+_SOURCES = 3
+_COMING = ("scheduled", "rescheduled", "tentative")
+_OFFICIAL = ("macro_release", "central_bank")
+
+
+class Briefs:
+    """Briefs of one process."""
+
+    def __init__(self, cache: ProcessCache) -> None:
+        self._cache = cache
+        self._lock = threading.Lock()
+        self._made: LRUCache[Hashable, bytes] = LRUCache(_HELD)
+
+    def brief(self, ctx: Context) -> ItemAnswer:
+        """The brief of one country."""
+        entity = _entity(ctx)
+        view = ctx.view
+        # All that a brief follows from; the day because of freshness, of the plan's window and of what is still to come.
+        key = (
+            entity.id, view.epoch, view.version, view.directory.reference, ctx.params["as_of"], ctx.window_start,
+            ctx.now // DAY_SECONDS,
+        )  # fmt: skip
+        with self._lock:
+            brief = self._made.get(key)
+        if brief is None:
+            brief = self._written(ctx, entity)
+            with self._lock:
+                self._made[key] = brief
+        return ItemAnswer(brief)
+
+    def warm(self, view: View, now: int) -> None:
+        """Line up the readings of all countries as they are now: the same for the briefs of all."""
+        prepare(self._cache, Moment(view, view.version, None, day_of(now)))
+
+    def _written(self, ctx: Context, entity: Entity) -> bytes:
+        gatherer = Gatherer(self._cache, ctx, entity)
+        place = briefs.BriefSubject(entity.name, shares(entity))
+        gathered = {one.key: gatherer.gather(one, own_bank=not place.shares) for one in SECTIONS}
+        readings = {key: _readings(found) for key, found in gathered.items()}
+        coming, coming_known = _upcoming(ctx, entity)
+        # Release summaries are as known at the moment of the request; here at the one asked for.
+        came = recent(replace(ctx, at=ctx.as_of), entity.id)
+        used = [known for found in gathered.values() for one in found.measured for known in one.used]
+        times = [wire_time(known) for known in {*used, *coming_known}] + [one.observed_at for one in came]
+        asked = ctx.params["as_of"]
+        records = {key: [one.record for one in found.measured] for key, found in gathered.items()}
+        told = Brief(
+            entity_id=entity.id,
+            name=entity.name,
+            country=entity.iso3 or entity.rates_scope or entity.iso2 or entity.id,
+            as_of=max(times, default=None) if asked is None else wire_time(asked),
+            headline=briefs.headline(place, readings),
+            sections=[
+                BriefSection(
+                    key=one.key,
+                    title=one.title,
+                    text=briefs.section_text(
+                        one, place, _found(ctx, entity, one, gathered[one.key]), _curves(gathered[one.key])
+                    ),
+                    readings=records[one.key],
+                )
+                for one in SECTIONS
+            ],
+            upcoming_events=coming,
+            recent_releases=came,
+            derived_from=sorted({one.series_id for found in records.values() for one in found}),
+        )
+        encoded: bytes = msgspec.json.encode(told)
+        return encoded
+
+
+def _entity(ctx: Context) -> Entity:
+    """The country the path names. Raises ApiError 404."""
+    name = ctx.path["country"]
+    found = ctx.view.directory.country(name)
+    if found is None:
+        raise ApiError(
+            404,
+            f"there is no country {quoted(name)}: give an ISO-2 or ISO-3 code, an id or a slug; EUR for the euro area",
+            {"parameter": "country"},
+        )
+    entity: Entity = found
+    return entity
+
+
+def _readings(found: Gathered) -> list[MeasureReading]:
+    return [one.reading for one in found.measured if one.reading is not None]
+
+
+def _curves(found: Gathered) -> dict[str, Sequence[str]]:
+    return {one.reading.measure.slug: one.curves for one in found.measured if one.reading is not None and one.curves}
+
+
+def _found(ctx: Context, entity: Entity, section: SectionSpec, gathered: Gathered) -> briefs.SectionReadings:
+    readings = _readings(gathered)
+    withheld = len(readings) < len(gathered.measured)
+    return briefs.SectionReadings(
+        readings, withheld, gathered.beyond, [] if readings else _sources(ctx, entity, section)
+    )
+
+
+def _sources(ctx: Context, entity: Entity, section: SectionSpec) -> list[str]:
+    """Names of the sources that have a section's raw indicators for several places, or would by their order of preference."""
+    directory = ctx.view.directory
+    names: dict[str, None] = {}
+    for slug in section.raw:
+        indicator = directory.indicators.get(slug)
+        places: dict[str, set[str]] = {}
+        for one in of_indicator(ctx.view, slug, descending=False, after=None):
+            places.setdefault(one.source, set()).add(one.entity)
+        for source in (*(indicator.preferred if indicator is not None else ()), *sorted(places)):
+            known = directory.sources.get(source)
+            provider = None if known is None else directory.providers.get(known.provider)
+            if known is None or provider is None or provider.country not in {None, entity.id}:
+                continue
+            if provider.kind == "central_bank" and provider.country is None and entity.currency != "EUR":
+                continue  # the euro area's own
+            if provider.country is None and len(places.get(source, ())) == 1:
+                continue  # of one other place only
+            names[f"{known.name} ({provider.name})"] = None
+    return list(names)[:_SOURCES]
+
+
+def _upcoming(ctx: Context, entity: Entity) -> tuple[list[EventSchema], list[int]]:
+    """
+    The next official events of the country itself, soonest first.
+
+    Without `as_of` they are those from the beginning of today on that have not happened yet as far as is known: the same
+    answer all day.
+    """
+    asked = ctx.params["as_of"]
+    start = ctx.now - ctx.now % DAY_SECONDS if asked is None else asked + 1
+    chosen = events.coming(
+        ctx.view,
+        entity.id,
+        start,
+        categories=_OFFICIAL,
+        statuses=_COMING,
+        version=ctx.version,
+        known_by=ctx.as_of,
+        limit=_EVENTS,
+    )
+    return event_records(ctx, chosen), [one.known_at for one in chosen]
+
+
+def endpoint(cache: ProcessCache) -> Endpoint:
+    """The brief of a country."""
+    made = Briefs(cache)
+    return Endpoint(
+        path="/briefs/{country}",
+        operation_id="getCountryBrief",
+        summary="A country in words",
+        description="Headline and six sections (growth, inflation, labour market, interest rates, external position, public finances), "
+        "written by rule from the latest readings: every number in a text is one of them. Ranks are among countries, 1 the "
+        "highest value; ranks and percentiles are over public values only. Then the next official events and the newest "
+        "releases. By ISO-2, ISO-3, id or slug; EUR for the euro area.",
+        handler=made.brief,
+        warm=made.warm,
+        scope="analytics:read",
+        params=(AS_OF,),
+        kind="item",
+        record=Brief,
+        dated=True,
+        heavy=lambda _: True,
+        tag="Analytics",
+    )

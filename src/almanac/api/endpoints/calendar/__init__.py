@@ -1,0 +1,1 @@
+"""Official events and release summaries."""

@@ -1,0 +1,181 @@
+"""Official events: releases, filings, notices and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
+from almanac.api.contract.params import Param
+from almanac.api.contract.records import RowRights
+from almanac.api.endpoints.calendar.records import EventSchema
+from almanac.api.endpoints.calendar.release_rows import numbers
+from almanac.api.rows.filters import (
+    AS_OF,
+    ENTITY,
+    ENTITY_ID,
+    INDICATOR,
+    INDICATORS,
+    PROVIDER_ID,
+    SOURCE_ID,
+    indicators,
+    sources,
+)
+from almanac.api.rows.rights import of_source
+from almanac.domain.events import CATEGORIES, STATUSES, EventState
+from almanac.domain.times import midnight, wire_time
+from almanac.store.companies import rows as company_rows
+from almanac.store.events import events
+from almanac.store.observations.fragments import shortest
+
+
+def listed(ctx: Context) -> ListAnswer:
+    """Events by when they happen."""
+    params, directory = ctx.params, ctx.view.directory
+    country = None if params["country"] is None else directory.country(params["country"])
+    starts = [moment for moment in (params["start_date"], _window(ctx)) if moment is not None]
+    wanted = events.Wanted(
+        category=params["category"],
+        status=params["status"],
+        indicators=indicators(directory, params["indicator"], params["indicator_id"]),
+        entities=_entities(ctx),
+        countries=None if params["country"] is None else (country.id,) if country is not None else (),
+        sources=sources(directory, params["source_id"], params["provider_id"]),
+        occurred_from=max(starts, default=None),
+        occurred_to=params["end_date"],
+    )
+    found, following = events.page(
+        ctx.view,
+        wanted,
+        version=ctx.version,
+        known_by=ctx.as_of,
+        descending=params["order"] == "desc",
+        after=ctx.after,
+        limit=params["limit"],
+    )
+    return ListAnswer([msgspec.json.encode(one) for one in records(ctx, found)], following)
+
+
+def records(ctx: Context, found: Sequence[EventState]) -> list[EventSchema]:
+    """Events as this request may see them."""
+    domiciles = company_rows.countries(ctx.view, {one.entity for one in found if one.entity and not one.country})
+    rights = {source: of_source(ctx, source) for source in {one.source for one in found}}
+    return [_event(ctx, one, domiciles, rights[one.source]) for one in found]
+
+
+def _entities(ctx: Context) -> tuple[str, ...] | None:
+    """Ids of the entities that both parameters name; None where neither is given."""
+    told = [ctx.params[name] for name in ("entity", "entity_id") if ctx.params[name] is not None]
+    if not told:
+        return None
+    found = [ctx.view.directory.entity(name) for name in told]
+    ids = {entity.id if entity is not None else None for entity in found}
+    return tuple(one for one in ids if one is not None) if len(ids) == 1 else ()
+
+
+def _window(ctx: Context) -> int | None:
+    """The first second that the plan reaches."""
+    return None if ctx.window_start is None else midnight(ctx.window_start.toordinal())
+
+
+def _event(ctx: Context, one: EventState, domiciles: dict[str, str | None], rights: RowRights) -> EventSchema:
+    source = ctx.view.directory.sources.get(one.source)
+    told = None
+    unit: str | None
+    if one.status in {"released", "revised"} and one.category in {"macro_release", "central_bank"} and one.unit is None:
+        told = numbers(ctx, one.type, one.source, one.entity, one.indicator, one.period)
+    if told is not None:
+        figures, unit = told.figures, told.unit
+        actual, previous, revised = figures.actual, figures.previous, figures.revised_previous
+        if told.rights.value_withheld:
+            rights = told.rights
+    else:
+        actual, previous, revised, unit = one.actual, one.previous, one.revised_previous, one.unit
+    shown = not rights.value_withheld
+    return EventSchema(
+        id=one.event,
+        category=one.category,  # type: ignore[arg-type]  # checked when it was made
+        type=one.type,
+        title=one.title,
+        status=one.status,  # type: ignore[arg-type]  # likewise
+        occurred_at=wire_time(one.occurred_at),
+        time_precision=one.precision,  # type: ignore[arg-type]  # likewise
+        time_zone=one.time_zone,
+        entity_id=one.entity,
+        country=one.country or domiciles.get(one.entity or ""),
+        indicator_id=None if one.indicator is None else f"indicator_{one.indicator}",
+        period=one.period,
+        actual=_number(actual) if shown else None,
+        previous=_number(previous) if shown else None,
+        revised_previous=_number(revised) if shown else None,
+        unit=unit,
+        form=one.form,
+        accession=one.accession,
+        url=one.url,
+        source_id=one.source,
+        provider_id=source.provider if source is not None else one.source,
+        observed_at=wire_time(one.known_at if told is None else max(one.known_at, told.known)),
+        rights=rights,
+    )
+
+
+def _number(value: float | None) -> Any:
+    """A number as the wire writes it."""
+    return None if value is None else msgspec.Raw(shortest(value).encode())
+
+
+#: Filters no index leads to pages by: the walk may read far more events than it gives.
+_TESTED = ("status", "country", "source_id", "provider_id", "indicator", "indicator_id")
+
+
+ENDPOINTS = (
+    Endpoint(
+        path="/events",
+        operation_id="listEvents",
+        summary="Official events",
+        description="Releases, decisions, filings, notices: each in the latest state known, by when it happens, newest first. "
+        "A moved event keeps its id. Numbers of a source that may not be redistributed are null. "
+        "An indicator that nothing is known by gives an empty list.",
+        handler=listed,
+        scope="events:read",
+        params=(
+            replace(
+                INDICATOR,
+                description="Canonical field name, storage id, slug or alias of an indicator; the same filter as `indicator_id`.",
+            ),
+            INDICATORS,
+            Param("category", "Only events of this category.", "enum", choices=CATEGORIES),
+            Param(
+                "country",
+                "ISO-2, ISO-3 or numeric code, id or slug of a country; of a company's event its domicile.",
+                example="USA",
+            ),
+            replace(ENTITY, example="apple-inc"),
+            replace(ENTITY_ID, example="company_0000320193"),
+            SOURCE_ID,
+            PROVIDER_ID,
+            Param("status", "Only events in this state.", "enum", choices=STATUSES),
+            Param(
+                "start_date", "Events that happen from this time on.", "time", until="end_date", example="2025-01-01"
+            ),
+            Param(
+                "end_date", "Events that happen up to this time.", "time", edge="end", window=True, example="2025-12-31"
+            ),
+            Param("sort", "Sort field; ties are by id.", "enum", "occurred_at", choices=("occurred_at",)),
+            replace(
+                AS_OF,
+                description="Point-in-time cutoff: the latest state of each event known by then. A bare date means its last second, UTC.",
+            ),
+        ),
+        kind="list",
+        record=EventSchema,
+        dated=True,
+        default_order="desc",
+        cached=True,
+        heavy=lambda values: any(values[name] is not None for name in _TESTED),
+        tag="Events",
+    ),
+)

@@ -1,0 +1,212 @@
+"""Readings of releases at read time: numbers as known at a moment, and what may be sent of them."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from almanac.api.contract.endpoint import Context
+from almanac.api.contract.records import RowRights
+from almanac.api.endpoints.calendar.records import ReleaseReading, ReleaseSummary
+from almanac.api.rows.rights import of_row
+from almanac.domain.observations import FORECAST, observation_id
+from almanac.domain.periods import Frequency, Period, end_of, highest_key, lowest_key
+from almanac.domain.releases import Release, period_before
+from almanac.domain.times import DAY_SECONDS, wire_day, wire_time
+from almanac.reports import releases as report
+from almanac.store.events import releases as store
+from almanac.store.observations.reading.directory import SeriesInfo, SeriesRights
+from almanac.store.observations.withheld_ids import withheld_id
+
+#: A measure of a release that is known later than so many seconds after the release itself is none of it.
+_TOGETHER = DAY_SECONDS
+
+
+class _CellReading(NamedTuple):
+    series: SeriesInfo
+    rights: SeriesRights
+    #: Knowledge time of the cell's first vintage; and of the latest among those whose numbers are shown.
+    first: int
+    known: int
+    figures: report.ReleaseFigures
+    observation: str
+    before: int | None
+
+
+def _series(ctx: Context, data: str, entity: str, slug: str, frequency: Frequency) -> SeriesInfo | None:
+    found: SeriesInfo | None = ctx.view.directory.series_by_id(f"{data}:{entity}:{slug}:{frequency.value}")
+    return found
+
+
+def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by: int) -> _CellReading | None:
+    """
+    The reading of one cell, None where there was none by the moment `by` (unix seconds).
+
+    `since`: when the release it belongs to was out: the numbers are those known then, or within a day of it. None: those
+    known at `by`.
+    """
+    spec = series.spec
+    if spec.frequency is Frequency.DAILY:
+        lowest = lowest_key(end_of(period) - timedelta(days=10))  # the last ten days have a business day
+    else:
+        lowest = lowest_key(min(report.window_begins(period), end_of(period_before(period, spec.frequency))))
+    latest = by if since is None else min(by, since + _TOGETHER - 1)
+    span = (lowest, highest_key(end_of(period)))
+    found = store.known(ctx.view, series.topic, series.number, span, ctx.version, latest)
+    mine = [row for row in found if row[0] == period and not row[3] & FORECAST]
+    first = _stated(mine)
+    if first is None:
+        return None
+    at = latest if since is None else max(since, first)
+    shown = [row for row in mine if row[1] <= at][-1]
+    rights = ctx.view.directory.row_rights(series, shown[4])
+    before = _before(ctx, found, period, spec.frequency)
+    if rights.withheld:
+        figures = report.ReleaseFigures()
+        observation = withheld_id(series.id, period, shown[1])
+    else:
+        figures = report.figures(
+            [row[:3] for row in found],
+            period,
+            before,
+            first,
+            at,
+            vintages=series.source.stores_vintages,
+            level_free=spec.unit in report.LEVEL_FREE,
+        )
+        observation = observation_id(series.id, period, shown[1], shown[2], None)
+    known = max([shown[1], *(row[1] for row in found if row[0] == before and row[1] <= at)])
+    return _CellReading(series, rights, first, known, figures, observation, before)
+
+
+def _first(ctx: Context, series: SeriesInfo, period: int, *, by: int) -> int | None:
+    """Knowledge time of the first number of a cell, of those known by a moment; None where there is none."""
+    found = store.known(ctx.view, series.topic, series.number, (period, period), ctx.version, by)
+    return _stated([row for row in found if not row[3] & FORECAST])
+
+
+def _stated(mine: list[tuple[int, int, float | None, int, int]]) -> int | None:
+    return next((row[1] for row in mine if row[2] is not None), None)
+
+
+def _before(
+    ctx: Context, found: list[tuple[int, int, float | None, int, int]], period: int, frequency: Frequency
+) -> int | None:
+    """The period before, where this request may see it."""
+    if frequency is Frequency.DAILY:
+        before = max((row[0] for row in found if row[0] < period), default=None)
+    else:
+        before = period_before(period, frequency)
+    if before is None or (ctx.window_start is not None and end_of(before) < ctx.window_start):
+        return None
+    return before
+
+
+def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
+    """A release as a record; None for one that repeats another calendar's, or whose numbers this request may not reach."""
+    directory = ctx.view.directory
+    release: Release | None = directory.releases.get(out.type)
+    entity = directory.entities.get(out.country)
+    source = directory.sources.get(out.source)
+    if release is None or entity is None or source is None or not release.is_main(out.source, out.country):
+        return None
+    data = release.data_of(out.source, out.country)
+    for frequency in release.frequencies:
+        head = _series(ctx, data, entity.id, release.headline, frequency)
+        period = _key(out.period, frequency)
+        if head is None or period is None:
+            continue
+        if ctx.window_start is not None and end_of(period) < ctx.window_start:
+            return None
+        since = _first(ctx, head, period, by=ctx.at)
+        if since is None:
+            continue
+        shown = [
+            (slug, one)
+            for slug in release.indicators
+            if (series := _series(ctx, data, entity.id, slug, frequency)) is not None
+            and (one := read(ctx, series, period, since=since, by=ctx.at)) is not None
+        ]
+        headline = next((one for slug, one in shown if slug == release.headline), None)
+        if headline is None:
+            continue
+        indicator = directory.indicators.get(release.headline)
+        return ReleaseSummary(
+            id="rls_" + out.event.removeprefix("evt_"),
+            release=release.type,
+            name=release.name,
+            country=entity.id,
+            entity_id=entity.id,
+            period=out.period,
+            period_end=wire_day(end_of(period)),
+            released_at=wire_time(min(out.released, since)),
+            observed_at=wire_time(since),
+            source_id=source.id,
+            provider_id=source.provider,
+            headline=report.headline(
+                report.HeadlineParts(
+                    place=entity.name,
+                    name=release.headline if indicator is None else indicator.name,
+                    unit=head.spec.unit,
+                    frequency=frequency,
+                    period=period,
+                    before=headline.before,
+                    withheld=headline.rights.withheld,
+                    figures=headline.figures,
+                )
+            ),
+            readings=[_reading(slug, one) for slug, one in shown],
+        )
+    return None
+
+
+def _key(text: str, frequency: Frequency) -> int | None:
+    """Key of a period as an event has it; None where that is of another frequency."""
+    parsed = Period.parse(text)
+    period = Period.ending(parsed.end, frequency)
+    return period.key if frequency in {Frequency.WEEKLY, Frequency.DAILY} or period == parsed else None
+
+
+def _reading(slug: str, one: _CellReading) -> ReleaseReading:
+    figures = one.figures
+    return ReleaseReading(
+        indicator_id=f"indicator_{slug}",
+        unit=one.series.spec.unit,
+        actual=figures.actual,
+        previous=figures.previous,
+        revised_previous=figures.revised_previous,
+        change=figures.change,
+        z_score_10y=figures.z_score,
+        percentile_10y=figures.percentile,
+        observation_id=one.observation,
+        rights=of_row(one.rights),
+    )
+
+
+class EventNumbers(NamedTuple):
+    """Numbers of an event, and the rights of the row they are of."""
+
+    figures: report.ReleaseFigures
+    unit: str
+    rights: RowRights
+    #: Since when they are known.
+    known: int
+
+
+def numbers(
+    ctx: Context, kind: str, source: str, entity: str | None, indicator: str | None, period: str | None
+) -> EventNumbers | None:
+    """What the data say of a release or a change of a policy rate, as known at the request's `as_of`; None: nothing yet."""
+    if entity is None or indicator is None or period is None:
+        return None
+    release: Release | None = ctx.view.directory.releases.get(kind)
+    data = source if release is None else release.data_of(source, entity)
+    for frequency in (Frequency.DAILY,) if release is None else release.frequencies:
+        series = _series(ctx, data, entity, indicator, frequency)
+        key = _key(period, frequency)
+        if series is None or key is None:
+            continue
+        one = read(ctx, series, key, since=None, by=ctx.as_of)
+        if one is not None:
+            return EventNumbers(one.figures, series.spec.unit, of_row(one.rights), one.known)
+    return None

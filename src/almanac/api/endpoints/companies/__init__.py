@@ -1,0 +1,1 @@
+"""Companies: the scored list, profiles, financial statements."""

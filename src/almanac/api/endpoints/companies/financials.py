@@ -1,0 +1,101 @@
+"""GET /companies/{idOrLookup}/financials: statements, assembled from the latest versions known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
+from almanac.api.contract.params import Param
+from almanac.api.endpoints.companies.records import Financials
+from almanac.api.endpoints.companies.rows import company_of
+from almanac.api.rows.filters import AS_OF
+from almanac.api.rows.rights import of_source
+from almanac.domain.times import wire_time
+from almanac.store.companies.statement_book import BALANCE, CASH_FLOW, INCOME
+from almanac.store.companies.statements import FREQUENCIES, StatementRow, newest
+
+
+def financials(ctx: Context) -> ItemAnswer:
+    """Statements of one company."""
+    company = company_of(ctx)
+    asked = ctx.params["frequency"]
+    told = {
+        kind: newest(
+            ctx.view,
+            company.entity,
+            kind,
+            FREQUENCIES if asked is None else (asked,),
+            version=ctx.version,
+            known_by=ctx.as_of,
+            ends_from=ctx.window_start,
+            limit=ctx.params["limit"],
+        )
+        for kind in (INCOME, BALANCE, CASH_FLOW)
+    }
+    used = [one.known for found in told.values() for one in found]
+    as_of = ctx.params["as_of"]
+    moment = as_of if as_of is not None else max(used, default=None)
+    rights = of_source(ctx, company.source)
+    reason = rights.reason if rights.value_withheld else None
+    data: bytes = msgspec.json.encode(
+        {
+            "entityId": company.entity,
+            "ticker": company.ticker,
+            "cik": f"{company.cik:010d}",
+            "currency": company.currency,
+            "asOf": None if moment is None else wire_time(moment),
+            "incomeStatements": _joined(told[INCOME], reason),
+            "balanceSheets": _joined(told[BALANCE], reason),
+            "cashFlowStatements": _joined(told[CASH_FLOW], reason),
+        }
+    )
+    return ItemAnswer(data)
+
+
+def _joined(told: list[StatementRow], reason: str | None) -> msgspec.Raw:
+    """Bodies as a JSON list. `reason`: why their values may not be sent."""
+    bodies = [one.body if reason is None else _masked(one.body, reason) for one in told]
+    return msgspec.Raw(b"[" + b",".join(bodies) + b"]")
+
+
+def _masked(body: bytes, reason: str) -> bytes:
+    """A statement without its values, and without what the checks say of them."""
+    statement: dict[str, Any] = msgspec.json.decode(body)
+    check = {"name": "rights", "status": "withheld", "detail": reason}
+    statement |= {"items": {}, "derivedItems": {}, "quality": {"status": "withheld", "checks": [check]}}
+    encoded: bytes = msgspec.json.encode(statement)
+    return encoded
+
+
+ENDPOINT = Endpoint(
+    path="/companies/{idOrLookup}/financials",
+    operation_id="getCompanyFinancials",
+    summary="Financial statements of one company",
+    description="Income statements, balance sheets and cash-flow statements, newest first, one per period: each assembled from what was "
+    "known at the moment asked. By entity id, ticker, CIK, LEI or slug. Quarters that a filing does not state are derived "
+    "where that can be done, and say how. Values are as filed, never adjusted for splits.",
+    handler=financials,
+    scope="companies:read",
+    params=(
+        Param(
+            "frequency",
+            "Only annual or only quarterly statements (half-years count as quarterly).",
+            "enum",
+            choices={"annual": "A", "quarterly": "Q"},
+        ),
+        Param(
+            "limit",
+            "Statements per type, annual and quarterly together.",
+            "integer",
+            default=12,
+            minimum=1,
+            maximum=100,
+        ),
+        AS_OF,
+    ),
+    record=Financials,
+    dated=True,
+    tag="Companies",
+)

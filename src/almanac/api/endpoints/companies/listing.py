@@ -1,0 +1,138 @@
+"""Companies: the scored list, and what is known of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
+from almanac.api.contract.params import Param
+from almanac.api.contract.ports import ScoreExplainer
+from almanac.api.endpoints.companies import financials, profile
+from almanac.api.endpoints.companies.records import CompanySchema
+from almanac.api.endpoints.companies.rows import CompanyScoring
+from almanac.api.endpoints.screeners.peers import CompanyTable, Peers
+from almanac.api.endpoints.screeners.screening import ProcessCache
+from almanac.domain.names import folded
+from almanac.reports.scoring import MEASURES
+from almanac.reports.screener import Column, Mask, Texts, page, place
+from almanac.store.companies.rows import by_ids
+from almanac.store.companies.universe import reporting
+
+_SORTS = ("name", "score", "ticker")
+
+
+class CompanyList:
+    """The list of one process."""
+
+    def __init__(self, cache: ProcessCache) -> None:
+        self._cache = cache
+
+    def listed(self, ctx: Context) -> ListAnswer:
+        """One page of companies that have statements."""
+        params = ctx.params
+        standing = CompanyScoring(self._cache, ctx)
+        table = standing.peers.table
+        columns: dict[str, Column | None] = {
+            "name": None,
+            "score": standing.scores.score,
+            "ticker": table.tickers,
+        }
+        by = columns[params["sort"]]
+        cut = page(
+            self._wanted(ctx, standing.peers), table.ties, by,
+            descending=params["order"] == "desc", after=ctx.after, limit=params["limit"],
+        )  # fmt: skip
+        numbers = cut.rows.tolist()
+        found = by_ids(ctx.view, [table.companies.ids[number] for number in numbers])
+        rows = [msgspec.json.encode(standing.row(found[table.companies.ids[number]])) for number in numbers]
+        return ListAnswer(rows, place(numbers[-1], table.ties, by) if cut.more else None)
+
+    def _wanted(self, ctx: Context, peers: Peers) -> Mask:
+        """Companies that pass every filter that is given."""
+        params, table = ctx.params, peers.table
+        passed: Mask = (
+            np.ones(len(table.ties), dtype=np.bool_)
+            if ctx.version == ctx.view.version
+            else reporting(ctx.view, table.companies, ctx.version)
+        )
+        for name, texts in (("sector", table.sectors), ("industry", table.industries)):
+            if params[name] is not None:
+                passed &= _equal(texts, params[name])
+        if params["country"] is not None:
+            country = ctx.view.directory.country(params["country"])
+            wanted = None if country is None else country.id
+            passed &= np.array(
+                [wanted is not None and one == wanted for one in table.companies.countries], dtype=np.bool_
+            )
+        if params["q"] is not None:
+            words = folded(params["q"]).split()
+            texts_of = self._cache.table("company words", table.companies, lambda: _words(table))
+            passed &= np.array(
+                [bool(words) and all(word in text for word in words) for text in texts_of], dtype=np.bool_
+            )
+        return passed
+
+    def cold(self, _: dict[str, Any]) -> bool:
+        """Whether a request may take so long that others had better go on meanwhile."""
+        return not self._cache.readings.warm(MEASURES)
+
+
+def _equal(texts: Texts, name: str) -> Mask:
+    passes = np.array([*(word.casefold() == name.casefold() for word in texts.words), False], dtype=np.bool_)
+    found: Mask = passes[texts.codes]
+    return found
+
+
+def _words(table: CompanyTable) -> list[str]:
+    """What `q` is looked for in, by company: name and ticker."""
+    companies = table.companies
+    return [
+        f"{folded(name)} {(ticker or '').lower()}"
+        for name, ticker in zip(companies.names, companies.tickers, strict=True)
+    ]
+
+
+def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, ...]:
+    """The endpoints about companies. `explain` computes a company's scores test by test."""
+    companies = CompanyList(cache)
+    return (
+        Endpoint(
+            path="/companies",
+            operation_id="listCompanies",
+            summary="Scored companies",
+            description="Companies that have statements. The score compares a company with those of its sector that have a statement of the last "
+            "18 months, from values that may be shown; it is computed when asked. Any company that is known by name only is found by "
+            "/entities/resolve.",
+            handler=companies.listed,
+            scope="companies:read",
+            params=(
+                Param("sector", "Only companies of this sector; case does not matter.", example="Technology"),
+                Param("industry", "Only companies of this industry; case does not matter."),
+                Param("country", "Domicile: ISO-2, ISO-3 or numeric code, id or slug of a country.", example="USA"),
+                Param(
+                    "q",
+                    "Words to look for in name and ticker; case and accents do not matter.",
+                    maximum=100,
+                    example="apple",
+                ),
+                Param(
+                    "sort",
+                    "Sort field; companies without the value come last either way, ties are by name, then id.",
+                    "enum",
+                    "name",
+                    choices=_SORTS,
+                ),
+            ),
+            kind="list",
+            record=CompanySchema,
+            dated=True,
+            cached=True,
+            heavy=companies.cold,
+            tag="Companies",
+        ),
+        profile.endpoint(cache, explain),
+        financials.ENDPOINT,
+    )

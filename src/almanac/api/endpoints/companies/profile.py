@@ -1,0 +1,154 @@
+"""GET /companies/{idOrLookup}/profile: who a company is, its key figures, scores test by test, and companies like it."""
+
+from __future__ import annotations
+
+import math
+from datetime import date
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
+from almanac.api.contract.ports import ScoreExplainer
+from almanac.api.endpoints.companies.records import Profile
+from almanac.api.endpoints.companies.rows import CompanyScoring, company_of
+from almanac.api.endpoints.screeners.peers import Peers
+from almanac.api.endpoints.screeners.screening import ProcessCache
+from almanac.api.rows.rights import of_source
+from almanac.domain.filings import page_of
+from almanac.domain.times import wire_day, wire_time
+from almanac.reports.scoring import MEASURES
+from almanac.store.companies import rows as company_rows
+from almanac.store.companies.rows import Company
+from almanac.store.observations.fragments import shortest
+
+_FILINGS, _PEERS = 10, 8
+_REVENUE = "revenue_ttm"
+#: Key figure → indicator.
+FIGURES = {
+    "revenue": _REVENUE,
+    "netIncome": "net_income_ttm",
+    "operatingCashFlow": "net_cash_flow_from_operations_ttm",
+    "freeCashFlow": "free_cash_flow_ttm",
+    "grossMargin": "gross_margin",
+    "operatingMargin": "operating_margin",
+    "netMargin": "net_margin",
+    "fcfMargin": "fcf_margin",
+}
+
+
+def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
+    """The endpoint, given what a process remembers and what explains scores (this layer has no formulas)."""
+
+    def profile(ctx: Context) -> ItemAnswer:
+        company = company_of(ctx)
+        standing = CompanyScoring(cache, ctx)
+        record = company.record
+        whole: bytes = msgspec.json.encode(
+            {
+                **standing.row(company),
+                "legalName": record.legal_name or company.name,
+                "tickers": company_rows.tickers(ctx.view, company),
+                "sic": record.sic,
+                "sicDescription": record.sic_description,
+                "lei": record.lei,
+                "stateOfIncorporation": record.state_of_incorporation,
+                "website": record.website,
+                "formerNames": [
+                    {"name": one.name, "from": _day(one.from_), "to": _day(one.to)} for one in record.former_names
+                ],
+                "latestFilings": _filings(ctx, company),
+                "keyFigures": {name: _figure(standing.peers, slug, company) for name, slug in FIGURES.items()},
+                "scoreDetail": _detail(ctx, company, explain),
+                "peers": _alike(standing.peers, company),
+            }
+        )
+        return ItemAnswer(whole)
+
+    return Endpoint(
+        path="/companies/{idOrLookup}/profile",
+        operation_id="getCompanyProfile",
+        summary="Profile of one company",
+        description="Names, identifiers, latest filings, figures over twelve months, each test of each score, and up to eight "
+        "companies of its industry with the nearest revenue. By entity id, ticker, CIK, LEI or slug.",
+        handler=profile,
+        scope="companies:read",
+        record=Profile,
+        dated=True,
+        heavy=lambda _: not cache.readings.warm([*MEASURES, *FIGURES.values()]),
+        tag="Companies",
+    )
+
+
+def _day(text: str | None) -> str | None:
+    """A stated day as the wire writes it."""
+    return None if text is None else f"{text[:10]}T00:00:00Z"
+
+
+def _midnight(ordinal: int) -> str:
+    return wire_day(date.fromordinal(ordinal))
+
+
+def _filings(ctx: Context, company: Company) -> list[dict[str, Any]]:
+    """The newest filings that the plan reaches."""
+    since = 1 if ctx.window_start is None else ctx.window_start.toordinal()
+    source = ctx.view.directory.sources.get(company.source)
+    invented = source is not None and source.simulated
+    return [
+        {
+            "form": one.form,
+            "filedAt": _midnight(one.filed),
+            "periodEnd": None if one.report_date is None else _midnight(one.report_date),
+            "url": None if invented else page_of(company.cik, one.accession, one.document),
+        }
+        for one in company_rows.filings(ctx.view, company.entity, known_by=ctx.as_of, filed_from=since, limit=_FILINGS)
+    ]
+
+
+def _figure(peers: Peers, slug: str, company: Company) -> dict[str, Any] | None:
+    """The latest reading of one figure, None where there is none."""
+    row = peers.table.row.get(company.entity)
+    if row is None:
+        return None
+    found = peers.readings(slug)
+    if found.places[row] < 0:
+        return None
+    value = float(found.values[row])
+    return {
+        "value": None if math.isnan(value) else msgspec.Raw(shortest(value).encode()),
+        "unit": found.unit(row),
+        "periodEnd": wire_day(found.end(row)),
+        "observedAt": wire_time(found.known(row)),
+    }
+
+
+def _detail(ctx: Context, company: Company, explain: ScoreExplainer) -> dict[str, Any]:
+    """Each test of each score; nothing where the values behind it may not be shown."""
+    if of_source(ctx, company.source).value_withheld:
+        return {}
+    return dict(explain(ctx.view, company.entity, ctx.as_of, ctx.window_start))
+
+
+def _alike(peers: Peers, company: Company) -> list[dict[str, Any]]:
+    """Companies of the same industry that take part, the nearest in revenue first; those without one behind, by name."""
+    table = peers.table
+    row = table.row.get(company.entity)
+    if row is None or company.industry is None:
+        return []
+    same = peers.taking_part & (table.industries.codes == table.industries.codes[row])
+    same[row] = False
+    revenue = np.where(table.currencies.codes == table.currencies.codes[row], peers.readings(_REVENUE).values, np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = np.abs(np.log(revenue) - np.log(revenue[row]))
+    # Sorts last what has no distance; a stable sort keeps the order of names.
+    order = np.flatnonzero(same)[np.argsort(apart[same], kind="stable")][:_PEERS]
+    return [
+        {
+            "entityId": table.companies.ids[one],
+            "name": table.companies.names[one],
+            "ticker": table.companies.tickers[one],
+            "basis": "industry" if np.isnan(apart[one]) else "industry, revenue_ttm",
+        }
+        for one in order.tolist()
+    ]

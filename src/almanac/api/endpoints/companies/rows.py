@@ -1,0 +1,91 @@
+"""A company as a row: who it is, how it scores among all companies at the moment asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from almanac.api.contract.endpoint import Context
+from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.endpoints.companies.records import CompanyScores
+from almanac.api.endpoints.screeners.peers import Peers
+from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache
+from almanac.domain.periods import end_of
+from almanac.domain.times import wire_day
+from almanac.reports.scoring import MODEL
+from almanac.store.companies.rows import Company, by_lookup
+from almanac.store.companies.statements import last_period
+
+_PIOTROSKI, _ALTMAN = "piotroski_f", "altman_z2"
+
+
+def company_of(ctx: Context) -> Company:
+    """The company the path names. Raises ApiError 404."""
+    name = ctx.path["idOrLookup"]
+    found = by_lookup(ctx.view, name)
+    if found is None:
+        raise ApiError(
+            404,
+            f"there is no company {quoted(name)}: give an entity id, ticker, CIK, LEI or slug; "
+            "/entities/resolve finds one by its name",
+            {"parameter": "idOrLookup"},
+        )
+    return found
+
+
+class CompanyScoring:
+    """How companies stand, for one request."""
+
+    def __init__(self, cache: ProcessCache, ctx: Context) -> None:
+        self._ctx = ctx
+        self.peers = Peers(cache, ctx)
+        self.scores = self.peers.scores()
+        self._piotroski = self.peers.readings(_PIOTROSKI)
+        self._altman = self.peers.readings(_ALTMAN)
+
+    def row(self, company: Company) -> dict[str, Any]:
+        """Fields of a row of /companies, by the names of the wire."""
+        place = self.peers.table.row.get(company.entity)
+        end = company.record.fiscal_year_end
+        last = self._last(company.entity, place)
+        scores = self.scores
+        return {
+            "entityId": company.entity,
+            "name": company.name,
+            "ticker": company.ticker,
+            "cik": f"{company.cik:010d}",
+            "exchange": company.exchange,
+            "country": company.country,
+            "sector": company.sector,
+            "industry": company.industry,
+            "fiscalYearEnd": f"{end[:2]}-{end[2:]}" if end is not None and len(end) == 4 else None,
+            "lastPeriodEnd": None if last is None else wire_day(end_of(last)),
+            "score": _shown(scores.score, place),
+            "scores": {name: _shown(scores.pillars[name], place) for name in CompanyScores.__struct_fields__},
+            "piotroskiF": _reading(self._piotroski, place),
+            "altmanZ2": _reading(self._altman, place),
+            "scoreCoverage": 0 if place is None else _plain(scores.coverage[place]),
+            "scoreModel": MODEL,
+        }
+
+    def _last(self, entity: str, place: int | None) -> int | None:
+        """Key of the newest period: of those that take part it is known, older ones are looked up."""
+        if place is not None and self.peers.newest[place]:
+            return int(self.peers.newest[place])
+        ctx = self._ctx
+        return last_period(ctx.view, entity, version=ctx.version, known_by=ctx.as_of, ends_from=ctx.window_start)
+
+
+def _shown(values: Any, place: int | None) -> float | int | None:
+    return None if place is None or np.isnan(values[place]) else _plain(values[place])
+
+
+def _reading(aligned: AlignedColumn, place: int | None) -> float | int | None:
+    return _shown(aligned.values, place)
+
+
+def _plain(value: Any) -> float | int:
+    """A number without a `.0` behind it, as the wire writes it."""
+    number = float(value)
+    return int(number) if number.is_integer() else number

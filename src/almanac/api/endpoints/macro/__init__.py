@@ -1,0 +1,1 @@
+"""Observations, indicators, and what is derived from them."""

@@ -1,0 +1,68 @@
+"""Derived indicators, and the entities that have data of one."""
+
+from __future__ import annotations
+
+import msgspec
+
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
+from almanac.api.endpoints.macro import indicators
+from almanac.api.endpoints.macro.records import DerivedIndicatorEntity, IndicatorSchema
+from almanac.api.rows.paging import keyset
+from almanac.store.companies.rows import names as company_names
+from almanac.store.summary.figures import entities_with
+
+
+def derived_indicators(ctx: Context) -> ListAnswer:
+    """Indicators of kind derived."""
+    return indicators.listing(ctx, kind="derived")
+
+
+def derived_indicator(ctx: Context) -> ItemAnswer:
+    """One derived indicator."""
+    return ItemAnswer(indicators.encoded(ctx, indicators.find(ctx, kind="derived")))
+
+
+def entities(ctx: Context) -> ListAnswer:
+    """Entities for which a derived indicator has data, by name."""
+    indicator = indicators.find(ctx, kind="derived")
+    places = ctx.view.directory.entities
+    ids = entities_with(ctx.view, indicator.slug, ctx.window_start)
+    companies = company_names(ctx.view) if any(i not in places for i in ids) else {}
+    named = {i: places[i].name if i in places else companies[i] for i in ids if i in places or i in companies}
+    page, following = keyset(ctx, {(name, i): i for i, name in named.items()})
+    rows = [msgspec.json.encode(DerivedIndicatorEntity(entity_id=i, name=named[i])) for i in page]
+    return ListAnswer(rows, following)
+
+
+ENDPOINTS = (
+    Endpoint(
+        path="/derived-indicators",
+        operation_id="listDerivedIndicators",
+        summary="Derived indicators",
+        handler=derived_indicators,
+        scope="analytics:read",
+        params=indicators.FILTERS[:1] + indicators.FILTERS[2:],
+        kind="list",
+        record=IndicatorSchema,
+        tag="Analytics",
+    ),
+    Endpoint(
+        path="/derived-indicators/{idOrSlug}",
+        operation_id="getDerivedIndicator",
+        summary="One derived indicator",
+        handler=derived_indicator,
+        scope="analytics:read",
+        record=IndicatorSchema,
+        tag="Analytics",
+    ),
+    Endpoint(
+        path="/derived-indicators/{idOrSlug}/entities",
+        operation_id="listDerivedIndicatorEntities",
+        summary="Entities that a derived indicator has data for",
+        handler=entities,
+        scope="analytics:read",
+        kind="list",
+        record=DerivedIndicatorEntity,
+        tag="Analytics",
+    ),
+)

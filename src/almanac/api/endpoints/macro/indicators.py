@@ -1,0 +1,214 @@
+"""Indicators and the series behind them."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import msgspec
+
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
+from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.params import Param, nearest
+from almanac.api.endpoints.macro import records
+from almanac.api.rows.filters import COUNTRY, ENTITY, ENTITY_ID, FREQUENCY, PROVIDER_ID, SOURCE_ID, entities, sources
+from almanac.api.rows.paging import keyset
+from almanac.api.rows.redaction import Redaction
+from almanac.domain.periods import Frequency, end_of
+from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator
+from almanac.domain.times import wire_day, wire_time
+from almanac.store.observations.reading.directory import MIXED_SOURCE
+from almanac.store.observations.reading.series import Counted, of_indicator
+from almanac.store.summary.figures import Figures, by_indicator
+
+FILTERS = (
+    Param("category", "Only indicators of this category.", "enum", choices=INDICATOR_CATEGORIES),
+    Param("kind", "Only raw or only derived indicators.", "enum", choices=("raw", "derived")),
+    Param(
+        "q",
+        "Words to look for in slug, name, description and aliases; case does not matter.",
+        maximum=100,
+        example="inflation",
+    ),
+)
+
+
+def find(ctx: Context, kind: str | None = None) -> Indicator:
+    """The indicator the path names. Raises ApiError 404."""
+    name = ctx.path["idOrSlug"]
+    directory = ctx.view.directory
+    found = directory.indicator(name)
+    if found is None:
+        close = nearest(name, [i.slug for i in directory.indicators.values() if kind is None or i.kind == kind])
+        what = "indicator" if kind is None else f"{kind} indicator"
+        hint = f"; did you mean '{close}'?" if close else ""
+        raise ApiError(
+            404,
+            f"there is no {what} {quoted(name)}{hint}",
+            {"parameter": "idOrSlug", "suggestion": close} if close else None,
+        )
+    indicator: Indicator = found
+    if kind is not None and indicator.kind != kind:
+        elsewhere = (
+            f"{quoted(name)} is a {indicator.kind} indicator, not a {kind} one; see /indicators/{indicator.slug}"
+        )
+        raise ApiError(404, elsewhere, {"parameter": "idOrSlug"})
+    return indicator
+
+
+def encoded(ctx: Context, indicator: Indicator, figures: Figures | None = None) -> bytes:
+    """The record of an indicator, as JSON."""
+    directory = ctx.view.directory
+    if figures is None:
+        figures = by_indicator(ctx.view, [indicator.slug]).get(indicator.slug, Figures())
+    unit = directory.units.get(indicator.unit) if indicator.unit else None
+    providers = [
+        directory.sources[s].provider for s in indicator.preferred if s in directory.sources and s != MIXED_SOURCE
+    ]
+    return msgspec.json.encode(
+        records.IndicatorSchema(
+            id=indicator.id,
+            slug=indicator.slug,
+            name=indicator.name,
+            description=indicator.description,
+            category=indicator.category,
+            kind=indicator.kind,  # type: ignore[arg-type]  # the catalogue is checked to have these two
+            unit=indicator.unit,
+            unit_label=unit.label if unit else None,
+            frequencies=[Frequency(letter).word for letter in figures.frequencies],
+            seasonal_adjustment=indicator.seasonal_adjustment,
+            formula=indicator.formula,
+            inputs=[f"indicator_{slug}" for slug in indicator.inputs],
+            preferred_providers=list(dict.fromkeys(providers)),
+            aliases=list(indicator.aliases),
+            screenable=indicator.screenable,
+            series_count=figures.series,
+            entity_count=figures.entities,
+            first_period=day(figures.first_period),
+            last_period=day(figures.last_period),
+        )
+    )
+
+
+def day(found: date | None) -> str | None:
+    """A day as the wire writes it."""
+    return None if found is None else wire_day(found)
+
+
+def listing(ctx: Context, kind: str | None = None) -> ListAnswer:
+    """Indicators by id."""
+    params = ctx.params
+    kind = kind or params["kind"]
+    wanted = [
+        i
+        for i in ctx.view.directory.indicators.values()
+        if (kind is None or i.kind == kind)
+        and (params["category"] is None or i.category == params["category"])
+        and (params["q"] is None or _mentions(i, params["q"]))
+    ]
+    page, following = keyset(ctx, {i.id: i for i in wanted})
+    figures = by_indicator(ctx.view, [i.slug for i in page])
+    return ListAnswer([encoded(ctx, i, figures.get(i.slug, Figures())) for i in page], following)
+
+
+def _mentions(indicator: Indicator, words: str) -> bool:
+    text = " ".join((indicator.slug, indicator.name, indicator.description, *indicator.aliases)).lower()
+    return all(word in text for word in words.lower().split())
+
+
+def indicators(ctx: Context) -> ListAnswer:
+    """All indicators."""
+    return listing(ctx)
+
+
+def indicator(ctx: Context) -> ItemAnswer:
+    """One indicator."""
+    return ItemAnswer(encoded(ctx, find(ctx)))
+
+
+def series(ctx: Context) -> ListAnswer:
+    """Series of one indicator, by id."""
+    found = find(ctx)
+    params, directory = ctx.params, ctx.view.directory
+    who, what = entities(directory, params), sources(directory, params["source_id"], params["provider_id"])
+    descending, limit = params["order"] == "desc", params["limit"]
+    redaction = Redaction.of(ctx)
+    counted = [
+        one
+        for one in of_indicator(ctx.view, found.slug, descending, ctx.after[0] if ctx.after else None)
+        if (who is None or one.entity in who)
+        and (what is None or one.source in what)
+        and (params["frequency"] is None or one.frequency == params["frequency"])
+    ]
+    page = counted[:limit]
+    rows = [_series(ctx, redaction, one) for one in page]
+    return ListAnswer(rows, [page[-1].id] if len(counted) > limit else None)
+
+
+def _series(ctx: Context, redaction: Redaction, counted: Counted) -> bytes:
+    directory = ctx.view.directory
+    info = directory.series(counted.number)
+    rivals = [directory.series(number) for number in counted.rivals]
+    best = min(rivals, key=lambda s: (s.rights.withheld, directory.rank_of(s, ctx.version)))
+    spec = info.spec
+    head: bytes = msgspec.json.encode(
+        {
+            "id": info.id,
+            "indicatorId": f"indicator_{spec.indicator}",
+            "entityId": spec.entity,
+            "sourceId": info.source.id,
+            "providerId": info.source.provider,
+            "nativeId": spec.native,
+            "name": spec.name,
+            "frequency": spec.frequency.word,
+            "unit": spec.unit,
+            "preferred": best.number == info.number,
+            "firstPeriod": None if counted.first_period is None else day(end_of(counted.first_period)),
+            "lastPeriod": None if counted.last_period is None else day(end_of(counted.last_period)),
+            "observationCount": counted.rows,
+            "vintageCount": counted.vintages,
+            "vintagesFrom": None if counted.first_known is None else wire_time(counted.first_known),
+            "lastObservedAt": None if counted.last_known is None else wire_time(counted.last_known),
+            "freshnessStatus": redaction.freshness(info),
+        }
+    )
+    # `encoded` closes an observation's metadata first: a series has none.
+    whole: bytes = head[:-1] + info.rights.encoded[1:]
+    return whole
+
+
+ENDPOINTS = (
+    Endpoint(
+        path="/indicators",
+        operation_id="listIndicators",
+        summary="Indicators",
+        description="Every concept of the catalogue, raw and derived, with how much of it there is.",
+        handler=indicators,
+        scope="macro:read",
+        params=FILTERS,
+        kind="list",
+        heavy=lambda _: True,
+        cached=True,
+        record=records.IndicatorSchema,
+        tag="Indicators",
+    ),
+    Endpoint(
+        path="/indicators/{idOrSlug}",
+        operation_id="getIndicator",
+        summary="One indicator",
+        handler=indicator,
+        scope="macro:read",
+        record=records.IndicatorSchema,
+        tag="Indicators",
+    ),
+    Endpoint(
+        path="/indicators/{idOrSlug}/series",
+        operation_id="listIndicatorSeries",
+        summary="Series of one indicator",
+        handler=series,
+        scope="macro:read",
+        params=(COUNTRY, ENTITY, ENTITY_ID, SOURCE_ID, PROVIDER_ID, FREQUENCY),
+        kind="list",
+        record=records.SeriesSchema,
+        tag="Indicators",
+    ),
+)

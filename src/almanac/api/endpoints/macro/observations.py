@@ -1,0 +1,241 @@
+"""Observations: the lists, their vintages, and the latest readings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
+from almanac.api.contract.errors import refuse
+from almanac.api.contract.params import Param
+from almanac.api.endpoints.macro.records import DerivedObservation, Observation
+from almanac.api.rows.filters import (
+    AS_OF,
+    COUNTRY,
+    ENTITY,
+    ENTITY_ID,
+    FREQUENCY,
+    INDICATOR,
+    INDICATORS,
+    OBSERVATION_FILTERS,
+    PROVIDER_ID,
+    SORT,
+    SOURCE_ID,
+    selection,
+)
+from almanac.api.rows.redaction import Redaction
+from almanac.store.observations.reading.changes import Changes
+from almanac.store.observations.reading.latest import latest
+from almanac.store.observations.reading.selection import INDEXED, Selection
+
+
+def _list(ctx: Context, kind: str) -> ListAnswer:
+    params, lineage = ctx.params, kind == "derived"
+    if params["sort"] == "topic" and params["sources"] == "preferred":
+        return _by_topic(ctx, selection(ctx, kind), lineage=lineage)
+    rows, following = ctx.view.page(
+        selection(ctx, kind),
+        version=ctx.version,
+        as_of=params["as_of"],
+        every=params["sources"] == "all",
+        sort=params["sort"],
+        descending=params["order"] == "desc",
+        after=ctx.after,
+        limit=params["limit"],
+    )
+    return ListAnswer(Redaction.of(ctx).rows(rows, lineage=lineage), following)
+
+
+def _by_topic(ctx: Context, asked: Selection, *, lineage: bool) -> ListAnswer:
+    """The question asked most: joined by the database where that can be, else found row by row."""
+    params, view = ctx.params, ctx.view
+    place: dict[str, Any] = {
+        "version": ctx.version,
+        "as_of": params["as_of"],
+        "descending": params["order"] == "desc",
+        "after": ctx.after,
+        "limit": params["limit"],
+    }
+    page = view.runs.page(asked, **place)
+    if page is not None:
+        runs, following = page
+        data, validator = Redaction.of(ctx).runs(runs, lineage=lineage)
+    else:
+        found, following = view.pages.found(asked, **place)
+        data, validator = Redaction.of(ctx).found(found, lineage=lineage)
+    return ListAnswer(data, following, validator=validator)
+
+
+def observations(ctx: Context) -> ListAnswer:
+    """Raw observations."""
+    return _list(ctx, "raw")
+
+
+def derived_observations(ctx: Context) -> ListAnswer:
+    """Observations of derived indicators, with their lineage."""
+    return _list(ctx, "derived")
+
+
+def vintages(ctx: Context) -> ListAnswer:
+    """Every state of every cell, withdrawals too."""
+    params = ctx.params
+    rows, following = ctx.view.cell_vintages(
+        selection(ctx, None),
+        version=ctx.version,
+        as_of=ctx.as_of,
+        every=params["sources"] == "all",
+        descending=params["order"] == "desc",
+        after=ctx.after,
+        limit=params["limit"],
+    )
+    return ListAnswer(Redaction.of(ctx).rows(rows, lineage=True), following)
+
+
+def changes(ctx: Context) -> ListAnswer:
+    """Cells that are served otherwise than at an earlier data version."""
+    params, newest = ctx.params, ctx.version
+    since = params["since"]
+    if since > newest:
+        allowed = {"minimum": 0, "maximum": newest}
+        raise refuse(
+            "since", f"must be a data version up to the present one, {newest}, not {since}", allowed, code="range"
+        )
+    found = Changes(ctx.view, selection(ctx, None), since, newest, params["as_of"])
+    rows, following = found.page(
+        every=params["sources"] == "all",
+        descending=params["order"] == "desc",
+        after=ctx.after,
+        limit=params["limit"],
+    )
+    return ListAnswer(Redaction.of(ctx).rows(rows, lineage=True), following)
+
+
+def latest_readings(ctx: Context) -> ListAnswer:
+    """The latest reading per indicator and entity."""
+    params, redaction = ctx.params, Redaction.of(ctx)
+    wanted = params["freshness"]
+    rows, following = latest(
+        ctx.view,
+        selection(ctx, params["kind"]),
+        version=ctx.version,
+        as_of=params["as_of"],
+        descending=params["order"] == "desc",
+        after=ctx.after,
+        limit=params["limit"],
+        accept=lambda row: wanted is None or redaction.freshness(row.series) == wanted,
+    )
+    return ListAnswer(redaction.rows(rows, lineage=True), following)
+
+
+#: Parameters that test rows one by one, however few pass: no index leads from them to a page.
+_TESTED = ("start_date", "end_date")
+#: The same, where the rows come in the order of a column and not by topic.
+_TESTED_BY_COLUMN = (*_TESTED, "frequency", "source_id", "provider_id")
+
+
+def _long(values: dict[str, Any]) -> bool:
+    """Whether a request may make the store sort, or read far more rows than it gives: others may go on meanwhile."""
+    sort = values.get("sort", "topic")
+    tested = _TESTED if sort == "topic" else _TESTED_BY_COLUMN
+    return sort not in INDEXED or any(values[name] is not None for name in tested)
+
+
+SINCE = Param(
+    "since", "Data version of an earlier answer, from its x-data-version; 0 lists all that is served.", "integer",
+    required=True, minimum=0, example="0",
+)  # fmt: skip
+
+ENDPOINTS = (
+    Endpoint(
+        path="/observations",
+        operation_id="listObservations",
+        summary="Raw observations",
+        description="Values as their publishers stated them, one row per entity, indicator, frequency and period. "
+        "A derived indicator named here gives an empty list.",
+        handler=observations,
+        scope="macro:read",
+        params=(SORT, *OBSERVATION_FILTERS),
+        kind="list",
+        cached=True,
+        heavy=_long,
+        record=Observation,
+        dated=True,
+        tag="Observations",
+    ),
+    Endpoint(
+        path="/observations/latest",
+        operation_id="listLatestObservations",
+        summary="Latest reading per indicator and entity",
+        description="The newest period that is no forecast, then the higher frequency, then the preferred source; raw and derived.",
+        handler=latest_readings,
+        scope="macro:read",
+        params=(
+            COUNTRY,
+            ENTITY,
+            ENTITY_ID,
+            INDICATORS,
+            INDICATOR,
+            SOURCE_ID,
+            PROVIDER_ID,
+            FREQUENCY,
+            Param("kind", "Only raw or only derived indicators.", "enum", choices=("raw", "derived")),
+            Param("freshness", "Only readings of this freshness.", "enum", choices=("fresh", "stale", "unknown")),
+            AS_OF,
+        ),
+        kind="list",
+        cached=True,
+        record=DerivedObservation,
+        dated=True,
+        tag="Observations",
+    ),
+    Endpoint(
+        path="/observations/vintages",
+        operation_id="listVintages",
+        summary="Every vintage of every cell",
+        description="One row per published state, oldest first within a cell; a withdrawal has no value and metadata.withdrawn true.",
+        handler=vintages,
+        scope="macro:read",
+        params=OBSERVATION_FILTERS,
+        kind="list",
+        cached=True,
+        heavy=_long,
+        record=DerivedObservation,
+        dated=True,
+        tag="Observations",
+    ),
+    Endpoint(
+        path="/observations/changes",
+        operation_id="listChanges",
+        summary="Cells that changed since a data version",
+        description="What is served now of every cell that was served otherwise at an earlier data version. A cell that is "
+        "served no more has no value and metadata.withdrawn true. A change of rights, of unit or of the order of sources "
+        "lists all cells it concerns.",
+        handler=changes,
+        scope="macro:read",
+        params=(SINCE, *OBSERVATION_FILTERS),
+        kind="list",
+        cached=True,
+        # How far back it reaches is not told by the parameters.
+        heavy=lambda _: True,
+        record=DerivedObservation,
+        dated=True,
+        tag="Observations",
+    ),
+)
+
+DERIVED = (
+    Endpoint(
+        path="/derived-observations",
+        operation_id="listDerivedObservations",
+        summary="Observations of derived indicators",
+        description="Values computed by a formula, each with the ids of the input series it was computed from. Filterable like /observations.",
+        handler=derived_observations,
+        scope="analytics:read",
+        params=(SORT, *OBSERVATION_FILTERS),
+        kind="list",
+        cached=True,
+        heavy=_long,
+        record=DerivedObservation,
+        dated=True,
+        tag="Analytics",
+    ),
+)

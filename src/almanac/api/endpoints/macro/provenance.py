@@ -1,0 +1,155 @@
+"""Where one observation comes from: its vintages, its formula and inputs, down to the raw bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
+from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.endpoints.macro.records import Provenance, ProvenanceInput, ProvenancePayload, ProvenanceRun
+from almanac.api.rows.redaction import Redaction
+from almanac.domain.observations import Vintage
+from almanac.domain.periods import Period, end_of
+from almanac.domain.times import wire_day, wire_time
+from almanac.store.observations.reading import lookup
+from almanac.store.observations.reading.reader import View
+from almanac.store.observations.reading.rows import ObservationRow
+from almanac.store.observations.withheld_ids import withheld_id
+
+OUTSIDE = "outside_plan_history"
+
+
+class ExplainedInput(Protocol):
+    """One input cell: series id, period key, and its vintage as known then."""
+
+    @property
+    def series(self) -> str: ...
+    @property
+    def period(self) -> int: ...
+    @property
+    def vintage(self) -> Vintage: ...
+
+
+class ExplainedValue(Protocol):
+    """A derived value computed again."""
+
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def text(self) -> str | None: ...
+    @property
+    def inputs(self) -> Sequence[ExplainedInput]: ...
+
+
+Explain = Callable[[View, ObservationRow], ExplainedValue | None]
+
+
+def endpoint(explain: Explain) -> Endpoint:
+    """The endpoint, given what explains derived values (the composition root has the formulas, this layer has not)."""
+
+    def provenance(ctx: Context) -> ItemAnswer:
+        name = ctx.path["id"].lower()
+        found = _find(ctx, name)
+        if found is None:
+            raise ApiError(404, f"there is no observation {quoted(ctx.path['id'])}", {"parameter": "id"})
+        ctx.require_window("id", end_of(found.row.period))
+        return ItemAnswer(_encoded(ctx, found, explain))
+
+    return Endpoint(
+        path="/observations/{id}/provenance",
+        operation_id="getProvenance",
+        summary="Where one observation comes from",
+        description="All known states of its cell; for a derived value the formula, the inputs as known at its knowledge time and "
+        "whether it comes out equal when computed again; for a raw one the payload, by hash, and the run that took it in.",
+        handler=provenance,
+        scope="macro:read",
+        heavy=lambda _: True,
+        record=Provenance,
+        dated=True,
+        tag="Observations",
+    )
+
+
+def _find(ctx: Context, name: str) -> lookup.StoredRow | None:
+    """The row that goes by this id here: a public row by its own, a withheld one by its withheld id only."""
+    if lookup.ID_SHAPE.fullmatch(name) is None:
+        return None
+    for find, withheld in ((lookup.by_id, False), (lookup.by_withheld_id, True)):
+        found = find(ctx.view, name)
+        if (
+            found is not None
+            and ctx.view.directory.row_rights(found.row.series, found.row.lineage).withheld == withheld
+        ):
+            return found
+    return None
+
+
+def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
+    row, view = found.row, ctx.view
+    redaction = Redaction.of(ctx)
+    spec = row.series.spec
+    explanation = explain(view, row) if row.series.kind == "derived" else None
+    inputs = [_input(ctx, one) for one in explanation.inputs] if explanation else []
+    withheld = redaction.rights(row).withheld
+    verified = None
+    if explanation is not None and not withheld and not any(one.value_withheld for one in inputs):
+        verified = (explanation.value, explanation.text) == (found.value, found.text)
+    payload = lookup.payload_of(view, found.payload)
+    run: Any = lookup.run_of(view, payload.run) if payload else None
+    if withheld:
+        # Of a short response all but the value can be guessed: its hash and length would tell which guess is right.
+        payload = None
+    indicator = view.directory.indicators.get(spec.indicator)
+    parts = {
+        "observation": msgspec.Raw(redaction.row(row, lineage=True)),
+        "vintages": [
+            msgspec.Raw(one) for one in redaction.rows(lookup.cell(view, row.series, row.period), lineage=True)
+        ],
+        "formula": indicator.formula if indicator else None,
+        "inputs": inputs,
+        "payload": payload
+        and ProvenancePayload(
+            sha256=payload.sha256,
+            url=payload.url,
+            fetched_at=wire_time(payload.fetched_at),
+            media_type=payload.media_type,
+            bytes=payload.bytes,
+        ),
+        "run": run
+        and ProvenanceRun(
+            id=run[0],
+            connector=run[1],
+            version=run[2],
+            started_at=wire_time(run[3]),
+            finished_at=None if run[4] is None else wire_time(run[4]),
+        ),
+        "verified": verified,
+    }
+    encoded: bytes = msgspec.json.encode(parts)
+    return encoded
+
+
+def _input(ctx: Context, one: ExplainedInput) -> ProvenanceInput:
+    info = ctx.view.directory.series_by_id(one.series)
+    period = Period.from_key(one.period)
+    reason = info.rights.reason if info is not None and info.rights.withheld else None
+    if reason is None and ctx.window_start is not None and period.end < ctx.window_start:
+        reason = OUTSIDE
+    shown = reason is None
+    identifier = lookup.id_of(one.series, one.period, one.vintage)
+    return ProvenanceInput(
+        observation_id=identifier
+        if info is None or not info.rights.withheld
+        else withheld_id(one.series, one.period, one.vintage.known),
+        series_id=one.series,
+        period_start=wire_day(period.start) if period.start else None,
+        period_end=wire_day(period.end),
+        observed_at=wire_time(one.vintage.known),
+        value_numeric=one.vintage.value if shown else None,
+        value_text=one.vintage.text if shown else None,
+        value_withheld=not shown,
+        reason=reason,
+    )

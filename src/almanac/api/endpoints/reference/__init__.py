@@ -1,0 +1,1 @@
+"""Providers, sources, countries, names of entities, and what the service holds."""

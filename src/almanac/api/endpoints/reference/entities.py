@@ -1,0 +1,202 @@
+"""Names of entities: all of one, and which entity a name means."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from typing import Any, NamedTuple
+
+import msgspec
+
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
+from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.params import Param, day_of
+from almanac.api.endpoints.reference.records import AliasSchema, Candidate, Resolved
+from almanac.api.rows.filters import AS_OF
+from almanac.api.rows.paging import keyset
+from almanac.domain import aliases as names
+from almanac.domain.times import wire_day
+from almanac.reports import resolve as report
+from almanac.reports.resolve import Match, Spellings, Subject
+from almanac.store.companies import aliases
+from almanac.store.companies import rows as company_rows
+from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.reader import View
+
+_PLACES = ("country", "region")
+_LONGEST = 200
+
+
+def of_entity(ctx: Context) -> ListAnswer:
+    """Names of one entity, by scheme, then name."""
+    name = ctx.path["idOrSlug"]
+    directory = ctx.view.directory
+    entity = directory.entity(name)
+    if entity is None:
+        raise ApiError(
+            404,
+            f"there is no entity {quoted(name)}; /entities/resolve finds one by any name",
+            {"parameter": "idOrSlug"},
+        )
+    if entity.kind in _PLACES:
+        found = names.of_place(entity)
+    else:
+        found = aliases.of_entity(ctx.view, entity.id)
+    page, following = keyset(ctx, {(one.scheme, one.alias, one.valid_from or 0): one for one in found})
+    return ListAnswer([msgspec.json.encode(_alias(one)) for one in page], following)
+
+
+def _alias(one: names.Alias) -> AliasSchema:
+    return AliasSchema(
+        entity_id=one.entity,
+        alias=one.alias,
+        scheme=one.scheme,  # type: ignore[arg-type]  # the schemes are these
+        primary=one.primary,
+        valid_from=_time(one.valid_from),
+        valid_to=_time(one.valid_to),
+        source_id=one.source,
+    )
+
+
+def _time(day: int | None) -> str | None:
+    return None if day is None else wire_day(date.fromordinal(day))
+
+
+class _Index(NamedTuple):
+    """All that may be meant at one data version."""
+
+    state: tuple[str, int, int]
+    places: list[names.Alias]
+    #: By type asked for (None: any), by entity id.
+    subjects: Mapping[str | None, Mapping[str, Subject]]
+    spellings: Spellings
+
+
+class Resolver:
+    """Resolves names for all threads of one process. What it holds belongs to one data version."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._index: _Index | None = None
+
+    def resolve(self, ctx: Context) -> ItemAnswer:
+        """Which entity an alias means."""
+        params = ctx.params
+        text, scheme = params["alias"], params["scheme"]
+        index = self._held(ctx.view)
+        subjects = index.subjects[params["type"]]
+        equal = set(report.norms(text).values())
+        found = [one for one in index.places if one.norm in equal]
+        found += aliases.matching(ctx.view, sorted(equal)) if equal else []
+        found += _by_id(ctx.view.directory, text)
+        schemes = None if scheme is None else frozenset([scheme])
+        if schemes is not None:
+            found = [one for one in found if one.scheme in schemes]
+        told = report.resolve(text, found, subjects, index.spellings, day_of(ctx.as_of).toordinal(), schemes)
+        if told is None:
+            raise ApiError(404, f"nothing is called {quoted(text)} or anything like it", {"parameter": "alias"})
+        return ItemAnswer(msgspec.json.encode(_resolved(told)))
+
+    def _held(self, view: View) -> _Index:
+        state = (view.epoch, view.version, view.directory.reference)
+        held = self._index
+        if held is not None and held.state == state:
+            return held
+        with self._lock:
+            held = self._index
+            if held is None or held.state != state:
+                held = self._index = _index(view, state)
+        return held
+
+
+def _index(view: View, state: tuple[str, int, int]) -> _Index:
+    kept = [entity for entity in view.directory.entities.values() if entity.kind in _PLACES]
+    places = [alias for entity in kept for alias in names.of_place(entity)]
+    by_type: dict[str | None, dict[str, Subject]] = {
+        kind: {one.id: Subject(one.id, one.kind, one.name, one.slug, reports=False) for one in kept if one.kind == kind}
+        for kind in _PLACES
+    }
+    by_type["company"] = {
+        entity: Subject(entity, "company", name, slug, reports=reports)
+        for entity, name, slug, reports in company_rows.subjects(view)
+    }
+    subjects: dict[str | None, Mapping[str, Subject]] = {**by_type}
+    subjects[None] = {entity: one for found in by_type.values() for entity, one in found.items()}
+    return _Index(state, places, subjects, Spellings([*places, *aliases.spelled_out(view)]))
+
+
+def _by_id(directory: Directory, text: str) -> list[names.Alias]:
+    """An entity's own id counts among its names."""
+    name = text.strip().lower()
+    entity = directory.entity(name)
+    if entity is None or entity.id != name:
+        return []
+    return [names.Alias(entity.id, entity.id, "other", True, None, None, None, report.norms(text)["other"])]
+
+
+def _resolved(told: report.Resolution) -> Resolved:
+    fields: dict[str, Any] = (
+        msgspec.structs.asdict(_candidate(told.best))
+        if told.best is not None
+        else dict.fromkeys(("entity_id", "type", "name", "slug", "matched_alias", "scheme"))
+    )
+    fields |= {"match": told.match, "confidence": told.confidence}
+    return Resolved(candidates=[_candidate(one) for one in told.candidates], **fields)
+
+
+def _candidate(one: Match) -> Candidate:
+    return Candidate(
+        entity_id=one.subject.entity,
+        type=one.subject.type,  # type: ignore[arg-type]  # the types are these
+        name=one.subject.name,
+        slug=one.subject.slug,
+        matched_alias=one.alias.alias,
+        scheme=one.alias.scheme,  # type: ignore[arg-type]  # the schemes are these
+        match=one.kind,  # type: ignore[arg-type]  # the kinds are these
+        confidence=one.confidence,
+    )
+
+
+def endpoints() -> tuple[Endpoint, ...]:
+    """The endpoints about names."""
+    return (
+        Endpoint(
+            path="/entities/{idOrSlug}/aliases",
+            operation_id="listEntityAliases",
+            summary="Names of one entity",
+            description="Of a country, region or company, by id or slug: name, former names, codes, tickers and identifiers, with "
+            "the days they were used where these are stated. A ticker of today has no last day; a retired one ends with the day it was "
+            "last seen.",
+            handler=of_entity,
+            scope="reference:read",
+            kind="list",
+            record=AliasSchema,
+            tag="Entities",
+        ),
+        Endpoint(
+            path="/entities/resolve",
+            operation_id="resolveEntity",
+            summary="Which entity a name means",
+            description="By name, former name, ISO code, ticker, CIK, LEI, slug or id. Exact first (case does not matter), else but for "
+            "punctuation, accents, legal form and the like, else by likeness. A name valid on the day asked goes before one that is not; "
+            "of companies of one name the only one with statements goes first. Where several fit as well, `entityId` is null and "
+            "all of them are candidates; likeness alone never answers for what looks like a ticker or a CIK. Nothing close: 404.",
+            handler=Resolver().resolve,
+            scope="reference:read",
+            params=(
+                Param("alias", "The name.", required=True, maximum=_LONGEST, example="Apple Computer"),
+                Param("type", "Only entities of this type.", "enum", choices=(*_PLACES, "company")),
+                Param("scheme", "Only names of this scheme.", "enum", choices=names.SCHEMES),
+                replace(
+                    AS_OF,
+                    window=False,
+                    description="The day the name was in use. Without it names of today come first, then former ones.",
+                ),
+            ),
+            heavy=lambda _: True,
+            record=Resolved,
+            tag="Entities",
+        ),
+    )

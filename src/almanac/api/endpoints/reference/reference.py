@@ -1,0 +1,214 @@
+"""Reference data: providers, sources, countries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
+from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.params import nearest
+from almanac.api.endpoints.macro.indicators import day
+from almanac.api.endpoints.reference import records
+from almanac.api.rows.paging import keyset
+from almanac.api.rows.redaction import Redaction
+from almanac.domain.health import Feed, Tried, health
+from almanac.domain.reference import Entity, Provider, Source
+from almanac.domain.rights import Exposure, effective
+from almanac.domain.times import wire_time
+from almanac.store.summary import feeds, figures
+
+#: The better of several freshness statuses: one living series keeps a country or a source alive.
+_BEST = ("fresh", "stale", "unknown")
+
+
+def _alive(ctx: Context, redaction: Redaction, column: str, name: str) -> str:
+    numbers = figures.series_numbers(ctx.view, column, name)
+    return _best({redaction.freshness(ctx.view.directory.series(number)) for number in numbers})
+
+
+def _best(statuses: set[str]) -> str:
+    return next((status for status in _BEST if status in statuses), "unknown")
+
+
+def providers(ctx: Context) -> ListAnswer:
+    """Providers by id."""
+    directory = ctx.view.directory
+
+    def record(provider: Provider) -> bytes:
+        return msgspec.json.encode(
+            records.ProviderSchema(
+                id=provider.id,
+                name=provider.name,
+                kind=provider.kind,  # type: ignore[arg-type]  # the catalogue is checked to have these kinds
+                country=provider.country,
+                homepage=provider.homepage,
+                source_ids=sorted(s.id for s in directory.sources.values() if s.provider == provider.id),
+                attribution=provider.attribution,
+            )
+        )
+
+    page, following = keyset(ctx, directory.providers)
+    return ListAnswer([record(one) for one in page], following)
+
+
+def sources(ctx: Context) -> ListAnswer:
+    """Sources by id."""
+    directory, db = ctx.view.directory, ctx.view
+    held, tried, redaction = figures.by_source(db), feeds.tried(db), Redaction.of(ctx)
+    fed = feeds.feeds(ctx.view, redaction.freshness)
+
+    def record(source: Source) -> bytes:
+        counted = held.get(source.id, figures.Figures())
+        asked, feed = tried.get(source.id, Tried()), fed.get(source.id, Feed())
+        # What is computed here has derived series only, and not many.
+        fresh = _best(feed.words) if source.connector else _alive(ctx, redaction, "source", source.id)
+        rights = source.rights
+        consent = directory.consents.get(source.id)
+        exposure = effective(rights, Exposure.public, consent)
+        return msgspec.json.encode(
+            records.SourceSchema(
+                id=source.id,
+                provider_id=source.provider,
+                name=source.name,
+                description=source.description,
+                homepage=source.homepage,
+                license=rights.license,
+                attribution=rights.attribution,
+                rights=records.SourceRights(
+                    exposure=exposure.name,  # type: ignore[arg-type]  # the names of the enumeration are these
+                    redistributable=exposure is Exposure.public,
+                    reason=None if exposure is Exposure.public else rights.channel_reason or rights.reason,
+                    license=rights.license,
+                    attribution=rights.attribution,
+                    commercial_use=rights.commercial_use,
+                    derivatives_allowed=rights.derivatives_allowed,
+                    modification_rule=rights.modification_rule,
+                    terms_url=rights.terms_url,
+                    terms_read_on=rights.terms_read_on,
+                    consent=None
+                    if consent is None
+                    else {"by": consent.by, "on": consent.on, "reference": consent.reference},
+                ),
+                frequencies=[f.word for f in source.frequencies],
+                stores_vintages=source.stores_vintages,
+                series_count=counted.series,
+                first_period=day(counted.first_period),
+                last_period=day(counted.last_period),
+                last_ingested_at=None if asked.last_ingested is None else wire_time(asked.last_ingested),
+                last_success_at=None if asked.last_success is None else wire_time(asked.last_success),
+                health=health(source, asked, feed, ctx.now).word if source.connector else "ok",
+                freshness_status=fresh,  # type: ignore[arg-type]  # likewise
+            )
+        )
+
+    page, following = keyset(ctx, directory.sources)
+    return ListAnswer([record(one) for one in page], following)
+
+
+def countries(ctx: Context) -> ListAnswer:
+    """Countries and regions by name, then id."""
+    places = {(e.name, e.id): e for e in ctx.view.directory.entities.values() if e.kind in {"country", "region"}}
+    page, following = keyset(ctx, places)
+    counts, redaction = figures.indicators_of_entities(ctx.view), Redaction.of(ctx)
+    return ListAnswer([_country(ctx, redaction, one, counts.get(one.id, 0)) for one in page], following)
+
+
+def country(ctx: Context) -> ItemAnswer:
+    """One country or region."""
+    name = ctx.path["idOrIso"]
+    directory = ctx.view.directory
+    found = directory.country(name)
+    if found is None:
+        close = _meant(directory.entities.values(), name)
+        raise ApiError(
+            404,
+            f"there is no country {quoted(name)}" + (f"; did you mean '{close}'?" if close else ""),
+            {"parameter": "idOrIso", "suggestion": close} if close else None,
+        )
+    count = figures.indicators_of_entities(ctx.view).get(found.id, 0)
+    return ItemAnswer(_country(ctx, Redaction.of(ctx), found, count))
+
+
+def _meant(entities: Iterable[Entity], name: str) -> str | None:
+    """Slug of the country or region that a name or alias belongs to, else of the one whose name is nearest."""
+    slugs: dict[str, str] = {}
+    aliases: dict[str, str] = {}
+    for entity in entities:
+        if entity.kind in {"country", "region"}:
+            slugs |= {entity.slug: entity.slug, entity.name.lower(): entity.slug}
+            aliases |= {alias.lower(): entity.slug for alias in (*entity.aliases, *entity.former_names)}
+    exact = (slugs | aliases).get(name.strip().lower())
+    # Aliases are often codes of two or three letters: near to anything.
+    close = nearest(name, list(slugs)) if exact is None else None
+    return slugs[close] if close is not None else exact
+
+
+def _country(ctx: Context, redaction: Redaction, entity: Entity, indicators: int) -> bytes:
+    return msgspec.json.encode(
+        records.Country(
+            id=entity.id,
+            slug=entity.slug,
+            name=entity.name,
+            iso_alpha2=entity.iso2,
+            iso_alpha3=entity.iso3,
+            kind=entity.kind,  # type: ignore[arg-type]  # only these two are asked for
+            region=entity.region,
+            income_group=entity.income_group,
+            currency=entity.currency,
+            aliases=[*entity.aliases, *entity.former_names],
+            indicator_count=indicators,
+            rates_scope=entity.rates_scope is not None,
+            freshness_status=_alive(ctx, redaction, "entity", entity.id) if indicators else "unknown",  # type: ignore[arg-type]  # one of the three
+        )
+    )
+
+
+ENDPOINTS = (
+    Endpoint(
+        path="/providers",
+        operation_id="listProviders",
+        summary="Providers",
+        description="Who publishes.",
+        handler=providers,
+        scope="reference:read",
+        kind="list",
+        record=records.ProviderSchema,
+        tag="Reference",
+    ),
+    Endpoint(
+        path="/sources",
+        operation_id="listSources",
+        summary="Sources",
+        description="Feeds, each with its licence, rights, health and freshness.",
+        handler=sources,
+        scope="reference:read",
+        kind="list",
+        heavy=lambda _: True,
+        record=records.SourceSchema,
+        tag="Reference",
+    ),
+    Endpoint(
+        path="/countries",
+        operation_id="listCountries",
+        summary="Countries and regions",
+        handler=countries,
+        scope="macro:read",
+        kind="list",
+        heavy=lambda _: True,
+        cached=True,
+        record=records.Country,
+        tag="Reference",
+    ),
+    Endpoint(
+        path="/countries/{idOrIso}",
+        operation_id="getCountry",
+        summary="One country or region",
+        description="By id, slug, ISO-2, ISO-3 or ISO numeric code; EUR for the euro area.",
+        handler=country,
+        scope="macro:read",
+        record=records.Country,
+        tag="Reference",
+    ),
+)

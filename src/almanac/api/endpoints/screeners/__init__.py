@@ -1,0 +1,1 @@
+"""Both screeners, and the columns of readings they look at."""

@@ -1,0 +1,250 @@
+"""GET /equity-screener: companies by fundamentals, ratios, scores, sector and industry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
+from almanac.api.contract.errors import quoted, refuse
+from almanac.api.contract.params import Param, nearest
+from almanac.api.endpoints.screeners.peers import Peers
+from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerField
+from almanac.api.endpoints.screeners.screening import (
+    SCREEN_AS_OF,
+    AlignedColumn,
+    ProcessCache,
+    check_window,
+    clauses,
+    filter_param,
+    filters,
+    filters_endpoint,
+    named,
+    number,
+    number_field,
+    text_field,
+)
+from almanac.domain.periods import end_of
+from almanac.domain.reference import Indicator
+from almanac.domain.times import wire_day, wire_time
+from almanac.reports.filter_text import Field
+from almanac.reports.scoring import MEASURES
+from almanac.reports.screener import Column, Texts, matching, page, place
+from almanac.store.observations.reading.directory import Directory
+
+_EXAMPLE = "revenue_ttm:gt:1e9,net_margin:gte:0.1"
+_PATH = "/equity-screener"
+_SCORE = "score"
+_CURRENCY = (
+    "ISO code of the currency the company reports in. With a clause on it, amounts of money are compared as they stand; "
+    "without one, companies that report in another currency than USD are left out of clauses on money, and sort last by it."
+)
+_TEXTS = {
+    "sector": ("Sector", "Sector of the company, from its industry code; today's."),
+    "industry": ("Industry", "Industry of the company, as the regulator names it; today's."),
+    "currency": ("Reporting currency", _CURRENCY),
+}
+_FRACTION = "As a fraction: 0.25 is 25 %."
+_DOLLARS = "Of companies that report in US dollars; of others with a clause on currency."
+#: Sort fields that no clause may name.
+_IDENTITY = ("ticker", "name")
+
+
+class EquityScreener:
+    """The equity screener of one process."""
+
+    def __init__(self, cache: ProcessCache) -> None:
+        self._cache = cache
+
+    def screen(self, ctx: Context) -> ListAnswer:
+        """One page of the companies that satisfy the filter."""
+        fields = _fields(ctx.view.directory)
+        names = sorted([*fields, *_TEXTS, _SCORE])
+        asked = clauses(ctx, lambda name: _find(ctx.view.directory, fields, name), names)
+        by = _sort(ctx, fields, names)
+        check_window(ctx)
+        self._cache.readings.see(ctx.view)
+        peers = Peers(self._cache, ctx)
+        dollars = not any(clause.field.name == "currency" for clause in asked)
+        wanted = dict.fromkeys(clause.field.name for clause in asked)
+        if by is not None and by not in _IDENTITY:
+            wanted[by] = None
+        readings: dict[str, AlignedColumn] = {}
+        columns: dict[str, Column] = {}
+        for name in wanted:
+            if name in _TEXTS:
+                columns[name] = _texts(peers, name)
+            elif name == _SCORE:
+                columns[name] = peers.scores().score
+            else:
+                readings[name] = peers.readings(name, dollars=dollars)
+                columns[name] = readings[name].values
+        key = None if by is None or by == "name" else peers.table.tickers if by == "ticker" else columns[by]
+        cut = page(
+            matching(asked, columns, peers.taking_part), peers.table.ties, key,
+            descending=ctx.params["order"] == "desc", after=ctx.after, limit=ctx.params["limit"],
+        )  # fmt: skip
+        rows = cut.rows.tolist()
+        following = place(rows[-1], peers.table.ties, key) if cut.more else None
+        return ListAnswer(_rows(peers, columns, readings, rows), following, total=cut.total)
+
+    def filters(self, ctx: Context) -> ItemAnswer:
+        """The fields, operators and syntax of the filter."""
+        peers = Peers(self._cache, ctx)
+        companies, there = peers.table.companies, peers.taking_part
+        told = [self._told(peers, indicator) for _, indicator in sorted(_fields(ctx.view.directory).items())]
+        scores = peers.scores().score
+        told.append(
+            number_field(
+                _SCORE, "Score", "points",
+                "From 0 to 100: where the company stands among its sector in profitability, growth, strength, efficiency and quality.",
+                scores,
+            )
+        )  # fmt: skip
+        values = {"sector": companies.sectors, "industry": companies.industries, "currency": companies.currencies}
+        for name, (title, description) in _TEXTS.items():
+            taking_part = (value for value, takes in zip(values[name], there, strict=True) if takes)
+            told.append(text_field(name, title, description, taking_part))
+        return ItemAnswer(filters(told, _EXAMPLE))
+
+    def cold(self, values: dict[str, Any]) -> bool:
+        """Whether a request may take so long that others had better go on meanwhile."""
+        if values["as_of"] is not None:
+            return True
+        wanted = named(values["filter"]) | {(values["sort"] or "name").lower()}
+        if _SCORE in wanted:
+            wanted |= set(MEASURES)
+        wanted -= {_SCORE, *_TEXTS, *_IDENTITY}
+        return not self._cache.readings.warm(wanted, pinned=values["cursor"] is not None)
+
+    @staticmethod
+    def _told(peers: Peers, indicator: Indicator) -> ScreenerField:
+        found = peers.readings(indicator.slug, dollars=True)
+        values = np.where(peers.taking_part, found.values, np.nan)
+        units = {found.unit(row) for row in np.flatnonzero(~np.isnan(values)).tolist()}
+        unit = indicator.unit or (units.pop() if len(units) == 1 else None if units else "usd")
+        notes = [_FRACTION] if unit == "ratio" else [_DOLLARS] if unit is not None and unit.startswith("usd") else []
+        return number_field(indicator.slug, indicator.name, unit, " ".join([indicator.description, *notes]), values)
+
+
+def _fields(directory: Directory) -> dict[str, Indicator]:
+    """Indicators that companies may be screened by."""
+    return {
+        i.slug: i
+        for i in directory.indicators.values()
+        if i.screenable and i.kind == "derived" and i.category == "fundamentals" and i.slug not in {_SCORE, *_TEXTS}
+    }
+
+
+def _find(directory: Directory, fields: dict[str, Indicator], name: str) -> Field | None:
+    word = name.lower()
+    if word in _TEXTS:
+        return Field(word, text=True)
+    if word == _SCORE:
+        return Field(word, text=False)
+    indicator = directory.indicator(name)
+    return None if indicator is None or indicator.slug not in fields else Field(indicator.slug, text=False)
+
+
+def _sort(ctx: Context, fields: dict[str, Indicator], names: list[str]) -> str | None:
+    """The field to sort by, None where none is asked for. Raises ApiError 400."""
+    asked = ctx.params["sort"]
+    if asked is None:
+        return None
+    if asked.lower() in _IDENTITY:
+        return str(asked.lower())
+    field = _find(ctx.view.directory, fields, asked)
+    if field is None:
+        allowed = [*names, *_IDENTITY]
+        raise refuse(
+            "sort", f"must be a field of the filter, ticker or name, not {quoted(asked)}", allowed, nearest(asked, allowed),
+            code="choice",
+        )  # fmt: skip
+    return field.name
+
+
+def _texts(peers: Peers, name: str) -> Texts:
+    table = peers.table
+    return {"sector": table.sectors, "industry": table.industries, "currency": table.currencies}[name]
+
+
+def _rows(peers: Peers, columns: dict[str, Column], readings: dict[str, AlignedColumn], rows: list[int]) -> list[bytes]:
+    """Rows as JSON."""
+    companies = peers.table.companies
+    dated = {row: [one for one in readings.values() if not np.isnan(one.values[row])] for row in rows}
+    known = peers.statement_known([row for row, found in dated.items() if not found])
+    encoded = []
+    for row in rows:
+        found = dated[row]
+        end = max((one.end(row) for one in found), default=end_of(int(peers.newest[row])))
+        at = max((one.known(row) for one in found), default=known.get(row, 0))
+        encoded.append(
+            msgspec.json.encode(
+                {
+                    "entityId": companies.ids[row],
+                    "name": companies.names[row],
+                    "ticker": companies.tickers[row],
+                    "cik": f"{companies.ciks[row]:010d}",
+                    "country": companies.countries[row],
+                    "sector": companies.sectors[row],
+                    "industry": companies.industries[row],
+                    "periodEnd": wire_day(end),
+                    "observedAt": wire_time(at),
+                    "values": _values(columns, row),
+                }
+            )
+        )
+    return encoded
+
+
+def _values(columns: dict[str, Column], row: int) -> dict[str, msgspec.Raw | str]:
+    """What the row has of the filtered and sorted fields."""
+    found: dict[str, msgspec.Raw | str] = {}
+    for name, column in columns.items():
+        if isinstance(column, Texts):
+            text = column.at(row)
+            if text is not None:
+                found[name] = text
+        elif not np.isnan(column[row]):
+            found[name] = number(float(column[row]))
+    return found
+
+
+def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
+    """The equity screener and its fields."""
+    screener = EquityScreener(cache)
+    return (
+        Endpoint(
+            path=_PATH,
+            operation_id="screenCompanies",
+            summary="Companies by fundamentals, ratios, sector and industry",
+            description="Companies whose newest statement ends within 18 months before the moment asked and whose latest readings, "
+            "of these months too, satisfy every clause of the filter; one without a value that may be shown for a filtered field is left out. Ratios are "
+            "fractions (0.25 is 25 %). Companies that report in another currency than USD are left out of clauses on money, and sort "
+            "last by it, unless the filter has a clause on `currency`. `total` counts all matches, not only this page's.",
+            handler=screener.screen,
+            scope="screeners:read",
+            params=(
+                filter_param(_EXAMPLE, f"GET {_PATH}/filters"),
+                Param(
+                    "sort",
+                    "Any field of the filter, `ticker` or `name`; companies without the value come last either way.",
+                    example="revenue_ttm",
+                ),
+                SCREEN_AS_OF,
+            ),
+            kind="list",
+            record=EquityScreenerRow,
+            dated=True,
+            total=True,
+            max_limit=200,
+            heavy=screener.cold,
+            cached=True,
+            tag="Screeners",
+        ),
+        filters_endpoint(
+            f"{_PATH}/filters", "listEquityScreenerFilters", "Fields of the equity screener", screener.filters
+        ),
+    )

@@ -1,0 +1,211 @@
+"""GET /screener: countries and regions by the latest readings of macro indicators."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
+from almanac.api.contract.errors import quoted, refuse
+from almanac.api.contract.params import Param
+from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerRow
+from almanac.api.endpoints.screeners.screening import (
+    SCREEN_AS_OF,
+    AlignedColumn,
+    ProcessCache,
+    aligned,
+    check_window,
+    clauses,
+    filter_param,
+    filters,
+    filters_endpoint,
+    named,
+    number,
+    number_field,
+    text_field,
+)
+from almanac.api.rows.redaction import Redaction
+from almanac.domain.reference import Entity, Indicator
+from almanac.domain.times import wire_day, wire_time
+from almanac.reports.filter_text import Field
+from almanac.reports.screener import Column, Texts, matching, page, place
+from almanac.store.observations.reading.directory import Directory
+
+_EXAMPLE = "cpi_inflation_yoy:gt:3,policy_rate:lte:5"
+_PATH = "/screener"
+
+
+class _Places(NamedTuple):
+    """Countries and regions in the order of (name, id)."""
+
+    entities: tuple[Entity, ...]
+    ties: list[tuple[str, str]]
+    numbers: npt.NDArray[np.int32]
+
+
+class MacroScreener:
+    """The macro screener of one process."""
+
+    def __init__(self, cache: ProcessCache) -> None:
+        self._cache = cache
+
+    def screen(self, ctx: Context) -> ListAnswer:
+        """One page of the countries and regions that satisfy the filter."""
+        self._cache.readings.see(ctx.view)
+        fields = _fields(ctx.view.directory)
+        asked = clauses(ctx, lambda name: _find(ctx.view.directory, fields, name), sorted(fields))
+        places = self._places(ctx)
+        wanted = _wanted(ctx, places)
+        check_window(ctx)
+        redaction = Redaction.of(ctx)
+        found = {clause.field.name: self._aligned(ctx, redaction, clause.field.name, places) for clause in asked}
+        columns: dict[str, Column] = {
+            clause.field.name: Texts.of(found[clause.field.name].texts())
+            if clause.field.text
+            else found[clause.field.name].values
+            for clause in asked
+        }
+        mask = matching(asked, columns, wanted)
+        cut = page(mask, places.ties, None, descending=False, after=ctx.after, limit=ctx.params["limit"])
+        rows = [self._row(ctx, redaction, places.entities[row], found, row) for row in cut.rows.tolist()]
+        following = place(int(cut.rows[-1]), places.ties, None) if cut.more else None
+        return ListAnswer(rows, following, total=cut.total)
+
+    def filters(self, ctx: Context) -> ItemAnswer:
+        """The fields, operators and syntax of the filter."""
+        places, directory = self._places(ctx), ctx.view.directory
+        told = [self._told(ctx, indicator, places) for _, indicator in sorted(_fields(directory).items())]
+        return ItemAnswer(filters(told, _EXAMPLE))
+
+    def cold(self, values: dict[str, Any]) -> bool:
+        """Whether a request may take so long that others had better go on meanwhile."""
+        if values["as_of"] is not None:
+            return True
+        return not self._cache.readings.warm(named(values["filter"]), pinned=values["cursor"] is not None)
+
+    def _places(self, ctx: Context) -> _Places:
+        directory = ctx.view.directory
+
+        def make() -> _Places:
+            there = [e for e in directory.entities.values() if e.kind in {"country", "region"}]
+            there.sort(key=lambda e: (e.name, e.id))
+            return _Places(
+                tuple(there), [(e.name, e.id) for e in there], self._cache.readings.numbers(e.id for e in there)
+            )
+
+        places: _Places = self._cache.table("places", (ctx.view.epoch, directory.reference), make)
+        return places
+
+    def _aligned(self, ctx: Context, redaction: Redaction, slug: str, places: _Places) -> AlignedColumn:
+        """Readings of one field; under `freshness=fresh` only those that are."""
+        found = aligned(self._cache, ctx, slug, places.numbers)
+        if ctx.params["freshness"] is None:
+            return found
+        directory = ctx.view.directory
+        return found.only(
+            np.array(
+                [
+                    at >= 0 and redaction.freshness(directory.series(found.series(row))) == "fresh"
+                    for row, at in enumerate(found.places)
+                ],
+                dtype=np.bool_,
+            )
+        )
+
+    def _row(
+        self, ctx: Context, redaction: Redaction, entity: Entity, found: dict[str, AlignedColumn], row: int
+    ) -> bytes:
+        directory = ctx.view.directory
+        matches = []
+        for name, reading in found.items():
+            series = directory.series(reading.series(row))
+            text = reading.column.texts[reading.places[row]]
+            matches.append(
+                {
+                    "field": name,
+                    "value": number(float(reading.values[row])) if text is None else text,
+                    "unit": reading.unit(row),
+                    "periodEnd": wire_day(reading.end(row)),
+                    "observedAt": wire_time(reading.known(row)),
+                    "freshnessStatus": redaction.freshness(series),
+                    "seriesId": series.id,
+                }
+            )
+        encoded: bytes = msgspec.json.encode(
+            {"entityId": entity.id, "name": entity.name, "country": _code(entity), "matches": matches}
+        )
+        return encoded
+
+    def _told(self, ctx: Context, indicator: Indicator, places: _Places) -> ScreenerField:
+        found = aligned(self._cache, ctx, indicator.slug, places.numbers)
+        if _is_text(indicator):
+            return text_field(indicator.slug, indicator.name, indicator.description, found.texts())
+        units = {found.unit(row) for row in np.flatnonzero(~np.isnan(found.values)).tolist()}
+        unit = indicator.unit or (units.pop() if len(units) == 1 else None)
+        return number_field(indicator.slug, indicator.name, unit, indicator.description, found.values)
+
+
+def _fields(directory: Directory) -> dict[str, Indicator]:
+    """Indicators that may be screened by: all but those of companies."""
+    return {i.slug: i for i in directory.indicators.values() if i.screenable and i.category != "fundamentals"}
+
+
+def _find(directory: Directory, fields: dict[str, Indicator], name: str) -> Field | None:
+    indicator = directory.indicator(name)
+    if indicator is None or indicator.slug not in fields:
+        return None
+    return Field(indicator.slug, _is_text(indicator))
+
+
+def _is_text(indicator: Indicator) -> bool:
+    return indicator.unit == "text"
+
+
+def _wanted(ctx: Context, places: _Places) -> npt.NDArray[np.bool_]:
+    """All places, or the one country that is asked for; an unknown one is none of them."""
+    asked = ctx.params["country"]
+    if asked is None:
+        return np.ones(len(places.ties), dtype=np.bool_)
+    if "," in asked:
+        raise refuse("country", f"takes one country, not {quoted(asked)}", code="type")
+    country = ctx.view.directory.country(asked)
+    return np.array([country is not None and e.id == country.id for e in places.entities], dtype=np.bool_)
+
+
+def _code(entity: Entity) -> str:
+    """What `country` would take for it: an ISO code, where it has one."""
+    return entity.iso3 or entity.rates_scope or entity.iso2 or entity.id
+
+
+def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
+    """The macro screener and its fields."""
+    screener = MacroScreener(cache)
+    return (
+        Endpoint(
+            path=_PATH,
+            operation_id="screenEntities",
+            summary="Countries and regions by macro readings",
+            description="Those whose latest readings satisfy every clause of the filter; one without a value that may be shown "
+            "for a filtered field is left out. Ordered by name. `total` counts all matches, not only this page's.",
+            handler=screener.screen,
+            scope="screeners:read",
+            params=(
+                filter_param(_EXAMPLE, "GET /screener/filters"),
+                Param("country", "Only this country or region: an ISO code; EUR for the euro area.", example="USA"),
+                Param("freshness", "Only fresh readings are considered.", "enum", choices=("fresh",)),
+                SCREEN_AS_OF,
+            ),
+            kind="list",
+            record=ScreenerRow,
+            dated=True,
+            total=True,
+            default_order=None,
+            heavy=screener.cold,
+            cached=True,
+            tag="Screeners",
+        ),
+        filters_endpoint(f"{_PATH}/filters", "listScreenerFilters", "Fields of the macro screener", screener.filters),
+    )

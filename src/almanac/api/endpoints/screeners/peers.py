@@ -1,0 +1,118 @@
+"""
+The companies as one request sees them: who takes part at its moment, their latest readings, and their scores.
+
+A company takes part while its newest statement ends within eighteen months before the moment asked, and with it its
+readings of those months: a line that it has not reported since is no figure of today's. What a plan does not reach takes
+no part: no reading that ends before its window, and no company whose newest statement does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from almanac.api.contract.endpoint import Context
+from almanac.api.contract.params import day_of
+from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, aligned
+from almanac.domain.periods import add_months, lowest_key
+from almanac.reports import scoring
+from almanac.reports.screener import Mask, Texts
+from almanac.store.companies.universe import Companies, known_at
+
+MONTHS = 18
+#: The first day with all those months before it.
+_EARLY = add_months(date.min, MONTHS)
+_LOCAL, _MONEY = "local_currency", ("usd", "local_currency")
+
+
+class CompanyTable(NamedTuple):
+    """Companies with what follows from them alone, in the order of (name, id)."""
+
+    companies: Companies
+    ties: list[tuple[str, str]]
+    numbers: npt.NDArray[np.int32]
+    sectors: Texts
+    industries: Texts
+    currencies: Texts
+    tickers: Texts
+    #: Those that report in another currency than the US dollar.
+    foreign: Mask
+    row: dict[str, int]
+
+
+class Peers:
+    """Companies and columns for one request."""
+
+    def __init__(self, cache: ProcessCache, ctx: Context) -> None:
+        self._cache, self._ctx = cache, ctx
+        companies = cache.universe.companies(ctx.view)
+        self.table: CompanyTable = cache.table("companies", companies, lambda: _table(cache, companies))
+        self._last = last = day_of(ctx.as_of)
+        first = _months_before(last)
+        if ctx.window_start is not None:
+            first = max(first, ctx.window_start)
+        self._as_of: int | None = ctx.params.get("as_of")
+        #: Key of the newest period each company has a statement of; 0 for those that take no part.
+        self.newest = cache.universe.newest(
+            ctx.view, companies, version=ctx.version, as_of=self._as_of, first=first, last=last
+        )
+        self.taking_part: Mask = self.newest > 0
+        self._first = lowest_key(first)
+
+    def readings(self, slug: str, *, dollars: bool = False) -> AlignedColumn:
+        """
+        The latest reading of an indicator, row by row; of companies that take part only one that does.
+
+        `dollars`: an amount of money counts only where the company reports in US dollars and so does the amount.
+        """
+        found = aligned(self._cache, self._ctx, slug, self.table.numbers)
+        found = found.only(found.since(self._first) | ~self.taking_part)
+        if not dollars:
+            return found
+        local = found.with_units(lambda unit: unit.startswith(_LOCAL))
+        money = found.with_units(lambda unit: unit.startswith(_MONEY))
+        return found.only(~(local | (money & self.table.foreign)))
+
+    def scores(self) -> scoring.Scores:
+        """Scores of all that take part, each among the others."""
+        view = self._ctx.view
+        # What a score follows from: the data, the rights of now, the moment, and what the plan reaches.
+        key = (
+            scoring.MODEL, view.epoch, view.version, view.directory.reference, self._ctx.version, self._as_of,
+            self._ctx.window_start, self._last,
+        )  # fmt: skip
+        return self._cache.once(key, self._scored)
+
+    def _scored(self) -> scoring.Scores:
+        columns = {name: self.readings(name).values for name in scoring.MEASURES}
+        return scoring.score(columns, self.table.sectors.codes, self.taking_part)
+
+    def statement_known(self, rows: Sequence[int]) -> dict[int, int]:
+        """When the newest statement of each of these rows came to be known, unix seconds."""
+        ids = self.table.companies.ids
+        period_of = {ids[row]: int(self.newest[row]) for row in rows}
+        known = known_at(self._ctx.view, period_of, version=self._ctx.version, as_of=self._as_of)
+        return {row: known[ids[row]] for row in rows}
+
+
+def _months_before(day: date) -> date:
+    """The day so many months before, as far as there are dates."""
+    return date.min if day < _EARLY else add_months(day, -MONTHS)
+
+
+def _table(cache: ProcessCache, companies: Companies) -> CompanyTable:
+    return CompanyTable(
+        companies,
+        list(zip(companies.names, companies.ids, strict=True)),
+        cache.readings.numbers(companies.ids),
+        Texts.of(companies.sectors),
+        Texts.of(companies.industries),
+        Texts.of(companies.currencies),
+        Texts.of(companies.tickers),
+        np.array([currency not in {None, "USD"} for currency in companies.currencies], dtype=np.bool_),
+        {entity: row for row, entity in enumerate(companies.ids)},
+    )

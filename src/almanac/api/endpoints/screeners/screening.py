@@ -1,0 +1,232 @@
+"""What both screeners share: reading the filter, lining up columns of readings, cutting pages, telling the fields."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import replace
+from datetime import date
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from cachetools import LRUCache
+
+from almanac.api.contract.endpoint import Context, Endpoint, Handler
+from almanac.api.contract.errors import quoted, refuse
+from almanac.api.contract.params import Param, day_of, nearest
+from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerFilters, ScreenerOperator
+from almanac.api.rows.filters import AS_OF
+from almanac.domain.periods import end_of, lowest_key
+from almanac.reports import filter_text
+from almanac.reports.filter_text import Clause, Field, FilterError
+from almanac.reports.screener import Mask, Numbers
+from almanac.store.companies.universe import Universe
+from almanac.store.observations.fragments import shortest
+from almanac.store.observations.reading.columns import Column, Readings
+
+T = TypeVar("T")
+
+#: Checked against the plan's window by the handler, after the filter: what is malformed is 400 before it is too old.
+SCREEN_AS_OF = replace(AS_OF, window=False)
+_NAMES = re.compile(r"(?:^|,)\s*([a-z0-9_]+)\s*:")
+#: Results remembered whole, of some hundred kilobytes each where there are 6,000 companies.
+_MADE = 8
+_QUOTED = re.compile(r'"[^"]*"')
+
+
+def filter_param(example: str, fields: str) -> Param:
+    """The required filter of a screener."""
+    return Param(
+        "filter",
+        "Comma-separated clauses `field:operator:value`, all of which must hold; at most 30. Operators: gt, lt, gte, lte, eq, in "
+        f"(values of `in` separated by pipes); texts only eq and in. {fields} lists the fields.",
+        required=True,
+        example=example,
+    )
+
+
+def filters_endpoint(path: str, operation_id: str, summary: str, handler: Handler) -> Endpoint:
+    """The list of a screener's fields."""
+    return Endpoint(
+        path=path,
+        operation_id=operation_id,
+        summary=summary,
+        description="Every field a filter may name, with unit, operators and the bounds of its latest public readings; "
+        "the operators, the syntax and an example.",
+        handler=handler,
+        scope="screeners:read",
+        record=ScreenerFilters,
+        heavy=lambda _: True,
+        tag="Screeners",
+    )
+
+
+class ProcessCache:
+    """What the screeners of one process remember between requests: columns, companies, and tables made of them."""
+
+    def __init__(self) -> None:
+        self.readings = Readings()
+        self.universe = Universe()
+        self._lock = threading.Lock()
+        self._tables: dict[str, tuple[object, Any]] = {}
+        self._made: LRUCache[Hashable, Any] = LRUCache(_MADE)
+
+    def table(self, name: str, of: object, make: Callable[[], Any]) -> Any:
+        """What `make` gives, made anew where `of` is not what it was last time."""
+        with self._lock:
+            held = self._tables.get(name)
+            if held is None or held[0] != of:
+                held = self._tables[name] = (of, make())
+            return held[1]
+
+    def once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` gives, remembered for a few keys. A key holds all that it follows from."""
+        with self._lock:
+            if key in self._made:
+                kept: T = self._made[key]
+                return kept
+        made = make()
+        with self._lock:
+            self._made[key] = made
+        return made
+
+
+class AlignedColumn(NamedTuple):
+    """A column aligned with the rows of a table: where each row's reading stands in it (-1: it has none)."""
+
+    column: Column
+    places: npt.NDArray[np.intp]
+    values: Numbers
+
+    @classmethod
+    def of(cls, column: Column, numbers: npt.NDArray[np.int32]) -> AlignedColumn:
+        """The readings of entities, by their small numbers."""
+        places = column.rows(numbers)
+        return cls(column, places, np.append(column.values, np.nan)[places])
+
+    def end(self, row: int) -> date:
+        return end_of(int(self.column.periods[self.places[row]]))
+
+    def known(self, row: int) -> int:
+        return int(self.column.known[self.places[row]])
+
+    def unit(self, row: int) -> str:
+        return self.column.units[int(self.column.unit[self.places[row]])]
+
+    def series(self, row: int) -> int:
+        return int(self.column.series[self.places[row]])
+
+    def texts(self) -> list[str | None]:
+        """The text of each row's reading."""
+        found = (*self.column.texts, None)
+        return [found[place] for place in self.places]
+
+    def only(self, mask: Mask) -> AlignedColumn:
+        """The same, other rows having no reading."""
+        return AlignedColumn(self.column, np.where(mask, self.places, -1), np.where(mask, self.values, np.nan))
+
+    def since(self, period: int) -> Mask:
+        """Rows whose reading is of a period with this key or a later one."""
+        passes = np.append(self.column.periods >= period, False)
+        found: Mask = passes[self.places]
+        return found
+
+    def with_units(self, wanted: Callable[[str], bool]) -> Mask:
+        """Rows whose reading is in a unit that is wanted."""
+        passes = np.array([*(wanted(unit) for unit in self.column.units), False], dtype=np.bool_)
+        codes = np.append(self.column.unit, len(self.column.units))
+        found: Mask = passes[codes[self.places]]
+        return found
+
+
+def aligned(cache: ProcessCache, ctx: Context, slug: str, numbers: npt.NDArray[np.int32]) -> AlignedColumn:
+    """The latest readings of an indicator for entities, by their numbers; those before the plan's window are none."""
+    found = AlignedColumn.of(
+        cache.readings.column(ctx.view, slug, version=ctx.version, as_of=ctx.params.get("as_of")), numbers
+    )
+    return found if ctx.window_start is None else found.only(found.since(lowest_key(ctx.window_start)))
+
+
+# -- reading the request ------------------------------------------------------------------------------------------------
+
+
+def clauses(ctx: Context, find: Callable[[str], Field | None], names: Sequence[str]) -> tuple[Clause, ...]:
+    """The clauses of a request's filter. Raises ApiError 400 that quotes the clause it cannot read."""
+    try:
+        return filter_text.parse(ctx.params["filter"], find, names)
+    except FilterError as error:
+        near = nearest(error.word, list(error.allowed)) if error.word and error.allowed else None
+        raise refuse(
+            "filter",
+            f"has the clause {quoted(error.clause)}, which {error}",
+            list(error.allowed) if error.allowed else None,
+            near,
+            code=error.code,
+        ) from None
+
+
+def check_window(ctx: Context) -> None:
+    """Raise ApiError 403 where `as_of` lies before the plan's window."""
+    as_of = ctx.params["as_of"]
+    if as_of is not None:
+        ctx.require_window("as_of", day_of(as_of))
+
+
+def named(text: str) -> set[str]:
+    """What looks like a field in a filter, for judging whether a request will take long. Never an error."""
+    return set(_NAMES.findall(_QUOTED.sub("", text.lower())))
+
+
+# -- telling the fields -------------------------------------------------------------------------------------------------
+
+
+def number_field(name: str, title: str, unit: str | None, description: str, values: Numbers) -> ScreenerField:
+    """A field of numbers, with the bounds of those there are."""
+    there = values[~np.isnan(values)]
+    return ScreenerField(
+        field=name,
+        name=title,
+        type="number",
+        unit=unit,
+        description=description,
+        operators=list(filter_text.NUMBER_OPERATORS),
+        min=float(there.min()) if len(there) else None,
+        max=float(there.max()) if len(there) else None,
+        entity_count=len(there),
+    )
+
+
+def text_field(name: str, title: str, description: str, values: Iterable[str | None]) -> ScreenerField:
+    """A field of texts."""
+    return ScreenerField(
+        field=name,
+        name=title,
+        type="text",
+        unit="text",
+        description=description,
+        operators=list(filter_text.TEXT_OPERATORS),
+        min=None,
+        max=None,
+        entity_count=sum(value is not None for value in values),
+    )
+
+
+def filters(fields: list[ScreenerField], example: str) -> bytes:
+    """The payload of a screener's /filters."""
+    operators = [ScreenerOperator(operator=name, meaning=text) for name, text in filter_text.MEANINGS.items()]
+    told = ScreenerFilters(fields=fields, operators=operators, syntax=filter_text.SYNTAX, example=example)
+    record = msgspec.to_builtins(told)
+    for field in record["fields"]:
+        for bound in ("min", "max"):
+            if field[bound] is not None:
+                field[bound] = number(field[bound])
+    encoded: bytes = msgspec.json.encode(record)
+    return encoded
+
+
+def number(value: float) -> msgspec.Raw:
+    """A number as the wire writes it."""
+    return msgspec.Raw(shortest(value).encode())

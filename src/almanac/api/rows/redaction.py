@@ -1,0 +1,160 @@
+"""What every row passes on its way out: rights, freshness, lineage; then the bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import weakref
+from collections.abc import Iterable, Sequence
+from datetime import date
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+from almanac.api.contract.endpoint import Context
+from almanac.api.contract.params import day_of
+from almanac.api.rows.state_memory import memory_of
+from almanac.domain.times import DAY_SECONDS
+from almanac.store.observations.fragments import END, MASKED, NAMES, UNIT, filled, masked
+from almanac.store.observations.reading.directory import SeriesInfo, SeriesRights
+from almanac.store.observations.reading.pages import KNOWN, LINEAGE, MARKED, PERIOD, SERIES, PageRow
+from almanac.store.observations.reading.reader import View
+from almanac.store.observations.reading.rows import ObservationRow
+from almanac.store.observations.reading.runs import Run
+from almanac.store.observations.withheld_ids import withheld_id
+
+_MASKED = MASKED.encode()
+_WITHHELD = NAMES + _MASKED + UNIT
+_OF_SERIES = itemgetter(SERIES, LINEAGE)
+_FRESHNESS = {status: f'"{status}"'.encode() for status in ("fresh", "stale", "unknown")}
+
+
+class _Wrapping(NamedTuple):
+    """What is the same for all rows of a series: whether values are withheld, the parts by the marks they stand at, and a
+    digest of the parts.
+    """
+
+    withheld: bool
+    names: bytes
+    unit: bytes
+    tail: bytes
+    end: bytes
+    digest: bytes
+
+
+#: Redactions of one state of the store that are kept, and series that each remembers: some 1 KB each.
+_REDACTIONS, _SERIES_HELD = 16, 1_024
+
+
+class Redaction:
+    """Renders rows as they may be seen of one state of the store, on one day."""
+
+    def __init__(self, view: View, version: int, asked_as_of: int | None, today: date) -> None:
+        #: Weakly: what is remembered of a state must not keep the state itself.
+        self._view = weakref.ref(view)
+        self._directory = view.directory
+        self._version = version
+        self._as_of = asked_as_of
+        self._today = today
+        self._fresh: dict[int, str] = {}
+        self._wrappings: dict[tuple[int, int, bool], _Wrapping] = {}
+
+    @classmethod
+    def of(cls, ctx: Context) -> Redaction:
+        """For a request: freshness is judged at its `as_of`, else at the moment its walk is pinned to.
+
+        What is learnt for one request is kept for the next, for as long as the state of the store lasts.
+        """
+        asked, redactions = ctx.params.get("as_of"), memory_of(ctx.view).redactions
+        key = (ctx.version, asked, (ctx.at if asked is None else asked) // DAY_SECONDS)
+        redaction = redactions.get(key)
+        if redaction is None:
+            if len(redactions) >= _REDACTIONS:
+                redactions.clear()
+            redaction = cls(ctx.view, ctx.version, asked, day_of(ctx.at if asked is None else asked))
+            redactions[key] = redaction
+        return redaction
+
+    def freshness(self, series: SeriesInfo) -> str:
+        found = self._fresh.get(series.number)
+        if found is None:
+            if len(self._fresh) >= _SERIES_HELD:
+                self._fresh.clear()
+            view = self._view()
+            if view is None:
+                raise RuntimeError("the state of the store that these rows are of is closed")
+            found = self._fresh[series.number] = view.freshness(series, self._version, self._as_of, self._today)
+        return found
+
+    def rights(self, row: ObservationRow) -> SeriesRights:
+        return self._directory.row_rights(row.series, row.lineage)
+
+    def rows(self, rows: Iterable[ObservationRow], *, lineage: bool) -> list[bytes]:
+        """Each row as a JSON object. `lineage`: with `derivedFrom`, the 21st field."""
+        return [self.row(row, lineage=lineage) for row in rows]
+
+    def row(self, row: ObservationRow, *, lineage: bool) -> bytes:
+        wrapping = self._wrapping(row.series.number, row.lineage, lineage)
+        text = row.marked
+        if wrapping.withheld:
+            text = masked(text, self._withheld_head(row.series.number, row.period, row.known), _MASKED)
+        return filled(text, 1, *wrapping[1:5])
+
+    def _withheld_head(self, series: int, period: int, known: int) -> bytes:
+        return b'{"id":"%s"' % withheld_id(self._directory.series(series).id, period, known).encode()
+
+    def found(self, found: Sequence[PageRow], *, lineage: bool) -> tuple[bytes, bytes]:
+        """Rows as the database gave them, as JSON objects with commas between; and what their bytes follow from, see `runs`."""
+        return self.runs(
+            [self._run(number, own, rows) for (number, own), rows in groupby(found, key=_OF_SERIES)], lineage=lineage
+        )
+
+    def _run(self, number: int, own: int, rows: Iterable[PageRow]) -> Run:
+        """Neighbouring rows of one series, as this request may see them."""
+        directory = self._directory
+        if directory.row_rights(directory.series(number), own).withheld:
+            texts = [masked(row[MARKED], self._withheld_head(number, row[PERIOD], row[KNOWN]), _MASKED) for row in rows]
+        else:
+            texts = [row[MARKED] for row in rows]
+        text = END.join(texts)
+        return Run(number, own, len(texts), text, text)
+
+    def runs(self, runs: Iterable[Run], *, lineage: bool) -> tuple[bytes, bytes]:
+        """Runs of rows as JSON objects with commas between, and what their bytes follow from.
+
+        The first is what `rows` would give, joined. The second is short and tells apart any two pages that the same
+        question may bring, in one epoch of the store: an ETag is made of it. Values that may not be sent are the
+        caller's to mask; a run that has one is refused.
+        """
+        pieces: list[bytes] = []
+        validator: list[bytes] = []
+        for number, own, count, text, told in runs:
+            withheld, names, unit, tail, end, digest = self._wrapping(number, own, lineage)
+            if withheld and text.count(_WITHHELD) != count:
+                raise RuntimeError(f"values of {self._directory.series(number).id} were about to be sent")
+            pieces.append(filled(text, count, names, unit, tail, end))
+            validator += (digest, told)
+        return b",".join(pieces), b"".join(validator)
+
+    def _wrapping(self, number: int, own: int, lineage: bool) -> _Wrapping:
+        held = self._wrappings.get((number, own, lineage))
+        if held is None:
+            directory = self._directory
+            series = directory.series(number)
+            rights = directory.row_rights(series, own)
+            parts = (
+                series.names + (self._lineage(series, own) if lineage else b""),
+                series.unit,
+                series.tail + rights.credit + _FRESHNESS[self.freshness(series)] + series.metadata,
+                rights.encoded,
+            )
+            if len(self._wrappings) >= _SERIES_HELD:
+                self._wrappings.clear()
+            digest = hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
+            held = self._wrappings[number, own, lineage] = _Wrapping(rights.withheld, *parts, digest)
+        return held
+
+    def _lineage(self, series: SeriesInfo, own: int) -> bytes:
+        if not own:
+            return series.derived_from
+        names = self._directory.lineage(own)
+        return b',"derivedFrom":[' + b",".join(b'"%s"' % name.encode() for name in names) + b"]"

@@ -1,0 +1,1 @@
+"""What every request passes, whichever endpoint it is for: key, limits, cache, log, envelope."""

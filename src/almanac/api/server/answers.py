@@ -1,0 +1,165 @@
+"""What a request gets that has passed the gate: the store opened, the handler asked, the page wrapped or taken from memory."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import date
+from typing import Any, cast
+
+import msgspec
+import structlog
+
+from almanac.api.contract.cursor import Cursor, Signer
+from almanac.api.contract.endpoint import Answer, Context, ItemAnswer, ListAnswer
+from almanac.api.contract.errors import Header
+from almanac.api.server import envelope
+from almanac.api.server.exchange import ClientRequest, Reply
+from almanac.api.server.pagecache import Kept, PageCache
+from almanac.api.server.queries import Known
+from almanac.config import Plan, Settings
+from almanac.domain.periods import add_months
+from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
+from almanac.store.accounts.accounts import KeyRecord
+from almanac.store.observations.reading.reader import View
+
+log = structlog.get_logger("almanac.answers")
+
+
+class Answers:
+    """Makes replies from the store."""
+
+    def __init__(
+        self,
+        open_view: Callable[[], AbstractContextManager[View]],
+        signer: Signer,
+        settings: Settings,
+        walltime: Callable[[], float],
+    ) -> None:
+        self._open_view = open_view
+        self._signer = signer
+        self._settings = settings
+        self._walltime = walltime
+        self._pages = PageCache(settings.page_cache_mib << 20)
+        #: The newest data version seen here; 0: none yet.
+        self.version = 0
+
+    def produce(self, request: ClientRequest, known: Known, plan: Plan, now: int) -> Reply:
+        """Open the store, ask the handler, wrap what it says. Runs in one thread from end to end."""
+        endpoint, real_now = known.endpoint, self._walltime()
+        with self._open_view() as view:
+            asked = self._asked(request, known, plan, now, real_now, view)
+            kept = self._pages.get(asked.name) if endpoint.cached else None
+            if kept is None:
+                answer = endpoint.handler(asked.context)
+        if kept is None:
+            kept = _with_etag(asked, answer)
+            if endpoint.cached:
+                self._pages.offer(asked.name, kept)
+        return self._wrap(request, asked, kept)
+
+    def _asked(self, request: ClientRequest, known: Known, plan: Plan, now: int, real_now: float, view: View) -> _Asked:
+        """What one request asks of one state of the store. Raises ApiError."""
+        endpoint, values, query = known.endpoint, known.values.copy(), known.fingerprint
+        version, epoch = view.version, view.epoch
+        request.version = self.version = version
+        cursor: Cursor | None = None
+        if endpoint.kind == "list" and values["cursor"] is not None:
+            cursor = self._signer.read(values["cursor"], query, epoch, version, real_now)
+            request.version = version = cursor.version
+        at = cursor.at if cursor is not None else now
+        endpoint.pin(values, at)
+        context = Context(
+            endpoint=endpoint,
+            params=values,
+            path=request.path,
+            key=cast("KeyRecord", request.key),
+            plan=plan,
+            window_start=_window_start(plan, now),
+            now=now,
+            view=view,
+            settings=self._settings,
+            cursor=cursor,
+            version=version,
+            at=at,
+        )
+        endpoint.check_window(context)
+        name = (
+            endpoint.path, query, values["limit"], values["cursor"], values.get("as_of"), version, view.version, epoch,
+            context.window_start, now // DAY_SECONDS, int(real_now) // DAY_SECONDS,
+        ) if endpoint.cached else ()  # fmt: skip
+        # Further pages keep the first page's time of issue: a walk ends with the life of the rows it is pinned to.
+        issued = cursor.issued if cursor is not None else int(real_now)
+        return _Asked(context, Cursor(issued, epoch, version, at, query, []), name)
+
+    def _wrap(self, request: ClientRequest, asked: _Asked, kept: Kept) -> Reply:
+        context, answer, data, etag = asked.context, kept.answer, kept.data, kept.etag
+        content_type = envelope.PLAIN if context.endpoint.kind == "text" else envelope.JSON
+        headers: list[Header] = [(b"etag", etag)]
+        if context.endpoint.dated and context.window_start is not None:
+            headers.append((b"x-history-from", context.window_start.isoformat().encode()))
+        condition = request.headers.get(b"if-none-match")
+        if condition is not None and envelope.matches(condition, etag):
+            return Reply(304, headers)
+        if isinstance(answer, ListAnswer):
+            following = None if answer.next_key is None else self._following(kept, asked.pinned, answer.next_key)
+            limit, used = context.params["limit"], context.params["cursor"]
+            body = envelope.list_body(answer, data, request.id, limit=limit, cursor=used, following=following)
+        else:
+            body = envelope.item_body(data, request.id) if isinstance(answer, ItemAnswer) else data
+        headers.append(content_type)
+        body, coding = envelope.encode(body, request.headers.get(b"accept-encoding"))
+        if coding is not None:
+            headers.append((b"content-encoding", coding))
+        return Reply(200, headers, body)
+
+    def _following(self, kept: Kept, pinned: Cursor, key: list[Any]) -> str:
+        """The cursor to the next page; as it was written before, where it would be the same."""
+        times = (pinned.issued, pinned.at)
+        if kept.following is None or kept.following[0] != times:
+            kept.following = times, self._signer.write(pinned.following(key))
+        return kept.following[1]
+
+    def newest_version(self) -> int:
+        """For an error's x-data-version: the store's newest, else the last one seen here (0: none yet)."""
+        try:
+            with self._open_view() as view:
+                self.version = view.version
+        except Exception:  # the answer is an error already: that the version cannot be read must not make another of it
+            log.warning("data version unknown", last=self.version)
+        return self.version
+
+
+class _Asked(msgspec.Struct):
+    """A request, ready for its handler; the cursor that its walk goes on with; and the name its page is kept under."""
+
+    context: Context
+    pinned: Cursor
+    name: tuple[Any, ...]
+
+
+def _with_etag(asked: _Asked, answer: Answer) -> Kept:
+    """An answer with its rows joined and its ETag."""
+    context, pinned = asked.context, asked.pinned
+    if isinstance(answer, ListAnswer):
+        data = answer.rows if isinstance(answer.rows, bytes) else b",".join(answer.rows)
+        limit, used = context.params["limit"], context.params["cursor"]
+        etag = envelope.page_etag(answer, data, limit=limit, cursor=used, epoch=pinned.epoch, issued=pinned.issued)
+    else:
+        data = answer.data if isinstance(answer, ItemAnswer) else _bytes(answer.body)
+        etag = envelope.body_etag(data)
+    return Kept(answer, data, etag)
+
+
+def _window_start(plan: Plan, now: int) -> date | None:
+    return None if plan.history_months is None else _months_back(now // DAY_SECONDS, plan.history_months)
+
+
+@functools.lru_cache(maxsize=64)
+def _months_back(day: int, months: int) -> date:
+    return add_months(date.fromordinal(EPOCH_ORDINAL + day), -months)
+
+
+def _bytes(body: str | bytes) -> bytes:
+    return body.encode() if isinstance(body, str) else body

@@ -1,0 +1,193 @@
+"""The ASGI application: every request goes through the same steps, in one fixed order.
+
+ClientRequest id; key in the query; key; rate limit; path; method; scope; parameters; plan window; the resource.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+import structlog
+from starlette.types import Receive, Scope, Send
+
+from almanac.api.contract.cursor import Signer, fingerprint
+from almanac.api.contract.endpoint import Endpoint
+from almanac.api.contract.errors import ApiError, Header, StorageUnavailable, refuse
+from almanac.api.contract.ports import KeyStore
+from almanac.api.server import envelope, logs, metrics
+from almanac.api.server.answers import Answers
+from almanac.api.server.auth import QueryString, redact, split_query
+from almanac.api.server.exchange import ClientRequest, Reply, drain, has_body
+from almanac.api.server.gate import Gate
+from almanac.api.server.headers import Cors, limit_headers
+from almanac.api.server.journal import Journal
+from almanac.api.server.lifespan import lifespan
+from almanac.api.server.limits import Limiter
+from almanac.api.server.queries import Known, Queries
+from almanac.api.server.routes import Routes
+from almanac.config import Settings
+from almanac.store.observations.reading.reader import View
+
+_STORAGE_RETRY_SECONDS = 5
+_CLIENT_ID_MAX = 128
+
+log = structlog.get_logger("almanac.access")
+
+
+class App:
+    """The API. `clock` is the data's now, `walltime` real time; both in unix seconds.
+
+    `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503.
+    """
+
+    def __init__(
+        self,
+        endpoints: Sequence[Endpoint],
+        accounts: KeyStore,
+        limiter: Limiter,
+        open_view: Callable[[], AbstractContextManager[View]],
+        settings: Settings,
+        *,
+        clock: Callable[[], int],
+        walltime: Callable[[], float] = time.time,
+        unavailable: tuple[type[Exception], ...] = (),
+        journal: Journal | None = None,
+        on_startup: Sequence[Callable[[], None]] = (),
+        on_shutdown: Sequence[Callable[[], None]] = (),
+    ) -> None:
+        self._endpoints = tuple(endpoints)
+        self._gate = Gate(Routes(self._endpoints), accounts, limiter, settings, walltime)
+        self._open_view = open_view
+        self._clock = clock
+        self._walltime = walltime
+        self._unavailable: tuple[type[Exception], ...] = (StorageUnavailable, *unavailable)
+        self._journal = journal or Journal()
+        self._on_startup, self._on_shutdown = on_startup, on_shutdown
+        signer = Signer(accounts.secret("cursor"), settings.cursor_days)
+        self._answers = Answers(open_view, signer, settings, walltime)
+        self._queries = Queries()
+        self._cors = Cors(settings.cors_origins)
+        self._common: tuple[Header, ...] = (
+            envelope.CACHE_CONTROL,
+            (b"vary", envelope.VARY + self._cors.vary),
+        )
+
+    def warm(self) -> None:
+        """Make what the first requests would wait for. What cannot be made now, they make themselves."""
+        for endpoint in self._endpoints:
+            if endpoint.warm is None:
+                continue
+            try:
+                with self._open_view() as view:
+                    endpoint.warm(view, self._clock())
+            except Exception as error:  # whatever it is, a request that needs it will meet it and say so
+                log.warning("not warmed", path=endpoint.path, reason=str(error))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self._serve(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await lifespan(receive, send, self._on_startup, self._on_shutdown)
+        else:
+            await send({"type": "websocket.close", "code": 1000})
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        request = ClientRequest(scope)
+        try:
+            reply = await self._answer(request, scope, receive)
+        except ApiError as error:
+            reply = self._refusal(request, error)
+        except self._unavailable as error:
+            reply = self._refusal(request, self._storage_fault(request, error))
+        except Exception as error:  # a fault of ours, whatever it is: a client gets an answer, the log the cause
+            reply = self._refusal(request, _own_fault(request, error))
+        body = reply.body
+        headers = self._finish(request, reply)
+        if request.announced and not request.http1:
+            await drain(receive)
+        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else body})
+        self._record(request, reply.status, time.perf_counter() - started)
+
+    async def _answer(self, request: ClientRequest, scope: Scope, receive: Receive) -> Reply:
+        if self._cors.is_preflight(request.method, request.headers):
+            return Reply(204, list(self._cors.preflight))
+        path, query_string = scope["path"], scope["query_string"]
+        known = self._queries.get(path, query_string)
+        if known is None:
+            query = split_query(query_string)
+            self._gate.refuse_key_in_query(query)
+        plan = self._gate.admit(request, scope)
+        endpoint = self._gate.route(request, path, None if known is None else (known.endpoint, known.path))
+        self._gate.check_scope(request, endpoint)
+        if request.announced or (not request.http1 and await has_body(receive)):
+            raise refuse("body", "must be absent: every operation is a GET", code="body")
+        now = self._clock()
+        if known is None:
+            known = _read(query, endpoint, request.path, now)
+            self._queries.put(path, query_string, known)
+        else:
+            endpoint.check_times(known.values, now)
+        if endpoint.heavy(known.values):
+            return await asyncio.to_thread(self._answers.produce, request, known, plan, now)
+        return self._answers.produce(request, known, plan, now)
+
+    def _refusal(self, request: ClientRequest, error: ApiError) -> Reply:
+        if request.key is not None and request.version is None:
+            request.version = self._answers.newest_version()
+        return Reply(error.status, [envelope.JSON, *error.headers], envelope.error_body(error, request.id))
+
+    def _storage_fault(self, request: ClientRequest, error: Exception) -> ApiError:
+        metrics.FAULTS.labels("storage").inc()
+        log.error("storage unavailable", request_id=request.id.decode(), exc_info=error)
+        request.version = self._answers.version
+        headers = ((b"retry-after", b"%d" % _STORAGE_RETRY_SECONDS),)
+        return ApiError(503, "the data cannot be read just now; try again", headers=headers)
+
+    def _finish(self, request: ClientRequest, reply: Reply) -> list[Header]:
+        headers = reply.headers
+        headers.append((b"x-request-id", request.id))
+        headers.extend(self._common)
+        if reply.status not in {204, 304}:
+            headers.append((b"content-length", b"%d" % len(reply.body)))
+        if request.key is not None:
+            headers.append((b"x-data-version", b"%d" % (request.version or 0)))
+            if request.decision is not None:
+                headers.extend(limit_headers(request.key.plan, request.decision, self._walltime()))
+        headers.extend(self._cors.headers(request.headers.get(b"origin")))
+        return headers
+
+    def _record(self, request: ClientRequest, status: int, seconds: float) -> None:
+        endpoint, key = request.endpoint, request.key
+        theirs = request.headers.get(b"x-request-id")
+        self._journal.add(
+            logs.AccessLine(
+                request_id=request.id.decode(),
+                client_request_id=None if theirs is None else redact(theirs.decode("latin-1"))[:_CLIENT_ID_MAX],
+                method=request.method[:16],
+                path=None if endpoint is None else endpoint.path,
+                status=status,
+                ms=round(seconds * 1000, 3),
+                account=None if key is None else key.account_id,
+                key=None if key is None else key.prefix,
+            ),
+            seconds,
+        )
+
+
+def _read(query: QueryString, endpoint: Endpoint, path: dict[str, str], now: int) -> Known:
+    """The typed values of a query. Raises ApiError 400."""
+    if query.broken is not None:
+        raise refuse(query.broken[:100], "is not strict UTF-8 percent-encoding", code="encoding")
+    values = endpoint.read(query.pairs, now)
+    return Known(endpoint, path, values, fingerprint(endpoint.path, path, values) if endpoint.kind == "list" else b"")
+
+
+def _own_fault(request: ClientRequest, error: Exception) -> ApiError:
+    metrics.FAULTS.labels("internal").inc()
+    log.error("fault", request_id=request.id.decode(), exc_info=error)
+    return ApiError(500, "a fault of this service; its log has the request id")

@@ -1,0 +1,154 @@
+"""How many requests an account may still make in this minute, and how often an address may fail to sign in.
+
+The window is the UTC minute. All keys of an account and all workers count together, exactly: through a shared file
+on one host, through Redis over several. A refused request does not count.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from almanac.api.server.counters import Counters, TableFull
+from almanac.config import SettingError
+
+#: Seconds of one window.
+WINDOW = 60
+#: Seconds a Redis command may take before the local counters answer, and the pause before Redis is asked again.
+#: The command blocks its worker, so a slow server must cost little and seldom.
+_REDIS_TIMEOUT, _REDIS_PAUSE = 0.25, 2.0
+#: Addresses are chosen by strangers: a table of them grows to 98,304 in each window (8 MB) and no further.
+_MOST_ADDRESSES = 1 << 17
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What the limiter says of one request, and all that its headers need. Times in unix seconds."""
+
+    admitted: bool
+    limit: int
+    #: Requests left in this window after this one.
+    remaining: int
+    #: When the window ends.
+    reset_at: int
+    #: Whole seconds until then, rounded up, at least 1.
+    retry_after: int
+
+
+class Limiter(Protocol):
+    """One meaning, whatever is behind it. `now` is real time in unix seconds."""
+
+    def hit(self, account: str, limit: int, now: float) -> Decision:
+        """Count a request of an account, unless it is over `limit`."""
+
+    def fail(self, address: str, limit: int, now: float) -> bool:
+        """Count a failed authentication. True: this address is over `limit` failures, answer 429."""
+
+
+def _decide(admitted: bool, count: int, limit: int, window: int, now: float) -> Decision:
+    reset_at = (window + 1) * WINDOW
+    return Decision(admitted, limit, max(0, limit - count), reset_at, max(1, math.ceil(reset_at - now)))
+
+
+class SharedLimiter:
+    """Exact over all processes of a host that open the same file; failures are counted in `<path>.failures`."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._accounts = Counters(path)
+        self._failures = Counters(path.with_name(path.name + ".failures"), most=_MOST_ADDRESSES)
+
+    def hit(self, account: str, limit: int, now: float) -> Decision:
+        admitted, count, window = self._accounts.take(account, int(now // WINDOW), limit)
+        return _decide(admitted, count, limit, window, now)
+
+    def fail(self, address: str, limit: int, now: float) -> bool:
+        try:
+            return not self._failures.take(address, int(now // WINDOW), limit)[0]
+        except TableFull:
+            # So many addresses fail at once that one more cannot be told apart. It gets its 401, as it would alone.
+            return False
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._accounts.close()
+        self._failures.close()
+
+
+# One script, so that reading, counting and expiry are one step for every host.
+_SCRIPT = """
+local count = tonumber(redis.call('GET', KEYS[1]) or '0')
+if count >= tonumber(ARGV[1]) then return {0, count} end
+count = redis.call('INCR', KEYS[1])
+if count == 1 then redis.call('EXPIRE', KEYS[1], ARGV[2]) end
+return {1, count}
+"""
+
+
+class RedisLimiter:
+    """Exact over all hosts that share a Redis server.
+
+    Where Redis fails, `fallback` answers (exact on its host, its window starting from nothing) and `on_failure` gets
+    the name of the error; Redis is asked again after a pause. Raises SettingError for a bad address, or without the
+    `redis` package. The address may hold a password and is in no message.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        fallback: Limiter,
+        on_failure: Callable[[str], None],
+        *,
+        prefix: str = "almanac:",
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        try:
+            import redis  # noqa: PLC0415 - an optional extra
+            from redis.backoff import NoBackoff  # noqa: PLC0415 - as above
+            from redis.retry import Retry  # noqa: PLC0415 - as above
+        except ImportError:
+            raise SettingError("ALMANAC_REDIS_URL needs the redis extra: pip install 'almanac[redis]'") from None
+        try:
+            # No retries: a command that timed out may have counted, and a second try would count it twice.
+            self._client = redis.Redis.from_url(
+                url,
+                socket_timeout=_REDIS_TIMEOUT,
+                socket_connect_timeout=_REDIS_TIMEOUT,
+                retry=Retry(NoBackoff(), 0),
+            )
+        except ValueError:
+            raise SettingError(
+                "ALMANAC_REDIS_URL must look like redis://host:6379/0 (or rediss://…, unix://path)"
+            ) from None
+        self._script = self._client.register_script(_SCRIPT)
+        self._errors = (redis.RedisError, OSError)
+        self._fallback, self._on_failure, self._prefix = fallback, on_failure, prefix
+        self._monotonic, self._resume = monotonic, -math.inf
+
+    def hit(self, account: str, limit: int, now: float) -> Decision:
+        window = int(now // WINDOW)
+        taken = self._take(f"hit:{account}", window, limit)
+        return self._fallback.hit(account, limit, now) if taken is None else _decide(*taken, limit, window, now)
+
+    def fail(self, address: str, limit: int, now: float) -> bool:
+        taken = self._take(f"fail:{address}", int(now // WINDOW), limit)
+        return self._fallback.fail(address, limit, now) if taken is None else not taken[0]
+
+    def close(self) -> None:
+        """Close the connections to Redis. The fallback is its owner's to close."""
+        self._client.close()
+
+    def _take(self, name: str, window: int, limit: int) -> tuple[bool, int] | None:
+        if self._monotonic() < self._resume:
+            return None
+        try:
+            admitted, count = self._script(keys=[f"{self._prefix}{name}:{window}"], args=[limit, 2 * WINDOW])
+        except self._errors as error:
+            self._resume = self._monotonic() + _REDIS_PAUSE
+            self._on_failure(type(error).__name__)
+            return None
+        return bool(admitted), int(count)

@@ -1,0 +1,116 @@
+"""Logging as JSON lines on stderr, with every text of the shape of a key blotted out."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO
+
+import msgspec
+import structlog
+from structlog.typing import EventDict, WrappedLogger
+
+from almanac.api.server.auth import redact
+
+
+def render(_logger: WrappedLogger, _method: str, event: EventDict) -> bytes:
+    """Last processor: one JSON line, in which no key is left in any field, tracebacks and names included."""
+    line = msgspec.json.encode(event, enc_hook=repr)
+    return redact(line.decode()).encode() if b"alm_" in line else line
+
+
+class AccessLine(msgspec.Struct):
+    """One request in the log, as structlog would write it at level info."""
+
+    request_id: str
+    client_request_id: str | None
+    method: str
+    path: str | None
+    status: int
+    ms: float
+    account: str | None
+    #: Prefix of the key, which is no secret.
+    key: str | None
+    event: str = "request"
+    level: str = "info"
+    timestamp: str = ""
+
+
+#: What is written to a pipe in one go, and never mixed with another worker's lines (POSIX guarantees 512, Linux this).
+_ATOMIC = 4_096
+
+
+class _Access:
+    """Where access lines go. They are by far the most frequent, so they pass structlog's processors by."""
+
+    def __init__(self) -> None:
+        self.stream: BinaryIO | None = None
+        self._second = -1
+        self._stamp = ""
+
+    def write(self, lines: Iterable[tuple[int, AccessLine]]) -> None:
+        """Write lines, each with its time (unix nanoseconds): several in one go, but whole ones.
+
+        Raises what the stream raises, after all of them were tried.
+        """
+        if self.stream is None:
+            return
+        fault: OSError | None = None
+        for chunk in self._chunks(lines):
+            try:
+                self.stream.write(chunk)
+                # Each by itself: a buffer may be larger than what a pipe takes in one go.
+                self.stream.flush()
+            except OSError as error:
+                fault = fault or error
+        if fault is not None:
+            raise fault
+
+    def _chunks(self, lines: Iterable[tuple[int, AccessLine]]) -> Iterator[bytes]:
+        held: list[bytes] = []
+        size = 0
+        for at, line in lines:
+            line.timestamp = self._time(at)
+            text = _encode(line) + b"\n"
+            # A key's prefix looks like the beginning of a key. One more such beginning, and there may be a whole one.
+            if text.count(b"alm_") > (line.key is not None):
+                text = redact(text.decode()).encode()
+            if held and size + len(text) > _ATOMIC:
+                yield b"".join(held)
+                held.clear()
+                size = 0
+            held.append(text)
+            size += len(text)
+        yield b"".join(held)
+
+    def _time(self, at: int) -> str:
+        second, microsecond = divmod(at // 1_000, 1_000_000)
+        if second != self._second:
+            self._second, self._stamp = second, time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(second))
+        return f"{self._stamp}{microsecond:06}Z"
+
+
+_encode = msgspec.json.Encoder().encode
+
+access = _Access()
+
+
+def configure(level: str = "info", stream: BinaryIO | None = None) -> None:
+    """Set up structlog for the process. Raises ValueError for a level that is none."""
+    number = logging.getLevelNamesMapping().get(level.upper())
+    if number is None:
+        raise ValueError(f"log level must be one of debug, info, warning, error, critical, not {level!r}")
+    access.stream = (stream or sys.stderr.buffer) if number <= logging.INFO else None
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            render,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
+        logger_factory=structlog.BytesLoggerFactory(stream or sys.stderr.buffer),
+        cache_logger_on_first_use=True,
+    )

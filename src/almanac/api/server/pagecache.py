@@ -1,0 +1,56 @@
+"""Pages that were asked before, kept while nothing they are made of has changed.
+
+A key holds all that the bytes depend on: the query as read, the data version it is answered from and the newest one
+(rights are never pinned), the account's window, the day. So nothing is ever invalidated; what is old falls out.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable
+
+from cachetools import LRUCache
+
+from almanac.api.contract.endpoint import Answer
+from almanac.api.server.admission import AdmissionFilter
+
+
+class Kept:
+    """An answer, its rows joined, its ETag; and the cursor to the next page as it was last written, with its times."""
+
+    __slots__ = ("answer", "data", "etag", "following")
+
+    def __init__(self, answer: Answer, data: bytes, etag: bytes) -> None:
+        self.answer = answer
+        self.data = data
+        self.etag = etag
+        #: ((time of issue, pinned moment), cursor).
+        self.following: tuple[tuple[int, int], str] | None = None
+
+
+#: Pages that are remembered as offered once.
+_SEEN = 8_192
+
+
+class PageCache:
+    """The most recently used pages, up to a number of bytes. Safe between threads."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._pages: LRUCache[Hashable, Kept] = LRUCache(most_bytes, getsizeof=lambda kept: len(kept.data))
+        self._admission = AdmissionFilter(_SEEN)
+        self._lock = threading.Lock()
+
+    def offer(self, key: Hashable, kept: Kept) -> None:
+        """Keep a page that is offered for the second time: who walks through everything pushes nothing out."""
+        if self._admission.admits(key):
+            self.put(key, kept)
+
+    def get(self, key: Hashable) -> Kept | None:
+        with self._lock:
+            return self._pages.get(key)
+
+    def put(self, key: Hashable, kept: Kept) -> None:
+        """Keep a page; one that alone is larger than the whole cache is not kept."""
+        if len(kept.data) <= self._pages.maxsize:
+            with self._lock:
+                self._pages[key] = kept

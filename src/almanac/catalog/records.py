@@ -1,0 +1,100 @@
+"""The catalogue as records: formulas, and the whole of it by id or slug."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from datetime import date
+from typing import Any
+
+import msgspec
+
+from almanac.catalog.services import Service
+from almanac.domain.periods import Frequency
+from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
+
+PROVIDER_KINDS = frozenset(["central_bank", "statistics_office", "treasury", "regulator", "multilateral", "service"])
+
+
+#: What the ids of simulated sources begin with, and of no other source: the catalogue is checked for it.
+_SIMULATED = "sandbox-"
+
+
+def is_simulated(source: str) -> bool:
+    """`Source.simulated`, for those who have no more than an id: that of a capture or of a stored row."""
+    return source.startswith(_SIMULATED)
+
+
+def simulated_copy(source: str, sources: Collection[str]) -> str | None:
+    """Which of these stands in the simulated world where a source would; None where none does."""
+    copy = _SIMULATED + source
+    return copy if copy in sources else None
+
+
+class CatalogError(Exception):
+    """The catalogue contradicts itself. Every problem found is one line of the message."""
+
+
+class Formula(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """
+    A derived indicator: what it means, and which operator computes it from which inputs.
+
+    `inputs` are slugs; `a|b` means the first of these that a source has. `entity:slug` fixes the entity of an input.
+    """
+
+    slug: str
+    name: str
+    description: str
+    category: str
+    unit: str
+    formula: str
+    operator: str
+    inputs: tuple[str, ...]
+    params: dict[str, Any] = {}
+    #: Only series whose publisher adjusted them for the season qualify as inputs.
+    seasonally_adjusted_only: bool = False
+    #: Entities that never have this indicator (a spread against oneself).
+    except_entities: tuple[str, ...] = ()
+    frequencies: tuple[Frequency, ...] = ()
+    #: Entity → first days of another definition of its input: what happens across one is no move.
+    redefined: dict[str, tuple[date, ...]] = {}
+    aliases: tuple[str, ...] = ()
+    screenable: bool = True
+
+
+def input_slugs(text: str) -> list[tuple[str | None, str]]:
+    """Alternatives of one input of a formula as (entity or None, slug): `cpi_index_nsa|cpi_index`."""
+    return [
+        (entity if separator else None, slug)
+        for entity, separator, slug in (alternative.rpartition(":") for alternative in text.split("|"))
+    ]
+
+
+class Catalog(msgspec.Struct, frozen=True):
+    """The whole catalogue, checked. Mappings are keyed by id or slug."""
+
+    units: Mapping[str, Unit]
+    providers: Mapping[str, Provider]
+    sources: Mapping[str, Source]
+    entities: Mapping[str, Entity]
+    indicators: Mapping[str, Indicator]
+    formulas: Mapping[str, Formula]
+    #: source id → native code → series
+    series: Mapping[str, Mapping[str, SeriesSpec]]
+    services: Mapping[str, Service] = {}
+
+    def providers_sources(self, name: str) -> list[str]:
+        """
+        Source ids a command-line name means: an id, a provider's id, or the word before a source id's first dash.
+
+        Raises KeyError where it means none.
+        """
+        if name in self.sources:
+            return [name]
+        found = sorted(
+            s.id
+            for s in self.sources.values()
+            if not s.simulated and (s.provider == name or s.id.startswith(name + "-"))
+        )
+        if not found:
+            raise KeyError(name)
+        return found

@@ -1,0 +1,102 @@
+"""`almanac sources`: which feeds there are, what each needs, and what came of asking them."""
+# ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from almanac.commands.shared import settings, table
+
+if TYPE_CHECKING:
+    from almanac.catalog.records import Catalog
+    from almanac.config import Settings
+    from almanac.domain.reference import Source
+    from almanac.pipeline.ingest.outcome import RunOutcome
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+def sources(as_json: bool) -> None:
+    """List the sources: what they fetch, under which licence, and what they need."""
+    from almanac.catalog.load import load
+
+    chosen = settings(home=False)
+    rows = [_source_row(chosen, source) for source in named_sources(load(), ())]
+    table(rows, ("id", "fetches", "license", "vintages", "needs", "consent"), as_json=as_json)
+
+
+def _source_row(chosen: Settings, source: Source) -> dict[str, Any]:
+    from almanac.domain.rights import Exposure
+
+    needs = ["network"]
+    if source.key_setting is not None:
+        optional = "optional, " if source.key_optional else ""
+        state = "set" if has_key(chosen, source) else "missing"
+        needs.append(f"key ({source.key_setting}, {optional}{state})")
+    if source.rights.channel is Exposure.public:
+        consent = "not needed"
+    else:
+        consent = "missing" if chosen.consent(source.id) is None else "recorded"
+    return {
+        "id": source.id,
+        "provider": source.provider,
+        "fetches": source.name,
+        "license": source.rights.license,
+        "exposure": source.rights.exposure.name,
+        "vintages": "yes" if source.stores_vintages else "no",
+        "needs": needs,
+        "keySetting": source.key_setting,
+        "consent": consent,
+        "homepage": source.homepage,
+    }
+
+
+def named_sources(catalog: Catalog, names: Sequence[str]) -> list[Source]:
+    """Real sources with a connector, by the names given; all of them for none. Each once, in the order of naming."""
+    real = {key: source for key, source in catalog.sources.items() if source.connector and not source.simulated}
+    found: dict[str, Source] = {}
+    for name in names:
+        try:
+            meant = [key for key in catalog.providers_sources(name) if key in real]
+        except KeyError:
+            meant = []
+        if not meant:
+            valid = sorted({*real, *(source.provider for source in real.values())})
+            raise click.BadParameter(_unknown("source", name, valid), param_hint="'SOURCE…'")
+        found.update({key: real[key] for key in meant})
+    return list(found.values()) if names else [real[key] for key in sorted(real)]
+
+
+def _unknown(what: str, name: str, valid: Sequence[str]) -> str:
+    near = difflib.get_close_matches(name.lower(), valid, n=1, cutoff=0.4)
+    told = f"; the nearest is {near[0]}" if near else ""
+    return f"there is no {what} {name!r}{told}. Valid: {', '.join(valid)}"
+
+
+def has_key(chosen: Settings, source: Source) -> bool:
+    """Whether the settings hold the key that a publisher's API wants."""
+    held = chosen.sources.get(source.id)
+    return bool(held and held.key(source.key_setting))
+
+
+def summary(outcomes: Sequence[RunOutcome]) -> None:
+    """What came of each source, as a table on standard output."""
+    rows = [
+        {
+            "source": o.source,
+            "read": o.folded,
+            "known": o.known,
+            "notRead": len(o.ignored),
+            "quarantined": len(o.quarantined),
+            "failed": len(o.failed),
+            "cellsChanged": o.vintages,
+            "unmappedSeries": len(o.unmapped),
+        }
+        for o in outcomes
+    ]
+    if rows:
+        table(rows, list(rows[0]))

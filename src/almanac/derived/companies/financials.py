@@ -1,0 +1,66 @@
+"""
+Financials: what is known of one company's accounts at one moment, by its own fiscal periods.
+
+They are what statements are written from and what sums of twelve months, ratios and scores are computed from. Days are
+proleptic ordinals (`date.toordinal()`), instants unix seconds, money in units of its currency, as filed:
+never adjusted for a later split.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Amount(NamedTuple):
+    """
+    One item for one fiscal period or instant, as known at one moment.
+
+    `tags` are the raw series the value came from, through all steps, sorted: a tag and the letter of the frequency of
+    the fact, `us-gaap:Revenues:A`. For a value as reported, `method` is None; else it is
+
+    | method | value |
+    | --- | --- |
+    | `fy_minus_9m`, `fy_minus_quarters` | the year less its first nine months, less its first three quarters |
+    | `ytd_difference`, `ytd_minus_quarters` | one part of a year less a shorter one, less quarters |
+    | `sum_of_quarters` | a year that no filing gives |
+    | `day_weighted` | average shares from two longer periods, each weighted by its days |
+    | `approximate_income_over_shares` | earnings per share from income and average shares, where these are in one scale |
+    | `sum_of_tags`, `formula` | of several tags, of other items, all of one period |
+
+    `_mixed` behind a method: the longer operand was restated and the shorter one was not.
+    """
+
+    value: float
+    start: int | None
+    end: int
+    tags: tuple[str, ...]
+    method: str | None = None
+    #: The latest release time among the inputs; None where one has none.
+    released: int | None = None
+    #: The latest ingestion time among the inputs.
+    ingested: int = 0
+    #: `UNKNOWN` and `DAY` of domain.observations, set where any input has them.
+    flags: int = 0
+    #: Raw cells it came from (series id, period key), where the facts tell theirs (see `facts.FactVintage`).
+    raw_cells: tuple[tuple[str, int], ...] = ()
+
+
+class CompanyFinancials(NamedTuple):
+    """All that is known of one company at one moment. Amounts are by item key, then by last day."""
+
+    #: Own fiscal quarters: flows, per-share amounts, average shares.
+    quarters: dict[str, dict[int, Amount]]
+    #: Own fiscal years, likewise.
+    years: dict[str, dict[int, Amount]]
+    #: Own half-years of filers that report by halves.
+    halves: dict[str, dict[int, Amount]]
+    #: Instants at every own period end.
+    balances: dict[str, dict[int, Amount]]
+    #: Ends of own fiscal years, ascending.
+    year_ends: tuple[int, ...]
+    #: Ends of own quarters, those of fiscal years included, ascending; empty for filers of annual reports only.
+    quarter_ends: tuple[int, ...]
+    #: industrial, bank, insurer, reit or fund.
+    template: str
+    #: ISO code.
+    currency: str

@@ -1,0 +1,333 @@
+"""
+A company's own fiscal calendar as its filings show it: which days its years, quarters and halves end on.
+
+A period is the company's own where a periodic report is about it: the report date of its filing, else the last day of
+the periods in it. Years and quarters that only stand beside those in a comparative column are added where income,
+revenue or cash flow is given for them. Nothing is assumed about months: years of 52 and 53 weeks, changed year ends
+and short periods of transition are what the filings say they are.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from almanac.derived.companies.facts import BUCKETS, CompanyInput, Disclosure, known_at, letter
+from almanac.domain.companies import ANNUAL_FORMS, Filing, base_form, is_periodic
+
+#: Days by which a report date may differ from the last day of the periods in the report.
+_SNAP = 10
+#: Days by which the start that a filing writes for a period may differ from the day after the last one.
+SLACK = 10
+#: Days by which two years, or two quarters a year apart, may differ from 365: weeks of 52 and 53.
+_DRIFT = 8
+#: Days that at least lie between the ends of two fiscal years: twelve months shown beside a year are not one.
+_APART = 300
+#: Days by which a quarter's end may lie off the quarters of its year: quarters of 12 and 16 weeks.
+_QUARTER_DRIFT = 25
+
+
+class Span(NamedTuple):
+    """One own period. `previous`: end of the own period of that length just before it, where there is one."""
+
+    start: int
+    end: int
+    previous: int | None
+    fiscal_year: int
+    fiscal_period: str
+
+
+class FiscalPeriods(NamedTuple):
+    """The fiscal calendar as known at one moment; spans by their last day."""
+
+    years: dict[int, Span]
+    quarters: dict[int, Span]
+    halves: dict[int, Span]
+
+    @property
+    def ends(self) -> set[int]:
+        """Every own period end."""
+        return {*self.years, *self.quarters, *self.halves}
+
+
+class ReportPeriod(NamedTuple):
+    """What one periodic report says of the calendar. `kind`: year, quarter, half, stub (a period of transition)."""
+
+    known: int
+    #: Where most periods of its own length that end with it begin; a plain length where it states none (balances only).
+    start: int
+    end: int
+    kind: str
+    fiscal_year: int | None
+    fiscal_period: str | None
+    accession: str
+
+
+class FiscalCalendar:
+    """What all filings of a company say of its periods, with the time each became known."""
+
+    def __init__(self, company: CompanyInput, disclosures: Iterable[Disclosure], core: frozenset[str]) -> None:
+        """`core`: tags that show that a period was reported (income, revenue, cash flow)."""
+        spans: dict[str, Counter[tuple[str, int, int]]] = defaultdict(Counter)
+        said: dict[tuple[str, int], dict[int, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
+        for disclosure in disclosures:
+            if disclosure.start is None:
+                continue
+            name = letter(disclosure.start, disclosure.end)
+            if name is None:
+                continue
+            spans[disclosure.vintage.accession][name, disclosure.start, disclosure.end] += 1
+            if disclosure.tag in core:
+                said[name, disclosure.end][disclosure.known][disclosure.start] += 1
+        #: (letter, end) → when core facts of that length were stated, and where most of them begin.
+        self.evidence = {
+            period: [
+                (known, max(starts, key=lambda day: (starts[day], day))) for known, starts in sorted(times.items())
+            ]
+            for period, times in said.items()
+        }
+        self._evident = {name: sorted(end for letter_, end in self.evidence if letter_ == name) for name in BUCKETS}
+        owns = [
+            own
+            for filing in company.filings.values()
+            if is_periodic(filing.form) and (own := _own(filing, spans.get(filing.accession, Counter()))) is not None
+        ]
+        self.owns: list[ReportPeriod] = sorted(owns, key=lambda own: (own.known, own.accession))
+        self.moments: set[int] = {own.known for own in self.owns}
+        for found in self.evidence.values():
+            self.moments.update(known for known, _ in found)
+        #: Accession → the period end its report is about.
+        self.own_end = {own.accession: own.end for own in self.owns}
+
+    def at(self, moment: int) -> FiscalPeriods:
+        """The calendar as known at a moment."""
+        first: dict[tuple[str, int], ReportPeriod] = {}
+        for own in self.owns:
+            if own.known > moment:
+                break
+            first.setdefault((own.kind, own.end), own)
+        annual = {end: own for (kind, end), own in first.items() if kind == "year"}
+        stubs = {end: own for (kind, end), own in first.items() if kind == "stub"}
+        quarterly = {end: own for (kind, end), own in first.items() if kind == "quarter"}
+        half = {end: own for (kind, end), own in first.items() if kind == "half"}
+        years = self._years(annual, stubs, moment)
+        quarters = self._quarters(years, {**stubs, **quarterly}, moment) if quarterly or stubs else {}
+        halves = _halves(years, half)
+        return FiscalPeriods(years, quarters, halves)
+
+    def _known(self, name: str, end: int, moment: int) -> int | None:
+        """Where periods of that length and end begin, if any is known by then: as first stated, but for a real change."""
+        held: int | None = None
+        for known, start in self.evidence.get((name, end), ()):
+            if known > moment:
+                break
+            # Another company's accounts took the place of the registrant's (a reverse merger), not a slip of a day.
+            if held is None or abs(start - held) > SLACK:
+                held = start
+        return held
+
+    def _near(self, name: str, end: int, slack: int, moment: int) -> int | None:
+        """The evident end of a period nearest to a day; of two as near the earlier."""
+        ends = self._evident[name]
+        best: int | None = None
+        for candidate in ends[bisect_left(ends, end - slack) : bisect_right(ends, end + slack)]:
+            if self._known(name, candidate, moment) is not None and (
+                best is None or abs(candidate - end) < abs(best - end)
+            ):
+                best = candidate
+        return best
+
+    def _years(self, annual: dict[int, ReportPeriod], stubs: dict[int, ReportPeriod], moment: int) -> dict[int, Span]:
+        ends = set(annual)
+        for end in sorted(annual, reverse=True):
+            later = end
+            while (before := self._near("A", later - 365, _DRIFT, moment)) is not None and not any(
+                abs(before - known) < _APART for known in ends
+            ):
+                ends.add(before)
+                later = before
+        boundaries = sorted({*ends, *stubs})
+        spans: dict[int, Span] = {}
+        labels = _labels(ends, annual)
+        low, high = BUCKETS["A"]
+        for end in sorted(ends):
+            previous = _before(boundaries, end)
+            start = self._known("A", end, moment)
+            if previous is not None and low <= end - previous <= high:
+                start = previous + 1
+            elif start is None and end in annual:
+                start = annual[end].start
+            if start is not None:
+                kept = previous if previous in ends and previous == start - 1 else None
+                spans[end] = Span(start, end, kept, labels[end], "FY")
+        return spans
+
+    def _quarters(self, years: dict[int, Span], own: dict[int, ReportPeriod], moment: int) -> dict[int, Span]:
+        ends = {*own, *years}
+        for end in sorted(own, reverse=True):
+            year_ago = self._near("Q", end - 365, _DRIFT, moment)
+            if year_ago is not None and not any(abs(year_ago - known) <= 20 for known in ends):
+                ends.add(year_ago)
+        for year in years.values():
+            for place in (1, 2, 3):
+                guess = year.start - 1 + round((year.end - year.start + 1) * place / 4)
+                if any(abs(guess - known) <= _QUARTER_DRIFT + _DRIFT for known in ends):
+                    continue
+                found = self._near("Q", guess, _QUARTER_DRIFT, moment)
+                if found is not None:
+                    ends.add(found)
+        spans: dict[int, Span] = {}
+        previous: int | None
+        in_order = sorted(ends)
+        year_ends = sorted(years)
+        low, high = BUCKETS["Q"]
+        for end in in_order:
+            before = _before(in_order, end)
+            start: int | None
+            if before is not None and low <= end - before <= high:
+                start, previous = before + 1, before
+            else:
+                start, previous = self._known("Q", end, moment), None
+                if start is None and end in own:
+                    start = own[end].start
+            if start is None:
+                continue
+            label = _quarter_label(end, years, year_ends, own.get(end)) or _a_year_before(end, own)
+            if label is not None:
+                spans[end] = Span(start, end, previous, *label)
+        return spans
+
+
+def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod | None:
+    """The period a periodic report is about, or None where it cannot be told."""
+    form = base_form(filing.form)
+    by_end: Counter[int] = Counter()
+    end: int | None
+    for (_, _, last), count in spans.items():
+        by_end[last] += count
+    end = reported = filing.report_date
+    if reported is not None:
+        near = [candidate for candidate in by_end if abs(candidate - reported) <= _SNAP]
+        if near:
+            end = max(near, key=lambda day: (by_end[day], -abs(day - reported), day))
+        elif form == "6-K":
+            end = None  # dated by the event that made it, not by the period it tells of
+    if end is None and by_end and filing.form == form:
+        most = max(by_end.values())
+        end = max(day for day, count in by_end.items() if 5 * count >= most)
+    if end is None:
+        return None
+    lengths: Counter[str] = Counter()
+    for (name, _, last), count in spans.items():
+        if last == end:
+            lengths[name] += count
+    if form in ANNUAL_FORMS:
+        kind = "stub" if form == "10-KT" and lengths and not lengths["A"] else "year"
+    elif form == "10-QT":
+        kind = "stub"
+    elif form == "6-K":
+        if not lengths["Q"] and not lengths["S"]:
+            return None
+        # A few lines for a quarter (dividends) beside the half-year's statements make no quarter.
+        kind = "quarter" if lengths["Q"] >= lengths["S"] else "half"
+    else:
+        kind = "quarter"
+    name, plain = ("A", 364) if kind == "year" else ("Q", 90)
+    starts = {first: count for (length, first, last), count in spans.items() if length == name and last == end}
+    start = max(starts, key=lambda first: (starts[first], first)) if starts else end - plain
+    return ReportPeriod(known_at(filing), start, end, kind, filing.fiscal_year, filing.fiscal_period, filing.accession)
+
+
+def _before(ends: Sequence[int], end: int) -> int | None:
+    place = bisect_left(ends, end)
+    return ends[place - 1] if place else None
+
+
+def _halves(years: dict[int, Span], own: dict[int, ReportPeriod]) -> dict[int, Span]:
+    spans: dict[int, Span] = {}
+    year_ends = sorted(years)
+    low, high = BUCKETS["S"]
+    for end in sorted(own):
+        place = bisect_right(year_ends, end)
+        before = year_ends[place - 1] if place else None
+        year = years[year_ends[place]] if place < len(year_ends) else None
+        if year is not None and year.start <= end:
+            spans[end] = Span(year.start, end, None, year.fiscal_year, "H1")
+            if low <= year.end - end <= high:
+                spans[year.end] = Span(end + 1, year.end, end, year.fiscal_year, "H2")
+        elif before is not None and low <= end - before <= high:
+            spans[end] = Span(before + 1, end, before, years[before].fiscal_year + 1, "H1")
+    return spans
+
+
+def _labels(ends: set[int], annual: dict[int, ReportPeriod]) -> dict[int, int]:
+    """Fiscal year of each year end: the filer's own word for it, else counted from the nearest that has one."""
+    said: dict[int, int] = {}
+    last: int | None = None
+    for end in sorted(annual):
+        year = date.fromordinal(end).year
+        word = annual[end].fiscal_year
+        if word is None or abs(word - year) > 1 or (last is not None and word <= said[last]):
+            # Absent, or plainly wrong, as in some of the filers' own cover data.
+            word = _plain_year(end) if last is None else said[last] + max(1, round((end - last) / 365.25))
+        said[end] = word
+        last = end
+    labels: dict[int, int] = {}
+    for end in ends:
+        if not said:
+            labels[end] = _plain_year(end)
+            continue
+        nearest = min(said, key=lambda other: (abs(other - end), other))
+        labels[end] = said[nearest] + round((end - nearest) / 365.25)
+    return labels
+
+
+def _plain_year(end: int) -> int:
+    """A year that ends in the first days of January is the one before."""
+    return date.fromordinal(end - 7).year
+
+
+def _quarter_label(
+    end: int, years: dict[int, Span], year_ends: Sequence[int], own: ReportPeriod | None
+) -> tuple[int, str] | None:
+    """Fiscal year and quarter: by its place in its year, the filer's own word where the year is not known."""
+    place = bisect_left(year_ends, end)
+    if place < len(year_ends) and years[year_ends[place]].start <= end:
+        year = years[year_ends[place]]
+        number = 4 if end == year.end else _place(end - year.start + 1)
+        return year.fiscal_year, f"Q{min(number, 4)}"
+    word = own.fiscal_period if own is not None and own.fiscal_period in _QUARTERS else None
+    if place and end - year_ends[place - 1] <= 330:
+        before = years[year_ends[place - 1]]
+        counted = f"Q{_place(end - before.end)}"
+        if own is not None and own.fiscal_year is not None and word is not None:
+            likely = word == counted and abs(own.fiscal_year - before.fiscal_year - 1) <= 1
+            if likely or own.kind == "stub":
+                return own.fiscal_year, word
+        return before.fiscal_year + 1, counted
+    if own is not None and own.fiscal_year is not None and word is not None:
+        return own.fiscal_year, word
+    if place < len(year_ends):
+        # Before the first year that is known: counted back from it.
+        first = years[year_ends[place]]
+        back = (first.start - 1 - end + 45) // 91
+        return first.fiscal_year - 1 - back // 4, f"Q{4 - back % 4}"
+    return None
+
+
+def _a_year_before(end: int, own: dict[int, ReportPeriod]) -> tuple[int, str] | None:
+    """Name of a comparative quarter from the report it stands in."""
+    for later, report in own.items():
+        if abs(later - 365 - end) <= _DRIFT and report.fiscal_year is not None and report.fiscal_period in _QUARTERS:
+            return report.fiscal_year - 1, report.fiscal_period
+    return None
+
+
+_QUARTERS = frozenset(["Q1", "Q2", "Q3", "Q4"])
+
+
+def _place(days: int) -> int:
+    return max(1, min(4, round(days / 91.3)))

@@ -1,0 +1,149 @@
+"""
+The line items of a company as they stand: every item of every own period, computed from the facts that are known.
+
+`as_known` computes all of them for one moment, plainly. A derivation keeps them and computes only what changed.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable
+
+from almanac.catalog.companies import items as catalogue_items
+from almanac.derived.companies.facts import CompanyInput, Disclosure, KnownFacts, disclosures
+from almanac.derived.companies.financials import Amount, CompanyFinancials
+from almanac.derived.companies.fiscal_calendar import FiscalCalendar, FiscalPeriods, Span
+from almanac.derived.companies.tag_mapping import ItemReader, TagMapping, Values, mapping_for
+
+#: Letters of the kinds of period; balances are instants.
+QUARTER, YEAR, HALF, INSTANT = "Q", "A", "S", "I"
+
+
+@functools.lru_cache(maxsize=8)
+def mapping_of(template: str) -> TagMapping:
+    """The catalogue's items for a template, in order."""
+    return mapping_for(catalogue_items(), template)
+
+
+class LineItems:
+    """Amounts of all own periods, by kind of period, item and last day."""
+
+    def __init__(self, company: CompanyInput, disclosures: Iterable[Disclosure]) -> None:
+        self.company = company
+        self.mapping = mapping_of(company.template)
+        self.known_facts = KnownFacts()
+        listed = list(disclosures)
+        self.calendar = FiscalCalendar(company, listed, self.mapping.core)
+        covers = sorted(
+            {disclosure.end for disclosure in listed if disclosure.tag.startswith("dei:") and disclosure.start is None}
+        )
+        self.fiscal_periods = FiscalPeriods({}, {}, {})
+        self.reader = ItemReader(self.known_facts, self.fiscal_periods, self.mapping, covers, self.calendar.own_end)
+        self.values: dict[str, Values] = {
+            kind: {item.key: {} for item in self.mapping.order} for kind in (QUARTER, YEAR, HALF, INSTANT)
+        }
+        self.items = {item.key: item for item in self.mapping.order}
+        flows = tuple(item.key for item in self.mapping.order if not item.is_instant)
+        instants = tuple(item.key for item in self.mapping.order if item.is_instant)
+        self._keys = {QUARTER: flows, YEAR: flows, HALF: flows, INSTANT: instants}
+        #: Keys in the order in which statements list them.
+        self.items_in_order = [key for key in catalogue_items() if key in self.items]
+
+    def use_calendar(self, fiscal_periods: FiscalPeriods) -> None:
+        """Go on with another calendar."""
+        self.fiscal_periods = fiscal_periods
+        self.reader.use_calendar(fiscal_periods)
+
+    def span(self, kind: str, end: int) -> Span | None:
+        """The own period of that kind with that last day."""
+        spans = (
+            self.fiscal_periods.quarters
+            if kind == QUARTER
+            else self.fiscal_periods.years
+            if kind == YEAR
+            else self.fiscal_periods.halves
+        )
+        return spans.get(end)
+
+    def compute(self, kind: str, end: int, key: str) -> bool:
+        """Compute one item of one period anew; whether it came out different."""
+        values = self.values[kind]
+        item = self.items[key]
+        if kind == INSTANT:
+            made = self.reader.balance(item, end, values) if end in self.ends else None
+        else:
+            span = self.span(kind, end)
+            made = None if span is None else self.reader.flow(item, kind, span, values)
+            if made is None and span is not None and kind == YEAR:
+                made = self.reader.year_of_quarters(item, span, self.values[QUARTER][key])
+        held = values[key].get(end)
+        if made == held:
+            return False
+        if made is None:
+            del values[key][end]
+        else:
+            values[key][end] = made
+        return True
+
+    @property
+    def ends(self) -> set[int]:
+        """Every own period end."""
+        return self.fiscal_periods.ends
+
+    def keys(self, kind: str) -> tuple[str, ...]:
+        """Items that a kind of period has, in the order in which they are computed."""
+        return self._keys[kind]
+
+    def financials(self) -> CompanyFinancials:
+        """What stands, for measures and readers. It shares the dictionaries: look, do not keep."""
+        return CompanyFinancials(
+            {key: of for key, of in self.values[QUARTER].items() if not self.items[key].is_instant},
+            {key: of for key, of in self.values[YEAR].items() if not self.items[key].is_instant},
+            {key: of for key, of in self.values[HALF].items() if not self.items[key].is_instant},
+            {key: of for key, of in self.values[INSTANT].items() if self.items[key].is_instant},
+            tuple(sorted(self.fiscal_periods.years)),
+            tuple(sorted(self.fiscal_periods.quarters)),
+            self.company.template,
+            self.company.currency,
+        )
+
+
+def line_items_at(company: CompanyInput, moment: int) -> LineItems:
+    """All line items as known at a moment, each computed once, from the facts known by then."""
+    told = disclosures(company.facts)
+    line_items = LineItems(company, told)
+    for disclosure in told:
+        if disclosure.known > moment:
+            break
+        line_items.known_facts.learn(disclosure, company.facts)
+    line_items.use_calendar(line_items.calendar.at(moment))
+    fiscal_periods = line_items.fiscal_periods
+    for kind, ends in (
+        (INSTANT, sorted(fiscal_periods.ends)),
+        (QUARTER, sorted(fiscal_periods.quarters)),
+        (HALF, sorted(fiscal_periods.halves)),
+        (YEAR, sorted(fiscal_periods.years)),
+    ):
+        keys = line_items.keys(kind)
+        for end in ends:
+            for key in keys:
+                line_items.compute(kind, end, key)
+    return line_items
+
+
+def as_known(company: CompanyInput, moment: int) -> CompanyFinancials:
+    """
+    The financials as of a moment, computed from nothing but what was known by then: the plain way, which the derivation must
+    equal at every instant. Items without any amount are left out.
+    """
+    financials = line_items_at(company, moment).financials()
+    return financials._replace(
+        quarters=_filled(financials.quarters),
+        years=_filled(financials.years),
+        halves=_filled(financials.halves),
+        balances=_filled(financials.balances),
+    )
+
+
+def _filled(values: dict[str, dict[int, Amount]]) -> dict[str, dict[int, Amount]]:
+    return {key: amounts for key, amounts in values.items() if amounts}

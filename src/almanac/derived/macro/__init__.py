@@ -1,0 +1,1 @@
+"""Formulas over observations: operators, windows, whole series at once."""

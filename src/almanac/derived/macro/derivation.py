@@ -1,0 +1,274 @@
+"""
+From vintages of inputs to vintages of a result, for every moment of knowledge at once.
+
+For each output cell the whole history of knowledge is recomputed: at every instant at which one of the cells it looks
+up changed, the inputs as known then go through the formula, and a vintage is made where the result differs from the
+one before. So derive(as_of T) = (derive)(as_of T) for all T. Inputs changed at one instant count together.
+
+Cells whose inputs all have exactly one vintage (nearly all) take a vectorised path with the same answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from datetime import date
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from almanac.derived.macro import vectorised
+from almanac.derived.macro.input_series import Derived, InputSeries, Ints
+from almanac.derived.macro.lookups import inside, shift, window
+from almanac.derived.macro.operators import ROUNDING, Operator, Slot
+from almanac.derived.macro.results import result, withdrawal
+from almanac.domain.observations import Vintage, settle
+from almanac.domain.periods import Frequency, add_months, key_at
+
+__all__ = ["Derived", "InputSeries", "derive", "span_needed"]
+
+
+def span_needed(
+    operator: Operator, frequency: Frequency, changed: Iterable[tuple[date, date]]
+) -> tuple[date, date] | None:
+    """
+    First and last day of input periods that outputs touched by changes need, as far as the calendar goes.
+
+    `changed`: spans of changed cells, by their ends.
+    """
+    spans = list(changed)
+    if not spans:
+        return None
+    reach = max(slot.months for slot in operator.slots) + 1
+    slack = frequency.months + 1
+    return _moved(min(s[0] for s in spans), -reach - slack), _moved(max(s[1] for s in spans), reach + slack)
+
+
+def _moved(day: date, months: int) -> date:
+    """A day some months away. A publisher may write 0001-01-01 or 9999-12-31: nothing is beyond the ends of the calendar."""
+    number = day.year * 12 + day.month - 1 + months
+    if number < date.min.year * 12:
+        return date.min
+    return date.max if number >= (date.max.year + 1) * 12 else add_months(day, months)
+
+
+def derive(
+    operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]], allowance_days: int
+) -> dict[int, list[Derived]]:
+    """
+    Vintages of every output cell that the changes can have altered, by period key; an empty list: none.
+
+    `inputs`: for each input of the formula its candidate series in order of preference (one, where one source has all).
+    """
+    outputs = _outputs(operator, frequency, inputs)
+    made: dict[int, list[Derived]] = {}
+    rest = outputs
+    if operator.vector and all(len(candidates) == 1 for candidates in inputs):
+        rest = vectorised.at_once(
+            operator, frequency, [candidates[0] for candidates in inputs], outputs, allowance_days, made
+        )
+    for output in rest.tolist():
+        key = key_at(output, frequency)
+        made[key] = _history_of_cell(operator, frequency, inputs, output, key, allowance_days)
+    return made
+
+
+def _outputs(operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]]) -> Ints:
+    """Output ordinals that a change can have touched: those of the undated input, where a look-up meets a changed cell."""
+    first = operator.slots[0]
+    present = [series.arrays.ordinals for series in inputs[first.input]]
+    if not first.months and not first.within and all(series.changed is None for series in inputs[first.input]):
+        # All cells of this input count as changed, and each is what its own output looks at.
+        return np.unique(np.concatenate(present))
+    gone = [series.touched() for series in inputs[first.input]]
+    every = np.unique(np.concatenate([*present, *gone])) if present else np.empty(0, dtype=np.int64)
+    hit = np.zeros(len(every), dtype=bool)
+    for slot in operator.slots:
+        for series in inputs[slot.input]:
+            changed = series.touched()
+            if not len(changed):
+                continue
+            low, high = window(slot, every, frequency, series.frequency)
+            hit |= np.searchsorted(changed, high, side="right") > np.searchsorted(changed, low, side="left")
+    return every[hit]
+
+
+# -- cell by cell -------------------------------------------------------------------------------------------------------
+
+
+class Lookup(NamedTuple):
+    """What a look-up gave at one moment: the vintages used, and all that were looked at."""
+
+    value: float | None
+    used: tuple[Vintage, ...]
+    looked: tuple[Vintage, ...]
+
+
+def _history_of_cell(
+    operator: Operator,
+    frequency: Frequency,
+    inputs: Sequence[Sequence[InputSeries]],
+    output: int,
+    key: int,
+    allowance_days: int,
+) -> list[Derived]:
+    """The whole knowledge history of one output cell."""
+    windows = [[cells_for(slot, output, frequency, series) for series in inputs[slot.input]] for slot in operator.slots]
+    moments = sorted({v.known for slot in windows for candidates in slot for _, history in candidates for v in history})
+    made: list[Derived] = []
+    state: tuple[float | None, str | None, int] = (None, None, 0)
+    for moment in moments:
+        found = result_at(operator, frequency, inputs, windows, output, moment)
+        if found is None:
+            if not made:
+                continue
+            vintage, used = _nothing(windows, moment), made[-1].used
+        else:
+            vintage, used = found
+        if vintage.state == state:
+            continue
+        state = vintage.state
+        made.append(Derived(vintage, used))
+    lineage = {derived.vintage.known: derived.used for derived in made}
+    served = settle((derived.vintage for derived in made), key, allowance_days)
+    return [Derived(vintage, lineage[vintage.known]) for vintage in served]
+
+
+Window = list[tuple[int, list[Vintage]]]
+
+
+def cells_for(slot: Slot, output: int, frequency: Frequency, series: InputSeries) -> Window:
+    """Cells with vintages that a slot may look at, nearest first."""
+    low, high = window(slot, np.array([output], dtype=np.int64), frequency, series.frequency)
+    span = range(int(high[0]), int(low[0]) - 1, -1)
+    return [(o, series.cells[o]) for o in span if o in series.cells]
+
+
+def result_at(
+    operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]], windows: Sequence[Sequence[Window]],
+    output: int, moment: int,
+) -> tuple[Vintage, tuple[int, ...]] | None:  # fmt: skip
+    """The result as known at a moment, or None where an input is missing. All lags of one input come from one series."""
+    chosen: list[int] = []
+    found: dict[int, Lookup] = {}
+    passed: list[Vintage] = []
+    for place, candidates in enumerate(inputs):
+        slots = [index for index, slot in enumerate(operator.slots) if slot.input == place]
+        for choice, series in enumerate(candidates):
+            looked = {
+                index: look(operator.slots[index], windows[index][choice], output, frequency, series, moment)
+                for index in slots
+            }
+            if all(looked[index].value is not None or operator.slots[index].optional for index in slots):
+                chosen.append(choice)
+                found.update(looked)
+                break
+            passed.extend(v for one in looked.values() for v in one.looked)
+        else:
+            return None
+    in_order = [found[index] for index in range(len(operator.slots))]
+    values = [one.value for one in in_order]
+    try:
+        value = operator.apply(*values)
+    except (ZeroDivisionError, OverflowError):
+        return None
+    if value is None or not math.isfinite(value):
+        return None
+    used = [vintage for one in in_order for vintage in one.used]
+    looked_at = [*passed, *(vintage for one in in_order for vintage in one.looked)]
+    note = operator.note(*values) if operator.note else None
+    text = operator.words[int(value)] if operator.words else None
+    shown = None if operator.words else value
+    return result(moment, shown, text, used, looked_at, note), tuple(chosen)
+
+
+def look(
+    slot: Slot, window: Window, output: int, frequency: Frequency, series: InputSeries, moment: int
+) -> Lookup:  # fmt: skip
+    """What a slot finds as known at a moment: the nearest value, one made of those inside a period, or a move."""
+    known = [(place, found) for place, history in window if (found := _as_known(history, moment)) is not None]
+    if slot.within:
+        return _inside(slot, known, output - slot.months, frequency, series)
+    if slot.move:
+        return _last_move(slot, known, output, frequency)
+    for count, (_, vintage) in enumerate(known, start=1):
+        if vintage.value is not None:
+            return Lookup(vintage.value * series.factor, (vintage,), tuple(v for _, v in known[:count]))
+    return Lookup(None, (), tuple(v for _, v in known))
+
+
+Known = Sequence[tuple[int, Vintage]]
+
+
+def _inside(slot: Slot, known: Known, output: int, frequency: Frequency, series: InputSeries) -> Lookup:
+    """
+    The last value inside a longer period, or their mean or sum, if that is over: `known` are its cells, latest first.
+
+    Months and quarters: all of them have a value. Days and weeks: a value for the last day or for a later one within
+    the allowance is known. What shows that the period is over counts among the inputs.
+    """
+    own = series.frequency
+    first, last, _ = inside(output, frequency, own)
+    there = [(place, vintage) for place, vintage in known if vintage.value is not None]
+    within = [(place, vintage) for place, vintage in there if place <= last]
+    if own.months:
+        whole = len(within) == (last - first) // own.months + 1
+        witnesses = [vintage for _, vintage in within]
+    else:
+        witnesses = [vintage for place, vintage in there if place >= last][-1:]
+        whole = bool(within and witnesses)
+    if not whole:
+        return Lookup(None, (), tuple(vintage for _, vintage in known))
+    nearest, vintage = within[0]
+    looked = known if own.months else [pair for pair in known if pair[0] >= nearest]
+    used = (vintage, *(witness for witness in witnesses if witness is not vintage))
+    values = [one.value * series.factor for _, one in within if one.value is not None]
+    value = values[0] if slot.within == "last" else sum(values) / (len(values) if slot.within == "mean" else 1)
+    return Lookup(value, used, tuple(v for _, v in looked))
+
+
+def _last_move(slot: Slot, known: Known, output: int, frequency: Frequency) -> Lookup:
+    """
+    The last change of at least the slot's size between neighbouring values, 0 for none; `known` are latest first.
+
+    The first neighbour may be from the days before the window: it is what the first value inside has changed from.
+    """
+    start = int(shift(np.array([output], dtype=np.int64), slot.months, frequency)[0])
+    there = [(place, v, v.value) for place, v in known if v.value is not None]
+    if not there:
+        return Lookup(None, (), tuple(v for _, v in known))
+    count, found, end = 1, 0.0, 0
+    for (place, _, now), (older, _, before) in pairwise(there):
+        if place <= start:
+            end = place
+            break
+        count += 1
+        moved = now - before
+        if abs(moved) >= slot.move - ROUNDING and not any(older < at <= place for at in slot.breaks):
+            found, end = moved, older
+            break
+    used = tuple(v for _, v, _ in there[:count])
+    # Where the values end before the window does, one that was withdrawn may be why: all of it was looked at.
+    looked = tuple(v for place, v in known if place >= end)
+    return Lookup(found, used, looked)
+
+
+def _as_known(history: Sequence[Vintage], moment: int) -> Vintage | None:
+    """The last vintage known by a moment; a history is short, so a walk from its end is the fastest search."""
+    for vintage in reversed(history):
+        if vintage.known <= moment:
+            return vintage
+    return None
+
+
+def _nothing(windows: Sequence[Sequence[Window]], moment: int) -> Vintage:
+    """A withdrawal: nothing can be computed at this moment from what is known."""
+    looked = [
+        vintage
+        for slot in windows
+        for candidates in slot
+        for _, history in candidates
+        if (vintage := _as_known(history, moment)) is not None
+    ]
+    return withdrawal(moment, looked)

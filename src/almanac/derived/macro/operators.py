@@ -1,0 +1,248 @@
+"""
+The operators that formulas of the catalogue are made of.
+
+An operator says which cells it looks up for an output period (`slots`) and what it makes of their values (`apply`).
+`apply` works on floats and on numpy arrays alike, with the same operations in the same order, so that the vectorised
+and the cell-by-cell path give the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from almanac.domain.periods import Frequency, Period, ordinal
+
+#: Days a look-up may go back from its target in daily and weekly data.
+LOOK_BACK_DAYS = 7
+
+#: What the difference of two published decimals may lack of the size of a move (5.30 − 5.25 is 0.04999999999999982).
+ROUNDING = 1e-9
+
+Number = Any  # a float, or an array of floats
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """
+    One look-up: an input, some months before the output's period.
+
+    `within`: the `last` value, the `mean` or the `sum` of the values inside that period, from an input of the same or a
+    higher frequency. `optional`: the operator copes with its absence. `move`: not a value but the last change of at least
+    that size from one value to the next, after the cell `months` ago; 0 where there was none; a change across one of the
+    `breaks`, ordinals of the first period of another definition, is none.
+    """
+
+    input: int
+    months: int = 0
+    optional: bool = False
+    within: str = ""
+    move: float = 0.0
+    breaks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """
+    A formula's arithmetic. `apply` gets one value per slot and returns a value, or None for none.
+
+    `vector`: every slot is required and `apply` is plain arithmetic, so whole arrays may go through it.
+    `note`: row-level metadata as a JSON object text, from the same values. `money`: the inputs are amounts that enter in
+    whole units of one currency, flows as the part that falls into their period. `words`: the result is a text, and
+    `apply` gives its place among these.
+    """
+
+    slots: tuple[Slot, ...]
+    apply: Callable[..., Number]
+    vector: bool = True
+    note: Callable[..., str | None] | None = None
+    same_source: bool = False
+    money: bool = False
+    words: tuple[str, ...] = ()
+
+
+class GapNote(msgspec.Struct, frozen=True, rename="camel"):
+    """Row-level metadata of a result: how many of the periods it looks at have no value."""
+
+    missing_periods: int
+
+
+class FormulaError(Exception):
+    """A formula asks for an operator or a parameter that does not exist. The message names both."""
+
+
+_MONTHS = {"m": 1, "q": 3, "y": 12}
+
+
+def lag_months(text: str, frequency: Frequency) -> int:
+    """`1y`, `3m`, `1q` in months; `1p` is one period of a monthly or lower frequency. Raises FormulaError."""
+    count, letter = text[:-1], text[-1:]
+    if not count.isdecimal() or letter not in {*_MONTHS, "p"}:
+        raise FormulaError(f"lag {text!r}: write a number and one of p, m, q, y")
+    if letter == "p":
+        if not frequency.months:
+            raise FormulaError("a lag of one period is for monthly, quarterly and annual data")
+        return int(count) * frequency.months
+    return int(count) * _MONTHS[letter]
+
+
+def fits(lag: str, frequency: Frequency) -> bool:
+    """Whether a lag is a whole number of periods of a frequency (a month ago in quarterly data is not)."""
+    if lag.endswith("p"):
+        return frequency.months > 0
+    return not frequency.months or lag_months(lag, frequency) % frequency.months == 0
+
+
+def _power(x: Number, n: int) -> Number:
+    """X to a small whole power by repeated multiplication: `**` may differ in the last bit between scalar and array."""
+    result = x
+    for _ in range(n - 1):
+        result = result * x
+    return result
+
+
+def _growth(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """100·((x_t / x_{t−lag})^power − 1)."""
+    power = int(params.get("power", 1))
+
+    def apply(now: Number, base: Number) -> Number:
+        return 100.0 * (_power(now / base, power) - 1.0)
+
+    return Operator((Slot(0), Slot(0, lag_months(params["lag"], frequency))), apply)
+
+
+def _change(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """x_t − x_{t−lag}."""
+    return Operator((Slot(0), Slot(0, lag_months(params["lag"], frequency))), lambda now, base: now - base)
+
+
+def _difference(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """A − b, of one period."""
+    return Operator((Slot(0), Slot(1)), lambda a, b: a - b, same_source=bool(params.get("same_source", False)))
+
+
+def _butterfly(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """2·b − a − c, of one period, source and curve: positive when the middle yields more than the wings."""
+    return Operator((Slot(1), Slot(0), Slot(2)), lambda b, a, c: 2.0 * b - a - c, same_source=True)
+
+
+def _sum(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """A + b, of one period."""
+    return Operator((Slot(0), Slot(1)), lambda a, b: a + b)
+
+
+def _real_rate(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """The rate at the end of the period − the inflation of the period (ex post)."""
+    return Operator((Slot(1), Slot(0, within="last")), lambda inflation, rate: rate - inflation, vector=False)
+
+
+def _sahm(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """
+    mean₃(u)_t − min(mean₃(u)_{t−12} … mean₃(u)_{t−1}), after Sahm (2019).
+
+    A mean needs two of its three months, the minimum ten of its twelve means; `missingPeriods` counts the months
+    of the fifteen that have no value.
+    """
+    slots = tuple(Slot(0, months, optional=months > 0) for months in range(15))
+
+    def mean(three: Sequence[float | None]) -> float | None:
+        there = [value for value in three if value is not None]
+        if len(there) < 2:
+            return None
+        total = there[0]
+        for value in there[1:]:
+            total += value
+        return total / len(there)
+
+    def apply(*u: float | None) -> float | None:
+        now = mean(u[0:3])
+        before = [found for lag in range(1, 13) if (found := mean(u[lag : lag + 3])) is not None]
+        return None if now is None or len(before) < 10 else now - min(before)
+
+    def note(*u: float | None) -> str | None:
+        missing = sum(value is None for value in u)
+        return msgspec.json.encode(GapNote(missing)).decode() if missing else None
+
+    return Operator(slots, apply, vector=False, note=note)
+
+
+#: Months back to each of the last four quarters.
+_YEAR = (0, 3, 6, 9)
+
+
+def _share_of_output(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """100·(sum of flows over twelve months) / (sum of output over the same four quarters), both in whole units of one currency."""
+    output = tuple(Slot(1, months) for months in _YEAR)
+    flow = tuple(Slot(0, months, within="sum") for months in _YEAR)
+
+    def apply(*x: float) -> float:
+        return 100.0 * sum(x[4:]) / sum(x[:4])
+
+    return Operator((*output, *flow), apply, vector=False, money=True)
+
+
+def _credit_impulse(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """
+    100·(ΔC_t/G_t − ΔC_{t−4}/G_{t−4}): ΔC the change of credit over four quarters, G the output of four quarters.
+
+    After Biggs, Mayer and Pick (2009): the change in the flow of new credit, not in its stock.
+    """
+    credit = (Slot(0), Slot(0, 12), Slot(0, 24))
+    output = tuple(Slot(1, months) for months in (*_YEAR, *(12 + months for months in _YEAR)))
+
+    def apply(now: float, year: float, two: float, *g: float) -> float:
+        return 100.0 * ((now - year) / sum(g[:4]) - (year - two) / sum(g[4:]))
+
+    return Operator((*credit, *output), apply, vector=False, money=True)
+
+
+def _taylor(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """The neutral rate + π + 0.5·(π − π*) + 0.5·gap, π the mean inflation of the period; both rate and target π* are 2 after Taylor (1993)."""
+    neutral, target = float(params.get("neutral", 2)), float(params.get("target", 2))
+
+    def apply(gap: float, inflation: float) -> float:
+        return neutral + inflation + 0.5 * (inflation - target) + 0.5 * gap
+
+    return Operator((Slot(1), Slot(0, within="mean")), apply, vector=False)
+
+
+def _cycle(params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """The direction of the last move of at least `move` within `lag`: hiking or cutting; on_hold where there was none."""
+    breaks = tuple(sorted(ordinal(Period.ending(day, frequency).key, frequency) for day in params.get("breaks", ())))
+    move = Slot(0, lag_months(params["lag"], frequency), move=float(params["move"]), breaks=breaks)
+
+    def apply(now: Number, last: Number) -> Number:
+        # Sign without branches: floats and arrays alike.
+        return 1.0 + (last > 0) - (last < 0)
+
+    return Operator((Slot(0), move), apply, words=("cutting", "on_hold", "hiking"))
+
+
+_OPERATORS: dict[str, Callable[[Mapping[str, Any], Frequency], Operator]] = {
+    "growth": _growth,
+    "change": _change,
+    "difference": _difference,
+    "spread_to": _difference,
+    "butterfly": _butterfly,
+    "sum": _sum,
+    "real_rate": _real_rate,
+    "sahm": _sahm,
+    "share_of_output": _share_of_output,
+    "credit_impulse": _credit_impulse,
+    "taylor": _taylor,
+    "cycle": _cycle,
+}
+
+
+def operator(name: str, params: Mapping[str, Any], frequency: Frequency) -> Operator:
+    """The operator of a formula for data of a frequency. Raises FormulaError naming what is unknown."""
+    make = _OPERATORS.get(name)
+    if make is None:
+        raise FormulaError(f"unknown operator {name!r}; there are {', '.join(sorted(_OPERATORS))}")
+    try:
+        return make(params, frequency)
+    except KeyError as missing:
+        raise FormulaError(f"operator {name!r} needs the parameter {missing}") from None

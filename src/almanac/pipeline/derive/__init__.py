@@ -1,0 +1,1 @@
+"""Keeping what is derived in step with what changed."""

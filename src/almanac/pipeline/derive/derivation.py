@@ -1,0 +1,265 @@
+"""Keeping derived series in step with what changed. Which series there are to be is decided in `plans`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from almanac.catalog.records import Catalog, Formula, input_slugs
+from almanac.derived.macro.cross_sections import PEER_COMPARISONS
+from almanac.derived.macro.derivation import Derived, InputSeries, derive, span_needed
+from almanac.derived.macro.input_series import NO_RELEASE, Arrays, Cells
+from almanac.derived.macro.operators import Operator
+from almanac.domain.observations import Vintage
+from almanac.domain.periods import EVERY_KEY, end_of, highest_key, lowest_key, ordinal
+from almanac.domain.reference import SeriesSpec
+from almanac.pipeline.derive.cross_sections import Sections
+from almanac.pipeline.derive.plans import Planner, SeriesPlan, factor, operator_of
+from almanac.store.engine.protocol import Database
+from almanac.store.observations import specs
+from almanac.store.observations.writing.batch import Batch
+from almanac.store.summary.figures import derived_series
+
+#: Changed periods by series id; None: every period.
+Changes = dict[str, set[int] | None]
+
+
+class Deriver:
+    """Keeps derived series in step. Holds the list of all series; `register` every new raw series with it."""
+
+    def __init__(self, catalog: Catalog, db: Database, orders: Mapping[str, Sequence[str]]) -> None:
+        self._catalog = catalog
+        self._db = db
+        self._specs: dict[str, SeriesSpec] = {}
+        self._topics: dict[tuple[str, str], list[SeriesSpec]] = defaultdict(list)
+        self._planner = Planner(catalog, self._topics, orders)
+        self.plans = self._planner.plans
+        self._sections = Sections(catalog, self._topics, self._planner)
+        self._formulas = _in_order(catalog.formulas)
+        self._users: dict[str, list[Formula]] = defaultdict(list)
+        for formula in self._formulas:
+            if formula.operator in PEER_COMPARISONS:
+                continue
+            for slug in {slug for text in formula.inputs for _, slug in input_slugs(text)}:
+                self._users[slug].append(formula)
+        self._before: dict[tuple[str, str], list[SeriesPlan]] = {}
+        for spec in specs.in_use(db):
+            self._enter(spec)
+
+    def _enter(self, spec: SeriesSpec) -> None:
+        self._specs[spec.id] = spec
+        self._topics[spec.indicator, spec.entity].append(spec)
+
+    def register(self, spec: SeriesSpec) -> None:
+        """Take note of a series. One that is new may change which series formulas make."""
+        if self._exists(spec):
+            return
+        for formula in self._users[spec.indicator]:
+            for entity in self._entities(formula, spec):
+                key = (formula.slug, entity)
+                if key not in self._before:
+                    self._before[key] = self.plans(formula, entity)
+        self._enter(spec)
+
+    def _exists(self, spec: SeriesSpec) -> bool:
+        return any(held.id == spec.id for held in self._topics.get((spec.indicator, spec.entity), ()))
+
+    def _entities(self, formula: Formula, spec: SeriesSpec) -> list[str]:
+        """Entities whose result of a formula a series takes part in: its own, or all where the formula names it."""
+        names = [pair for text in formula.inputs for pair in input_slugs(text)]
+        if any(entity == spec.entity and slug == spec.indicator for entity, slug in names if entity is not None):
+            free = {slug for entity, slug in names if entity is None}
+            return sorted({entity for slug, entity in self._topics if slug in free} | {spec.entity})
+        return [spec.entity]
+
+    # -- computing --------------------------------------------------------------------------------------------------
+
+    def run(self, batch: Batch, changes: Changes) -> None:
+        """
+        Bring all derived series into step with changed inputs, inside the batch that changed them.
+
+        `changes` grows by the derived series that changed in turn.
+        """
+        for series in changes:
+            self._drop_if_empty(batch, self._specs[series])
+        for formula in self._formulas:
+            if formula.operator in PEER_COMPARISONS:
+                self._compare(batch, formula, changes)
+                continue
+            for entity in self._touched(formula, changes):
+                plans = self.plans(formula, entity)
+                before = self._before.pop((formula.slug, entity), plans)
+                if before != plans:
+                    self._clear(batch, before, plans, changes)
+                known = {plan.spec.id: plan for plan in before}
+                for plan in plans:
+                    self._compute(batch, plan, changes, anew=known.get(plan.spec.id) != plan)
+        self._before.clear()
+
+    def recompute(self, batch: Batch) -> int:
+        """Compute every derived series anew from what is stored and write what differs. Returns the number of cells changed."""
+        changes: Changes = dict.fromkeys(self._specs)
+        held: dict[str, set[str]] = defaultdict(set)
+        for slug, identifier in derived_series(self._db):
+            held[slug].add(identifier)
+        changed = 0
+        for formula in self._formulas:
+            if formula.operator in PEER_COMPARISONS:
+                changed += self._compare(batch, formula, changes)
+                held.pop(formula.slug, None)
+                continue
+            plans = [plan for entity in self._touched(formula, changes) for plan in self.plans(formula, entity)]
+            # Whatever else is stored under this formula goes before those that would be computed from it.
+            for identifier in sorted(held.pop(formula.slug, set()) - {plan.spec.id for plan in plans}):
+                changed += self._drop(batch, identifier)
+            for plan in plans:
+                changed += self._compute(batch, plan, changes, anew=True)
+        for identifier in sorted(set().union(*held.values())):
+            changed += self._drop(batch, identifier)
+        self._before.clear()
+        return changed
+
+    def _drop(self, batch: Batch, identifier: str) -> int:
+        handle = batch.existing(identifier)
+        self._forget(self._specs[identifier])
+        return len(batch.replace(handle, {period: [] for period in batch.history(handle, EVERY_KEY)}))
+
+    def _touched(self, formula: Formula, changes: Changes) -> list[str]:
+        slugs = {slug for text in formula.inputs for _, slug in input_slugs(text)}
+        found = {entity for slug, entity in self._before if slug == formula.slug}
+        for series in changes:
+            spec = self._specs[series]
+            if spec.indicator in slugs:
+                found.update(self._entities(formula, spec))
+        return sorted(found)
+
+    def _clear(self, batch: Batch, before: Sequence[SeriesPlan], now: Sequence[SeriesPlan], changes: Changes) -> None:
+        """Close the rows of derived series that are made no more (one source has come to have all inputs)."""
+        kept = {plan.spec.id for plan in now}
+        for plan in before:
+            if plan.spec.id not in kept and plan.spec.id in self._specs:
+                handle = batch.existing(plan.spec.id)
+                held = batch.history(handle, EVERY_KEY)
+                changes[plan.spec.id] = set(batch.replace(handle, {period: [] for period in held}))
+                self._forget(plan.spec)
+
+    def _forget(self, spec: SeriesSpec) -> None:
+        """A series without rows takes no part in further formulas; should it come back, it is new."""
+        for formula in self._users[spec.indicator]:
+            for entity in self._entities(formula, spec):
+                self._before.setdefault((formula.slug, entity), self.plans(formula, entity))
+        self._topics[spec.indicator, spec.entity] = [
+            held for held in self._topics[spec.indicator, spec.entity] if held.id != spec.id
+        ]
+
+    def _drop_if_empty(self, batch: Batch, spec: SeriesSpec) -> None:
+        """
+        A series exists while it has a vintage: which series formulas make must follow from what is stored alone.
+
+        One can lose its last when a value and its withdrawal are stated for the same second, or by a replay.
+        """
+        if not batch.has_rows(batch.existing(spec.id)):
+            self._forget(spec)
+
+    def _compute(self, batch: Batch, plan: SeriesPlan, changes: Changes, *, anew: bool) -> int:
+        """Bring one series into step; the number of its cells that changed."""
+        every = [series for candidates in plan.inputs for series in candidates]
+        if not anew and not any(series in changes for series in every):
+            return 0
+        frequency = plan.spec.frequency
+        op = operator_of(plan.formula, plan.spec.entity, frequency)
+        whole = anew or any(changes.get(series, ()) is None for series in every)
+        span = EVERY_KEY
+        if not whole:
+            ends = [
+                (end_of(min(moved)), end_of(max(moved)))
+                for series in every
+                if (moved := changes.get(series)) is not None and moved
+            ]
+            days = span_needed(op, frequency, ends)
+            if days is None:
+                return 0
+            span = (lowest_key(days[0]), highest_key(days[1]))
+        at_once = op.vector and all(len(candidates) == 1 for candidates in plan.inputs)
+        inputs = [
+            [
+                self._input(batch, op, series, span, None if whole else changes.get(series, set()), at_once=at_once)
+                for series in candidates
+            ]
+            for candidates in plan.inputs
+        ]
+        allowance = plan.spec.allowance_days or frequency.allowance_days
+        computed = derive(op, frequency, inputs, allowance)
+        if not self._exists(plan.spec) and not any(computed.values()):
+            return 0
+        self.register(plan.spec)
+        handle = batch.series(plan.spec, "derived", None if plan.mixed else every)
+        target = {key: self._vintages(batch, plan, made) for key, made in computed.items()}
+        if whole:
+            for key in batch.history(handle, span):
+                target.setdefault(key, [])
+        written = batch.replace(handle, target)
+        if written:
+            changes[plan.spec.id] = set(written)
+            self._drop_if_empty(batch, plan.spec)
+        return len(written)
+
+    def _input(
+        self, batch: Batch, op: Operator, series: str, span: tuple[int, int], changed: set[int] | None, *, at_once: bool
+    ) -> InputSeries:
+        """One input as stored now. `at_once`: as columns; cell by cell only if some cell turns out to need it."""
+        spec = self._specs[series]
+        handle = batch.existing(series)
+
+        def cells() -> Cells:
+            return {ordinal(key, spec.frequency): found for key, found in batch.history(handle, span).items()}
+
+        moved = None if changed is None else frozenset(ordinal(key, spec.frequency) for key in changed)
+        if not at_once:
+            return InputSeries(spec.frequency, cells, moved, factor=factor(self._catalog, op, spec))
+        rows = batch.numbers(handle, span, NO_RELEASE)
+        return InputSeries(spec.frequency, cells, moved, Arrays.of_rows(rows, spec.frequency))
+
+    def _compare(self, batch: Batch, formula: Formula, changes: Changes) -> int:
+        """Bring the series of a formula over a group of entities into step; the number of their cells that changed."""
+        count = 0
+        held = {spec.id: spec for (slug, _), specs in self._topics.items() if slug == formula.slug for spec in specs}
+        for spec, target in self._sections.computed(batch, formula, changes, self._specs):
+            known = held.get(spec.id)
+            if known is None and not any(target.values()):
+                continue
+            self.register(spec)
+            written = batch.replace(batch.series(spec, "derived"), target)
+            count += len(written)
+            if written:
+                changes[spec.id] = set(written)
+                self._drop_if_empty(batch, spec)
+        return count
+
+    def _vintages(self, batch: Batch, plan: SeriesPlan, made: Sequence[Derived]) -> list[Vintage]:
+        if not plan.mixed:
+            return [derived.vintage for derived in made]
+        return [
+            derived.vintage._replace(
+                lineage=batch.lineage([plan.inputs[place][choice] for place, choice in enumerate(derived.used)])
+            )
+            for derived in made
+        ]
+
+
+def _in_order(formulas: Mapping[str, Formula]) -> list[Formula]:
+    """Formulas so that each comes after those it is computed from."""
+    done: dict[str, Formula] = {}
+
+    def visit(formula: Formula) -> None:
+        if formula.slug in done:
+            return
+        for text in formula.inputs:
+            for _, slug in input_slugs(text):
+                if slug in formulas:
+                    visit(formulas[slug])
+        done[formula.slug] = formula
+
+    for slug in sorted(formulas):
+        visit(formulas[slug])
+    return list(done.values())

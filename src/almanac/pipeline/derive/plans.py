@@ -1,0 +1,194 @@
+"""
+Which series a formula makes for an entity, and from which others, given the series that exist.
+
+A formula makes one series per source that has all its inputs; where no single source has them all (decided per
+formula and entity by the series that exist), one from the preferred inputs, under the service's own source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from almanac.catalog.records import Catalog, Formula, input_slugs
+from almanac.derived.macro.operators import Operator, fits, operator
+from almanac.domain.periods import Frequency
+from almanac.domain.reference import SeriesSpec
+from almanac.store.observations.reading.directory import MIXED_SOURCE
+
+_ADJUSTED = {"SA", "SCA", "SAAR"}
+
+#: Series by (indicator, entity).
+Topics = Mapping[tuple[str, str], Sequence[SeriesSpec]]
+
+
+class SeriesPlan(NamedTuple):
+    """One derived series: what it is, and for each input of its formula the series it may come from, best first."""
+
+    spec: SeriesSpec
+    formula: Formula
+    inputs: tuple[tuple[str, ...], ...]
+    mixed: bool
+
+
+def operator_of(formula: Formula, entity: str, frequency: Frequency) -> Operator:
+    """The operator of a formula for an entity, with the days on which the entity's input was redefined. Raises FormulaError."""
+    return operator(formula.operator, {**formula.params, "breaks": formula.redefined.get(entity, ())}, frequency)
+
+
+def factor(catalog: Catalog, op: Operator, spec: SeriesSpec) -> float:
+    """
+    What a published number is multiplied by before it enters a formula: 1 unless the formula is about money.
+
+    Then the power of ten of unit and series, and for a flow at annual rates the part of the year a period is.
+    """
+    if not op.money:
+        return 1.0
+    ten = float(10 ** (catalog.units[spec.unit].scale + spec.scale))
+    return ten * spec.frequency.months / 12 if spec.annualized else ten
+
+
+def result_of(catalog: Catalog, formula: Formula, entity: str, frequency: Frequency, source: str) -> SeriesSpec:
+    """The series of a formula's results for an entity, as far as the formula and the entity say what it is."""
+    return SeriesSpec(
+        source=source,
+        native=formula.slug,
+        indicator=formula.slug,
+        entity=entity,
+        frequency=frequency,
+        unit=formula.unit,
+        name=f"{formula.name}, {catalog.entities[entity].name}",
+    )
+
+
+class Planner:
+    """Makes plans from a catalogue, orders of preference, and the series there are (a live view, not a copy)."""
+
+    def __init__(self, catalog: Catalog, topics: Topics, orders: Mapping[str, Sequence[str]]) -> None:
+        self._catalog = catalog
+        self._topics = topics
+        self._orders = orders
+
+    def plans(self, formula: Formula, entity: str) -> list[SeriesPlan]:
+        """The series a formula makes for an entity, from the series that exist."""
+        if entity in formula.except_entities:
+            return []
+        single: list[SeriesPlan] = []
+        mixed: list[SeriesPlan] = []
+        for frequency in self._frequencies(formula, entity):
+            op = operator_of(formula, entity, frequency)
+            options = [self._options(formula, place, op, entity, frequency) for place in range(len(formula.inputs))]
+            if op.money:
+                options = self._of_one_currency(formula, options)
+            if not options or not all(options):
+                continue
+            sources = [source for source in options[0] if all(source in option for option in options)]
+            for source in sources:
+                chosen = [option[source] for option in options]
+                if not op.same_source or len({(s.curve_type, s.compounding) for s in chosen}) == 1:
+                    single.append(self._plan(formula, entity, frequency, source, [[s] for s in chosen], mixed=False))
+            if not sources and not op.same_source:
+                ranked = [self._ranked(formula.inputs[place], option) for place, option in enumerate(options)]
+                mixed.append(self._plan(formula, entity, frequency, MIXED_SOURCE, ranked, mixed=True))
+        return single or mixed
+
+    def _frequencies(self, formula: Formula, entity: str) -> list[Frequency]:
+        """Frequencies of the result: those of the input the operator looks up first, if the lag fits them."""
+        setter = formula.inputs[operator_of(formula, entity, Frequency.MONTHLY).slots[0].input]
+        found = {spec.frequency for spec in self._series_of(setter, entity)}
+        lag = str(formula.params.get("lag", ""))
+        allowed = set(formula.frequencies) or set(Frequency)
+        return [f for f in list(Frequency) if f in found and f in allowed and (not lag or fits(lag, f))]
+
+    def _series_of(self, text: str, entity: str) -> Iterable[SeriesSpec]:
+        for named, slug in input_slugs(text):
+            yield from self._topics.get((slug, named or entity), ())
+
+    def _options(
+        self, formula: Formula, place: int, op: Operator, entity: str, frequency: Frequency
+    ) -> dict[str, SeriesSpec]:
+        """
+        For one input: source → its series. Of alternatives the first a source has; of several frequencies the highest;
+        of one topic the main series before its variants.
+        """
+        words = {slot.within for slot in op.slots if slot.input == place and slot.within}
+        found: dict[str, SeriesSpec] = {}
+        for named, slug in input_slugs(formula.inputs[place]):
+            offered: dict[str, SeriesSpec] = {}
+            for spec in sorted(self._topics.get((slug, named or entity), ()), key=lambda one: one.variant or ""):
+                if formula.seasonally_adjusted_only and spec.seasonal_adjustment not in _ADJUSTED:
+                    continue
+                if words:
+                    held = offered.get(spec.source)
+                    # A mean or a sum is over whole periods of which it is known how many there are.
+                    countable = words == {"last"} or spec.frequency.months
+                    if (
+                        countable
+                        and spec.frequency.rank <= frequency.rank
+                        and (held is None or spec.frequency.rank < held.frequency.rank)
+                    ):
+                        offered[spec.source] = spec
+                elif spec.frequency is frequency:
+                    offered.setdefault(spec.source, spec)
+            for source, spec in offered.items():
+                found.setdefault(source, spec)
+        return found
+
+    def _of_one_currency(
+        self, formula: Formula, options: Sequence[Mapping[str, SeriesSpec]]
+    ) -> list[dict[str, SeriesSpec]]:
+        """The options in the first currency, by the order of the first input, in which every input is there; else none."""
+        for first in self._ranked(formula.inputs[0], options[0]):
+            currency = self._currency(first)
+            if currency is not None:
+                kept = [{s: spec for s, spec in one.items() if self._currency(spec) == currency} for one in options]
+                if all(kept):
+                    return kept
+        return []
+
+    def _currency(self, spec: SeriesSpec) -> str | None:
+        """ISO code of the money a series counts in; None where it does not count money."""
+        if spec.unit in {"usd", "usd_millions", "usd_billions"}:
+            return "USD"
+        if spec.unit in {"local_currency", "local_currency_millions", "local_currency_billions"}:
+            return spec.currency or self._catalog.entities[spec.entity].currency
+        return None
+
+    def _ranked(self, text: str, options: Mapping[str, SeriesSpec]) -> list[SeriesSpec]:
+        """Options by the alternative they are (`a|b`: a first), then by the order of sources."""
+        slugs = [slug for _, slug in input_slugs(text)]
+        return sorted(
+            options.values(), key=lambda s: (slugs.index(s.indicator), *self.rank(s.indicator, s.source), s.source)
+        )
+
+    def rank(self, indicator: str, source: str) -> tuple[bool, int]:
+        """Place of a source among those of an indicator: those in its order, then the others, our own mixed values last."""
+        order = list(self._orders.get(indicator, ()))
+        return source == MIXED_SOURCE, order.index(source) if source in order else len(order)
+
+    def _plan(
+        self,
+        formula: Formula,
+        entity: str,
+        frequency: Frequency,
+        source: str,
+        inputs: Sequence[Sequence[SeriesSpec]],
+        *,
+        mixed: bool,
+    ) -> SeriesPlan:
+        every = [spec for candidates in inputs for spec in candidates]
+        allowances = [spec.allowance_days for spec in every if spec.allowance_days is not None]
+        curves = {(spec.curve_type, spec.compounding) for spec in every}
+        curve = next(iter(curves)) if len(curves) == 1 else (None, None)
+        adjusted = {spec.seasonal_adjustment for spec in every}
+        spec = msgspec.structs.replace(
+            result_of(self._catalog, formula, entity, frequency, source),
+            seasonal_adjustment=next(iter(adjusted)) if len(adjusted) == 1 else None,
+            curve_type=curve[0],
+            compounding=curve[1],
+            allowance_days=max(allowances) if allowances else None,
+            discontinued=all(spec.discontinued for spec in every),
+        )
+        return SeriesPlan(spec, formula, tuple(tuple(s.id for s in candidates) for candidates in inputs), mixed)

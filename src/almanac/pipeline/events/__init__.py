@@ -1,0 +1,1 @@
+"""Keeping official events in step with calendars, vintages and filings."""

@@ -1,0 +1,291 @@
+"""
+The states of events about releases, meetings and policy rates, from what calendars and vintages say. Pure.
+
+A state follows from all that is known of its event, never from the order in which that arrived.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import date
+from itertools import groupby
+
+from almanac.domain.events import EventState, event_id, settle
+from almanac.domain.periods import Frequency, Period, end_of
+from almanac.domain.releases import (
+    HeadlineVintage,
+    Published,
+    Release,
+    ReleaseCalendar,
+    ReleaseCalendarEntry,
+    period_due,
+    period_name,
+)
+from almanac.domain.times import DAY_SECONDS, midnight
+
+#: Smaller differences of a policy rate are new definitions (a midpoint, a mean), no moves. Percentage points.
+SMALLEST_MOVE = 0.05 - 1e-9
+#: Type of the events that are a calendar's and no release of ours.
+NOTICE = "publication"
+
+#: What a calendar said of a period: since when, when it happens (unix seconds), `minute` or `day`, status, page.
+Planned = tuple[int, int, str, str, str | None]
+States = dict[str, list[EventState]]
+
+
+def by_days(days: Iterable[tuple[int, int]], calendar: ReleaseCalendar) -> dict[int, list[Planned]]:
+    """
+    Announcements of each period, from days that a calendar lists and since when (`store.releases.days`).
+
+    Only what was announced before it happened. A later word on a period is a move where a period has one publication.
+    """
+    found: dict[int, list[Planned]] = defaultdict(list)
+    for day, known in sorted(days, key=lambda one: (one[1], one[0])):
+        begins = midnight(day)
+        if known >= begins + DAY_SECONDS:
+            continue
+        planned = found[period_due(date.fromordinal(day), calendar)]
+        if not planned:
+            planned.append((known, begins, "day", "scheduled", None))
+        elif calendar.estimates == 1 and planned[-1][0] < known < planned[-1][1]:
+            planned.append((known, begins, "day", "rescheduled", None))
+    return dict(found)
+
+
+def by_entries(
+    entries: Iterable[tuple[int, ReleaseCalendarEntry]], calendar: ReleaseCalendar
+) -> dict[int, list[Planned]]:
+    """Announcements of each period, from entries of a calendar (`store.releases.entries`)."""
+    found: dict[int, list[Planned]] = defaultdict(list)
+    for _, said in groupby(entries, key=lambda one: one[1].uid):
+        states = list(said)
+        first = states[0][1]
+        told = next((entry.period for _, entry in states if entry.period is not None), None)
+        about = period_due(date.fromordinal(first.day), calendar) if told is None else Period.parse(told).key
+        found[about] += planned(states)
+    return {about: sorted(states) for about, states in found.items()}
+
+
+def planned(said: Iterable[tuple[int, ReleaseCalendarEntry]]) -> list[Planned]:
+    """States of one entry, as its calendar said them over time: one that is elsewhere than before is rescheduled."""
+    states: list[Planned] = []
+    moved = False
+    for known, entry in said:
+        begins = midnight(entry.day) if entry.start is None else entry.start
+        moved = moved or bool(states and states[-1][1] != begins)
+        status = "rescheduled" if moved and entry.status == "scheduled" else entry.status
+        states.append((known, begins, "day" if entry.start is None else "minute", status, entry.url))
+    return states
+
+
+def release_states(
+    release: Release,
+    place: tuple[str, str],
+    source: str,
+    announced: dict[int, list[Planned]],
+    published: Iterable[Published],
+    frequency: Frequency,
+    calendar: ReleaseCalendar | None,
+    *,
+    main: bool,
+) -> States:
+    """
+    States of the events of a release of one place (id, name) and source: announced, released, revised.
+
+    With a calendar the events are the calendar's, else those of the source of the numbers. One that is not the `main`
+    calendar of the release has only events that it announced.
+    """
+    entity = place[0]
+    zone = "UTC" if calendar is None else calendar.zone
+    native = f"{release.type}:{entity}" if calendar is None else calendar.native
+    by_event: States = {}
+    out = {publication.period: publication for publication in published}
+    for period in sorted(announced.keys() | out.keys()):
+        about = period_name(period, frequency)
+        identifier = event_id(source, native, about)
+
+        state = functools.partial(_state, identifier, release, source, place, about, zone)
+        publication = out.get(period)
+        before = [told for told in announced.get(period, ()) if publication is None or told[0] < publication.known]
+        if publication is not None and not before and not (publication.newest and main):
+            continue  # history that came along, or another calendar's business
+        states = [state(*told) for told in before]
+        if publication is not None:
+            occurred, precision = publication.occurred, "day" if publication.by_day else "minute"
+            last = before[-1] if before else None
+            if last is not None and last[1] <= publication.known and last[3] != "canceled":
+                # Where the publisher does not say when it was, what it had announced is nearer than the time of fetching;
+                # and an announced hour says more than a bare day.
+                same_day = publication.by_day and last[1] // DAY_SECONDS == publication.occurred // DAY_SECONDS
+                if not publication.stated or (same_day and last[2] == "minute"):
+                    occurred, precision = last[1], last[2]
+            url = None if last is None else last[4]
+            states.append(state(publication.known, occurred, precision, "released", url))
+            if publication.revised is not None:
+                states.append(state(publication.revised, occurred, precision, "revised", url))
+        by_event[identifier] = settle(states)
+    return by_event
+
+
+def _state(
+    identifier: str, release: Release, source: str, place: tuple[str, str], about: str, zone: str,
+    known: int, occurred: int, precision: str, status: str, url: str | None = None,
+) -> EventState:  # fmt: skip
+    entity, name = place
+    return EventState(
+        event=identifier, known_at=known, occurred_at=occurred, precision=precision, time_zone=zone, category="macro_release",
+        type=release.type, title=f"{name}: {release.name}, {about}", status=status, source=source, entity=entity,
+        country=entity, indicator=release.headline, period=about, url=url,
+    )  # fmt: skip
+
+
+def notice_states(
+    entries: Iterable[tuple[int, ReleaseCalendarEntry]], source: str, native: str, place: tuple[str, str]
+) -> States:
+    """
+    States of what a calendar announces and no release of ours is about: a publication of one place (id, name), without
+    an indicator. Entries of one period are one event. One that is still listed after its time has come out.
+    """
+    country, name = place
+    said: dict[str, list[tuple[int, ReleaseCalendarEntry]]] = defaultdict(list)
+    for _, group in groupby(entries, key=lambda one: one[1].uid):
+        statements = list(group)
+        told = next((entry.period for _, entry in statements if entry.period is not None), None)
+        said[statements[0][1].uid if told is None else told] += statements
+    by_event: States = {}
+    for about, statements in said.items():
+        statements.sort(key=lambda one: (one[0], one[1].uid))
+        period = next((entry.period for _, entry in statements if entry.period is not None), None)
+        identifier = event_id(source, native, about)
+        states = []
+        for (known, begins, precision, status, url), (_, entry) in zip(planned(statements), statements, strict=True):
+            states.append(
+                EventState(
+                    event=identifier,
+                    known_at=known,
+                    occurred_at=begins,
+                    precision=precision,
+                    time_zone=entry.zone,
+                    category="other",
+                    type=NOTICE,
+                    title=f"{name}: {native}" if period is None else f"{name}: {native}, {period}",
+                    status=_held(status, known, begins, precision),
+                    source=source,
+                    entity=country,
+                    country=country,
+                    period=period,
+                    url=url,
+                )
+            )
+        by_event[identifier] = settle(states)
+    return by_event
+
+
+def _held(status: str, known: int, begins: int, precision: str) -> str:
+    """The status of an entry that its calendar lists: after its time it has happened."""
+    over = known >= begins + (DAY_SECONDS if precision == "day" else 0)
+    return "released" if over and status in {"scheduled", "rescheduled"} else status
+
+
+def meeting_states(
+    entries: Iterable[tuple[int, ReleaseCalendarEntry]], source: str, native: str, name: str, country: str
+) -> States:
+    """States of the meetings in a calendar. One that a calendar still lists after its time has been held."""
+    found: States = {}
+    for uid, said in groupby(entries, key=lambda one: one[1].uid):
+        statements = list(said)
+        identifier = event_id(source, native, uid)
+        states = []
+        for (known, begins, precision, status, url), (_, entry) in zip(planned(statements), statements, strict=True):
+            held = _held(status, known, begins, precision)
+            states.append(meeting(identifier, known, begins, precision, entry.zone, held, source, name, country, url))
+        found[identifier] = settle(states)
+    return found
+
+
+def meeting(
+    identifier: str, known: int, begins: int, precision: str, zone: str, status: str, source: str, name: str,
+    country: str, url: str | None,
+) -> EventState:  # fmt: skip
+    """One state of a meeting at which a bank decides on its policy rate."""
+    return EventState(
+        event=identifier,
+        known_at=known,
+        occurred_at=begins,
+        precision=precision,
+        time_zone=zone,
+        category="central_bank",
+        type="policy_meeting",
+        title=f"{name}: monetary policy decision",
+        status=status,
+        source=source,
+        entity=country,
+        country=country,
+        indicator="policy_rate",
+        url=url,
+    )
+
+
+def rate_changes(vintages: Sequence[HeadlineVintage], source: str, place: tuple[str, str]) -> States:
+    """
+    Changes of a daily policy rate, dated by the day on which they take effect, from vintages by (period, known).
+
+    A change that a later correction takes back is canceled. A day without a value any more counts as if it was not
+    there: the next one is held against the day before it.
+    """
+    entity, name = place
+    by_event: States = {}
+    #: The day before, and behind a day of which a value was withdrawn those further back; the nearest first.
+    before: list[list[HeadlineVintage]] = []
+    for period, group in groupby(vintages, key=lambda one: one.period):
+        now = list(group)
+        told = [one for day_ in before for one in day_]
+        if told and (len(told) > 1 or len(now) > 1 or _moved(told[0].value, now[0].value)):
+            states: list[EventState] = []
+            day = end_of(period)
+            identifier = event_id(source, f"policy_rate_change:{entity}", day.isoformat())
+            for known in sorted({one.known for one in (*told, *now)}):
+                moved = _moved(_nearest(before, known), _at(now, known))
+                if not moved and not states:
+                    continue
+                states.append(
+                    EventState(
+                        event=identifier,
+                        known_at=known,
+                        occurred_at=midnight(day.toordinal()),
+                        precision="day",
+                        time_zone="UTC",
+                        category="central_bank",
+                        type="policy_rate_change",
+                        title=f"{name}: policy rate change, effective",
+                        status="released" if moved else "canceled",
+                        source=source,
+                        entity=entity,
+                        country=entity,
+                        indicator="policy_rate",
+                        period=day.isoformat(),
+                    )
+                )
+            if states:
+                by_event[identifier] = settle(states)
+        before = [now, *before] if any(one.value is None for one in now) else [now]
+    return by_event
+
+
+def _moved(before: float | None, now: float | None) -> bool:
+    return before is not None and now is not None and abs(now - before) >= SMALLEST_MOVE
+
+
+def _at(states: Sequence[HeadlineVintage], known: int) -> float | None:
+    return next((one.value for one in reversed(states) if one.known <= known), None)
+
+
+def _nearest(days: Iterable[Sequence[HeadlineVintage]], known: int) -> float | None:
+    """The value of the first of these days that was not withdrawn by then; None where that one was not known yet."""
+    for states in days:
+        value = _at(states, known)
+        if value is not None or states[0].known > known:
+            return value
+    return None

@@ -1,0 +1,258 @@
+"""Keeping the events of releases, meetings and policy rates in step with calendars and vintages."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import msgspec
+
+from almanac.catalog.records import Catalog, CatalogError, simulated_copy
+from almanac.catalog.releases import check, meetings, shipped, simulated
+from almanac.domain.events import event_id
+from almanac.domain.periods import Frequency
+from almanac.domain.releases import Published, Release, ReleaseCalendar, ReleaseCalendarEntry, published
+from almanac.domain.times import midnight
+from almanac.pipeline.derive.derivation import Changes
+from almanac.pipeline.events.release_states import (
+    NOTICE,
+    States,
+    by_days,
+    by_entries,
+    meeting,
+    meeting_states,
+    notice_states,
+    rate_changes,
+    release_states,
+)
+from almanac.sources.base import Parsed
+from almanac.store.engine import sqlite
+from almanac.store.engine.protocol import Database
+from almanac.store.events import events
+from almanac.store.events import releases as store
+from almanac.store.log.payloads import PayloadRow
+from almanac.store.observations.writing.batch import Batch
+
+#: Source of the meetings that ship with the package, and what the name of its simulated kin's entries begins with.
+BANKS = "central-bank-calendars"
+_MEETING, _RATE = "policy_meeting", "policy_rate"
+_ENTERED = "meetings"
+
+#: Release, place, source of its numbers.
+_Part = tuple[str, str, str]
+
+
+class ReleaseEvents:
+    """
+    Events of one store: `note` what calendars say, `run` after what is computed. Raises CatalogError for a table of
+    releases that does not fit the catalogue.
+    """
+
+    def __init__(self, catalog: Catalog, db: Database, *, simulated_world: bool) -> None:
+        problems = list(check(shipped(), catalog))
+        if problems:
+            raise CatalogError("\n".join(problems))
+        self._catalog = catalog
+        self._db = db
+        self._simulated = simulated_world
+        #: The simulated calendar of meetings, where there is one.
+        self._meetings = simulated_copy(BANKS, catalog.sources)
+        self.releases: tuple[Release, ...] = simulated(shipped(), catalog.sources) if simulated_world else shipped()
+        self._by_type = {one.type: one for one in self.releases}
+        self._by_headline: dict[str, list[Release]] = {}
+        for one in self.releases:
+            self._by_headline.setdefault(one.headline, []).append(one)
+        self._calendars: dict[str, list[tuple[Release, ReleaseCalendar]]] = {}
+        for one in self.releases:
+            for calendar in one.calendars:
+                self._calendars.setdefault(calendar.source, []).append((one, calendar))
+        self._touched: set[str] = set()
+
+    def forget(self) -> None:
+        """Forget what a batch that was undone had noted."""
+        self._touched.clear()
+
+    # -- what calendars say ---------------------------------------------------------------------------------------------
+
+    def note(self, row: PayloadRow, parsed: Parsed) -> None:
+        """Enter a payload's calendar. Its days of releases (`Parsed.release_dates`) are in the store already."""
+        if parsed.calendar:
+            store.put_entries(
+                self._db,
+                row,
+                [
+                    (
+                        one.release,
+                        ReleaseCalendarEntry(
+                            uid=one.uid,
+                            start=one.start,
+                            day=one.day.toordinal(),
+                            zone=one.zone,
+                            status=one.status,
+                            period=one.period,
+                            url=one.url,
+                        ),
+                    )
+                    for one in parsed.calendar
+                ],
+            )
+        if parsed.calendar or parsed.release_dates:
+            self._touched.add(row.source)
+
+    # -- events ---------------------------------------------------------------------------------------------------------
+
+    def run(self, batch: Batch, changes: Changes) -> None:
+        """Bring events into step with series that changed and calendars that were noted, inside the batch that did."""
+        parts: set[_Part] = set()
+        rates: set[str] = set()
+        for series in changes:
+            source, entity, indicator, frequency, *variant = series.split(":")
+            if variant:
+                continue
+            for release in self._by_headline.get(indicator, ()):
+                parts.add((release.type, entity, source))
+            if indicator == _RATE and frequency == Frequency.DAILY:
+                rates.add(series)
+        for source in self._touched:
+            parts.update((release.type, c.country, c.data) for release, c in self._calendars.get(source, ()))
+        self._write(batch, parts, rates, self._touched)
+        self._touched.clear()
+
+    def recompute(self, batch: Batch) -> int:
+        """Make every event anew and write what differs. Returns how many groups of them did: 0 in a healthy store."""
+        slugs = {*self._by_headline, _RATE}
+        held = store.series_of(self._db, slugs)
+        before = self._touched
+        self._touched = {*self._calendars, *filter(None, [self._meetings])}
+        parts: set[_Part] = set()
+        rates: set[str] = set()
+        for series in held:
+            source, entity, indicator, frequency, *variant = series.split(":")
+            if not variant:
+                parts.update((release.type, entity, source) for release in self._by_headline.get(indicator, ()))
+                if indicator == _RATE and frequency == Frequency.DAILY:
+                    rates.add(series)
+        for source in self._touched:
+            parts.update((release.type, c.country, c.data) for release, c in self._calendars.get(source, ()))
+        changed = self._write(batch, parts, rates, self._touched)
+        self._touched = before
+        return changed
+
+    def _write(self, batch: Batch, parts: Iterable[_Part], rates: Iterable[str], calendars: Iterable[str]) -> int:
+        changed = 0
+        for kind, entity, data in sorted(parts):
+            release = self._by_type[kind]
+            if release.exists_in(entity):
+                changed += self._release(batch, release, entity, data)
+        for series in sorted(rates):
+            source, entity, *_ = series.split(":")
+            target = rate_changes(store.stated(self._db, series), source, self._place(entity))
+            changed += self._replace(batch, target, source, "policy_rate_change", entity)
+        for source in sorted(set(calendars) & set(self._calendars)):
+            changed += self._notices(batch, source)
+        if self._meetings is not None and self._meetings in set(calendars):
+            changed += self._simulated_meetings(batch, self._meetings)
+        return changed
+
+    def _release(self, batch: Batch, release: Release, entity: str, data: str) -> int:
+        calendars: tuple[ReleaseCalendar | None, ...] = release.calendars_for(entity, data) or (None,)
+        changed = 0
+        for calendar in calendars:
+            source = data if calendar is None else calendar.source
+            frequency, out = self._published(release, entity, data)
+            announced = {}
+            if calendar is not None and frequency in {None, calendar.frequency}:
+                frequency = calendar.frequency
+                announced = by_days(store.days(self._db, source, calendar.native), calendar)
+                announced |= by_entries(store.entries(self._db, source, calendar.native), calendar)
+            target: States = {}
+            if frequency is not None:
+                target = release_states(
+                    release,
+                    self._place(entity),
+                    source,
+                    announced,
+                    out,
+                    frequency,
+                    calendar,
+                    main=release.is_main(source, entity),
+                )
+            changed += self._replace(batch, target, source, release.type, entity)
+        return changed
+
+    def _published(self, release: Release, entity: str, data: str) -> tuple[Frequency | None, list[Published]]:
+        for frequency in release.frequencies:
+            vintages = store.stated(self._db, f"{data}:{entity}:{release.headline}:{frequency.value}")
+            if vintages:
+                return frequency, published(vintages)
+        return None, []
+
+    def _replace(self, batch: Batch, target: States, source: str, kind: str, entity: str) -> int:
+        """Make these the events of a source, type and place: those that are there and not among them go."""
+        gone: States = {identifier: [] for identifier in store.events_of(self._db, source, kind, entity)}
+        if not events.replace(self._db, batch.version, gone | target):
+            return 0
+        batch.touch()
+        return 1
+
+    def _place(self, entity: str) -> tuple[str, str]:
+        held = self._catalog.entities.get(entity)
+        return entity, entity if held is None else held.name
+
+    def _notices(self, batch: Batch, source: str) -> int:
+        """Events of the entries in a calendar that no release of ours is about. A bare list of days makes none."""
+        listed = self._calendars[source]
+        place = self._place(listed[0][1].country)
+        ours = {calendar.native for _, calendar in listed}
+        target: States = {}
+        for native in store.natives(self._db, source):
+            if native not in ours:
+                target |= notice_states(store.entries(self._db, source, native), source, native, place)
+        return self._replace(batch, target, source, NOTICE, place[0])
+
+    # -- meetings -------------------------------------------------------------------------------------------------------
+
+    def _simulated_meetings(self, batch: Batch, source: str) -> int:
+        changed = 0
+        for bank in meetings().bank:
+            entries = store.entries(self._db, source, bank.name)
+            target = meeting_states(entries, source, bank.name, bank.name, bank.country)
+            changed += self._replace(batch, target, source, _MEETING, bank.country)
+        return changed
+
+    def meetings_differ(self) -> bool:
+        """Whether the store holds other meetings than it should: those of the package, in a simulated world none of them."""
+        return (sqlite.meta(self._db, _ENTERED) or "") != self._digest()
+
+    def write_meetings(self, batch: Batch) -> None:
+        """
+        Enter the meetings that ship with the package, as part of a batch. In a simulated world they are taken out: an empty
+        store counts as a real one until it is filled.
+        """
+        held = meetings()
+        known = midnight(held.entered.toordinal())
+        for bank in held.bank:
+            target: States = {}
+            for day in () if self._simulated else bank.days:
+                identifier = event_id(BANKS, bank.id, day.isoformat())
+                status = "released" if day < held.entered else "scheduled"
+                precision = "day" if bank.at is None else "minute"
+                target[identifier] = [
+                    meeting(
+                        identifier,
+                        known,
+                        bank.instant(day),
+                        precision,
+                        bank.zone,
+                        status,
+                        BANKS,
+                        bank.name,
+                        bank.country,
+                        bank.page,
+                    )
+                ]
+            self._replace(batch, target, BANKS, _MEETING, bank.country)
+        sqlite.set_meta(self._db, _ENTERED, self._digest())
+
+    def _digest(self) -> str:
+        return "" if self._simulated else hashlib.sha256(msgspec.json.encode(meetings())).hexdigest()

@@ -1,0 +1,1 @@
+"""How a derived value came about, for an interface that knows no formulas."""

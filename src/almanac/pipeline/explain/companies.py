@@ -1,0 +1,61 @@
+"""Explaining a company's derived value: the facts it was computed from, and the value computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from almanac.catalog.companies import items
+from almanac.derived.companies.facts import CompanyInput, FactVintage
+from almanac.derived.companies.financials import Amount, CompanyFinancials
+from almanac.derived.companies.line_items import as_known
+from almanac.derived.companies.ratios import measures
+from almanac.domain.observations import Vintage
+from almanac.domain.periods import Frequency, end_of
+from almanac.pipeline.derive.companies import read
+from almanac.pipeline.explain.macro import InputCell, Recomputed
+from almanac.store.observations.reading.reader import View
+from almanac.store.observations.reading.rows import ObservationRow
+
+
+def explain_company(view: View, row: ObservationRow) -> Recomputed | None:
+    """A line of a statement, a figure of twelve months, a ratio or a score; None where it cannot be computed any more."""
+    spec = row.series.spec
+    company = read(view, spec.entity, placed=True)
+    if company is None:
+        return None
+    ledger = as_known(company, row.known)
+    end = end_of(row.period).toordinal()
+    found: tuple[float, tuple[Amount, ...]] | None = None
+    item = items().get(spec.indicator)
+    if item is not None:
+        amount = _amounts(ledger, spec.frequency, instant=item.is_instant).get(spec.indicator, {}).get(end)
+        found = None if amount is None else (amount.value, (amount,))
+    else:
+        measure = measures(ledger, end, spec.frequency).get(spec.indicator)
+        found = None if measure is None else (measure.value, measure.parts)
+    if found is None:
+        return Recomputed(None, None, [])
+    places = dict.fromkeys(place for amount in found[1] for place in amount.raw_cells)
+    return Recomputed(found[0], None, list(_inputs(company, places, row.known)))
+
+
+def _amounts(ledger: CompanyFinancials, frequency: Frequency, *, instant: bool) -> dict[str, dict[int, Amount]]:
+    if instant:
+        return ledger.balances
+    if frequency is Frequency.ANNUAL:
+        return ledger.years
+    return ledger.halves if frequency is Frequency.SEMIANNUAL else ledger.quarters
+
+
+def _inputs(company: CompanyInput, places: Iterable[tuple[str, int]], moment: int) -> Iterable[InputCell]:
+    """Each fact in the state that was known at the moment."""
+    held: dict[tuple[str, int], FactVintage] = {}
+    for cells in company.facts.values():
+        for history in cells.values():
+            for state in history:
+                if state.raw_cell is not None and state.known <= moment:
+                    held[state.raw_cell] = state
+    for place in places:
+        state = held[place]
+        vintage = Vintage(state.known, state.value, None, state.flags, state.released, state.ingested, 0)
+        yield InputCell(*place, vintage)

@@ -1,0 +1,98 @@
+"""Explaining a company's scores to the HTTP interface, test by test, from the lines of its statements as they are served."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+import msgspec
+
+from almanac.catalog.companies import items
+from almanac.derived.companies.financials import Amount, CompanyFinancials
+from almanac.derived.companies.ratio_inputs import RatioInputs, parsed
+from almanac.derived.companies.ratios import REACH_DAYS, detail, periods
+from almanac.derived.companies.statements import plain_number
+from almanac.domain.periods import days_of
+from almanac.store.companies import facts
+from almanac.store.companies.statement_book import INCOME
+from almanac.store.observations.reading.reader import View as StoreView
+
+#: Days before the reach of a score that are read too: what a chain of quarters ends on may begin before it.
+_SLACK = 400
+
+
+def explain_scores(view: StoreView, entity: str, at: int, ends_from: date | None) -> Mapping[str, Mapping[str, Any]]:
+    """
+    Score → its tests with inputs and values, as known at a moment; the port `api.ports.ScoreExplainer`.
+
+    An input of twelve months or of a day that ends before `ends_from` has no value. Empty where nothing can be computed,
+    and where the scores themselves are of a period that ends before it. Numbers are as the wire writes them.
+    """
+    found = ledger(view, entity, at)
+    if found is None:
+        return {}
+    frequency, ends = periods(found)
+    if not ends or (ends_from is not None and ends[-1] < ends_from.toordinal()):
+        return {}
+    seen = RatioInputs(found, ends[-1], frequency)
+    told = msgspec.to_builtins(detail(found, ends[-1], frequency))
+    for score in told.values():
+        score["value"] = _plain(score["value"])
+        for test in score["tests"]:
+            test["value"] = _plain(test["value"])
+            test["inputs"] = {
+                name: _plain(value) if _within(seen, ends[-1], name, ends_from) else None
+                for name, value in test["inputs"].items()
+            }
+    return {_camel(slug): score for slug, score in told.items()}
+
+
+def ledger(view: StoreView, entity: str, at: int) -> CompanyFinancials | None:
+    """The ledger of a company's last years as it is stored, for scores; None for one without statements at that moment."""
+    record = facts.company(view, entity)
+    newest = facts.newest_day(view, entity, INCOME, at, view.version)
+    if record is None or newest is None:
+        return None
+    kinds: dict[str, dict[str, dict[int, Amount]]] = {
+        kind: defaultdict(dict) for kind in ("quarters", "halves", "years", "balances")
+    }
+    by_letter = {"Q": "quarters", "S": "halves", "A": "years"}
+    ends: dict[str, set[int]] = {"Q": set(), "S": set(), "A": set()}
+    lines = items()
+    first = newest - REACH_DAYS - _SLACK
+    for one in facts.derived_values(view, entity, record.source, first, at, view.version):
+        item = lines.get(one.indicator)
+        if item is None:
+            continue
+        start, end = days_of(one.period)
+        kind = "balances" if item.is_instant else by_letter[one.frequency]
+        kinds[kind][one.indicator][end] = Amount(one.value, start, end, ())
+        ends[one.frequency].add(end)
+    return CompanyFinancials(
+        kinds["quarters"], kinds["years"], kinds["halves"], kinds["balances"],
+        tuple(sorted(ends["A"])), tuple(sorted(ends["Q"])), record.template, record.currency or "USD",
+    )  # fmt: skip
+
+
+def _within(seen: RatioInputs, end: int, name: str, ends_from: date | None) -> bool:
+    """Whether the period of an input ends inside the plan's window."""
+    if ends_from is None:
+        return True
+    back = parsed(name).back
+    if back:
+        start = seen.start(back - 1)
+        if start is None:
+            return False
+        end = start - 1
+    return end >= ends_from.toordinal()
+
+
+def _plain(value: float | None) -> float | int | None:
+    return None if value is None else plain_number(value)
+
+
+def _camel(slug: str) -> str:
+    first, *others = slug.split("_")
+    return first + "".join(word.capitalize() for word in others)

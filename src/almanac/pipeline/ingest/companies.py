@@ -1,0 +1,221 @@
+"""
+Companies: their facts, filings and names into the store.
+
+Facts become raw series, one for each tag and length of period. A fact is known from its filing's time; where that
+comes to be known better (the index of filings arrives after the facts), the company's facts are folded anew. So the
+order of arrival does not matter.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from almanac.catalog.sectors import classify
+from almanac.derived.companies.facts import letter
+from almanac.derived.companies.reported_values import reported_values
+from almanac.domain.companies import CompanyFacts, Filing, company_id, is_periodic, raw_slug
+from almanac.domain.filings import known_at
+from almanac.domain.observations import ReportedValue, Vintage
+from almanac.domain.periods import EVERY_KEY, Frequency
+from almanac.domain.reference import SeriesSpec
+from almanac.pipeline.derive.companies import CompanyDeriver
+from almanac.pipeline.events import filings as filing_events
+from almanac.sources.base import Parsed
+from almanac.store.companies import facts, filings, merging
+from almanac.store.engine.protocol import Database
+from almanac.store.log import payloads
+from almanac.store.log.payloads import PayloadRow
+from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.fold import by_period, fold
+
+#: Parts of a company's record: of its own facts, and of the regulator's quarterly data sets.
+FACTS, DATASETS = "facts", "datasets"
+
+#: Parses a payload again: for a company's facts that must be folded anew.
+Reread = Callable[[PayloadRow], Parsed]
+#: Series → what one payload states of it.
+Shelf = dict[str, tuple[SeriesSpec, list[ReportedValue]]]
+
+
+class ServedUnit(NamedTuple):
+    """How a unit of a filing is served: the unit's id, the currency where it is no dollar, and what sets a series apart."""
+
+    unit: str
+    currency: str | None = None
+    variant: str | None = None
+
+
+def unit_of(text: str, main: str | None) -> ServedUnit | None:
+    """
+    A filing's unit (`USD`, `TWD/shares`, `shares`, `pure`) for a filer whose main currency is `main`.
+
+    None for units that no line of a statement is counted in.
+    """
+    if text in {"shares", "pure"}:
+        return ServedUnit("shares" if text == "shares" else "ratio")
+    money, slash, per = text.partition("/")
+    if len(money) != 3 or not (money.isascii() and money.isupper()) or (slash and per != "shares"):
+        return None
+    kind = "_per_share" if slash else ""
+    variant = None if money == main else money
+    if money == "USD":
+        return ServedUnit(f"usd{kind}", None, variant)
+    return ServedUnit(f"local_currency{kind}", money, variant)
+
+
+class CompanyFolding:
+    """Folds what payloads of one source say of companies into the store. `source` is its id; `deriver` is told what changed."""
+
+    def __init__(self, db: Database, source: str, deriver: CompanyDeriver) -> None:
+        self._db = db
+        self._source = source
+        self._deriver = deriver
+        #: Cells of raw series changed so far.
+        self.vintages = 0
+
+    def fold(self, batch: Batch, row: PayloadRow, parsed: Parsed, reread: Reread) -> dict[str, int]:
+        """Write what a payload says of companies. Returns names of facts that were passed over, with their rows."""
+        passed: dict[str, int] = defaultdict(int)
+        # Data sets round the days of periods: they stand in for a company's own facts, never beside them.
+        replaced = [
+            record.entity for record in parsed.companies if record.part == FACTS and self._only_datasets(record.entity)
+        ]
+        renamed: list[str] = []
+        for record in parsed.companies:
+            if merging.put_part(self._db, record, self._source, row.fetched_at, row.sha256):
+                name_moved, currency_moved = self._settle(batch, record.entity)
+                renamed += [record.entity] * name_moved
+                replaced += [record.entity] * currency_moved
+        moved = self._file(batch, row, parsed, renamed) | dict.fromkeys(replaced)
+        for told in self._counting(parsed):
+            entity = company_id(told.cik)
+            if entity not in moved and not self._append(batch, row, told, passed):
+                moved[entity] = None
+        for entity in moved:
+            self._refold(batch, entity, row, parsed, reread)
+        return dict(passed)
+
+    def _only_datasets(self, entity: str) -> bool:
+        return not merging.has_part(self._db, entity, FACTS) and bool(facts.payloads(self._db, entity))
+
+    def _counting(self, parsed: Parsed) -> Iterator[CompanyFacts]:
+        """Facts of a payload, without those of a data set for companies whose own facts are there."""
+        datasets = {record.cik for record in parsed.companies if record.part == DATASETS}
+        for told in parsed.facts:
+            if told.cik not in datasets or not merging.has_part(self._db, company_id(told.cik), FACTS):
+                yield told
+
+    def _settle(self, batch: Batch, entity: str) -> tuple[bool, bool]:
+        """Put a company together. Returns whether it has another name than before, and facts in another main currency."""
+        before = facts.company(self._db, entity)
+        if not merging.settle_company(self._db, entity, classify):
+            return False, False
+        batch.touch()
+        after = facts.company(self._db, entity)
+        if before is None or after is None:
+            return False, False
+        if before.template != after.template:
+            self._deriver.note(entity)  # other lines, other scores
+        return before.name != after.name, before.currency != after.currency and bool(facts.payloads(self._db, entity))
+
+    def _file(self, batch: Batch, row: PayloadRow, parsed: Parsed, renamed: Iterable[str]) -> dict[str, None]:
+        """Enter filings and their events. Returns the companies with facts that are known from another moment than was thought."""
+        moved: dict[str, None] = {}
+        fresh: dict[str, list[tuple[Filing, bool]]] = defaultdict(list)
+        for cik, filing in parsed.filings:
+            entity = company_id(cik)
+            entered = filings.put(self._db, entity, filing, known_at(filing.filed), self._source, row.number)
+            if entered.moved:
+                moved[entity] = None
+            if entered.new:
+                fresh[entity].append((entered.filing, entered.exact))
+                if is_periodic(entered.filing.form):
+                    self._deriver.note(entity)  # the fiscal calendar is read from what reports say they are about
+        for entity in renamed:
+            fresh[entity] = filings.every(self._db, entity)
+        for entity, filed in fresh.items():
+            record = facts.company(self._db, entity)
+            name = entity if record is None else record.name
+            if filing_events.enter(self._db, batch.version, self._source, entity, name, filed):
+                batch.touch()
+        return {entity: None for entity in moved if facts.payloads(self._db, entity)}
+
+    # -- facts ------------------------------------------------------------------------------------------------------
+
+    def _append(self, batch: Batch, row: PayloadRow, told: CompanyFacts, passed: dict[str, int]) -> bool:
+        """Append a payload's facts. False: the payload is older than another that spoke of them, so fold all anew."""
+        entity = company_id(told.cik)
+        shelf = self._shelve(entity, told, passed)
+        handles = [(batch.series(spec, "raw"), statements) for spec, statements in shelf.values()]
+        if any(batch.behind(handle, row.ref) for handle, _ in handles):
+            for handle, _ in handles:
+                batch.remember(handle, row.ref)
+            return False
+        for handle, statements in handles:
+            self._note(entity, batch.append(handle, row.ref, statements, None))
+        return True
+
+    def _note(self, entity: str, keys: Iterable[int]) -> None:
+        changed = list(keys)
+        if changed:
+            self.vintages += len(changed)
+            self._deriver.note(entity)
+
+    def _refold(self, batch: Batch, entity: str, row: PayloadRow, parsed: Parsed, reread: Reread) -> None:
+        """Fold all payloads with facts of a company anew, in order, and write what differs from what is stored."""
+        numbers = {*facts.payloads(self._db, entity), row.number}
+        rows = [found for number in numbers if (found := payloads.by_number(self._db, number)) is not None]
+        specs: dict[str, SeriesSpec] = {}
+        cells: dict[str, dict[int, list[Vintage]]] = defaultdict(dict)
+        for one in sorted(rows, key=lambda r: r.ref.order):
+            said = parsed if one.number == row.number else reread(one)
+            for told in self._counting(said):
+                if company_id(told.cik) != entity:
+                    continue
+                for identifier, (spec, statements) in self._shelve(entity, told, {}).items():
+                    specs[identifier] = spec
+                    batch.remember(batch.series(spec, "raw"), one.ref)
+                    held = cells[identifier]
+                    allowance = spec.frequency.allowance_days
+                    held.update(fold(held, one.ref, by_period(statements), None, allowance))
+        # Those that no payload speaks of any more (another main currency, a data set that gave way) lose their rows.
+        for identifier in facts.raw_series(self._db, entity, self._source):
+            handle = batch.existing(identifier)
+            gone: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, EVERY_KEY)}
+            self._note(entity, batch.replace(handle, gone | cells[identifier]))
+
+    def _shelve(self, entity: str, told: CompanyFacts, passed: dict[str, int]) -> Shelf:
+        """What a payload states, by series."""
+        record = facts.company(self._db, entity)
+        main = record.currency if record is not None else None
+        known, by_day = filings.times(self._db, entity)
+        shelf: dict[tuple[str, str, str | None], tuple[SeriesSpec, list[ReportedValue]]] = {}
+        for (tag, text, start, end), states in reported_values(told.facts, known, by_day).items():
+            unit, frequency = unit_of(text, main), letter(start, end)
+            if unit is None or frequency is None:
+                why = f"unit {text}" if unit is None else "periods of other lengths"
+                passed[f"facts: {why}"] = passed.get(f"facts: {why}", 0) + len(states)
+                continue
+            slug = raw_slug(tag)
+            name = (slug, frequency, unit.variant)
+            held = shelf.get(name)
+            if held is None:
+                spec = self._spec(entity, tag, slug, Frequency(frequency), unit)
+                held = shelf[name] = (spec, [])
+            held[1].extend(states)
+        return {spec.id: (spec, statements) for spec, statements in shelf.values()}
+
+    def _spec(self, entity: str, tag: str, slug: str, frequency: Frequency, unit: ServedUnit) -> SeriesSpec:
+        return SeriesSpec(
+            source=self._source,
+            native=tag,
+            indicator=slug,
+            entity=entity,
+            frequency=frequency,
+            unit=unit.unit,
+            name=tag,
+            currency=unit.currency,
+            variant=unit.variant,
+        )

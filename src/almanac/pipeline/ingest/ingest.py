@@ -1,0 +1,258 @@
+"""
+fetch → keep raw → parse → append → derive, one transaction per payload.
+
+Killed at any instant, the next run resumes: a payload kept but not yet folded is folded first, and one that was folded
+is known by its capture. What cannot be parsed is quarantined with its reason; the rest goes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import secrets
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.pipeline.derive.derivation import Changes
+from almanac.pipeline.ingest.folding import Folding
+from almanac.pipeline.ingest.outcome import RunOutcome, Say
+from almanac.pipeline.world import World
+from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector
+from almanac.store.engine.errors import DatabaseError
+from almanac.store.engine.sqlite import faults
+from almanac.store.log import payloads
+from almanac.store.observations.writing.batch import Batch
+from almanac.store.raw.captures import Capture, Corrupt
+
+log = logging.getLogger("almanac.ingest")
+#: Characters of an unforeseen error that are kept: its text may repeat the payload.
+_REASON = 300
+#: The storage's fault, not the payload's.
+_STORAGE = (DatabaseError, OSError, Corrupt)
+
+
+class Arrival(NamedTuple):
+    """A response on its way in. `fetched_at` None: now."""
+
+    url: str
+    body: bytes
+    media_type: str
+    fetched_at: int | None
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+class Judged(NamedTuple):
+    """A capture that was read, and what became of it: `parsed` if it is to be folded, else the reason why not."""
+
+    capture: Capture
+    state: str
+    reason: str | None = None
+    parsed: Parsed | None = None
+
+
+class Unstorable(Exception):  # noqa: N818  (the name says what happened)
+    """What a reader made of a payload cannot be folded, or nothing be computed from it: a fault of ours. `reason` is for the quarantine."""
+
+    def __init__(self, capture: Capture, reason: str) -> None:
+        super().__init__(f"{capture.url}: {reason}")
+        self.capture = capture
+        self.reason = reason
+
+
+def _told(error: Exception) -> str:
+    """Type and message of an unforeseen error, on one line."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= _REASON else text[:_REASON] + "…"
+
+
+class Ingest:
+    """One run over one source. `reader`: its connector, where an operator's settings chose among options of it."""
+
+    def __init__(self, world: World, source: Source, say: Say, reader: Connector | None = None) -> None:
+        self._world = world
+        self._source = source
+        self._say = say
+        self.connector: Connector = reader or connector(source.connector)
+        self._series: dict[str, SeriesSpec] = dict(world.catalog.series.get(source.id, {}))
+        self._folding = Folding(world, source, self.connector, self._series)
+        self.run_id = secrets.token_hex(8)
+        self.outcome = RunOutcome(source.id)
+        self._fetched_at: int | None = None
+
+    def run(self, arrivals: Iterable[Arrival]) -> RunOutcome:
+        """Take in what an earlier run left behind, then every arrival in turn, each in a transaction of its own."""
+        self._world.claim()
+        self.begin()
+        for capture in self.left_behind():
+            self._take(capture, self._world.raw.read(capture))
+        for arrival in arrivals:
+            held = self.keep(arrival)
+            if held is not None:
+                self._take(held, arrival.body)
+        return self.close()
+
+    def begin(self) -> None:
+        """Enter the run in the log, inside the caller's transaction if there is one."""
+        payloads.start_run(
+            self._world.db,
+            self.run_id,
+            self._source.id,
+            self._source.connector,
+            self.connector.version,
+            self._world.settings.clock(),
+        )
+
+    def close(self) -> RunOutcome:
+        """End the run and note how the source does."""
+        clock = self._world.settings.clock
+        succeeded = not self.outcome.failed
+        error = None
+        if not succeeded:
+            url, reason = next(iter(self.outcome.failed.items()))
+            error = reason if url in reason else f"{url}: {reason}"
+        with self._world.batch(f"ingest {self._source.id}") as batch:
+            later = payloads.note_attempt(
+                self._world.db,
+                self._source.id,
+                clock(),
+                succeeded=succeeded,
+                kept=bool(self.outcome.folded),
+                error=error,
+                fetched_at=self._fetched_at,
+            )
+            if later and any(spec.judged_by_fetch for spec in self._series.values()):
+                batch.touch()  # what is judged by the last fetch may have turned fresh, though no row moved
+            self.finish()
+        self._world.tidy()
+        return self.outcome
+
+    def finish(self) -> None:
+        """Enter the end of the run in the log."""
+        clock = self._world.settings.clock()
+        payloads.finish_run(self._world.db, self.run_id, f"{self.outcome.folded} payloads", clock)
+
+    def left_behind(self) -> list[Capture]:
+        """Captures kept by a run that was killed before it could fold them, in the order of folding."""
+        captures = self._world.raw.captures(self._source.id)
+        return [capture for capture in captures if payloads.find(self._world.db, capture.id) is None]
+
+    def keep(self, arrival: Arrival) -> Capture | None:
+        """
+        Keep an arrival in the raw store. Returns its capture, None if it is folded already.
+
+        A capture that was ignored or quarantined before is given back, to be judged anew.
+        """
+        clock = self._world.settings.clock()
+        self._answered(arrival.fetched_at)
+        raw = self._world.raw
+        capture = None
+        if arrival.fetched_at is None:
+            # The same answer as last time says nothing new: it is not kept again, just as a 304 is not.
+            last = raw.latest(self._source.id, arrival.url)
+            if last is not None and last.sha256 == hashlib.sha256(arrival.body).hexdigest():
+                capture = last
+        if capture is None:
+            capture = raw.keep(
+                self._source.id,
+                arrival.url,
+                arrival.body,
+                arrival.media_type,
+                clock if arrival.fetched_at is None else arrival.fetched_at,
+                clock,
+                etag=arrival.etag,
+                last_modified=arrival.last_modified,
+            )
+        row = payloads.find(self._world.db, capture.id)
+        if row is not None and row.state == payloads.FOLDED:
+            self.outcome.known += 1
+            return None
+        return capture
+
+    def unchanged(self, last: Capture | None) -> bool:
+        """
+        Note that the publisher says nothing is new since the response kept last.
+
+        Returns whether that one is to be taken in again: it is in quarantine, and a later version of ours may read it.
+        """
+        if last is not None:
+            row = payloads.find(self._world.db, last.id)
+            if row is not None and row.state == payloads.QUARANTINED:
+                return True
+        self.outcome.known += 1
+        self._answered(None)
+        return False
+
+    def judge(self, capture: Capture, body: bytes) -> Judged:
+        """Read a capture. Nothing is written, so no lock is held meanwhile."""
+        payload = Payload(capture.url, body, capture.ingested_at, capture.media_type)
+        try:
+            parsed = self.connector.parse(payload, self._source, self._series)
+        except SourceChanged as error:
+            return Judged(capture, payloads.QUARANTINED, str(error))
+        except Exception as error:  # a fault of the reader, whatever it is: it costs this payload, never the others
+            log.exception("the reader of %s failed on %s", self._source.id, capture.url)
+            return Judged(capture, payloads.QUARANTINED, f"reader failed: {_told(error)}")
+        if parsed.ignored is not None:
+            return Judged(capture, payloads.IGNORED, parsed.ignored)
+        return Judged(capture, payloads.FOLDED, parsed=parsed)
+
+    def write(self, batch: Batch, judged: Judged, changes: Changes) -> None:
+        """
+        Enter what became of a capture; fold it if it could be read. `changes` grows by the cells changed.
+
+        Raises Unstorable for what cannot be folded: the batch must then be undone.
+        """
+        url = judged.capture.url
+        row = payloads.put(self._world.db, judged.capture, self.run_id, judged.state, judged.reason)
+        if judged.parsed is None:
+            quarantined = judged.state == payloads.QUARANTINED
+            (self.outcome.quarantined if quarantined else self.outcome.ignored)[url] = judged.reason or ""
+            self._say(f"{'quarantined' if quarantined else 'not read'} {url}: {judged.reason}")
+            return
+        before = self._folding.vintages
+        try:
+            with faults():
+                unmapped = self._folding.fold(batch, row, judged.parsed, changes)
+        except _STORAGE:
+            raise
+        except Exception as error:  # a fault of ours, whatever it is: it costs this payload, never the others
+            raise self._unstorable(judged.capture, error) from error
+        changed = self._folding.vintages - before
+        self.outcome.folded += 1
+        self.outcome.vintages += changed
+        self.outcome.unmapped.update(unmapped)
+        told = f", {len(unmapped)} series not mapped" if unmapped else ""
+        self._say(f"read {url}: {changed} cells changed{told}")
+
+    def _answered(self, fetched_at: int | None) -> None:
+        """Note when the publisher answered, whatever it said. None: now."""
+        clock = self._world.settings.clock()
+        moment = clock if fetched_at is None else min(fetched_at, clock)
+        self._fetched_at = moment if self._fetched_at is None else max(self._fetched_at, moment)
+
+    def _unstorable(self, capture: Capture, error: Exception) -> Unstorable:
+        log.error("what the reader of %s made of %s cannot be stored", self._source.id, capture.url, exc_info=error)
+        return Unstorable(capture, f"cannot be stored: {_told(error)}")
+
+    def _take(self, capture: Capture, body: bytes) -> None:
+        judged = self.judge(capture, body)
+        try:
+            self._fold(judged)
+        except Unstorable as error:
+            self._fold(Judged(capture, payloads.QUARANTINED, error.reason))
+
+    def _fold(self, judged: Judged) -> None:
+        changes: Changes = {}
+        with self._world.batch(f"payload {judged.capture.id}") as batch:
+            self.write(batch, judged, changes)
+            try:
+                with faults():
+                    self._world.bring_into_step(batch, changes)
+            except _STORAGE:
+                raise
+            except Exception as error:  # as above; left unfolded, it would fail first thing in every run to come
+                if judged.parsed is None:
+                    raise
+                raise self._unstorable(judged.capture, error) from error

@@ -1,0 +1,73 @@
+"""A lease on a source, renewed by a thread of its own for as long as the source is asked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from almanac.config import real_time
+from almanac.store.engine import sqlite
+from almanac.store.engine.errors import DatabaseError
+from almanac.store.log import turns
+
+#: Seconds a lease runs without being renewed, and between renewals. A lease outlasts any one transaction of another
+#: writer, so that its owner does not lose it while it waits for the database.
+LEASE_SECONDS, RENEW_SECONDS = 600, 60
+
+
+class Leaseholder(NamedTuple):
+    """Who takes leases, named among all others; by which clock (unix seconds), and how often they are renewed."""
+
+    owner: str
+    clock: Callable[[], int] = real_time
+    renew_seconds: float = RENEW_SECONDS
+
+
+class Lease:
+    """
+    A lease that was taken until `until`, kept while the block lasts. It is not given back: `turns.end` does that.
+
+    The thread has a connection of its own, opened for each renewal.
+    """
+
+    def __init__(self, path: Path, source: str, holder: Leaseholder, until: int) -> None:
+        self._path = path
+        self._source = source
+        self._owner, self._clock, self._every = holder
+        self._until = until
+        self._taken_over = False
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._keep, name=f"lease {source}", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    @property
+    def lost(self) -> bool:
+        """Whether another owner has it, or may have: it ran out, for the machine slept or the database was not to be had."""
+        return self._taken_over or self._clock() >= self._until
+
+    def _keep(self) -> None:
+        while not self._ended.wait(self._every):
+            until = self._clock() + LEASE_SECONDS
+            try:
+                sqlite.identity(self._path)  # never make a new file where the store was taken away
+                with closing(sqlite.connect(self._path, busy_seconds=self._every)) as db, sqlite.faults():
+                    renewed = turns.renew(db, self._source, self._owner, until)
+            except (DatabaseError, OSError):
+                continue  # the next time may do; until then the lease runs
+            if not renewed:
+                self._taken_over = True
+                return
+            self._until = until

@@ -1,0 +1,54 @@
+"""Taking in a mirror folder: upstream responses as files, each as if it had just been fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from almanac.domain.reference import Source
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
+from almanac.pipeline.world import World
+from almanac.sources import mirror
+from almanac.sources.base import Payload, SourceChanged, unpacked
+
+
+def from_mirror(
+    world: World, sources: Sequence[Source], folder: Path, say: Say, track: Track = untracked
+) -> list[RunOutcome]:
+    """
+    Take in every response of a mirror folder that belongs to one of the sources.
+
+    A response of a publisher's host that no source here reads is named. One with a status other than 200 is reported,
+    never parsed; one whose file is broken counts as failed. Raises mirror.MirrorError for a folder or listing that
+    cannot be used.
+    """
+    rows = mirror.rows(folder)
+    outcomes: list[RunOutcome] = []
+    for source in sources:
+        ingest = Ingest(world, source, say)
+        mine = [row for row in rows if ingest.connector.owns(row.url)]
+        outcomes.append(ingest.run(_arrivals(ingest, track(mine, source.id), world.settings.http.max_bytes, say)))
+    return outcomes
+
+
+def _arrivals(ingest: Ingest, rows: Iterable[mirror.MirrorRow], most: int, say: Say) -> Iterator[Arrival]:
+    """The responses of a source's rows, archives opened; `most`: bytes of the largest file that is read."""
+    outcome = ingest.outcome
+    for row in rows:
+        if row.status != 200:
+            outcome.ignored[row.url] = f"the publisher answered {row.status}"
+            say(f"not read {row.url}: the publisher answered {row.status}")
+            continue
+        try:
+            body = row.read(most)
+        except mirror.MirrorError as error:
+            outcome.failed[row.url] = str(error)
+            say(f"failed {row.url}: {error}")
+            continue
+        try:
+            for part in unpacked(ingest.connector, Payload(row.url, body, row.fetched_at or 0, row.media_type)):
+                yield Arrival(part.url, part.body, part.media_type, row.fetched_at)
+        except SourceChanged as error:
+            outcome.failed[row.url] = str(error)
+            say(f"failed {row.url}: {error}")

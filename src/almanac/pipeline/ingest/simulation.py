@@ -1,0 +1,76 @@
+"""Taking the simulated world in: many pages in one transaction, all sources together, each page through its connector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from almanac.domain.times import DAY_SECONDS
+from almanac.pipeline.derive.derivation import Changes
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.outcome import RunOutcome, Say
+from almanac.pipeline.world import World
+from almanac.sandbox import world as simulated
+from almanac.sandbox.world import Response
+from almanac.store.raw.captures import Capture
+
+#: Pages in one transaction, and bytes of theirs. What is computed from them is computed once for each group, which is
+#: most of the work; the bytes bound what is held in memory.
+_GROUP, _BYTES = 500, 16 << 20
+
+
+def load(world: World, say: Say, observations: int | None = None, *, companies: bool = True) -> list[RunOutcome]:
+    """
+    Bring the simulated world up to the beginning of today (UTC), so that a second run on the same day adds nothing.
+
+    `observations` asks for about so many rows; `companies` False leaves out what companies file. Raises ValueError for more than there are, or a clock before the world.
+    """
+    now = world.settings.clock()
+    return take_in(world, simulated.world(now - now % DAY_SECONDS, observations, companies=companies), say)
+
+
+def take_in(world: World, pages: Iterable[Response], say: Say) -> list[RunOutcome]:
+    """
+    Take in pages of the simulated world in their order; what is there already is passed over.
+
+    Killed at any instant, the next run goes on: a group is written whole, with all that is computed from it, or not.
+    """
+    runs = {key: Ingest(world, source, say) for key, source in world.catalog.sources.items() if source.simulated}
+    world.claim()
+    for run in runs.values():
+        run.begin()
+    left = [(run, capture, world.raw.read(capture)) for run in runs.values() for capture in run.left_behind()]
+    left.sort(key=lambda one: one[1].order)
+    _write(world, left)
+    for group in _groups(pages):
+        kept = []
+        for page in group:
+            run = runs[page.source]
+            capture = run.keep(Arrival(page.url, page.body, page.media_type, page.fetched_at))
+            if capture is not None:
+                kept.append((run, capture, page.body))
+        _write(world, kept)
+    return [run.close() for run in runs.values()]
+
+
+def _groups(pages: Iterable[Response]) -> Iterator[list[Response]]:
+    group: list[Response] = []
+    held = 0
+    for page in pages:
+        group.append(page)
+        held += len(page.body)
+        if len(group) == _GROUP or held >= _BYTES:
+            yield group
+            group, held = [], 0
+    if group:
+        yield group
+
+
+def _write(world: World, kept: list[tuple[Ingest, Capture, bytes]]) -> None:
+    if not kept:
+        return
+    judged = [(run, run.judge(capture, body)) for run, capture, body in kept]
+    changes: Changes = {}
+    with world.batch(f"{len(kept)} simulated payloads") as batch:
+        for run, one in judged:
+            run.write(batch, one, changes)
+        world.bring_into_step(batch, changes)

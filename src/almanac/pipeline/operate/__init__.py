@@ -1,0 +1,1 @@
+"""What an operator does to the whole: status, verify, rebuild, back up."""

@@ -1,0 +1,81 @@
+"""Replaying everything from the raw store: the data database is only ever a consequence of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from almanac.pipeline.derive.derivation import Changes
+from almanac.pipeline.ingest.ingest import Ingest, Judged, Unstorable
+from almanac.pipeline.ingest.outcome import Say, Track, untracked
+from almanac.pipeline.world import World
+from almanac.store.engine import sqlite
+from almanac.store.log import payloads
+
+
+def rebuild(world: World, say: Say, track: Track = untracked) -> int:
+    """
+    Replay every capture in the order of folding, then derive everything once. Returns the number of captures replayed.
+
+    All of it is one transaction and one data version: readers see the old state until the end, and a kill changes
+    nothing. Ids and values come out as they were; what cannot be read is quarantined again; cursors expire. Captures
+    of a source that the catalogue no longer has are named and left out. Raises store.raw.Corrupt for a damaged raw
+    store; the store is then as it was, and the world must be opened anew.
+    """
+    refused: dict[str, str] = {}
+    while True:
+        try:
+            return _replay(world, say, track, refused)
+        except Unstorable as error:
+            # Nothing was written. Once more, with that one in quarantine, as an ingest would have it.
+            refused[error.capture.id] = error.reason
+
+
+def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) -> int:
+    with world.batch("rebuild") as batch:
+        sqlite.recreate(world.db)
+        sqlite.set_meta(world.db, "world", world.kind)
+        batch.touch()
+        world.write_catalog(batch)
+        world.renew()
+        runs: dict[str, Ingest] = {}
+        newest: dict[str, int] = {}
+        unknown: dict[str, int] = defaultdict(int)
+        changes: Changes = {}
+        # Listed under the lock: what another run keeps from here on it will also fold.
+        captures = list(world.raw.captures())
+        for capture in track(captures, "rebuild"):
+            source = world.catalog.sources.get(capture.source)
+            if source is None:
+                unknown[capture.source] += 1
+                continue
+            if source.id not in runs:
+                runs[source.id] = Ingest(world, source, say)
+                runs[source.id].begin()
+            run = runs[source.id]
+            judged = (
+                Judged(capture, payloads.QUARANTINED, refused[capture.id])
+                if capture.id in refused
+                else run.judge(capture, world.raw.read(capture))
+            )
+            run.write(batch, judged, changes)
+            newest[source.id] = max(newest.get(source.id, 0), capture.ingested_at)
+        world.bring_into_step(batch, changes)
+        for key, run in runs.items():
+            run.finish()
+            _remember_health(world, key, newest[key])
+    for name, count in sorted(unknown.items()):
+        say(f"left out {count} captures of {name}: the catalogue has no such source")
+    return len(captures) - sum(unknown.values())
+
+
+def _remember_health(world: World, source: str, newest: int) -> None:
+    """A store without memory of a source's runs (restored without data) learns it from the newest capture."""
+    if not payloads.was_tried(world.db, source):
+        payloads.note_attempt(world.db, source, newest, succeeded=True, kept=True, error=None, fetched_at=newest)
+
+
+def recompute(world: World) -> int:
+    """Compute all derived series anew and write differences only. Returns the number of cells changed: 0 in a healthy store."""
+    with world.batch("derive") as batch:
+        return world.deriver.recompute(batch) + world.company_deriver.recompute(batch) + world.releases.recompute(batch)

@@ -1,0 +1,149 @@
+"""How the service does: what it holds, how its sources are, what it could not read or does not map."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import msgspec
+
+from almanac.domain.cadence import Cadence, Turn
+from almanac.domain.health import Feed, Tried, Word, health
+from almanac.domain.periods import end_of
+from almanac.domain.reference import Source
+from almanac.domain.times import wire_day, wire_time
+from almanac.store.engine import sqlite
+from almanac.store.engine.protocol import Database
+from almanac.store.log import payloads, turns
+from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.reader import View
+from almanac.store.summary import feeds
+from almanac.store.summary.coverage import Coverage, coverage
+
+
+class SourceHealth(msgspec.Struct, frozen=True, rename="camel"):
+    """
+    One source. `health`: ok, late, failing, never_run, with the `reason` where it is not ok.
+
+    `next_due_at`: when its cadence wants it asked, in the past if it waits; None for a source without one. `series`
+    are those with rows that are not discontinued, those of companies aside. `unreadable`: addresses whose newest
+    answer is quarantined.
+    """
+
+    id: str
+    health: Word
+    reason: str | None
+    last_attempt_at: str | None
+    last_success_at: str | None
+    last_ingested_at: str | None
+    next_due_at: str | None
+    series: int
+    stale_series: int
+    unreadable: int
+    last_error: str | None
+
+
+class Stale(msgspec.Struct, frozen=True, rename="camel"):
+    """A series whose newest period is older than its data set allows; `last_period` is that period's last day."""
+
+    source: str
+    series_id: str
+    last_period: str | None
+
+
+class Quarantined(msgspec.Struct, frozen=True, rename="camel"):
+    """A kept response that could not be read, and why."""
+
+    source: str
+    url: str
+    fetched_at: str
+    reason: str
+
+
+class Unmapped(msgspec.Struct, frozen=True, rename="camel"):
+    """A native series that the catalogue does not map, with the most rows one response had of it."""
+
+    source: str
+    native_id: str
+    rows: int
+
+
+class Status(msgspec.Struct, frozen=True, rename="camel"):
+    """Everything `almanac status` tells. Lists are by source, then by series, address or native id."""
+
+    coverage: Coverage
+    sources: list[SourceHealth]
+    stale: list[Stale]
+    quarantine: list[Quarantined]
+    unmapped: list[Unmapped]
+
+
+def status(db: Database, now: int) -> Status:
+    """Read the state in one transaction; `now` in unix seconds."""
+    today = datetime.fromtimestamp(now, UTC).date()
+    with db.snapshot():
+        view = _view(db)
+        held, stale = _series(view, today)
+        return Status(
+            coverage=coverage(db),
+            sources=_sources(view, held, now),
+            stale=stale,
+            quarantine=[
+                Quarantined(row.source, row.url, wire_time(row.fetched_at), row.reason or "")
+                for row in payloads.quarantined(db)
+            ],
+            unmapped=[Unmapped(*row) for row in payloads.unmapped(db)],
+        )
+
+
+def _view(db: Database) -> View:
+    version, epoch, reference = (sqlite.meta(db, key) or "" for key in ("version", "epoch", "reference"))
+    return View(db, int(version), epoch, Directory(db, int(reference)), {})
+
+
+def _series(view: View, today: date) -> tuple[dict[str, Feed], list[Stale]]:
+    found: dict[str, Feed] = {}
+    stale: list[Stale] = []
+    for series in feeds.observed(view):
+        word = view.freshness(series, view.version, None, today)
+        found.setdefault(series.source.id, Feed()).count(series.spec, word)
+        if word == "stale" and not series.spec.discontinued:
+            newest = view.newest_period(series, view.version, None)
+            last = None if newest is None else wire_day(end_of(newest))
+            stale.append(Stale(series.source.id, series.id, last))
+    return found, stale
+
+
+def _sources(view: View, held: dict[str, Feed], now: int) -> list[SourceHealth]:
+    """What the service computes itself has no connector and is never asked."""
+    asked, waiting = feeds.tried(view), turns.held(view)
+    return [
+        _health(
+            source,
+            asked.get(source.id, Tried()),
+            held.get(source.id, Feed()),
+            waiting[source.id].turn if source.id in waiting else Turn(),
+            now,
+        )
+        for source in sorted(view.directory.sources.values(), key=lambda source: source.id)
+        if source.connector
+    ]
+
+
+def _health(source: Source, tried: Tried, feed: Feed, turn: Turn, now: int) -> SourceHealth:
+    found = health(source, tried, feed, now)
+    due = None if source.cadence is None else turn.due_at(Cadence(source.cadence), now)
+    times = (tried.last_attempt, tried.last_success, tried.last_ingested, due)
+    attempt, success, ingested, next_due = (None if at is None else wire_time(at) for at in times)
+    return SourceHealth(
+        id=source.id,
+        health=found.word,
+        reason=found.reason,
+        last_attempt_at=attempt,
+        last_success_at=success,
+        last_ingested_at=ingested,
+        next_due_at=next_due,
+        series=feed.series,
+        stale_series=feed.stale,
+        unreadable=tried.unreadable,
+        last_error=tried.last_error,
+    )

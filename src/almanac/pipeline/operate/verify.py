@@ -1,0 +1,271 @@
+"""Checking everything that is stored against what it was made from, without writing: one problem, one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import msgspec
+
+from almanac.domain.observations import FORECAST, Vintage, digest
+from almanac.domain.periods import Period
+from almanac.domain.reference import SeriesSpec
+from almanac.pipeline.world import World
+from almanac.store.log import payloads
+from almanac.store.observations import audit
+from almanac.store.observations.audit import CellKey, CurrentRow, StoredSeries
+from almanac.store.observations.fragments import rendered
+from almanac.store.observations.id_hashes import number_of, series_prefix
+from almanac.store.observations.writing.batch import Batch, Handle
+from almanac.store.raw.captures import Corrupt
+
+
+@dataclass(slots=True)
+class Checked:
+    """How much was looked at."""
+
+    payloads: int = 0
+    series: int = 0
+    cells: int = 0
+    vintages: int = 0
+
+
+@dataclass(slots=True)
+class _Figures:
+    """What a series should say of itself, counted from its rows."""
+
+    rows: int = 0
+    vintages: int = 0
+    first_period: int | None = None
+    last_period: int | None = None
+    first_known: int | None = None
+    last_known: int | None = None
+
+
+def verify(world: World, checked: Checked) -> Iterator[str]:
+    """
+    Yield every problem found: raw files, payloads, series and their figures, vintages, `current`, derived values.
+
+    The database is read in one transaction and stays free for writers. `checked` counts along.
+    """
+    for flaw in world.raw.verify():
+        yield f"raw store: {flaw.name}: {flaw.reason}"
+    with world.db.snapshot():
+        yield from _payloads(world, checked)
+        series = {one.number: one for one in audit.series(world.db)}
+        checked.series = len(series)
+        yield from _lineages(world, series)
+        counted = {number: _Figures() for number in series}
+        yield from _cells(world, series, counted, checked)
+        for number, one in series.items():
+            told = _Figures(*one.figures)
+            if told != counted[number]:
+                yield f"series {one.id}: says {told} of itself, its rows say {counted[number]}"
+        yield from _ids(world)
+        yield from _changes(world)
+        yield from _derived(world)
+
+
+def _payloads(world: World, checked: Checked) -> Iterator[str]:
+    """Each payload row against its capture. A capture without a row is what a kill leaves: the next run folds it."""
+    try:
+        captures = {capture.id: capture for capture in world.raw.captures()}
+    except Corrupt as error:
+        yield f"payloads cannot be compared with the raw store: {error}"
+        return
+    for state in (payloads.FOLDED, payloads.IGNORED, payloads.QUARANTINED):
+        for row in payloads.in_state(world.db, state):
+            checked.payloads += 1
+            capture = captures.get(row.capture)
+            if capture is None:
+                yield f"payload {row.number} ({row.url}): the raw store has no capture {row.capture}"
+                continue
+            for name in ("source", "url", "sha256", "media_type", "bytes", "fetched_at", "ingested_at"):
+                held, kept = getattr(row, name), getattr(capture, name)
+                if held != kept:
+                    yield f"payload {row.number} ({row.url}): {name} is {held!r}, its capture says {kept!r}"
+
+
+def _lineages(world: World, series: Mapping[int, StoredSeries]) -> Iterator[str]:
+    names = {one.id for one in series.values()}
+    lineages = audit.lineages(world.db)
+    for number, inputs in lineages.items():
+        for name in inputs:
+            if name not in names:
+                yield f"lineage {number}: there is no series {name}"
+    for one in series.values():
+        if one.lineage and one.lineage not in lineages:
+            yield f"series {one.id}: there is no lineage {one.lineage}"
+    for identifier, number in audit.lineages_of_rows(world.db):
+        if number not in lineages:
+            yield f"series {identifier}: a row has lineage {number}, which does not exist"
+
+
+def _cells(
+    world: World, series: Mapping[int, StoredSeries], counted: Mapping[int, _Figures], checked: Checked
+) -> Iterator[str]:
+    """Walk the open vintages and the open rows of `current` side by side, cell by cell."""
+    folded = payloads.folded(world.db)
+    nothing: tuple[CellKey | None, list[CurrentRow]] = (None, [])
+    current = audit.current(world.db)
+    shown_cell, shown = next(current, nothing)
+    for cell, vintages in audit.vintages(world.db):
+        while shown_cell is not None and shown_cell < cell:
+            yield _without_vintage(shown_cell)
+            shown_cell, shown = next(current, nothing)
+        rows: list[CurrentRow] = []
+        if shown_cell == cell:
+            rows = shown
+            shown_cell, shown = next(current, nothing)
+        stored = series.get(cell.series)
+        checked.cells += 1
+        if stored is None or stored.topic != cell.topic:
+            yield f"vintages: topic {cell.topic} has no series {cell.series}"
+            continue
+        where = f"series {stored.id}, {_period(cell.period)}"
+        if _period(cell.period).isdigit():
+            yield f"{where}: is no period"
+            continue
+        checked.vintages += len(vintages)
+        _count(counted[stored.number], cell.period, [vintage for vintage, _ in vintages])
+        yield from (f"{where}: {what}" for what in _history(stored, cell.period, vintages, folded))
+        yield from (f"{where}: {what}" for what in _current(stored.id, cell.period, vintages[-1][0], rows))
+    while shown_cell is not None:
+        yield _without_vintage(shown_cell)
+        shown_cell, shown = next(current, nothing)
+
+
+def _without_vintage(cell: CellKey) -> str:
+    return f"current: topic {cell.topic}, series {cell.series}, {_period(cell.period)} has no open vintage"
+
+
+def _period(key: int) -> str:
+    """A period for people; the bare number where it is none."""
+    try:
+        return str(Period.from_key(key))
+    except (ValueError, OverflowError):
+        return str(key)
+
+
+def _count(figures: _Figures, period: int, vintages: Sequence[Vintage]) -> None:
+    figures.vintages += len(vintages)
+    known = vintages[0].known, vintages[-1].known
+    figures.first_known = min(known[0], known[0] if figures.first_known is None else figures.first_known)
+    figures.last_known = max(known[1], known[1] if figures.last_known is None else figures.last_known)
+    last = vintages[-1]
+    if not last.withdrawn:
+        figures.rows += 1
+        # Cells come in the order of periods within a topic.
+        figures.first_period = period if figures.first_period is None else figures.first_period
+        if not last.flags & FORECAST:
+            figures.last_period = period
+
+
+def _history(one: StoredSeries, period: int, taken: Sequence[tuple[Vintage, int]], folded: set[int]) -> Iterator[str]:
+    """The laws of one cell's vintages, ascending by knowledge time."""
+    previous: Vintage | None = None
+    for vintage, hashed in taken:
+        if vintage.known > vintage.ingested:
+            yield f"is known at {vintage.known}, before it came in at {vintage.ingested}"
+        if hashed != number_of(
+            series_prefix(one.id), digest(one.id, period, vintage.known, vintage.value, vintage.text)
+        ):
+            yield f"the vintage known at {vintage.known} does not have the number of its id"
+        if one.kind == "raw" and vintage.payload not in folded:
+            yield f"comes from payload {vintage.payload}, which was not folded"
+        if previous is None and vintage.withdrawn:
+            yield "begins with a withdrawal"
+        if previous is not None and previous.known == vintage.known:
+            yield f"has two vintages known at {vintage.known}"
+        elif previous is not None and previous.state == vintage.state:
+            yield f"the vintages known at {previous.known} and {vintage.known} are equal"
+        previous = vintage
+
+
+def _current(series: str, period: int, last: Vintage, rows: Sequence[CurrentRow]) -> Iterator[str]:
+    """The row of `current` against the last open vintage, rendered anew."""
+    if last.withdrawn:
+        if rows:
+            yield "is withdrawn but still current"
+        return
+    if len(rows) != 1:
+        yield f"has {len(rows)} current rows"
+        return
+    text = rendered(
+        series, period, last.known, last.value, last.text, last.flags, last.released, last.ingested, last.note
+    )
+    wanted = (last.known, last.released, last.ingested, last.flags, last.lineage, text)
+    names = ("known_at", "released_at", "ingested_at", "flags", "lineage", "marked")
+    for name, held, want in zip(names, rows[0], wanted, strict=True):
+        if held != want:
+            yield f"current has {name} {held!r}, its last vintage gives {want!r}"
+
+
+def _changes(world: World) -> Iterator[str]:
+    """What /observations/changes goes by must name every cell and version in which a vintage came or ended."""
+    for name, period, version in audit.unnoted(world.db):
+        yield f"series {name}, {_period(period)}: that it changed in version {version} was not noted"
+
+
+def _ids(world: World) -> Iterator[str]:
+    for number, count in audit.shared_ids(world.db):
+        yield f"{count} open vintages share the id number {number}"
+
+
+def _derived(world: World) -> Iterator[str]:
+    """Every derived series computed again from the stored inputs and compared bit for bit."""
+    probe = _Probe(world.db, 0, "verify")
+    world.renew()
+    try:
+        world.deriver.recompute(probe)
+        yield from world.company_deriver.check(probe)
+    except (ValueError, OverflowError, KeyError) as error:
+        yield f"derived values cannot be computed again from what is stored: {error}"
+    world.renew()
+    yield from probe.problems
+
+
+class _Probe(Batch):
+    """A batch that writes nothing: what a recomputation would change is a problem."""
+
+    problems: list[str]
+
+    def __enter__(self) -> Self:
+        raise NotImplementedError("a probe belongs to the transaction of its caller")
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.problems = []
+
+    def series(self, spec: SeriesSpec, kind: str, inputs: Sequence[str] | None = None) -> Handle:
+        held = self._handles.get(spec.id)
+        if held is None:
+            try:
+                held = self.existing(spec.id)
+            except KeyError:
+                self.problems.append(f"series {spec.id}: a formula makes it, but it is not there")
+                held = self._handles[spec.id] = Handle(-1, spec.id, -1, 0, is_new=False, lineage=0)
+            else:
+                if held.lineage != (self.lineage(inputs) if inputs else 0):
+                    self.problems.append(f"series {spec.id}: its inputs are not {', '.join(inputs or ['per row'])}")
+        return held
+
+    def lineage(self, inputs: Sequence[str]) -> int:
+        number = self.known_lineage(inputs)
+        return -1 if number is None else number
+
+    def replace(self, series: Handle, target: Mapping[int, list[Vintage]]) -> list[int]:
+        held = self.history(series, (min(target), max(target))) if target else {}
+        changed = [period for period in sorted(target) if held.get(period, []) != target[period]]
+        if series.number >= 0:
+            self.problems += [
+                f"series {series.id}, {Period.from_key(period)}: computed anew it is {_told(target[period])},"
+                f" stored is {_told(held.get(period, []))}"
+                for period in changed
+            ]
+        return changed
+
+
+def _told(vintages: Sequence[Vintage]) -> str:
+    return msgspec.json.encode([(v.known, v.value, v.text, v.flags, v.released, v.ingested) for v in vintages]).decode()

@@ -1,0 +1,1 @@
+"""The simulated world: invented economies and companies, in the publishers' own formats."""

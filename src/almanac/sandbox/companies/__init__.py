@@ -1,0 +1,1 @@
+"""The simulated companies: their books, what they file and when."""

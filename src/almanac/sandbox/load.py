@@ -1,0 +1,74 @@
+"""Further daily series for load tests: every slug that can be daily, for every entity, from 1960."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+
+from almanac.sandbox.country_series import TENORS, D
+from almanac.sandbox.economy import Economy
+from almanac.sandbox.noise import EPOCH
+from almanac.sandbox.places import LANDS, Land
+from almanac.sandbox.series import Publishing, Simulated
+from almanac.sandbox.true_paths import bond
+
+#: Slug, maturity in years, and what is added to the yield of that maturity.
+_DAILY = (
+    *((f"gov_yield_{tenor}", float(years), 0.0) for tenor, years in TENORS.items()),
+    *((f"gov_par_yield_{years}y", float(years), 0.04) for years in (2, 5, 10, 20, 30)),
+    *((f"gov_real_yield_{years}y", float(years), -2.0) for years in (5, 10, 30)),
+    ("overnight_rate", 0.01, 0.0),
+    ("money_market_rate_3m", 0.25, 0.2),
+)
+#: The United States and Japan have their curves in other feeds: nothing is added to those.
+_OTHER_FEEDS = {"country_usa", "country_jpn"}
+
+
+def taken(series: list[Simulated]) -> set[tuple[str, str]]:
+    """The (indicator, entity) pairs that the series are about."""
+    return {(one.indicator, one.entity) for one in series}
+
+
+def extra_series(present: set[tuple[str, str]]) -> Iterator[Simulated]:
+    """All of them, in a fixed order, without the (indicator, entity) pairs that the world has anyway."""
+    for slug, years, beside in _DAILY:
+        for land in LANDS.values():
+            if (slug, land.entity) not in present and not (
+                slug.startswith("gov_yield_") and land.entity in _OTHER_FEEDS
+            ):
+                yield _extra(land, slug, years, beside)
+
+
+def _extra(land: Land, slug: str, years: float, beside: float) -> Simulated:
+    return Simulated(
+        native=f"SIM{land.code}X{slug.upper().replace('_', '')}",
+        indicator=slug,
+        entity=land.entity,
+        frequency=D,
+        unit="percent",
+        name=f"Simulated {land.name}, {slug.replace('_', ' ')} (load test)",
+        path=bond(land.code, years, beside),
+        publishing=Publishing(),
+        first=EPOCH,
+        snapshot=True,
+    )
+
+
+def enough(candidates: Iterator[Simulated], economy: Economy, own: int, observations: int) -> list[Simulated]:
+    """As many of the candidates as bring `own` rows to `observations`, the last one cut at its beginning.
+
+    Raises ValueError naming the most there is.
+    """
+    chosen: list[Simulated] = []
+    missing = observations - own
+    for series in candidates:
+        if missing <= 0:
+            return chosen
+        days = economy.days[-min(missing, len(economy.days)) :]
+        first: date = days[0].astype(object)
+        chosen.append(replace(series, first=first))
+        missing -= len(days)
+    if missing > 0:
+        raise ValueError(f"observations: at most {observations - missing}, not {observations}")
+    return chosen

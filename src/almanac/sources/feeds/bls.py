@@ -1,0 +1,182 @@
+"""U.S. Bureau of Labor Statistics: version 2 of its public data API, JSON. Native codes are its series ids.
+
+Months are M01 to M12; M13 is the average of the year, which is no month: it is counted as not mapped, like Q05 and S03.
+`-` stands where nothing was published (October 2025), with a footnote that says why. Answers state no time of release.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+
+from almanac.domain.observations import UNKNOWN, ReportedValue
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.formats import notes, strict
+
+_HOST = "api.bls.gov"
+_DATA = re.compile(r"/publicAPI/v[12]/timeseries/data/([A-Za-z0-9_#-]+)/?")
+_PERIOD = re.compile(r"([MQSA])([0-9]{2})")
+_YEAR = re.compile(r"[0-9]{4}")
+#: Letter of a period → its frequency, how many there are in a year, how many months each has.
+_LETTERS = {
+    "M": (Frequency.MONTHLY, 12, 1),
+    "Q": (Frequency.QUARTERLY, 4, 3),
+    "S": (Frequency.SEMIANNUAL, 2, 6),
+    "A": (Frequency.ANNUAL, 1, 12),
+}
+#: First years of the surveys, by the beginning of a series id.
+_FIRST = {"CE": 1939, "CI": 2001, "CU": 1913, "JT": 2000, "LN": 1948, "WP": 2009}
+#: Years to an answer, with a key and without.
+_WITH_KEY, _WITHOUT = 20, 10
+_NO_DATA = re.compile(r"No Data Available for Series \S+ Year: [0-9]{4}")
+_SUCCEEDED = "REQUEST_SUCCEEDED"
+
+
+class _Footnote(msgspec.Struct, forbid_unknown_fields=True):
+    code: str | None = None
+    text: str | None = None
+
+
+class _Datum(msgspec.Struct, forbid_unknown_fields=True):
+    year: str
+    period: str
+    value: str
+    period_name: str | None = msgspec.field(name="periodName", default=None)
+    latest: str | None = None
+    footnotes: list[_Footnote] = []
+
+
+class _Series(msgspec.Struct, forbid_unknown_fields=True):
+    id: str = msgspec.field(name="seriesID")
+    data: list[_Datum]
+
+
+class _Results(msgspec.Struct, forbid_unknown_fields=True):
+    series: list[_Series]
+
+
+class _Head(msgspec.Struct):
+    status: str
+    message: list[str] = []
+
+
+class _Answer(msgspec.Struct, forbid_unknown_fields=True):
+    status: str
+    results: _Results = msgspec.field(name="Results")
+    message: list[str] = []
+    response_time: int | None = msgspec.field(name="responseTime", default=None)
+
+
+class Bls:
+    """Time series, one to an answer."""
+
+    version = 1
+
+    def owns(self, url: str) -> bool:
+        """Whether the URL is on the API's host."""
+        return urlsplit(url).hostname == _HOST
+
+    def plan(
+        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
+    ) -> list[Request]:
+        """
+        With a key: each series in windows of twenty years from its survey's first. Without: the last ten years.
+
+        The key is added on the wire only. Windows begin at fixed years, so that their addresses stay the same.
+        """
+        secret = {"registrationkey": key} if key else {}
+        planned: list[Request] = []
+        for native in sorted(series):
+            for first, last in _windows(native, today, with_key=bool(key)):
+                if since is not None and last < since.year:
+                    continue
+                address = f"https://{_HOST}/publicAPI/v2/timeseries/data/{native}?startyear={first}&endyear={last}"
+                planned.append(Request(address, secret=secret))
+        return planned
+
+    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+        """Read one answer, one block for each mapped series, complete from its first period listed to its last.
+
+        Raises SourceChanged naming series and period, and with the service's own words where it refused.
+        """
+        path = unquote(urlsplit(payload.url).path)
+        if _DATA.fullmatch(path) is None:
+            return Parsed(ignored=f"{path}: not time series in JSON")
+        where = path.rpartition("/data/")[2].rstrip("/")
+        head = strict.json(payload.body, _Head, where)
+        if head.status != _SUCCEEDED:
+            raise SourceChanged(f"{where}: {head.status}, {strict.shown('; '.join(head.message))}")
+        answer = strict.json(payload.body, _Answer, where)
+        refused = [told for told in answer.message if _NO_DATA.fullmatch(told) is None]
+        if refused:
+            raise SourceChanged(f"{where}: the service says {strict.shown(refused[0])}")
+        parsed = Parsed()
+        seen: set[str] = set()
+        for one in answer.results.series:
+            if one.id in seen:
+                raise SourceChanged(f"{where}: series {one.id} is there twice")
+            seen.add(one.id)
+            self._take(one, series.get(one.id), parsed)
+        return parsed
+
+    def _take(self, one: _Series, spec: SeriesSpec | None, parsed: Parsed) -> None:
+        if spec is None:
+            parsed.unmapped[one.id] = len(one.data)
+            return
+        found: dict[int, ReportedValue | None] = {}
+        for datum in one.data:
+            where = f"{one.id} {datum.year}-{datum.period}"
+            period = _period(datum, spec.frequency, where)
+            if period is None:
+                average = f"{one.id} {datum.period}"
+                parsed.unmapped[average] = parsed.unmapped.get(average, 0) + 1
+                continue
+            if period.key in found:
+                raise SourceChanged(f"{where} is there twice")
+            found[period.key] = _statement(datum, period.key, where)
+        if found:
+            statements = [statement for key in sorted(found) if (statement := found[key]) is not None]
+            parsed.blocks.append(Block(one.id, statements, (min(found), max(found))))
+
+
+def _windows(native: str, today: date, *, with_key: bool) -> Iterator[tuple[int, int]]:
+    if not with_key:
+        yield today.year - _WITHOUT + 1, today.year
+        return
+    for first in range(_FIRST.get(native[:2], today.year - _WITH_KEY + 1), today.year + 1, _WITH_KEY):
+        yield first, first + _WITH_KEY - 1
+
+
+def _period(datum: _Datum, frequency: Frequency, where: str) -> Period | None:
+    """The period of a row; None of an average over the year. Raises SourceChanged for one of another frequency."""
+    written = _PERIOD.fullmatch(datum.period)
+    if written is None or _YEAR.fullmatch(datum.year) is None:
+        raise SourceChanged(f"{where} is not a period like 2026-M10")
+    stated, number, months = _LETTERS[written[1]][0], int(written[2]), _LETTERS[written[1]][2]
+    if stated is not frequency:
+        raise SourceChanged(f"{where} is {stated.word}, the catalogue says {frequency.word}")
+    most = _LETTERS[written[1]][1]
+    if number == most + 1 and most > 1:
+        return None
+    if not 1 <= number <= most:
+        raise SourceChanged(f"{where} is not a period of a year that has {most}")
+    return Period.starting(date(int(datum.year), (number - 1) * months + 1, 1), frequency)
+
+
+def _statement(datum: _Datum, period: int, where: str) -> ReportedValue | None:
+    if datum.value == "-":
+        return None
+    marks = [one for one in datum.footnotes if one.code or one.text]
+    note = notes.note(
+        flags=tuple(one.code for one in marks if one.code), footnotes=tuple(one.text for one in marks if one.text)
+    )
+    return ReportedValue(period, strict.number(datum.value, where), flags=UNKNOWN, note=note)
+
+
+CONNECTOR: Connector = Bls()

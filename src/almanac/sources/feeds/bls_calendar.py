@@ -1,0 +1,40 @@
+"""U.S. Bureau of Labor Statistics: its schedule of releases, an iCalendar. It holds no series."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from urllib.parse import urlsplit
+
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.sources.base import Connector, Parsed, Payload, Request
+from almanac.sources.formats import icalendars
+
+_HOST = "www.bls.gov"
+_ADDRESS = f"https://{_HOST}/schedule/news_release/bls.ics"
+
+
+class BlsCalendar:
+    """The calendar of all releases."""
+
+    version = 1
+
+    def owns(self, url: str) -> bool:
+        """Whether the URL is on the Bureau's web site; its data come from another host."""
+        return urlsplit(url).hostname == _HOST
+
+    def plan(
+        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
+    ) -> list[Request]:
+        """The one calendar, whole."""
+        return [Request(_ADDRESS)]
+
+    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+        """Read the calendar. Raises SourceChanged naming the entry at fault."""
+        path = urlsplit(payload.url).path
+        if not path.endswith(".ics"):
+            return Parsed(ignored=f"{path}: not a calendar")
+        return Parsed(calendar=icalendars.entries(payload.body, path.rpartition("/")[2]))
+
+
+CONNECTOR: Connector = BlsCalendar()

@@ -1,0 +1,141 @@
+"""Bank of England: the statistical database (IADB), as CSV of codes or as gesmes XML. Native codes are its series codes.
+
+CSV: a header `DATE,IUDBEDR,…` and one line per day (`01 Sep 2026`), an empty cell for no value. XML: one `Cube` for
+each series, holding cubes that describe it and cubes with `TIME` and `OBS_VALUE`; a series may come in several such
+cubes. `LAST_UPDATED` says when the bank last touched a row, not when it first published it, so it dates no value. A
+request for an unknown code, or before a series begins, is answered with a page of HTML.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from urllib.parse import parse_qs, urlsplit
+
+from lxml import etree
+
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.formats import dates, strict, tables
+
+_HOST = "www.bankofengland.co.uk"
+_FOLDER = "/boeapps/"
+_QUERY = f"https://{_HOST}/boeapps/iadb/fromshowcolumns.asp"
+#: The oldest daily series of this source begins in 1975.
+_BEGINNING = date(1975, 1, 2)
+
+_ENVELOPE = "{http://www.gesmes.org/xml/2002-08-01}Envelope"
+_CUBE = re.compile(r"\{[^}]*/agg_series\}Cube")
+#: First attribute of the cubes that describe a series; they carry no values.
+_DESCRIPTIONS = frozenset({"FREQ_NAME", "SERIES_DEF", "CAT_NAME", "FIRST_OBS"})
+_OBSERVATION = frozenset({"TIME", "OBS_VALUE", "OBS_CONF", "LAST_UPDATED"})
+_UPDATED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
+
+#: Values as written, by code and day; empty or None for none.
+_Read = dict[str, dict[date, str | None]]
+
+
+class BoeIadb:
+    """Series of the database by code."""
+
+    version = 1
+
+    def owns(self, url: str) -> bool:
+        """Whether the URL is one of the bank's database; its yield-curve files are another source."""
+        parts = urlsplit(url)
+        return parts.hostname == _HOST and parts.path.startswith(_FOLDER)
+
+    def plan(
+        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
+    ) -> list[Request]:
+        """One request for each series, in CSV: a wrong code fails alone, and none is asked for before it begins."""
+        return [Request(_url(native, series[native], since)) for native in sorted(series)]
+
+    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+        """Read one answer, one block for each mapped series, complete from the answer's first day to its last.
+
+        Raises SourceChanged naming code and day, also where a code asked for in the URL is missing.
+        """
+        url = urlsplit(payload.url)
+        query = parse_qs(url.query)
+        asked = [code for code in ",".join(query.get("SeriesCodes", [])).split(",") if code]
+        forms = [form for form in ("csv", "xml") if f"{form}.x" in query]
+        if "fromshowcolumns" not in url.path.lower() or not asked or len(forms) != 1:
+            return Parsed(ignored=f"{url.path}: not series of the database in CSV or XML")
+        where = f"iadb {','.join(asked)}"
+        read = (_xml if forms == ["xml"] else _csv)(payload.body, series, where)
+        missing = [code for code in asked if code not in read]
+        if missing:
+            raise SourceChanged(f"{where}: no series {', '.join(missing)}")
+        parsed = Parsed()
+        for native, values in sorted(read.items()):
+            tables.take(parsed, native, values, series, where)
+        return parsed
+
+
+def _url(native: str, spec: SeriesSpec, since: date | None) -> str:
+    first = spec.from_date or _BEGINNING
+    start = first if since is None else max(first, since)
+    written = f"{start:%d}/{dates.MONTHS[start.month - 1]}/{start:%Y}"
+    return f"{_QUERY}?csv.x=yes&Datefrom={written}&Dateto=now&SeriesCodes={native}&CSVF=TN&UsingCodes=Y&VPD=Y&VFD=N"
+
+
+def _csv(body: bytes, series: Mapping[str, SeriesSpec], where: str) -> _Read:
+    rows = [row for row in strict.rows(body, "utf-8-sig", where) if any(row)]
+    header = rows[0] if rows else []
+    if header[:1] != ["DATE"]:
+        raise SourceChanged(f"{where}: header {strict.shown(','.join(header))}, expected DATE and the codes")
+    codes = header[1:]
+    if len(set(codes)) < len(codes):
+        raise SourceChanged(f"{where}: header {strict.shown(','.join(header))}, expected each code once")
+    days = tables.by_day(rows[1:], codes, lambda text: dates.named_day(text, " ", where), where)
+    return {code: {day: cells[place] for day, cells in days.items()} for place, code in enumerate(codes)}
+
+
+def _xml(body: bytes, series: Mapping[str, SeriesSpec], where: str) -> _Read:
+    read: _Read = {}
+    for cube in strict.xml(body, _ENVELOPE, where):
+        _be_cube(cube, where)
+        code = cube.get("SCODE")
+        if not code:
+            raise SourceChanged(f"{where}: a Cube has no SCODE")
+        values = read.setdefault(code, {})
+        for part in cube:
+            _be_cube(part, where)
+            first = next(iter(part.attrib), "")
+            if first == "FREQ_NAME" and code in series and part.get("FREQ_CODE") != series[code].frequency.value:
+                raise SourceChanged(
+                    f"{where}: {code} has FREQ_CODE {strict.shown(part.get('FREQ_CODE'))}, "
+                    f"expected {series[code].frequency.value}"
+                )
+            if first in _DESCRIPTIONS:
+                continue
+            day, text = _observation(part, f"{where}: {code}")
+            if values.setdefault(day, text) != text:
+                raise SourceChanged(
+                    f"{where}: {code} {day} is both {strict.shown(values[day])} and {strict.shown(text)}"
+                )
+    return read
+
+
+def _be_cube(element: etree._Element, where: str) -> None:
+    if _CUBE.fullmatch(element.tag) is None:
+        raise SourceChanged(f"{where}: element {element.tag}, expected a Cube")
+
+
+def _observation(part: etree._Element, where: str) -> tuple[date, str | None]:
+    unknown = sorted(str(name) for name in part.attrib if name not in _OBSERVATION)
+    if unknown or len(part):
+        raise SourceChanged(f"{where}: a Cube with {', '.join(unknown) or 'elements inside'}, which nobody reads")
+    day = strict.day(part.get("TIME"), f"{where}: TIME")
+    if part.get("OBS_CONF") != "N":
+        raise SourceChanged(f"{where} {day}: OBS_CONF {strict.shown(part.get('OBS_CONF'))}, expected N")
+    if _UPDATED.fullmatch(part.get("LAST_UPDATED") or "") is None:
+        raise SourceChanged(f"{where} {day}: LAST_UPDATED {strict.shown(part.get('LAST_UPDATED'))} is not a time")
+    if "OBS_VALUE" not in part.attrib:
+        raise SourceChanged(f"{where} {day}: no OBS_VALUE")
+    return day, part.get("OBS_VALUE")
+
+
+CONNECTOR: Connector = BoeIadb()

@@ -1,0 +1,182 @@
+"""Bank of Japan: the time-series API, JSON. Native codes are `DATABASE'SERIES` (`FM08'FXERD01`), as the bank writes them.
+
+Dates and values are two lists of one length, null where there is none. The day of the last update is the whole series':
+it is kept with each row and dates none. A long answer names the place where the next one starts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import msgspec
+
+from almanac.catalog.load import shipped
+from almanac.domain.observations import UNKNOWN, ReportedValue
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.reference import SeriesSpec, Source, Unit
+from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.formats import notes, strict
+
+_HOST = "www.stat-search.boj.or.jp"
+_DATA = "/api/v1/getDataCode"
+#: The bank's word for a frequency; those of weeks name the day (`WEEKLY(MONDAY)`).
+_FREQUENCIES = {
+    "DAILY": Frequency.DAILY,
+    "WEEKLY": Frequency.WEEKLY,
+    "MONTHLY": Frequency.MONTHLY,
+    "QUARTERLY": Frequency.QUARTERLY,
+    "SEMIANNUAL": Frequency.SEMIANNUAL,
+    "ANNUAL": Frequency.ANNUAL,
+}
+_BRACKETS = re.compile(r"\(.*\)")
+#: Amounts of yen → power of ten.
+_YEN = {"yen": 0, "thousand yen": 3, "million yen": 6, "100 million yen": 8, "billion yen": 9, "trillion yen": 12}
+
+
+class _Values(msgspec.Struct, forbid_unknown_fields=True, rename="upper"):
+    survey_dates: list[int]
+    values: list[float | None]
+
+
+class _Series(msgspec.Struct, forbid_unknown_fields=True, rename="upper"):
+    series_code: str
+    frequency: str
+    last_update: int
+    values: _Values
+    unit: str = ""
+    name_of_time_series: str = ""
+    category: str = ""
+
+
+class _Head(msgspec.Struct, rename="upper"):
+    status: int
+    message: str = ""
+
+
+class _Answer(msgspec.Struct, forbid_unknown_fields=True, rename="upper"):
+    status: int
+    messageid: str
+    message: str
+    date: str
+    parameter: dict[str, str | None]
+    resultset: list[_Series]
+    nextposition: int | None = None
+
+
+class Boj:
+    """Series by code. `units` are the catalogue's."""
+
+    version = 1
+
+    def __init__(self, units: Mapping[str, Unit]) -> None:
+        self._units = units
+
+    def owns(self, url: str) -> bool:
+        """Whether the URL is on the host of the bank's data search."""
+        return urlsplit(url).hostname == _HOST
+
+    def plan(
+        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
+    ) -> list[Request]:
+        """One request for each series: one answer has one data base and one frequency only."""
+        planned = []
+        for native, spec in sorted(series.items()):
+            database, _, code = native.partition("'")
+            asked = {"format": "json", "lang": "en", "db": database, "code": code}
+            if since is not None:
+                asked["startDate"] = _written(since, spec.frequency)
+            planned.append(Request(f"https://{_HOST}{_DATA}?{urlencode(asked)}"))
+        return planned
+
+    def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
+        """The next part of a long answer. Raises SourceChanged."""
+        url = urlsplit(payload.url)
+        if url.path != _DATA:
+            return []
+        place = strict.json(payload.body, _Answer, "getDataCode").nextposition
+        if place is None:
+            return []
+        asked = {name: values[-1] for name, values in parse_qs(url.query).items()} | {"startPosition": str(place)}
+        return [Request(f"https://{_HOST}{_DATA}?{urlencode(asked)}")]
+
+    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+        """Read one answer, one block for each mapped series, complete from its first date listed to its last.
+
+        Raises SourceChanged naming series and date, and with the bank's own words where it refused.
+        """
+        path = urlsplit(payload.url).path
+        if path != _DATA:
+            return Parsed(ignored=f"{path}: not data of series by code")
+        head = strict.json(payload.body, _Head, "getDataCode")
+        if head.status != 200:
+            raise SourceChanged(f"getDataCode: status {head.status}, {strict.shown(head.message)}")
+        answer = strict.json(payload.body, _Answer, "getDataCode")
+        database = answer.parameter.get("DB")
+        if not database:
+            raise SourceChanged("getDataCode: the answer does not name its data base DB")
+        parsed = Parsed()
+        for one in answer.resultset:
+            native = f"{database}'{one.series_code}"
+            if len(one.values.survey_dates) != len(one.values.values):
+                raise SourceChanged(
+                    f"{native} has {len(one.values.survey_dates)} dates and {len(one.values.values)} values"
+                )
+            spec = series.get(native)
+            if spec is None:
+                parsed.unmapped[native] = sum(value is not None for value in one.values.values)
+            elif one.values.survey_dates:
+                parsed.blocks.append(self._block(native, one, spec))
+        return parsed
+
+    def _block(self, native: str, one: _Series, spec: SeriesSpec) -> Block:
+        word = _BRACKETS.sub("", one.frequency).strip()
+        if _FREQUENCIES.get(word) is not spec.frequency:
+            raise SourceChanged(f"{native} is {strict.shown(one.frequency)}, the catalogue says {spec.frequency.word}")
+        stated, unit = _YEN.get(one.unit.lower()), self._units.get(spec.unit)
+        expected = spec.scale or (unit.scale if unit is not None else 0)
+        if stated is not None and stated != expected:
+            raise SourceChanged(f"{native} is in {one.unit} (10^{stated}), the catalogue says 10^{expected}")
+        note = notes.note(published=notes.published_at(str(one.last_update), None, f"{native}: LAST_UPDATE"))
+        statements: dict[int, ReportedValue | None] = {}
+        for number, value in zip(one.values.survey_dates, one.values.values, strict=True):
+            where = f"{native} {number}"
+            key = _period(number, spec.frequency, where).key
+            if key in statements:
+                raise SourceChanged(f"{where} is there twice")
+            statements[key] = None
+            if value is not None:
+                statements[key] = ReportedValue(key, strict.number(repr(value), where), flags=UNKNOWN, note=note)
+        present = [statement for key in sorted(statements) if (statement := statements[key]) is not None]
+        return Block(native, present, (min(statements), max(statements)))
+
+
+def _written(day: date, frequency: Frequency) -> str:
+    """The first period to ask for: a year, its quarter or half, else its month."""
+    if frequency is Frequency.ANNUAL:
+        return f"{day.year}"
+    part = {Frequency.QUARTERLY: (day.month + 2) // 3, Frequency.SEMIANNUAL: (day.month + 5) // 6}.get(
+        frequency, day.month
+    )
+    return f"{day.year}{part:02}"
+
+
+def _period(number: int, frequency: Frequency, where: str) -> Period:
+    """A period written 20250131, 202501 (a month, or the number of a quarter or half), 2025. Raises SourceChanged."""
+    text = str(number)
+    try:
+        if frequency in {Frequency.DAILY, Frequency.WEEKLY} and len(text) == 8:
+            return Period.ending(date.fromisoformat(text), frequency)
+        if frequency is Frequency.ANNUAL and len(text) == 4:
+            return Period.starting(date(number, 1, 1), frequency)
+        if frequency.months and frequency is not Frequency.ANNUAL and len(text) == 6:
+            month = (int(text[4:]) - 1) * frequency.months + 1
+            return Period.starting(date(int(text[:4]), month, 1), frequency)
+    except ValueError:
+        pass
+    raise SourceChanged(f"{where} is not a {frequency.word} period")
+
+
+CONNECTOR: Connector = Boj(shipped().units)

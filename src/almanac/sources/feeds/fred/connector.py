@@ -1,0 +1,206 @@
+"""FRED and ALFRED: series of many publishers, with the history of what was published when.
+
+Native codes are series ids. `fred_responses` has the records of the JSON, `fred_realtime` the rule by which a response
+of observations is a snapshot or an archive.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
+from typing import TypeVar
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from almanac.domain.periods import add_months
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.rights import Exposure
+from almanac.domain.times import DAY_SECONDS, end_of_day
+from almanac.sources.base import Connector, NamedRelease, Parsed, Payload, ReleaseDate, Request, SourceChanged
+from almanac.sources.feeds.fred import realtime, responses
+from almanac.sources.formats import strict
+
+_HOST = "api.stlouisfed.org"
+_BEGINNING, _END = date(1776, 7, 4), date(9999, 12, 31)  # of real time, in the words of the API
+
+#: Kinds of response that are FRED's and hold nothing this service keeps, with the reason to be shown.
+_SET_ASIDE = {
+    "series/vintagedates": "days on which a series changed; the archive itself states them with the values",
+    "series/categories": "categories of a series",
+    "category": "a category",
+    "categories": "categories",
+    "release/sources": "publishers behind a release",
+    "source": "one publisher",
+    "sources": "publishers",
+}
+_FREQUENCIES = {"D": "D", "W": "W", "M": "M", "Q": "Q", "SA": "S", "A": "A"}
+_COPYRIGHT = re.compile(r"(?<!not )\bcopyright(?:ed)?\b|\N{COPYRIGHT SIGN}|\ball rights reserved\b", re.IGNORECASE)
+#: FRED's keys are 32 lower-case letters and digits; an error message may repeat the request.
+_KEY = re.compile(r"\b[0-9a-z]{32}\b")
+
+
+_Shape = TypeVar("_Shape")
+
+
+class Fred:
+    """The JSON of api.stlouisfed.org. `parse` tells responses apart by path and query of their URL."""
+
+    version = 1
+
+    def owns(self, url: str) -> bool:
+        """Whether the URL is on the API's host."""
+        return urlsplit(url).hostname == _HOST
+
+    def plan(
+        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
+    ) -> list[Request]:
+        """Observations and tags of every mapped series, then the releases and their dates around `today`.
+
+        A, S, Q, M: the whole archive, `since` or not, for revisions reach back. W and D: an ordinary request, from
+        `since` on, because the API refuses more than 2,000 vintages in one response and daily series have more.
+        The API's limit of 100,000 rows to a response, also its default, holds the archive of a monthly series; a
+        response cut by it is an error when parsed. Raises ValueError naming the setting when there is no key.
+        """
+        if not key:
+            raise ValueError(f"source {source.id} needs an API key in setting {source.key_setting or 'api_key'}")
+
+        def request(kind: str, **query: object) -> Request:
+            asked = urlencode(sorted({"file_type": "json", **query}.items()))
+            return Request(f"https://{_HOST}/fred/{kind}?{asked}", {"api_key": key})
+
+        planned: list[Request] = []
+        for native, spec in sorted(series.items()):
+            if spec.frequency.months:
+                span: dict[str, object] = {"realtime_start": _BEGINNING, "realtime_end": _END}
+            else:
+                span = {} if since is None else {"observation_start": since}
+            planned.append(request("series/observations", series_id=native, **span))
+        planned += [request("series/tags", series_id=native) for native in sorted(series)]
+        planned.append(request("releases"))
+        planned += [
+            request(
+                "releases/dates",
+                realtime_start=first,
+                realtime_end=last,
+                include_release_dates_with_no_data="true",
+                limit=1000,
+            )
+            for first, last in _halves(today)
+        ]
+        return planned
+
+    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+        """Read one response. A body of another shape, an error body, a new field, a misplaced date: SourceChanged."""
+        url = urlsplit(payload.url)
+        query = {name: value for name, value in parse_qsl(url.query) if name != "api_key"}
+        kind = url.path.removeprefix("/fred/").strip("/")
+        native = query.get("series_id", "").upper()
+        where = f"{kind} {native}".strip()
+        head = strict.json(payload.body, responses.Head, where)
+        if head.error_code is not None:
+            raise SourceChanged(f"{where}: error {head.error_code}, {_KEY.sub('(key)', head.error_message)}")
+        if kind in {"series/observations", "series/tags"} and not native:
+            raise SourceChanged(f"{where}: the URL names no series_id")
+
+        def read(shape: type[_Shape]) -> _Shape:
+            return strict.json(payload.body, shape, where)
+
+        parsed = Parsed()
+        if kind == "series/observations":
+            parsed.ignored = _other_kind(head, query)
+            if parsed.ignored is None:
+                response = read(responses.Observations)
+                _check_page(response, query, where)
+                if _past(response, query, payload.fetched_at):
+                    parsed.ignored = f"{where}: the state of {response.realtime_end}, asked for long after that day"
+                elif native in series:
+                    parsed.blocks.append(realtime.block(native, series[native], response, where))
+                else:
+                    parsed.unmapped[native] = len(response.observations)
+        elif kind == "series/tags":
+            names = [tag.name for tag in read(responses.Tags).tags if tag.group_id == "cc"]
+            if native in series:
+                _tighten_by_tags(parsed, native, names)
+            else:
+                parsed.ignored = f"tags of {native}, which the catalogue does not map"
+        elif kind in {"series", "release/series"}:
+            _tighten_by_notes(parsed, read(responses.SeriesList).seriess, series, where)
+        elif kind in {"release", "releases", "series/release"}:
+            parsed.releases = [
+                NamedRelease(str(item.id), item.name, item.link) for item in read(responses.Releases).releases
+            ]
+        elif kind in {"release/dates", "releases/dates"}:
+            parsed.release_dates = [
+                ReleaseDate(str(item.release_id), item.day) for item in read(responses.ReleaseDates).release_dates
+            ]
+        else:
+            parsed.ignored = f"{kind}: {_SET_ASIDE.get(kind, 'a kind of response nobody reads')}"
+        return parsed
+
+
+def _halves(today: date) -> Iterator[tuple[date, date]]:
+    """First and last days of six half months, from the one before today's month.
+
+    Half a month of all releases is under the API's 1,000 dates a response, and its URL stays the same from day to day.
+    """
+    month = today.replace(day=1)
+    for first in (add_months(month, -1), month, add_months(month, 1)):
+        yield first, first.replace(day=15)
+        yield first.replace(day=16), add_months(first, 1) - timedelta(days=1)
+
+
+def _other_kind(head: responses.Head, query: Mapping[str, str]) -> str | None:
+    """Why a response of observations is not the plain one, if it is not: its rows would be misread as levels."""
+    if head.output_type not in {None, 1}:
+        return f"observations with output_type {head.output_type}; only output_type 1 is read"
+    if head.units not in {None, "lin"}:
+        return f"observations in units={head.units}, computed by FRED; only units=lin is read"
+    for name in ("frequency", "vintage_dates"):
+        if name in query:
+            return f"observations with {name}={query[name]}, which are not the series as published"
+    return None
+
+
+def _check_page(response: responses.Observations, query: Mapping[str, str], where: str) -> None:
+    """A response that lists less than it says was cut on the way; one cut by the limit must be one of several pages."""
+    listed, count = len(response.observations), response.count
+    if listed != max(0, min(count - response.offset, response.limit)):
+        raise SourceChanged(
+            f"{where}: lists {listed} observations, says {count} from {response.offset} with limit {response.limit}"
+        )
+    if not response.whole and not {"limit", "offset"} & query.keys():
+        raise SourceChanged(f"{where}: lists {listed} of {count} observations; ask for pages with limit and offset")
+
+
+def _past(response: responses.Observations, query: Mapping[str, str], fetched_at: int) -> bool:
+    """Whether a snapshot is of a past day by request: taken as the present state it would undo what came after.
+
+    The API's day is Central time, so its date may be the one before the day of the fetch in UTC.
+    """
+    if "realtime_end" not in query or response.realtime_start != response.realtime_end:
+        return False
+    return end_of_day(response.realtime_end) + DAY_SECONDS < fetched_at
+
+
+def _tighten_by_tags(parsed: Parsed, native: str, names: list[str]) -> None:
+    """Every tag of the group `cc` that does not say public domain restricts, one we have never met too."""
+    for name in names:
+        if not name.lower().startswith("public domain"):
+            parsed.tightened[native] = (Exposure.restricted, f"FRED tags this series “{name}”.")
+
+
+def _tighten_by_notes(
+    parsed: Parsed, items: list[responses.SeriesRow], series: Mapping[str, SeriesSpec], where: str
+) -> None:
+    mapped = [item for item in items if item.id in series]
+    if not mapped:
+        parsed.ignored = f"{where}: no series of the catalogue among {len(items)}"
+    for item in mapped:
+        expected = series[item.id].frequency
+        if _FREQUENCIES.get(item.frequency_short) != expected.value:
+            raise SourceChanged(f"{where}: {item.id} is {item.frequency}, the catalogue says {expected.word}")
+        if item.notes is not None and _COPYRIGHT.search(item.notes):
+            parsed.tightened[item.id] = (Exposure.restricted, "The publisher's notes on this series claim copyright.")
+
+
+CONNECTOR: Connector = Fred()

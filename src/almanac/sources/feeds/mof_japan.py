@@ -1,0 +1,139 @@
+"""Ministry of Finance, Japan: constant-maturity yields of government bonds, CSV in Shift-JIS.
+
+Two files of one layout: the current month, and the history to the end of last month. A title, a header
+(`Date,1Y,2Y,…`), one line per day (`2026/9/1`), blank lines, and footnotes that begin with the reference mark. Native
+codes are column names; numbers are percent; `-` is no value. The files state no time of publication.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
+from urllib.parse import urlsplit
+
+from almanac.domain.observations import UNKNOWN, ReportedValue
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.formats import strict, tables
+
+_HOST = "www.mof.go.jp"
+_FOLDER = "/english/policy/jgbs/reference/interest_rate/"
+_CURRENT = _FOLDER + "jgbcme.csv"
+_HISTORY = _FOLDER + "historical/jgbcme_all.csv"
+
+#: The code page of Windows, of which the publisher's Shift-JIS is a part.
+_ENCODING = "cp932"
+_REFERENCE_MARK = "\N{REFERENCE MARK}"
+_UNIT = re.compile(r"\(Unit\s*:\s*%\)")
+_TENOR = re.compile(r"[1-9][0-9]?Y")
+_DATE = re.compile(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})")
+
+
+class MofJapan:
+    """The current-month file and the history file."""
+
+    version = 1
+
+    def owns(self, url: str) -> bool:
+        """Whether the URL is on the ministry's host."""
+        return urlsplit(url).hostname == _HOST
+
+    def plan(
+        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
+    ) -> list[Request]:
+        """Both files, always: corrections of earlier months appear in the history only."""
+        return [Request(f"https://{_HOST}{_HISTORY}"), Request(f"https://{_HOST}{_CURRENT}")]
+
+    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+        """Read one file, one block for each mapped column, complete from the file's first day to its last.
+
+        Raises SourceChanged naming the column and day, also where a mapped column is missing from the header.
+        """
+        path = urlsplit(payload.url).path
+        if path not in {_CURRENT, _HISTORY}:
+            return Parsed(ignored=f"{path}: neither the current month nor the history of bond yields")
+        where = path.rpartition("/")[2]
+        rows = strict.rows(payload.body, _ENCODING, where)
+        columns = _layout(rows, where)
+        missing = sorted(series.keys() - set(columns))
+        if missing:
+            raise SourceChanged(f"{where}: no column {', '.join(missing)}; the header has {', '.join(columns)}")
+        days = _days(rows[2:], columns, where)
+        parsed = Parsed()
+        if not days:
+            if path == _HISTORY:
+                raise SourceChanged(f"{where} has a header and no days")
+            return parsed  # the first days of a month
+        complete = (_key(min(days)), _key(max(days)))
+        for index, column in enumerate(columns):
+            present = [(day, value) for day, cells in sorted(days.items()) if (value := cells[index]) is not None]
+            if column not in series:
+                parsed.unmapped[column] = len(present)
+                continue
+            statements = [ReportedValue(_key(day), value, flags=UNKNOWN) for day, value in present]
+            parsed.blocks.append(Block(column, statements, complete))
+        return parsed
+
+
+def _key(day: date) -> int:
+    return Period.starting(day, Frequency.DAILY).key
+
+
+def _layout(rows: list[list[str]], where: str) -> list[str]:
+    """Names of the value columns. The title is checked too: it alone states the unit."""
+    if len(rows) < 2:
+        raise SourceChanged(f"{where} has {len(rows)} lines, expected a title, a header and one line per day")
+    title, header = rows[0], rows[1]
+    if not title or not title[0].startswith("Interest Rate"):
+        raise SourceChanged(f"{where}: title {strict.shown(','.join(title))}, expected Interest Rate")
+    if not any(_UNIT.fullmatch(cell.strip()) for cell in title):
+        raise SourceChanged(f"{where}: title {strict.shown(','.join(title))} does not state the unit %")
+    if header[:1] != ["Date"]:
+        raise SourceChanged(f"{where}: header {strict.shown(','.join(header))}, expected Date,1Y,2Y,…")
+    columns = header[1:]
+    for column in columns:
+        if _TENOR.fullmatch(column) is None:
+            raise SourceChanged(f"{where}: column {strict.shown(column)}, expected a tenor like 10Y")
+    if len(set(columns)) < len(columns):
+        raise SourceChanged(f"{where}: header {strict.shown(','.join(header))}, expected each tenor once")
+    return columns
+
+
+def _days(rows: Iterable[list[str]], columns: list[str], where: str) -> dict[date, list[float | None]]:
+    return {
+        day: [
+            None if cell == "-" else strict.number(cell, f"{where}: {day} {column}")
+            for column, cell in zip(columns, cells, strict=True)
+        ]
+        for day, cells in tables.by_day(_body(rows, where), columns, lambda text: _day(text, where), where).items()
+    }
+
+
+def _body(rows: Iterable[list[str]], where: str) -> Iterator[list[str]]:
+    """Lines with values: all that are not blank up to the footnotes, which end the file."""
+    footer = False
+    for row in rows:
+        filled = [cell for cell in row if cell.strip()]
+        if not filled:
+            continue
+        if filled == row[:1] and row[0].strip().startswith(_REFERENCE_MARK):
+            footer = True
+        elif footer:
+            raise SourceChanged(f"{where}: line {strict.shown(','.join(row))} after the footnote")
+        else:
+            yield row
+
+
+def _day(text: str, where: str) -> date:
+    match = _DATE.fullmatch(text)
+    if match is not None:
+        try:
+            return date(int(match[1]), int(match[2]), int(match[3]))
+        except ValueError:
+            pass
+    raise SourceChanged(f"{where}: {strict.shown(text)} is not a day like 2026/9/1")
+
+
+CONNECTOR: Connector = MofJapan()

@@ -1,0 +1,175 @@
+"""Companies' filings at the U.S. Securities and Exchange Commission (EDGAR): facts, submissions, tickers, data sets.
+
+There are no native series in the catalogue's sense: a response tells of companies, and what of them is taken follows
+from the lines of statements that the catalogue has. `sec_facts`, `sec_submissions`, `sec_reference` and `sec_datasets`
+read one kind of response each.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Self
+from urllib.parse import urlsplit
+
+from almanac.catalog.companies import wanted_tags
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.sources.base import Connector, Limit, Options, Parsed, Payload, Request
+from almanac.sources.feeds.sec import datasets, facts, reference, submissions
+from almanac.sources.formats.archive import Archive, Budget
+
+_DATA, _FILES = "https://data.sec.gov", "https://www.sec.gov"
+_HOSTS = frozenset(["data.sec.gov", "www.sec.gov", "sec.gov"])
+#: The SEC allows ten requests a second over all its hosts; one less, because the network bunches them.
+LIMIT = Limit("sec.gov", 9.0)
+
+_FACTS = re.compile(r"/api/xbrl/companyfacts/CIK([0-9]{10})\.json")
+_SUBMISSIONS = re.compile(r"/submissions/CIK([0-9]{10})\.json")
+_PAGE = re.compile(r"/submissions/(CIK([0-9]{10})-submissions-[0-9]{3,}\.json)")
+_TICKERS = "/files/company_tickers.json"
+_LISTINGS = "/files/company_tickers_exchange.json"
+_DATASET = re.compile(
+    r"/(?:files/dera/financial-statement-data-sets|files/node/add/data_distribution"
+    r"|files/dera/data/financial-statement-data-sets)/([0-9]{4}q[1-4]\.zip)"
+)
+_BULK_FACTS = "/Archives/edgar/daily-index/xbrl/companyfacts.zip"
+_BULK_SUBMISSIONS = "/Archives/edgar/daily-index/bulkdata/submissions.zip"
+#: Where the responses in an archive are found alone.
+_ARCHIVES = {_BULK_FACTS: f"{_DATA}/api/xbrl/companyfacts/", _BULK_SUBMISSIONS: f"{_DATA}/submissions/"}
+_MEMBER = re.compile(r"CIK([0-9]{10})(?:-submissions-[0-9]{3,})?\.json")
+#: Bytes that an archive may unpack to, and one response in it; the nightly ones have about twenty billion.
+_TOTAL, _LARGEST = 128 << 30, 64 << 20
+
+#: Kinds of response that are the SEC's and hold nothing this service keeps, by the beginning of their path.
+_SET_ASIDE = {
+    "/api/xbrl/companyconcept/": "one tag of one company; company facts have them all",
+    "/api/xbrl/frames/": "one fact of all companies, as last filed: it does not say what was known when",
+    "/files/company_tickers_mf.json": "tickers of funds, which file no statements",
+    "/search-filings/standard-industrial-classification": "the list of industry codes, which the catalogue has",
+    "/info/edgar/siccodes": "the list of industry codes, which the catalogue has",
+}
+
+_CONTACT = re.compile(r"[!-'*-~]+(?: [!-'*-~]+)*")
+_CIK = re.compile(r"(?:CIK)?([0-9]{1,10})", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Sec:
+    """The connector. `companies`: CIKs and tickers to ask for, none for all; `bulk`: by the nightly archives."""
+
+    version = 1
+    companies: tuple[str, ...] = ()
+    bulk: bool = False
+
+    def owns(self, url: str) -> bool:
+        """Whether the URL is on a host of the SEC."""
+        return urlsplit(url).hostname in _HOSTS
+
+    def chosen(self, options: Options) -> Self:
+        """The connector for these companies. Raises ValueError naming the setting for a ticker where CIKs are needed."""
+        if options.bulk:
+            for name in options.companies:
+                if _CIK.fullmatch(name) is None:
+                    raise ValueError(
+                        f"sources.sec.companies: with sources.sec.bulk companies are named by CIK, not {name!r}"
+                    )
+        return replace(self, companies=tuple(options.companies), bulk=options.bulk)
+
+    def plan(
+        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
+    ) -> list[Request]:
+        """The list of tickers, then facts and submissions of the companies named by CIK; in bulk, the two archives.
+
+        What companies named by ticker, or all, need is told by `follow` from the list of tickers, and the older pages
+        of a company's filings from its submissions. `since` narrows nothing: a response has a company's whole history.
+        `key` is the contact that the SEC asks every client to state; without one ValueError names the setting.
+        """
+        planned = [_request(_FILES + _LISTINGS, source, key)]
+        if self.bulk:
+            planned += [_request(_FILES + path, source, key) for path in _ARCHIVES]
+        else:
+            planned += _of_companies(self._ciks(), source, key)
+        return planned
+
+    def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
+        """Requests that the list of tickers, or a company's submissions, leads to.
+
+        Raises SourceChanged for a body of another shape, ValueError naming the setting for a ticker that is not listed.
+        """
+        path = urlsplit(payload.url).path
+        if path == _LISTINGS and not self.bulk:
+            return _of_companies(self._listed(reference.tickers_with_exchanges(payload.body)), source, key)
+        if found := _SUBMISSIONS.fullmatch(path):
+            names = submissions.pages(payload.body, int(found[1]))
+            return [_request(f"{_DATA}/submissions/{name}", source, key) for name in names]
+        return []
+
+    def unpack(self, payload: Payload) -> Iterator[Payload] | None:
+        """The responses in a nightly archive, of the companies asked for."""
+        home = _ARCHIVES.get(urlsplit(payload.url).path)
+        return None if home is None else self._members(payload, home)
+
+    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+        """Read one response, told apart by its path. Raises SourceChanged."""
+        path = urlsplit(payload.url).path
+        if found := _FACTS.fullmatch(path):
+            return facts.read(payload.body, int(found[1]), wanted_tags())
+        if found := _SUBMISSIONS.fullmatch(path):
+            return submissions.read(payload.body, int(found[1]))
+        if found := _PAGE.fullmatch(path):
+            return submissions.read_page(payload.body, int(found[2]), found[1])
+        if path == _TICKERS:
+            return reference.parsed(reference.tickers(payload.body))
+        if path == _LISTINGS:
+            return reference.parsed(reference.tickers_with_exchanges(payload.body))
+        if found := _DATASET.fullmatch(path):
+            return datasets.read(payload.body, found[1], wanted_tags())
+        if path in _ARCHIVES:
+            return Parsed(ignored=f"{path}: an archive of many responses, each of which is read in its place")
+        reason = next((told for start, told in _SET_ASIDE.items() if path.startswith(start)), None)
+        return Parsed(ignored=f"{path}: {reason or 'a kind of response nobody reads'}")
+
+    def _ciks(self) -> list[int]:
+        return sorted({int(found[1]) for name in self.companies if (found := _CIK.fullmatch(name))})
+
+    def _tickers(self) -> list[str]:
+        return sorted({name.upper() for name in self.companies if not _CIK.fullmatch(name)})
+
+    def _listed(self, entries: Sequence[reference.Ticker]) -> list[int]:
+        """CIKs of the companies asked for that the plan could not know, in the order of the list."""
+        if not self.companies:
+            return list(dict.fromkeys(entry.cik for entry in entries))
+        owners = {entry.ticker.upper(): entry.cik for entry in reversed(entries)}
+        unknown = [ticker for ticker in self._tickers() if ticker not in owners]
+        if unknown:
+            raise ValueError(f"sources.sec.companies: the SEC lists no ticker {', '.join(unknown)}")
+        planned = set(self._ciks())
+        return [cik for cik in dict.fromkeys(owners[ticker] for ticker in self._tickers()) if cik not in planned]
+
+    def _members(self, payload: Payload, home: str) -> Iterator[Payload]:
+        archive = Archive(payload.body, Budget(_TOTAL, _LARGEST), urlsplit(payload.url).path)
+        asked = set(self._ciks())
+        for name in archive.names:
+            found = _MEMBER.fullmatch(name)
+            if found is not None and (not asked or int(found[1]) in asked):
+                yield Payload(home + name, archive.read(name), payload.fetched_at, "application/json")
+
+
+def _of_companies(ciks: Sequence[int], source: Source, key: str | None) -> list[Request]:
+    kinds = (f"{_DATA}/submissions/", f"{_DATA}/api/xbrl/companyfacts/")
+    return [_request(f"{kind}CIK{cik:010d}.json", source, key) for cik in ciks for kind in kinds]
+
+
+def _request(url: str, source: Source, key: str | None) -> Request:
+    setting = source.key_setting or "contact"
+    if not key:
+        raise ValueError(f"source {source.id} needs in setting {setting} a contact, such as your e-mail address")
+    if _CONTACT.fullmatch(key) is None:
+        raise ValueError(f"setting {setting} must be words in ASCII without brackets, like Jane Doe jane@example.org")
+    agent = f"Almanac (self-hosted financial data service; {key})"
+    return Request(url, headers={"user-agent": agent}, limit=LIMIT)
+
+
+CONNECTOR: Connector = Sec()

@@ -1,0 +1,254 @@
+"""The SEC's Financial Statement Data Sets: one zip archive a quarter, with the numbers of all statements filed in it.
+
+`sub.txt` lists the filings, `num.txt` the numbers, both tab-separated with a line of names. The archive is read line by
+line: of `num.txt`, which is large, only the rows that are taken are ever held.
+
+Traps. A period's end is rounded to the nearest end of a month and its length to whole quarters, so the periods are not
+those of the company-facts interface for a filer whose quarters end on a weekday. The acceptance time is New York's
+clock, rounded to the minute.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime
+from typing import NamedTuple
+
+import msgspec
+
+from almanac.domain.companies import CompanyFacts, CompanyRecord, Fact, Filing, FormerName
+from almanac.domain.filings import NEW_YORK, known_at, minute_rounded
+from almanac.domain.periods import add_months
+from almanac.sources.base import Parsed, SourceChanged
+from almanac.sources.feeds.sec.facts import MONETARY, accession, is_currency, main_currency, number
+from almanac.sources.formats import strict
+from almanac.sources.formats.archive import Archive, Budget
+
+#: Bytes of all members, of one, and of a line: several times those of the largest quarter so far.
+_TOTAL, _MEMBER, _LINE = 8 << 30, 4 << 30, 1 << 16
+_SUB = """
+    adsh cik name sic countryba stprba cityba zipba bas1 bas2 baph countryma stprma cityma zipma mas1 mas2 countryinc
+    stprinc ein former changed afs wksi fye form period fy fp filed accepted prevrpt detail instance nciks aciks
+    """.split()  # noqa: SIM905  (a list of columns is read faster than forty quoted words)
+_NUM = ["adsh", "tag", "version", "ddate", "qtrs", "uom", "coreg", "value", "footnote"]
+#: Editions before November 2024 have no column of segments: they list no such rows.
+_SEGMENTS = "segments"
+_ACCEPTED = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.0)?")
+_DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})")
+_YEAR = re.compile(r"[12][0-9]{3}")
+#: The data sets' names of taxonomies → those of company facts.
+_TAXONOMY = {"ifrs": "ifrs-full"}
+_LONGEST = 4  # quarters
+
+
+class Submission(NamedTuple):
+    """One line of `sub.txt`."""
+
+    cik: int
+    filing: Filing
+    record: CompanyRecord
+
+
+class Table:
+    """A tab-separated member, read row by row. Raises SourceChanged naming the column or line at fault."""
+
+    def __init__(self, lines: Iterator[bytes], where: str, known: Sequence[str], optional: Sequence[str] = ()) -> None:
+        self.where = where
+        self._lines = lines
+        self.names = self._cells(next(lines, b""), 1)
+        missing, unknown = sorted({*known} - {*self.names}), sorted({*self.names} - {*known, *optional})
+        told = [f"has no column {', '.join(missing)}"] if missing else []
+        told += [f"has columns nobody reads: {', '.join(unknown)}"] if unknown else []
+        told += ["has a column twice"] if len(set(self.names)) != len(self.names) else []
+        if told:
+            raise SourceChanged(f"{where} {', '.join(told)}")
+
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Number of each line, and its cells."""
+        width = len(self.names)
+        for place, line in enumerate(self._lines, 2):
+            cells = self._cells(line, place)
+            if len(cells) != width:
+                raise SourceChanged(f"{self.where}, line {place} has {len(cells)} cells, expected {width}")
+            yield place, cells
+
+    def _cells(self, line: bytes, place: int) -> list[str]:
+        try:
+            return line.decode().rstrip("\r").split("\t")
+        except UnicodeDecodeError:
+            raise SourceChanged(f"{self.where}, line {place} is not utf-8") from None
+
+
+def read(body: bytes, name: str, wanted: frozenset[str]) -> Parsed:
+    """
+    Filings, companies, and the facts of the wanted tags that are of the whole company: no co-registrant, no segment.
+
+    What is passed over is counted by its reason. Raises SourceChanged naming member, line and column.
+    """
+    where = f"data set {name}"
+    archive = Archive(body, Budget(_TOTAL, _MEMBER), where)
+    with archive.open("sub.txt") as stream:
+        submissions = _submissions(Table(stream.lines(_LINE), f"{where}/sub.txt", _SUB))
+    with archive.open("num.txt") as stream:
+        numbers = _Numbers(submissions, wanted)
+        numbers.take(Table(stream.lines(_LINE), f"{where}/num.txt", _NUM, [_SEGMENTS]))
+    latest = {
+        one.cik: one.record
+        for one in sorted(submissions.values(), key=lambda one: (one.filing.filed, one.filing.accession))
+    }
+    return Parsed(
+        unmapped=dict(numbers.passed),
+        companies=[
+            msgspec.structs.replace(record, currency=main_currency(numbers.currencies.get(cik, {})))
+            for cik, record in latest.items()
+        ],
+        filings=[(one.cik, one.filing) for one in submissions.values()],
+        facts=[CompanyFacts(cik, tuple(facts)) for cik, facts in numbers.facts.items()],
+    )
+
+
+def _submissions(table: Table) -> dict[str, Submission]:
+    found: dict[str, Submission] = {}
+    for place, cells in table.rows():
+        row = dict(zip(table.names, cells, strict=True))
+        where = f"{table.where}, line {place}"
+        adsh = accession(row["adsh"], where)
+        if adsh in found:
+            raise SourceChanged(f"{where}: filing {adsh} is there twice")
+        found[adsh] = _submission(row, adsh, where)
+    return found
+
+
+def _submission(row: Mapping[str, str], adsh: str, where: str) -> Submission:
+    cik = number(row["cik"], where)
+    filed = _day(row["filed"], f"{where}, filed")
+    accepted = _accepted(row["accepted"], f"{where}, accepted") if row["accepted"] else None
+    if row["fy"] and _YEAR.fullmatch(row["fy"]) is None:
+        raise SourceChanged(f"{where}, fy: {strict.shown(row['fy'])} is not a year")
+    filing = Filing(
+        adsh,
+        row["form"],
+        filed,
+        None if accepted is None else known_at(filed, accepted),
+        _day(row["period"], f"{where}, period") if row["period"] else None,
+        int(row["fy"]) if row["fy"] else None,
+        row["fp"] or None,
+    )
+    changed = date.fromordinal(_day(row["changed"], f"{where}, changed")).isoformat() if row["changed"] else None
+    record = CompanyRecord(
+        cik=cik,
+        part="datasets",
+        name=row["name"].strip() or f"CIK {cik}",
+        sic=row["sic"] or None,
+        fiscal_year_end=row["fye"] or None,
+        former_names=(FormerName(row["former"], None, changed),) if row["former"] else (),
+        state_of_incorporation=row["stprinc"] or row["countryinc"] or None,
+        country=row["countryba"] or None,
+    )
+    return Submission(cik, filing, record)
+
+
+class _Numbers:
+    """What is taken of `num.txt`, and counts of what is not."""
+
+    def __init__(self, submissions: Mapping[str, Submission], wanted: frozenset[str]) -> None:
+        self._submissions = submissions
+        self._wanted = {tag: tag for tag in wanted}
+        self._days: dict[str, int] = {}
+        self._starts: dict[tuple[int, int], int] = {}
+        self._units: dict[str, str] = {}
+        self.facts: dict[int, list[Fact]] = {}
+        self.currencies: dict[int, Counter[str]] = defaultdict(Counter)
+        self.passed: Counter[str] = Counter()
+
+    def take(self, table: Table) -> None:
+        place_of = {name: place for place, name in enumerate(table.names)}
+        adsh, tag, version, ddate, qtrs, uom, coreg, value = (
+            place_of[name] for name in ("adsh", "tag", "version", "ddate", "qtrs", "uom", "coreg", "value")
+        )
+        segments = place_of.get(_SEGMENTS)
+        for line, cells in table.rows():
+            where = f"{table.where}, line {line}"
+            submission = self._submissions.get(cells[adsh])
+            if submission is None:
+                raise SourceChanged(f"{where}: filing {strict.shown(cells[adsh])} is not in sub.txt")
+            taxonomy, slash, _ = cells[version].partition("/")
+            taxonomy = _TAXONOMY.get(taxonomy, taxonomy)
+            if not slash:
+                self.passed["custom tags"] += 1
+                continue
+            if cells[coreg]:
+                self.passed["rows of a co-registrant"] += 1
+                continue
+            if segments is not None and cells[segments]:
+                self.passed["rows of a segment"] += 1
+                continue
+            if is_currency(cells[uom]) and taxonomy in MONETARY:
+                self.currencies[submission.cik][cells[uom]] += 1
+            full = self._wanted.get(f"{taxonomy}:{cells[tag]}")
+            if full is None:
+                self.passed[f"{taxonomy} (other tags)"] += 1
+            elif not cells[value]:
+                self.passed["rows without a value"] += 1
+            else:
+                end = self._end(cells[ddate], f"{where}, ddate")
+                quarters = _quarters(cells[qtrs], f"{where}, qtrs")
+                if quarters > _LONGEST:
+                    self.passed["rows of more than four quarters"] += 1
+                    continue
+                filing = submission.filing
+                self.facts.setdefault(submission.cik, []).append(
+                    Fact(
+                        full,
+                        self._units.setdefault(cells[uom], cells[uom]),
+                        self._start(end, quarters) if quarters else None,
+                        end,
+                        strict.number(cells[value], f"{where}, value of {full} in {filing.accession}"),
+                        filing.accession,
+                        filing.form,
+                        filing.filed,
+                        filing.fiscal_year,
+                        filing.fiscal_period,
+                    )
+                )
+
+    def _end(self, text: str, where: str) -> int:
+        found = self._days.get(text)
+        if found is None:
+            found = self._days[text] = _day(text, where)
+        return found
+
+    def _start(self, end: int, quarters: int) -> int:
+        """First day of so many quarters that end on a day: of whole months, as the data sets round both."""
+        found = self._starts.get((end, quarters))
+        if found is None:
+            after = date.fromordinal(end + 1)
+            found = self._starts[end, quarters] = add_months(after, -3 * quarters).toordinal()
+        return found
+
+
+def _quarters(text: str, where: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise SourceChanged(f"{where}: {strict.shown(text)} is not a number of quarters")
+    return int(text)
+
+
+def _day(text: str, where: str) -> int:
+    found = _DAY.fullmatch(text)
+    if found is None:
+        raise SourceChanged(f"{where}: {strict.shown(text)} is not a day like 20260131")
+    return strict.day("-".join(found.groups()), where).toordinal()
+
+
+def _accepted(text: str, where: str) -> datetime:
+    """New York's clock, as late as a time rounded to the minute can mean."""
+    found = _ACCEPTED.fullmatch(text)
+    if found is None:
+        raise SourceChanged(f"{where}: {strict.shown(text)} is not a time like 2026-01-31 16:05:00.0")
+    try:
+        year, month, day, hour, minute, second = map(int, found.groups())
+        return minute_rounded(datetime(year, month, day, hour, minute, second, tzinfo=NEW_YORK))
+    except ValueError as error:
+        raise SourceChanged(f"{where}: {strict.shown(text)}: {error}") from None

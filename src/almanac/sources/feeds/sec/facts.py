@@ -1,0 +1,205 @@
+"""Company facts of the SEC's XBRL interface: every value that a company's filings tagged with a standard name.
+
+One response lists a company's whole history: `facts → taxonomy → tag → units → rows`, a row for each filing that states
+a period's value. Fiscal year and period of a row are those of the filing, not of the period.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from almanac.domain.companies import CompanyFacts, CompanyRecord, Fact, Filing
+from almanac.sources.base import Parsed, SourceChanged
+from almanac.sources.formats import strict
+
+#: The taxonomies of statements: a unit of theirs that is three capitals is a currency.
+MONETARY = ("us-gaap", "ifrs-full")
+_CURRENCY = re.compile(r"[A-Z]{3}")
+_ACCESSION = re.compile(r"[0-9]{10}-[0-9]{2}-[0-9]{6}")
+
+
+class FactRow(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """One filing's statement of one period. `start` is absent for an instant, `frame` is a mark of another interface."""
+
+    end: str
+    val: float
+    accn: str
+    fy: int | None
+    fp: str | None
+    form: str
+    filed: str
+    start: str | None = None
+    frame: str | None = None
+
+
+class Concept(msgspec.Struct, forbid_unknown_fields=True):
+    units: dict[str, list[FactRow]]
+    label: str | None = None
+    description: str | None = None
+
+
+class CompanyFactsResponse(msgspec.Struct, forbid_unknown_fields=True):
+    cik: int | str
+    entityName: str  # noqa: N815  (the publisher's name)
+    facts: dict[str, dict[str, Concept]]
+
+
+def read(body: bytes, cik: int, wanted: frozenset[str]) -> Parsed:
+    """
+    All rows of the wanted tags (`us-gaap:NetIncomeLoss`), the company's name and main currency, and its filings.
+
+    Rows of other tags are counted by taxonomy. Raises SourceChanged naming tag and accession number.
+    """
+    where = f"companyfacts of CIK {cik}"
+    try:
+        response = strict.json(body, CompanyFactsResponse, where)
+    except SourceChanged as error:
+        raise SourceChanged(_culprit(body, where) or str(error)) from None
+    if number(response.cik, where) != cik:
+        raise SourceChanged(f"{where}: the response is of CIK {response.cik}")
+    parsed = Parsed()
+    days = Days(where)
+    filings: dict[str, Filing] = {}
+    facts: list[Fact] = []
+    for taxonomy, tags in response.facts.items():
+        passed = 0
+        for name, tag in tags.items():
+            full = f"{taxonomy}:{name}"
+            for unit, rows in tag.units.items():
+                for row in rows:
+                    if row.accn not in filings:
+                        filings[row.accn] = _filing(row, full, where, days)
+                if full not in wanted:
+                    passed += len(rows)
+                    continue
+                for row in rows:
+                    filing = filings[row.accn]
+                    start = None if row.start is None else days.ordinal(row.start, full, row.accn)
+                    end = days.ordinal(row.end, full, row.accn)
+                    if start is not None and start > end:
+                        backwards = f"{taxonomy} (periods that end before they begin)"
+                        parsed.unmapped[backwards] = parsed.unmapped.get(backwards, 0) + 1
+                        continue
+                    # Text is taken from the filing, so that 25,000 rows share one copy of it.
+                    facts.append(
+                        Fact(
+                            full,
+                            unit,
+                            start,
+                            end,
+                            row.val + 0.0,
+                            filing.accession,
+                            filing.form if filing.form == row.form else row.form,
+                            days.ordinal(row.filed, full, row.accn),
+                            row.fy,
+                            filing.fiscal_period if filing.fiscal_period == row.fp else row.fp,
+                        )
+                    )
+        if passed:
+            parsed.unmapped[f"{taxonomy} (other tags)"] = passed
+    parsed.facts.append(CompanyFacts(cik, tuple(facts)))
+    parsed.filings = [(cik, filing) for filing in sorted(filings.values(), key=lambda f: (f.filed, f.accession))]
+    parsed.companies.append(
+        CompanyRecord(
+            cik=cik,
+            part="facts",
+            name=response.entityName.strip() or f"CIK {cik}",
+            currency=_main_currency(response.facts),
+        )
+    )
+    return parsed
+
+
+def number(cik: int | str, where: str) -> int:
+    """A CIK written as a number or as text, padded or not."""
+    text = str(cik)
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 10**10):
+        raise SourceChanged(f"{where}: {strict.shown(text)} is not a CIK")
+    return int(text)
+
+
+def accession(text: str, where: str) -> str:
+    """An accession number, `0000320193-24-000123`."""
+    if _ACCESSION.fullmatch(text) is None:
+        raise SourceChanged(f"{where}: {strict.shown(text)} is not an accession number")
+    return text
+
+
+class Days:
+    """Days of a response as ordinals. A response has thousands of rows and some hundred days: each is read once."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._known: dict[str, int] = {}
+
+    def ordinal(self, text: str, tag: str, accn: str) -> int:
+        """Raises SourceChanged naming tag and filing of what is not a day."""
+        found = self._known.get(text)
+        if found is None:
+            found = self._known[text] = strict.day(text, f"{self._where}: {tag} in {accn}").toordinal()
+        return found
+
+
+def _filing(row: FactRow, tag: str, where: str, days: Days) -> Filing:
+    number_ = accession(row.accn, f"{where}: {tag}")
+    filed = days.ordinal(row.filed, tag, number_)
+    return Filing(number_, row.form, filed, fiscal_year=row.fy, fiscal_period=row.fp)
+
+
+def _main_currency(facts: Mapping[str, Mapping[str, Concept]]) -> str | None:
+    rows: Counter[str] = Counter()
+    for taxonomy in MONETARY:
+        for tag in facts.get(taxonomy, {}).values():
+            for unit, held in tag.units.items():
+                if _CURRENCY.fullmatch(unit):
+                    rows[unit] += len(held)
+    return main_currency(rows)
+
+
+def main_currency(rows: Mapping[str, int]) -> str | None:
+    """The currency with most rows, the first by name among equals; None without any."""
+    return min(rows, key=lambda unit: (-rows[unit], unit), default=None)
+
+
+def is_currency(unit: str) -> bool:
+    """Whether a unit as published is an ISO code of a currency."""
+    return _CURRENCY.fullmatch(unit) is not None
+
+
+def _culprit(body: bytes, where: str) -> str | None:
+    """What is wrong with a body that is no response, by tag and filing; None where that cannot be told.
+
+    Slow, and only for a body that is refused: the fast reader cannot name the keys of a mapping.
+    """
+    try:
+        # The standard library takes NaN, which is no JSON: so its place can be named.
+        facts = json.loads(body)["facts"]
+        for taxonomy, tags in facts.items():
+            for name, tag in tags.items():
+                place = f"{where}: {taxonomy}:{name}"
+                for unit, rows in tag["units"].items():
+                    for row in rows:
+                        if told := _fault(row):
+                            return f"{place} in {unit}, filing {row.get('accn')}: {told}"
+                try:
+                    msgspec.convert(tag, Concept)
+                except msgspec.ValidationError as error:
+                    return f"{place}: {error}"
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        pass
+    return None
+
+
+def _fault(row: Any) -> str | None:
+    try:
+        value = msgspec.convert(row, FactRow).val
+    except msgspec.ValidationError as error:
+        return str(error)
+    return None if math.isfinite(value) else f"val is {value}"

@@ -1,0 +1,90 @@
+"""The SEC's lists of tickers: which company today's tickers mean, and where they are listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from almanac.domain.companies import CompanyRecord, Listing
+from almanac.sources.base import Parsed, SourceChanged
+from almanac.sources.feeds.sec.facts import number
+from almanac.sources.formats import strict
+
+
+class Ticker(NamedTuple):
+    """One line of a list. A company with several has its main one first."""
+
+    cik: int
+    name: str
+    ticker: str
+    exchange: str | None = None
+
+
+class _Entry(msgspec.Struct, forbid_unknown_fields=True):
+    cik_str: int | str
+    ticker: str
+    title: str
+
+
+class _Table(msgspec.Struct, forbid_unknown_fields=True):
+    fields: list[str]
+    data: list[list[int | str | None]]
+
+
+_EXCHANGE_FIELDS = ["cik", "name", "ticker", "exchange"]
+
+
+def tickers(body: bytes) -> list[Ticker]:
+    """`company_tickers.json`, in its order. Raises SourceChanged naming the entry."""
+    where = "company_tickers.json"
+    found = strict.json(body, dict[str, _Entry], where)
+    return [
+        _ticker(entry.cik_str, entry.title, entry.ticker, None, f"{where}: entry {key}") for key, entry in found.items()
+    ]
+
+
+def tickers_with_exchanges(body: bytes) -> list[Ticker]:
+    """`company_tickers_exchange.json`, in its order. Raises SourceChanged naming the row."""
+    where = "company_tickers_exchange.json"
+    table = strict.json(body, _Table, where)
+    if sorted(table.fields) != sorted(_EXCHANGE_FIELDS):
+        raise SourceChanged(f"{where}: fields are {', '.join(table.fields)}, expected {', '.join(_EXCHANGE_FIELDS)}")
+    found: list[Ticker] = []
+    for place, row in enumerate(table.data, 1):
+        told = f"{where}: row {place}"
+        if len(row) != len(table.fields):
+            raise SourceChanged(f"{told} has {len(row)} fields, expected {len(table.fields)}")
+        fields = dict(zip(table.fields, row, strict=True))
+        found.append(_ticker(fields["cik"], fields["name"], fields["ticker"], fields["exchange"], told))
+    return found
+
+
+def _ticker(
+    cik: int | str | None, name: int | str | None, ticker: int | str | None, exchange: int | str | None, where: str
+) -> Ticker:
+    if cik is None or not isinstance(name, str) or not isinstance(ticker, str) or not ticker.strip():
+        raise SourceChanged(
+            f"{where}: cik {cik!r}, name {name!r}, ticker {ticker!r}: one is missing or of another kind"
+        )
+    if isinstance(exchange, int):
+        raise SourceChanged(f"{where}: exchange {exchange} is a number")
+    return Ticker(number(cik, where), name.strip(), ticker.strip(), exchange or None)
+
+
+def parsed(entries: Iterable[Ticker]) -> Parsed:
+    """One record for each company, all its tickers in the order of the list."""
+    names: dict[int, str] = {}
+    listings: dict[int, list[Listing]] = {}
+    for entry in entries:
+        names.setdefault(entry.cik, entry.name)
+        held = listings.setdefault(entry.cik, [])
+        if all(listing.ticker != entry.ticker for listing in held):
+            held.append(Listing(entry.ticker, entry.exchange))
+    return Parsed(
+        companies=[
+            CompanyRecord(cik=cik, part="tickers", name=name or f"CIK {cik}", listings=tuple(listings[cik]))
+            for cik, name in names.items()
+        ]
+    )

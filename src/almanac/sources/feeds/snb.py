@@ -1,0 +1,178 @@
+"""Swiss National Bank: cubes of the data portal and of its warehouse, CSV with semicolons.
+
+Two lines name the cube and the time of publishing, then come a blank line, a header (`Date`, one name per dimension,
+`Value`) and one line per date and item. An empty value is none. Native codes are written as the bank writes its keys,
+`rendoblid{10J0}`: cube, then one item for each dimension, in order. `rendoblid{10J1}` is a foreign yield beside the
+Swiss ones and is never mapped. The time of publishing is the whole file's, so it dates no value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from almanac.catalog.succession import stretches
+from almanac.domain.observations import UNKNOWN, ReportedValue
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.formats import strict
+
+_HOST = "data.snb.ch"
+_CUBE = re.compile(r"/api/(?:cube|warehouse/cube)/([A-Za-z0-9_.]+)/data/csv/(?:de|en|fr|it)")
+_NATIVE = re.compile(r"([A-Za-z0-9_.]+)\{([A-Za-z0-9_,]+)\}")
+_PUBLISHED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}")
+_MONTH = re.compile(r"[0-9]{4}-[0-9]{2}")
+_SELECTED = re.compile(r"(\w+)\(([^)]*)\)")
+#: Dimensions of the warehouse's cube; its answers are asked for by item, those of the portal's cubes whole.
+_WAREHOUSE = {"SNB1A.SNB.NSS.KZS.EID": ("LAUFZEIT", "ZEITPUNKT", "frequency", "AGGREGATIONSMETHODE")}
+#: Asked for where the whole history is wanted: without a date the bank sends the latest part only.
+_BEGINNING = date(1950, 1, 1)
+
+
+class Snb:
+    """Cubes by name."""
+
+    version = 1
+
+    def owns(self, url: str) -> bool:
+        """Whether the URL is on the host of the data portal."""
+        return urlsplit(url).hostname == _HOST
+
+    def plan(
+        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
+    ) -> list[Request]:
+        """One request for each cube, by name, from `since` on. A cube that only repeats another is not asked for,
+        nor one whose successor speaks for the whole time asked for.
+        """
+        by_code = stretches(series)
+        cubes: dict[str, list[str]] = {}
+        for native in sorted(series):
+            stretch = by_code[native]
+            if not stretch.copy and (since is None or stretch.last is None or since <= stretch.last):
+                cubes.setdefault(_parts(native)[0], []).append(native)
+        return [Request(_url(cube, natives, series, since)) for cube, natives in sorted(cubes.items())]
+
+    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+        """Read one cube, one block for each mapped item, complete from the item's first date listed to its last.
+
+        Raises SourceChanged naming item and date, also where a mapped item that was asked for is missing.
+        """
+        url = urlsplit(payload.url)
+        path = _CUBE.fullmatch(url.path)
+        if path is None:
+            return Parsed(ignored=f"{url.path}: not a cube in CSV")
+        cube = path[1]
+        rows = strict.rows(payload.body, "utf-8-sig", cube, delimiter=";")
+        dimensions = _header(rows, cube)
+        items = _items(rows[4:], dimensions, cube)
+        query = parse_qs(url.query)
+        if not items:
+            if "fromDate" in query:
+                return Parsed()  # nothing yet since the day asked for
+            raise SourceChanged(f"{cube} has a header and no rows")
+        mapped = {native: spec for native, spec in series.items() if _parts(native)[0] == cube}
+        _complete(mapped, items, dimensions, query, cube)
+        parsed = Parsed()
+        for native, cells in items.items():
+            present = {text: value for text, value in cells.items() if value}
+            if native not in mapped:
+                parsed.unmapped[native] = len(present)
+                continue
+            frequency = mapped[native].frequency
+            keys = {text: _key(text, frequency, native) for text in cells}
+            statements = [
+                ReportedValue(keys[text], strict.number(value, f"{native} {text}"), flags=UNKNOWN)
+                for text, value in present.items()
+            ]
+            parsed.blocks.append(Block(native, statements, (min(keys.values()), max(keys.values()))))
+        return parsed
+
+
+def _parts(native: str) -> tuple[str, tuple[str, ...]]:
+    """Cube and items of a native code. Raises ValueError for one of another form."""
+    match = _NATIVE.fullmatch(native)
+    if match is None:
+        raise ValueError(f"{native} is not a native code like rendoblid{{10J0}}")
+    return match[1], tuple(match[2].split(","))
+
+
+def _url(cube: str, natives: Sequence[str], series: Mapping[str, SeriesSpec], since: date | None) -> str:
+    begins = min(series[native].from_date or _BEGINNING for native in natives)
+    start = begins if since is None else max(since, begins)
+    daily = any(series[native].frequency is Frequency.DAILY for native in natives)
+    asked = f"fromDate={start if daily else f'{start:%Y-%m}'}"
+    names = _WAREHOUSE.get(cube)
+    if names is None:
+        return f"https://{_HOST}/api/cube/{cube}/data/csv/en?{asked}"
+    columns = zip(*(_parts(native)[1] for native in natives), strict=True)
+    chosen = ",".join(f"{name}({','.join(dict.fromkeys(items))})" for name, items in zip(names, columns, strict=True))
+    return f"https://{_HOST}/api/warehouse/cube/{cube}/data/csv/en?dimSel={chosen}&{asked}"
+
+
+def _header(rows: Sequence[list[str]], cube: str) -> list[str]:
+    """Names of the dimensions."""
+    if len(rows) < 4:
+        raise SourceChanged(f"{cube} has {len(rows)} lines, expected CubeId, PublishingDate, a blank one and a header")
+    named, published, blank, header = rows[:4]
+    if len(named) != 2 or named[0] != "CubeId" or named[1].replace("@", ".") != cube:
+        raise SourceChanged(f"{cube}: starts with {strict.shown(';'.join(named))}, expected CubeId;{cube}")
+    if len(published) != 2 or published[0] != "PublishingDate" or _PUBLISHED.fullmatch(published[1]) is None:
+        raise SourceChanged(f"{cube}: {strict.shown(';'.join(published))}, expected PublishingDate and a time")
+    if any(blank):
+        raise SourceChanged(f"{cube}: {strict.shown(';'.join(blank))}, expected a blank line before the header")
+    if len(header) < 3 or header[0] != "Date" or header[-1] != "Value":
+        raise SourceChanged(f"{cube}: header {strict.shown(';'.join(header))}, expected Date;…;Value")
+    return header[1:-1]
+
+
+def _items(rows: Sequence[list[str]], dimensions: Sequence[str], cube: str) -> dict[str, dict[str, str]]:
+    """Values as written, by native code and date, each code in the order of its dates."""
+    found: dict[str, dict[str, str]] = {}
+    for row in rows:
+        if not any(row):
+            continue
+        if len(row) != len(dimensions) + 2:
+            raise SourceChanged(
+                f"{cube}: {strict.shown(';'.join(row))} has {len(row)} cells, the header {len(dimensions) + 2}"
+            )
+        cells = found.setdefault(f"{cube}{{{','.join(row[1:-1])}}}", {})
+        if row[0] in cells:
+            raise SourceChanged(f"{cube}: {';'.join(row[:-1])} is there twice")
+        cells[row[0]] = row[-1]
+    return {native: dict(sorted(cells.items())) for native, cells in sorted(found.items())}
+
+
+def _complete(
+    mapped: Mapping[str, SeriesSpec],
+    items: Mapping[str, object],
+    dimensions: Sequence[str],
+    query: Mapping[str, Sequence[str]],
+    cube: str,
+) -> None:
+    """Raise SourceChanged if a mapped item is missing that the request did not leave out itself."""
+    selected = {
+        name: set(chosen.split(",")) for name, chosen in _SELECTED.findall(unquote(",".join(query.get("dimSel", []))))
+    }
+    missing = []
+    for native in sorted(mapped.keys() - items.keys()):
+        coordinates = _parts(native)[1]
+        if len(coordinates) != len(dimensions):
+            raise SourceChanged(f"{cube} has dimensions {', '.join(dimensions)}, {native} another number")
+        if all(item in selected.get(name, {item}) for name, item in zip(dimensions, coordinates, strict=True)):
+            missing.append(native)
+    if missing:
+        raise SourceChanged(f"{cube}: no item {', '.join(missing)}")
+
+
+def _key(text: str, frequency: Frequency, native: str) -> int:
+    if frequency is Frequency.MONTHLY:
+        if _MONTH.fullmatch(text) is None:
+            raise SourceChanged(f"{native}: {strict.shown(text)} is not a month like 2026-10")
+        return Period.ending(strict.day(f"{text}-01", native), frequency).key
+    return Period.ending(strict.day(text, native), frequency).key
+
+
+CONNECTOR: Connector = Snb()

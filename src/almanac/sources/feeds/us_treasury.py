@@ -1,0 +1,151 @@
+"""US Treasury: the daily par yield curve, Atom with OData properties, one file per year.
+
+Native codes are element names (`BC_2YEAR`). Numbers are percent, bond-equivalent yields as published. A day's values
+are published on that day (the catalogue declares it, with the link), so they are known at its end; the declaration
+holds for a cell's first vintage only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date
+from urllib.parse import parse_qs, urlsplit
+
+from lxml import etree
+
+from almanac.domain.observations import DAY, UNKNOWN, ReportedValue
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.times import end_of_day
+from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.formats import strict
+
+_FEED = "https://home.treasury.gov/resource-center/data-chart-center/interest-rates/pages/xml"
+_CURVE = "daily_treasury_yield_curve"
+_FIRST_YEAR = 1990
+
+_ATOM = "{http://www.w3.org/2005/Atom}"
+_DATA = "{http://schemas.microsoft.com/ado/2007/08/dataservices}"
+_META = "{http://schemas.microsoft.com/ado/2007/08/dataservices/metadata}"
+
+_TENOR = re.compile(r"BC_[0-9]+(?:_[0-9]+)?(?:MONTH|YEAR)")
+#: Shown on the publisher's page in place of BC_30YEAR while that was not published. 0.00 in the older years also where
+#: BC_30YEAR has a value, so it is no yield: never mapped.
+_DISPLAY = "BC_30YEARDISPLAY"
+
+
+class UsTreasury:
+    """The par yield curve by year. Other feeds of the two hosts are owned and set aside by name."""
+
+    version = 1
+
+    def owns(self, url: str) -> bool:
+        """Whether the URL is on a host of the Treasury's data services."""
+        return urlsplit(url).hostname in {"home.treasury.gov", "api.fiscaldata.treasury.gov"}
+
+    def plan(
+        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
+    ) -> list[Request]:
+        """One request for each year from 1990, or from the year of `since`, to the year of `today`."""
+        first = _FIRST_YEAR if since is None else max(since.year, _FIRST_YEAR)
+        return [Request(f"{_FEED}?data={_CURVE}&field_tdr_date_value={year}") for year in range(first, today.year + 1)]
+
+    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+        """Read one year, one block for each mapped element that is somewhere in the file. Raises SourceChanged.
+
+        A block claims to be complete from the year's first day to the file's last: days still to come are not
+        withdrawn. An element absent from the whole file claims nothing, for the curve has gained and lost tenors.
+        """
+        url = urlsplit(payload.url)
+        query = parse_qs(url.query)
+        feed = query.get("data", [""])[0]
+        if url.hostname != "home.treasury.gov" or feed != _CURVE:
+            return Parsed(ignored=f"{url.hostname}{url.path} {feed}: not the daily par yield curve".replace(" :", ":"))
+        asked = query.get("field_tdr_date_value", [""])[0]
+        year = int(asked) if re.fullmatch(r"[0-9]{4}", asked) else None
+        where = f"{_CURVE} {asked}".strip()
+        days = _days(strict.xml(payload.body, f"{_ATOM}feed", where), where)
+        wrong = next((day for day in days if year is not None and day.year != year), None)
+        if wrong is not None:
+            raise SourceChanged(f"{where}: has {wrong}, a day of another year than asked for")
+        parsed = Parsed()
+        if not days:  # the first days of January
+            return parsed
+        first = min(days) if year is None else date(year, 1, 1)
+        complete = (_key(first), _key(max(days)))
+        for native in sorted({element for values in days.values() for element in values}):
+            values = [(day, cells[native]) for day, cells in sorted(days.items()) if native in cells]
+            present = [(day, value) for day, value in values if value is not None]
+            if native not in series:
+                parsed.unmapped[native] = len(present)
+                continue
+            declared = source.declared_release == "same_day"
+            parsed.blocks.append(Block(native, [_statement(day, value, declared) for day, value in present], complete))
+        return parsed
+
+
+def _key(day: date) -> int:
+    return Period.starting(day, Frequency.DAILY).key
+
+
+def _statement(day: date, value: float, declared: bool) -> ReportedValue:
+    if not declared:
+        return ReportedValue(_key(day), value, flags=UNKNOWN)
+    published = end_of_day(day)
+    return ReportedValue(_key(day), value, published, published, DAY, first_only=True)
+
+
+def _days(root: etree._Element, where: str) -> dict[date, dict[str, float | None]]:
+    """Values by day and element; None where the element is there and says null."""
+    days: dict[date, dict[str, float | None]] = {}
+    for entry in _children(root, where):
+        if entry.tag != f"{_ATOM}entry":
+            continue
+        contents = [part for part in _children(entry, where) if part.tag == f"{_ATOM}content"]
+        found = [part for content in contents for part in content if part.tag == f"{_META}properties"]
+        if len(found) != 1:
+            raise SourceChanged(f"{where}: entry {len(days) + 1} has {len(found)} m:properties, expected 1")
+        day, values = _row(found[0], where)
+        if day in days:
+            raise SourceChanged(f"{where}: {day} is there twice")
+        days[day] = values
+    return days
+
+
+def _children(element: etree._Element, where: str) -> Iterator[etree._Element]:
+    """Children of a feed or an entry: elements of Atom, which carry no data of their own but for `content`."""
+    for child in element:
+        if not child.tag.startswith(_ATOM):
+            raise SourceChanged(f"{where}: element {child.tag} is not one of Atom")
+        yield child
+
+
+def _row(properties: etree._Element, where: str) -> tuple[date, dict[str, float | None]]:
+    cells: dict[str, etree._Element] = {}
+    for element in properties:
+        name = element.tag.removeprefix(_DATA)
+        if name in cells:
+            raise SourceChanged(f"{where}: element {name} is twice in one entry")
+        if len(element):
+            raise SourceChanged(f"{where}: element {name} has elements inside")
+        cells[name] = element
+    stamp = cells.pop("NEW_DATE", None)
+    if stamp is None:
+        raise SourceChanged(f"{where}: an entry has no NEW_DATE")
+    written, _, midnight = (stamp.text or "").partition("T")
+    if midnight != "00:00:00":
+        raise SourceChanged(f"{where}: NEW_DATE {strict.shown(stamp.text)} is not a day at 00:00:00")
+    day = strict.day(written, f"{where}: NEW_DATE")
+    cells.pop("Id", None)  # a number of the publisher's database; late rows may have none
+    cells.pop(_DISPLAY, None)
+    values: dict[str, float | None] = {}
+    for name, element in cells.items():
+        if _TENOR.fullmatch(name) is None:
+            raise SourceChanged(f"{where}: {day} has element {name}, which nobody reads")
+        null = element.get(f"{_META}null") == "true"
+        values[name] = None if null else strict.number(element.text, f"{where}: {day} {name}")
+    return day, values
+
+
+CONNECTOR: Connector = UsTreasury()

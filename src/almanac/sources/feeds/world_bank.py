@@ -1,0 +1,222 @@
+"""World Bank: version 2 of the Indicators API, JSON. A native code is `PLACE/INDICATOR` (`ARG/NY.GDP.MKTP.CN`).
+
+An answer is a list of two: what page this is, and rows, newest year first, with null where there is no value. The day
+of the last update is the whole data base's: it is kept with each row and dates none. The list of countries is read too,
+and compared with the catalogue, which holds regions and income groups; it feeds no series.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import msgspec
+
+from almanac.catalog.load import shipped
+from almanac.domain.observations import UNKNOWN, ReportedValue
+from almanac.domain.periods import Frequency
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.formats import notes, strict
+from almanac.sources.formats.sdmx_message import period_of
+
+_HOST = "api.worldbank.org"
+_DATA = re.compile(r"/v2/(?:[a-z]{2}/)?countr(?:y|ies)/([^/]+)/indicators?/([^/]+)/?")
+_COUNTRIES = re.compile(r"/v2/(?:[a-z]{2}/)?countr(?:y|ies)(?:/[^/]+)?/?")
+_DATED = re.compile(r"([0-9]{4})(?:([MQ])([0-9]{1,2}))?")
+#: Rows to a page: more than any indicator has (about 270 places and 66 years), as many as the service gives.
+_PAGE = 20_000
+#: More places than these are asked for as all there are.
+_FEW = 20
+#: Values of `region` of an aggregate, and of the income group of a place without one.
+_AGGREGATE, _UNCLASSIFIED = "Aggregates", "Not classified"
+_TOLD = 5
+
+
+class _Page(msgspec.Struct, forbid_unknown_fields=True):
+    page: int
+    pages: int
+    per_page: int | str
+    total: int
+    sourceid: str | None = None
+    sourcename: str | None = None
+    lastupdated: str | None = None
+
+
+class _Named(msgspec.Struct, forbid_unknown_fields=True):
+    id: str
+    value: str
+    iso2code: str | None = None
+
+
+class _Row(msgspec.Struct, forbid_unknown_fields=True):
+    indicator: _Named
+    country: _Named
+    countryiso3code: str
+    date: str
+    value: float | None
+    unit: str = ""
+    obs_status: str = ""
+    decimal: int = 0
+    scale: str | None = None
+    footnote: str | None = None
+
+
+class _Country(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
+    id: str
+    iso2_code: str = msgspec.field(name="iso2Code")
+    name: str
+    region: _Named
+    adminregion: _Named
+    income_level: _Named
+    lending_type: _Named
+    capital_city: str
+    longitude: str
+    latitude: str
+
+
+class WorldBank:
+    """Indicators and the list of countries."""
+
+    version = 1
+
+    def owns(self, url: str) -> bool:
+        """Whether the URL is on the API's host."""
+        return urlsplit(url).hostname == _HOST
+
+    def plan(
+        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
+    ) -> list[Request]:
+        """The list of countries, then one request for each indicator, for the places named or for all there are."""
+        wanted: dict[str, list[str]] = {}
+        for native in sorted(series):
+            place, _, indicator = native.partition("/")
+            wanted.setdefault(indicator, []).append(place)
+        years = "" if since is None else f"&date={since.year}:{today.year}"
+        planned = [Request(f"https://{_HOST}/v2/country?format=json&per_page=400")]
+        for indicator, places in sorted(wanted.items()):
+            named = ";".join(places) if len(places) <= _FEW else "all"
+            address = f"https://{_HOST}/v2/country/{named}/indicator/{indicator}"
+            planned.append(Request(f"{address}?format=json&per_page={_PAGE}{years}"))
+        return planned
+
+    def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
+        """The pages after the first, where an answer says that there are more. Raises SourceChanged."""
+        url = urlsplit(payload.url)
+        if _DATA.fullmatch(url.path) is None or "page" in parse_qs(url.query):
+            return []
+        page, _ = _parts(payload, unquote(url.path))
+        return [Request(f"{payload.url}&page={number}") for number in range(2, page.pages + 1)]
+
+    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+        """
+        Read one page, one block for each mapped series, complete from its first year listed to its last.
+
+        Raises SourceChanged naming place, indicator and year, also for the API's own word that it knows no such code.
+        """
+        path = unquote(urlsplit(payload.url).path)
+        asked = _DATA.fullmatch(path)
+        if asked is None:
+            if _COUNTRIES.fullmatch(path):
+                return Parsed(ignored=_compared(_read(_parts(payload, path)[1], list[_Country], path), path))
+            return Parsed(ignored=f"{path}: a kind of response nobody reads")
+        where = f"indicator {asked[2]}"
+        page, raw = _parts(payload, where)
+        rows = _read(raw, list[_Row], where)
+        if not rows and page.total == 0 and "date" not in parse_qs(urlsplit(payload.url).query):
+            raise SourceChanged(f"{where} has no rows at all")
+        published = notes.published_at(page.lastupdated, None, f"{where}: lastupdated") if page.lastupdated else None
+        parsed = Parsed()
+        for native, found in _by_series(rows, where).items():
+            if native not in series:
+                parsed.unmapped[native] = sum(row.value is not None for row in found.values())
+                continue
+            parsed.blocks.append(_block(native, found, published))
+        return parsed
+
+
+def _parts(payload: Payload, where: str) -> tuple[_Page, msgspec.Raw]:
+    """What page an answer is, and its rows unread. Raises SourceChanged for a message in their place."""
+    parts = strict.json(payload.body, list[msgspec.Raw], where)
+    if len(parts) == 1:
+        told: Any = msgspec.json.decode(parts[0])
+        message = told.get("message") if isinstance(told, dict) else None
+        said = (
+            message[0].get("value") if isinstance(message, list) and message and isinstance(message[0], dict) else told
+        )
+        raise SourceChanged(f"{where}: the service says {strict.shown(str(said))}")
+    if len(parts) != 2:
+        raise SourceChanged(f"{where}: a list of {len(parts)}, expected the page and its rows")
+    return strict.json(bytes(parts[0]), _Page, where), parts[1]
+
+
+def _read(raw: msgspec.Raw, shape: type[list[Any]], where: str) -> list[Any]:
+    """Rows; null stands for none."""
+    return strict.json(bytes(raw), shape, where) if bytes(raw).strip() != b"null" else []
+
+
+def _by_series(rows: Sequence[_Row], where: str) -> dict[str, dict[str, _Row]]:
+    """Rows by native code and date, each code in the order of its dates."""
+    found: dict[str, dict[str, _Row]] = {}
+    for row in rows:
+        # Some groups of countries have no code of three letters.
+        native = f"{row.countryiso3code or row.country.id}/{row.indicator.id}"
+        dated = found.setdefault(native, {})
+        if row.date in dated:
+            raise SourceChanged(f"{where}: {native} {row.date} is there twice")
+        dated[row.date] = row
+    return {native: dict(sorted(dated.items())) for native, dated in found.items()}
+
+
+def _block(native: str, rows: Mapping[str, _Row], published: str | None) -> Block:
+    statements = []
+    keys = []
+    for text, row in rows.items():
+        written = _DATED.fullmatch(text)
+        if written is None or written[2] is not None:
+            raise SourceChanged(f"{native}: {strict.shown(text)} is not a year")
+        key = period_of(text, Frequency.ANNUAL, native).key
+        keys.append(key)
+        if row.value is None:
+            continue
+        note = notes.note(
+            flags=tuple(row.obs_status), footnotes=(row.footnote,) if row.footnote else (), published=published
+        )
+        statements.append(
+            ReportedValue(key, strict.number(repr(row.value), f"{native} {text}"), flags=UNKNOWN, note=note)
+        )
+    return Block(native, statements, (min(keys), max(keys)))
+
+
+def _compared(countries: Sequence[_Country], where: str) -> str:
+    """How the list of countries differs from the catalogue's, in words."""
+    ours = {
+        e.iso3 or e.id.removeprefix("country_").upper(): e for e in shipped().entities.values() if e.kind == "country"
+    }
+    differing: list[str] = []
+    for country in countries:
+        if country.region.value.strip() == _AGGREGATE:
+            continue
+        held = ours.get(country.id)
+        if held is None:
+            differing.append(f"{country.id} ({country.name}) is not in the catalogue")
+            continue
+        income = country.income_level.value.strip()
+        pairs = (
+            ("region", held.region, country.region.value.strip()),
+            ("income group", held.income_group, None if income == _UNCLASSIFIED else income),
+        )
+        differing += [
+            f"{country.id} has {what} {theirs}, the catalogue {mine}" for what, mine, theirs in pairs if mine != theirs
+        ]
+    told = f"{where}: the list of countries, {len(countries)} places, for reference only"
+    if not differing:
+        return f"{told}; it agrees with the catalogue"
+    more = f" and {len(differing) - _TOLD} more" if len(differing) > _TOLD else ""
+    return f"{told}; {'; '.join(differing[:_TOLD])}{more}"
+
+
+CONNECTOR: Connector = WorldBank()

@@ -1,0 +1,1 @@
+"""Formats that several publishers use: SDMX, JSON-stat, calendars, workbooks, and the fields in them."""

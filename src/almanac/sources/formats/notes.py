@@ -1,0 +1,65 @@
+"""What a publisher says of a single value beside the number: kept with its row as metadata, as a small JSON object."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Sequence
+from datetime import date, datetime
+from zoneinfo import ZoneInfo
+
+from almanac.domain.times import instant, wire_time
+from almanac.sources.base import SourceChanged
+from almanac.sources.formats import strict
+
+_DAY = re.compile(r"[0-9]{4}-?[0-9]{2}-?[0-9]{2}")
+_EUROPEAN = re.compile(r"([0-9]{2})/([0-9]{2})/([0-9]{2})(?: ([0-9]{2}:[0-9]{2}:[0-9]{2}))?")
+
+
+# The rows of one message have the same note over and over.
+@functools.lru_cache(maxsize=4_096)
+def note(
+    *,
+    flags: Sequence[str] = (),
+    footnotes: Sequence[str] = (),
+    projection: bool = False,
+    published: str | None = None,
+) -> str | None:
+    """
+    The note of a row, its keys sorted; None where there is nothing to say.
+
+    `flags` are the publisher's own marks (`p`), `footnotes` its words. `published` is when the state that the row
+    belongs to was published, as `published_at` gives it: a bound of the row's own publication, so it dates nothing.
+    """
+    said: dict[str, object] = {
+        "flags": list(flags),
+        "footnotes": list(footnotes),
+        "projection": projection,
+        "publishedAt": published,
+    }
+    said = {name: value for name, value in said.items() if value}
+    return json.dumps(said, separators=(",", ":"), ensure_ascii=False) if said else None
+
+
+def published_at(text: str, zone: str | None, where: str) -> str:
+    """
+    A publisher's stamp as it is served: an instant in UTC, or a day where only a day is stated.
+
+    Read are ISO 8601 with an offset, `2026-07-01`, `20260701`, `30/10/25` and `30/10/25 23:00:00`, the last in `zone`.
+    Raises SourceChanged.
+    """
+    try:
+        if _DAY.fullmatch(text):
+            return date.fromisoformat(text).isoformat()
+        european = _EUROPEAN.fullmatch(text)
+        if european is None:
+            return wire_time(instant(datetime.fromisoformat(text)))
+        day = f"20{european[3]}-{european[2]}-{european[1]}"
+        if european[4] is None:
+            return date.fromisoformat(day).isoformat()
+        if zone is not None:
+            return wire_time(instant(datetime.fromisoformat(f"{day}T{european[4]}").replace(tzinfo=ZoneInfo(zone))))
+    except ValueError:
+        pass
+    raise SourceChanged(f"{where}: {strict.shown(text)} is not a time of publication") from None

@@ -1,0 +1,216 @@
+"""SDMX-JSON 1.0 and 2.0 data messages: series under `0:0:1`, places in lists of codes that the message carries.
+
+A data set in JSON-stat, which some services send in its place, is told apart here and read by `jsonstat`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from almanac.sources.base import SourceChanged
+from almanac.sources.formats import jsonstat, strict
+from almanac.sources.formats.sdmx_message import Asked, MessageSeries, NotData, SdmxObservation, name_in
+
+_PERIOD = "TIME_PERIOD"
+
+
+class Code(msgspec.Struct):
+    """One value of a component; an uncoded one (2.0) has `value` or only a name."""
+
+    id: str | None = None
+    value: str | int | float | None = None
+    name: str | None = None
+
+    @property
+    def text(self) -> str:
+        found = next((one for one in (self.id, self.value, self.name) if one is not None), "")
+        return str(found)
+
+
+class Component(msgspec.Struct):
+    """A dimension, an attribute or a measure."""
+
+    id: str
+    values: list[Code] = []
+    keyPosition: int | None = None  # noqa: N815  (the standard's spelling)
+
+
+class Link(msgspec.Struct):
+    """A reference; the one to a dataflow or a data structure names the flow."""
+
+    rel: str | None = None
+    urn: str | None = None
+
+
+class Structure(msgspec.Struct):
+    """What the places in a data set mean: components by the level they are attached to."""
+
+    dimensions: dict[str, list[Component]]
+    attributes: dict[str, list[Component]] = {}
+    measures: dict[str, list[Component]] = {}
+    links: list[Link] = []
+
+
+class Values(msgspec.Struct):
+    """A series: places of its attributes, and rows by place of their period."""
+
+    observations: dict[str, list[str | float | None]]
+    attributes: list[int | str | None] = []
+
+
+class DataSet(msgspec.Struct):
+    """Series by key of places. Observations without series (another arrangement) are not read."""
+
+    series: dict[str, Values]
+    structure: int = 0
+    attributes: list[int | str | None] = []
+    dimensionGroupAttributes: dict[str, list[int | str | None]] = {}  # noqa: N815  (the standard's spelling)
+    links: list[Link] = []
+
+
+class Data(msgspec.Struct):
+    """The payload of a message: version 1.0 has `structure`, 2.0 has `structures`."""
+
+    dataSets: list[DataSet]  # noqa: N815  (the standard's spelling)
+    structure: Structure | None = None
+    structures: list[Structure] = []
+
+
+class Message(msgspec.Struct):
+    """A data message."""
+
+    data: Data
+
+
+class _Kind(msgspec.Struct):
+    data: dict[str, msgspec.Raw] | None = None
+    errors: list[Any] = []
+    #: Of JSON-stat, which some services send in place of SDMX-JSON.
+    kind: str | None = msgspec.field(name="class", default=None)
+    error: Any = None
+    warning: Any = None
+
+
+def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
+    """Series of a message. Raises NotData for a structure message, SourceChanged for anything else that is no data."""
+    kind = strict.json(body, _Kind, asked.where)
+    if kind.kind == "dataset":
+        yield from jsonstat.read(body, asked)
+        return
+    if kind.data is None:
+        told = kind.errors[0] if kind.errors else kind.error or kind.warning
+        said = f": {strict.shown(str(told))}" if told else ""
+        raise SourceChanged(f"{asked.where} has no data{said}")
+    if "dataSets" not in kind.data:
+        if any(name in kind.data for name in ("dataStructures", "dataflows", "codelists")):
+            raise NotData("a structure message (SDMX-JSON), which has no observations")
+        raise SourceChanged(f"{asked.where} has no data.dataSets; it has {', '.join(sorted(kind.data))}")
+    data = strict.json(body, Message, asked.where).data
+    structures = [data.structure] if data.structure is not None else data.structures
+    for one in data.dataSets:
+        if not 0 <= one.structure < len(structures):
+            raise SourceChanged(f"{asked.where}: no structure {one.structure} for the data set")
+        yield from _Reader(asked, structures[one.structure], one).series()
+
+
+class _Reader:
+    """Reads one data set."""
+
+    def __init__(self, asked: Asked, structure: Structure, data: DataSet) -> None:
+        self._asked, self._structure, self._data = asked, structure, data
+        urns = [link.urn for link in (*structure.links, *data.links) if link.urn]
+        self._name, self._flow = asked.flow([name_in(urn) for urn in urns])
+        levels = dict(structure.dimensions)
+        over = levels.pop("observation", [])
+        if [one.id for one in over] != [_PERIOD]:
+            raise SourceChanged(f"{asked.where}: observations lie over {[one.id for one in over]}, not {_PERIOD}")
+        self._periods = [code.text for code in over[0].values]
+        #: Dimensions of every row, then those of a series, as the key counts them.
+        self._fixed = levels.pop("dataset", levels.pop("dataSet", []))
+        self._keyed = levels.pop("series", [])
+        if levels:
+            raise SourceChanged(f"{asked.where}: dimensions of level {', '.join(sorted(levels))}, which nobody reads")
+        measures = [one.id for one in structure.measures.get("observation", [])]
+        if measures not in ([], ["OBS_VALUE"]):
+            raise SourceChanged(f"{asked.where}: measures {', '.join(measures)}, expected OBS_VALUE")
+        self._levels = structure.attributes
+        if self._flow is not None:
+            whole = [*self._fixed, *self._keyed]
+            if all(one.keyPosition is not None for one in whole):
+                whole.sort(key=lambda one: one.keyPosition or 0)
+            asked.in_order(self._flow, [one.id for one in whole])
+            asked.known(self._flow, [one.id for level in self._levels.values() for one in level])
+
+    def series(self) -> Iterator[MessageSeries]:
+        """One for each key."""
+        above = self._attributes(self._level("dataset", "dataSet"), self._data.attributes, "the data set")
+        fixed = {one.id: self._code(one, 0, "the data set") for one in self._fixed}
+        for places, values in self._data.series.items():
+            rows = [self._row(place, cells, places) for place, cells in values.observations.items()]
+            if self._flow is None:
+                yield MessageSeries(self._name, {}, None, rows)
+                continue
+            numbers = self._places(places)
+            key = fixed | {
+                one.id: self._code(one, place, places) for one, place in zip(self._keyed, numbers, strict=True)
+            }
+            attributes = above | self._group(places)
+            attributes |= self._attributes(self._level("series"), values.attributes, places)
+            yield MessageSeries(self._asked.native(self._flow, key), attributes, self._flow, rows)
+
+    def _level(self, *names: str) -> Sequence[Component]:
+        return next((self._levels[name] for name in names if name in self._levels), [])
+
+    def _group(self, places: str) -> dict[str, str]:
+        """Attributes of the groups (2.0) that this key belongs to: `0::` covers every series whose first place is 0."""
+        found: dict[str, str] = {}
+        parts = places.split(":")
+        for pattern, values in self._data.dimensionGroupAttributes.items():
+            wanted = pattern.split(":")
+            if len(wanted) == len(parts) and all(w in {"", p} for w, p in zip(wanted, parts, strict=True)):
+                found |= self._attributes(self._level("dimensionGroup"), values, pattern)
+        return found
+
+    def _places(self, text: str) -> list[int]:
+        parts = text.split(":")
+        if len(parts) != len(self._keyed) or not all(part.isascii() and part.isdigit() for part in parts):
+            raise SourceChanged(
+                f"{self._asked.where}: series key {strict.shown(text)}, expected {len(self._keyed)} places"
+            )
+        return [int(part) for part in parts]
+
+    def _code(self, component: Component, place: int, within: str) -> str:
+        if not 0 <= place < len(component.values):
+            raise SourceChanged(f"{self._asked.where}: {within} has {component.id} {place}, which is not in the list")
+        return component.values[place].text
+
+    def _attributes(self, components: Sequence[Component], values: Sequence[Any], within: str) -> dict[str, str]:
+        if len(values) > len(components):
+            raise SourceChanged(
+                f"{self._asked.where}: {within} has {len(values)} attributes, the structure {len(components)}"
+            )
+        found: dict[str, str] = {}
+        for component, value in zip(components, values, strict=False):  # absent ones at the end may be left out
+            if isinstance(value, int | float):
+                if value != int(value):
+                    raise SourceChanged(f"{self._asked.where}: {within} has {component.id} {value}, not a place")
+                found[component.id] = self._code(component, int(value), within)
+            elif value is not None:
+                found[component.id] = value
+        return found
+
+    def _row(self, place: str, cells: Sequence[str | float | None], within: str) -> SdmxObservation:
+        if not (place.isascii() and place.isdigit()) or int(place) >= len(self._periods):
+            raise SourceChanged(
+                f"{self._asked.where}: {within} has a row at {strict.shown(place)}, not a listed period"
+            )
+        if not cells:
+            raise SourceChanged(f"{self._asked.where}: {within} has an empty row at {place}")
+        more: Mapping[str, str] = self._attributes(self._level("observation"), cells[1:], within)
+        service = self._asked.service
+        return SdmxObservation(
+            self._periods[int(place)], cells[0], more.get(service.status, ""), more.get(service.confidentiality, "")
+        )

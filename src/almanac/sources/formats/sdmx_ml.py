@@ -1,0 +1,238 @@
+"""SDMX-ML 2.1 data messages, Generic and StructureSpecific, read as a stream: one series is in memory at a time.
+
+Nothing outside the message is read, no entity is expanded, libxml2's own limits stay on, and a document type
+declaration is refused whatever it declares.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping
+
+from lxml import etree
+
+from almanac.catalog.services import Flow
+from almanac.sources.base import SourceChanged
+from almanac.sources.formats import strict
+from almanac.sources.formats.sdmx_message import Asked, MessageSeries, NotData, SdmxObservation, name_in
+
+_MESSAGE = "{http://www.sdmx.org/resources/sdmxml/schemas/v2_1/message}"
+_GENERIC = {f"{_MESSAGE}GenericData", f"{_MESSAGE}GenericTimeSeriesData"}
+_SPECIFIC = {f"{_MESSAGE}StructureSpecificData", f"{_MESSAGE}StructureSpecificTimeSeriesData"}
+#: Attributes of the data set that belong to the message, not to the data; those with a namespace do too.
+_FRAME = frozenset(
+    [
+        *("action", "structureRef", "setID", "dataScope", "validFromDate", "validToDate", "publicationYear"),
+        *("publicationPeriod", "reportingBeginDate", "reportingEndDate", "REPORTING_YEAR_START_DAY"),
+    ]
+)
+#: What makes an observation of a StructureSpecific message, beside its status and confidentiality.
+_OBSERVED = frozenset(["TIME_PERIOD", "OBS_VALUE"])
+
+
+def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
+    """Series of a message. Raises NotData for a structure message, SourceChanged for anything else that is no data."""
+    events = etree.iterparse(
+        io.BytesIO(body),
+        events=("start", "end"),
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        dtd_validation=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        yield from _Reader(asked).run(events)
+    except etree.XMLSyntaxError as error:
+        raise SourceChanged(f"{asked.where} is not well-formed XML: {error.msg}") from None
+
+
+class _Reader:
+    """Reads one message."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._generic = True
+        self._names: list[str] = []
+        self._name = ""
+        self._flow: Flow | None = None
+        self._above: dict[str, str] = {}
+        self._groups: list[tuple[dict[str, str], dict[str, str]]] = []
+        self._begun = False
+
+    def run(self, events: Iterator[tuple[str, etree._Element]]) -> Iterator[MessageSeries]:
+        """Walk the message: header, data set, groups, series."""
+        depth = 0
+        inside = False
+        for event, element in events:
+            if event == "start":
+                depth += 1
+                if depth == 1:
+                    self._root(element)
+                elif depth == 2 and _local(element) == "DataSet":
+                    self._data_set(element)
+                    inside = True
+                continue
+            depth -= 1
+            if depth == 1:
+                if _local(element) == "DataSet":
+                    inside = False
+                else:
+                    self._part(element)
+                _forget(element)
+            elif depth == 2 and inside:
+                made = self._child(element)
+                if made is not None:
+                    yield made
+                _forget(element)
+        if not self._begun:
+            raise SourceChanged(f"{self._asked.where} has no data set")
+
+    def _root(self, root: etree._Element) -> None:
+        where = self._asked.where
+        if root.getroottree().docinfo.internalDTD is not None:
+            raise SourceChanged(f"{where} has a document type declaration (DOCTYPE)")
+        if root.tag == f"{_MESSAGE}Structure":
+            raise NotData("a structure message (SDMX-ML), which has no observations")
+        if root.tag not in _GENERIC | _SPECIFIC:
+            raise SourceChanged(f"{where} starts with element {root.tag}, expected SDMX-ML 2.1 data")
+        self._generic = root.tag in _GENERIC
+
+    def _part(self, element: etree._Element) -> None:
+        """A part of the message beside the data: its header names the flow, a footer says that data are missing."""
+        name = _local(element)
+        if name == "Header":
+            self._names = _naming(element)
+        elif name == "Footer":
+            said = " ".join("".join(map(str, element.itertext())).split())
+            raise SourceChanged(f"{self._asked.where} ends with a notice of the service: {strict.shown(said)}")
+        else:
+            raise SourceChanged(f"{self._asked.where} has element {name}, which nobody reads")
+
+    def _data_set(self, element: etree._Element) -> None:
+        self._begun = True
+        stated = {str(name): str(value) for name, value in element.attrib.items()}
+        self._name, self._flow = self._asked.flow([*self._names, stated.get("setID", "")])
+        self._above = {name: value for name, value in stated.items() if not name.startswith("{") and name not in _FRAME}
+        self._groups = []
+        if self._flow is not None:
+            self._asked.known(self._flow, self._above)
+
+    def _child(self, element: etree._Element) -> MessageSeries | None:
+        """A child of the data set: a group, or a series, which is returned."""
+        name = _local(element)
+        if name == "Series":
+            return self._series(element)
+        if name == "Group":
+            if self._flow is not None:
+                self._groups.append(self._group(element, self._flow))
+        elif name == "Attributes":
+            self._above |= self._checked(_values(element))
+        elif name not in {"Annotations", "DataProvider"}:
+            raise SourceChanged(f"{self._asked.where}: element {name} in the data set, which nobody reads")
+        return None
+
+    def _group(self, element: etree._Element, flow: Flow) -> tuple[dict[str, str], dict[str, str]]:
+        """What a group covers (codes by dimension) and its attributes."""
+        if self._generic:
+            parts = {_local(part): _values(part) for part in element}
+            return parts.get("GroupKey", {}), self._checked(parts.get("Attributes", {}))
+        stated = _plain(element)
+        covers = {name: value for name, value in stated.items() if name in flow.dimensions}
+        return covers, self._checked({name: value for name, value in stated.items() if name not in covers})
+
+    def _checked(self, attributes: dict[str, str]) -> dict[str, str]:
+        if self._flow is not None:
+            self._asked.known(self._flow, attributes)
+        return attributes
+
+    def _series(self, element: etree._Element) -> MessageSeries:
+        rows = [self._row(part) for part in element if _local(part) == "Obs"]
+        others = sorted({_local(part) for part in element} - {"Obs", "SeriesKey", "Attributes", "Annotations"})
+        if others:
+            raise SourceChanged(f"{self._asked.where}: element {others[0]} in a series, which nobody reads")
+        flow = self._flow
+        if flow is None:
+            return MessageSeries(self._name, {}, None, rows)
+        if self._generic:
+            parts = {_local(part): _values(part) for part in element if _local(part) != "Obs"}
+            key, own = parts.get("SeriesKey", {}), parts.get("Attributes", {})
+            self._asked.in_order(flow, key)
+        else:
+            stated = _plain(element)
+            key = {name: value for name, value in stated.items() if name in flow.dimensions}
+            own = {name: value for name, value in stated.items() if name not in key}
+        self._checked(own)
+        attributes = dict(self._above)
+        for covers, more in self._groups:
+            if all(key.get(name) == value for name, value in covers.items()):
+                attributes |= more
+        return MessageSeries(self._asked.native(flow, key), attributes | own, flow, rows)
+
+    def _row(self, element: etree._Element) -> SdmxObservation:
+        stated = self._generic_row(element) if self._generic else _plain(element)
+        if "TIME_PERIOD" not in stated:
+            raise SourceChanged(f"{self._asked.where}: an observation without TIME_PERIOD")
+        self._checked({name: value for name, value in stated.items() if name not in _OBSERVED})
+        service = self._asked.service
+        return SdmxObservation(
+            stated["TIME_PERIOD"],
+            stated.get("OBS_VALUE"),
+            stated.get(service.status, ""),
+            stated.get(service.confidentiality, ""),
+        )
+
+    def _generic_row(self, element: etree._Element) -> dict[str, str]:
+        stated: dict[str, str] = {}
+        for part in element:
+            name = _local(part)
+            if name == "Attributes":
+                stated |= _values(part)
+            elif name in {"ObsDimension", "ObsValue"}:
+                own = {"ObsDimension": "TIME_PERIOD", "ObsValue": "OBS_VALUE"}[name]
+                if part.get("id", own) != own:
+                    raise SourceChanged(f"{self._asked.where}: {name} {part.get('id')}, expected {own}")
+                stated[own] = part.get("value") or ""
+            else:
+                raise SourceChanged(f"{self._asked.where}: element {name} in an observation, which nobody reads")
+        return stated
+
+
+def _local(element: etree._Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _naming(header: etree._Element) -> list[str]:
+    """Names of the flow or its data structure in a header, best first: a reference, a URN, the message's own mark."""
+    references: list[str] = []
+    marks: list[str] = []
+    for part in header.iter():
+        name = _local(part)
+        if name == "Ref":
+            references.append(part.get("id") or "")
+        elif name == "URN":
+            references.append(name_in(part.text or ""))
+        elif name == "Structure":
+            marks.append(part.get("structureID") or "")
+    return [*references, *marks]
+
+
+def _values(element: etree._Element) -> dict[str, str]:
+    """Codes of a generic element: `<Value id="FREQ" value="M"/>`, in their order."""
+    return {part.get("id") or "": part.get("value") or "" for part in element}
+
+
+def _plain(element: etree._Element) -> dict[str, str]:
+    """Attributes of an element that have no namespace: those with one belong to the message."""
+    stated: Mapping[str, str] = element.attrib  # type: ignore[assignment]  # text both ways: the input is parsed text
+    return {name: value for name, value in stated.items() if not name.startswith("{")}
+
+
+def _forget(element: etree._Element) -> None:
+    """Free what was read, and the emptied elements before it."""
+    element.clear()
+    parent = element.getparent()
+    while parent is not None and element.getprevious() is not None:
+        del parent[0]

@@ -1,0 +1,130 @@
+"""What several feeds share: numbers, days, text, CSV, JSON and XML, read strictly.
+
+Every function takes `where`, the words a message starts with, and raises SourceChanged naming the culprit. Nothing is
+repaired: a number that Python would forgive (`1_0`, ` 1 `, `٣`, `nan`) was not written by the publisher.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from datetime import date
+from typing import TypeVar
+
+import msgspec
+from lxml import etree
+
+from almanac.sources.base import SourceChanged
+
+T = TypeVar("T")
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_SHOWN = 60
+#: Bytes of a text payload, and separators in it, that are read at once. Both are several times what any feed of ours
+#: sends; they bound the memory of a reader, for a separator of one byte makes objects of fifty and more.
+_BYTES, _PARTS = 64 << 20, 2_000_000
+_LINE = 1 << 20
+
+
+class StrictRecord(msgspec.Struct, forbid_unknown_fields=True):
+    """A record of which every field is known: one more is an error that names it."""
+
+
+def shown(text: str | None) -> str:
+    """A piece of a payload as a message may quote it: on one line, cut to 60 characters."""
+    if text is None:
+        return "nothing"
+    return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
+
+
+def number(text: str | None, where: str) -> float:
+    """A finite decimal number written in ASCII, with no blank, comma or underscore in it. Never negative zero."""
+    if text is None or _NUMBER.fullmatch(text) is None:
+        raise SourceChanged(f"{where}: {shown(text)} is not a number")
+    value = float(text)
+    if not math.isfinite(value):
+        raise SourceChanged(f"{where}: {shown(text)} is too large for a number")
+    return value + 0.0  # a negative zero becomes a zero
+
+
+def day(text: str | None, where: str) -> date:
+    """A day written `2026-10-31`, and nothing else of what ISO 8601 allows."""
+    if text is not None and _DAY.fullmatch(text):
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            pass
+    raise SourceChanged(f"{where}: {shown(text)} is not a day like 2026-10-31")
+
+
+def bounded(body: bytes, separator: bytes, where: str) -> None:
+    """Refuse a payload that would fill the memory: too large, or of too many cells, values or elements."""
+    if len(body) > _BYTES:
+        raise SourceChanged(f"{where} has {len(body)} bytes, more than the {_BYTES} that are read")
+    parts = body.count(separator)
+    if parts > _PARTS:
+        raise SourceChanged(f"{where} has {parts} times {separator.decode()!r}, more than the {_PARTS} that are read")
+
+
+def text(body: bytes, encoding: str, where: str) -> str:
+    """The payload as text. A byte that the encoding does not have is an error, never a replacement character."""
+    try:
+        return body.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise SourceChanged(f"{where} is not {encoding}: byte {error.start} cannot be read") from None
+
+
+def rows(body: bytes, encoding: str, where: str, delimiter: str = ",") -> list[list[str]]:
+    """All lines of a CSV file as lists of cells, blank lines as empty lists. Quotes must close."""
+    bounded(body, delimiter.encode(), where)
+    longest = max(map(len, body.splitlines()), default=0)
+    if longest > _LINE:
+        raise SourceChanged(f"{where} has a line of {longest} bytes, more than the {_LINE} that are read")
+    try:
+        # `newline=""` leaves line ends inside quotes to the csv module, as its documentation asks.
+        return list(csv.reader(io.StringIO(text(body, encoding, where), newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise SourceChanged(f"{where} is not CSV: {error}") from None
+
+
+def json(body: bytes, shape: type[T], where: str) -> T:
+    """A JSON payload of that shape (a msgspec Struct; `forbid_unknown_fields` makes a new field an error)."""
+    bounded(body, b",", where)
+    try:
+        return msgspec.json.decode(text(body, "utf-8", where), type=shape)
+    except msgspec.ValidationError as error:
+        raise SourceChanged(f"{where}: {error}") from None
+    except msgspec.DecodeError as error:
+        raise SourceChanged(f"{where} is not JSON: {error}") from None
+    except RecursionError:
+        raise SourceChanged(f"{where} is not JSON of a feed: it is nested too deeply") from None
+
+
+def xml(body: bytes, root: str, where: str) -> etree._Element:
+    """The root element of an XML payload; `root` is its expected name in Clark notation (`{namespace}feed`).
+
+    Nothing outside the payload is read, no entity is expanded, libxml2's own limits on depth and size stay on, and a
+    document type declaration is refused whatever it declares: no feed of ours has one, an HTML error page does.
+    """
+    bounded(body, b"<", where)
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        dtd_validation=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        element = etree.fromstring(body, parser)
+    except etree.XMLSyntaxError as error:
+        raise SourceChanged(f"{where} is not well-formed XML: {error.msg}") from None
+    if element.getroottree().docinfo.internalDTD:
+        raise SourceChanged(f"{where} has a document type declaration (DOCTYPE)")
+    if element.tag != root:
+        raise SourceChanged(f"{where} starts with element {element.tag}, expected {root}")
+    return element

@@ -1,0 +1,1 @@
+"""The polite client: pace, time-outs, redirects, and keys that are never told."""

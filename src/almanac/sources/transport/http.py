@@ -1,0 +1,305 @@
+"""The polite client: says who it is, waits when told to, gives up in time, and never lets a key be seen."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+import ssl
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from pathlib import Path
+from typing import Protocol, Self
+
+import httpx2
+import stamina
+
+from almanac.sources.base import Request
+from almanac.sources.transport import addresses, wire
+from almanac.sources.transport.body import BrokenBody, RefusedBody, first_bytes, read_body
+from almanac.sources.transport.pace import Pace
+from almanac.sources.transport.secrecy import Secrecy, safe
+
+_PASSING = {429, 500, 502, 503, 504}
+_REDIRECTS = {301, 302, 303, 307, 308}
+_MAX_REDIRECTS = 5
+#: Bytes of an error page read to quote from it.
+_PAGE = 1 << 14
+#: Seconds before the second attempt, doubled each time up to the most.
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+#: Headers that may follow a redirect to another host: what we understand, not who we are.
+_ANYWHERE = {"accept", "accept-language", "if-none-match", "if-modified-since"}
+
+
+class Behaviour(Protocol):
+    """How to behave towards publishers (the settings' `http`). Times in seconds, sizes in bytes."""
+
+    @property
+    def user_agent(self) -> str: ...
+    @property
+    def connect_timeout(self) -> float: ...
+    @property
+    def read_timeout(self) -> float: ...
+    @property
+    def total_timeout(self) -> float: ...
+    @property
+    def attempts(self) -> int: ...
+    @property
+    def max_bytes(self) -> int: ...
+    @property
+    def requests_per_second(self) -> float: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Validators:
+    """What an earlier answer said of its state, to be asked "has it changed?" with."""
+
+    etag: str | None = None
+    last_modified: str | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        stated = {"if-none-match": self.etag, "if-modified-since": self.last_modified}
+        return {name: value for name, value in stated.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A 200, or (`not_modified`, without a body) a 304. `url` is the one asked for, without its secret."""
+
+    url: str
+    status: int
+    body: bytes
+    media_type: str
+    etag: str | None
+    last_modified: str | None
+    not_modified: bool
+
+
+class FetchFailed(Exception):  # noqa: N818  (the name says what happened)
+    """No usable answer. The message names the URL without its secret, the reason and the attempt.
+
+    `status` is that of the last answer, None if there was none.
+    """
+
+    def __init__(self, url: str, reason: str, *, status: int | None = None, passing: bool = False) -> None:
+        super().__init__(url, reason)
+        self.url = url
+        self.reason = reason
+        self.status = status
+        #: Whether it may be over in a while.
+        self.passing = passing
+        #: Seconds the publisher asked us to wait, if it did.
+        self.retry_after: float | None = None
+        #: Where in the chain of attempts it ended.
+        self.ending = ""
+
+    def __str__(self) -> str:
+        return f"{self.url}: {self.reason}{self.ending}"
+
+
+class Fetcher:
+    """Fetches one URL at a time; share one between threads, so that they keep one rate per host.
+
+    Processes that are given the same `pace_folder` keep it together.
+    `clock` and `sleep` time pauses and the deadline, `jitter` gives numbers from 0 to 1; they are arguments for tests.
+    So is `transport`; the default one verifies certificates, and there is no way to ask it not to.
+    """
+
+    def __init__(
+        self,
+        http: Behaviour,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
+        transport: httpx2.BaseTransport | None = None,
+        pace_folder: Path | None = None,
+    ) -> None:
+        self._http = http
+        self._clock = clock
+        self._jitter = jitter
+        self._pace = Pace(http.requests_per_second, clock, sleep, pace_folder)
+        wire.mute()
+        self._client = httpx2.Client(
+            transport=wire.Wire(clock) if transport is None else transport,
+            headers={"user-agent": http.user_agent, "accept": "*/*", "accept-encoding": "gzip"},
+            timeout=httpx2.Timeout(http.read_timeout, connect=http.connect_timeout),
+            # No cookie is taken: an answer must not depend on what was asked before.
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._client.close()
+
+    def fetch(self, request: Request, validators: Validators | None = None) -> Fetched:
+        """GET, again if need be, until there is a 200 (or, with `validators`, a 304). Raises FetchFailed.
+
+        Tried again: broken connections, timeouts, bodies cut short, 429, 500, 502, 503, 504, with growing random
+        pauses or after the publisher's Retry-After (seconds, or a date against the answer's own Date). If that wait
+        does not fit into the total time, the fetch fails at once, and so do others of that host until it is over.
+        """
+        chain = _Chain(request, validators or Validators(), Secrecy(request.secret))
+        retries = stamina.retry_context(
+            on=lambda error: self._pause(chain, error), attempts=self._http.attempts, timeout=None
+        )
+        for attempt in retries:
+            with attempt:
+                chain.attempt = attempt.num
+                return self._attempt(chain)
+        raise AssertionError("stamina yields at least one attempt")
+
+    def _pause(self, chain: _Chain, error: Exception) -> bool | float:
+        """The hook of stamina. The pause is kept by the pace, so that all threads leave an unwell host alone."""
+        if not isinstance(error, FetchFailed):
+            return False
+        error.ending = f" (attempt {chain.attempt} of {self._http.attempts})"
+        if not error.passing:
+            return False
+        if error.retry_after is None:
+            longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (chain.attempt - 1))
+            pause = longest * (1 + self._jitter()) / 2
+        else:
+            pause = error.retry_after
+        self._pace.hold(chain.host, pause)
+        left = chain.deadline - self._clock()
+        if pause >= left:
+            error.ending = (
+                f" (attempt {chain.attempt}; the next may be in {pause:.1f} s, {max(left, 0):.1f} s are left)"
+            )
+            return False
+        return 0.0
+
+    def _attempt(self, chain: _Chain) -> Fetched:
+        try:
+            return self._follow(chain)
+        except httpx2.TransportError as error:
+            failed = _transport_failure(chain, error)
+        except BrokenBody as error:
+            failed = chain.failure(str(error), HTTPStatus.OK, passing=True)
+        except RefusedBody as error:
+            failed = chain.failure(str(error), HTTPStatus.OK)
+        except addresses.AddressRefused as error:
+            failed = chain.failure(str(error))
+        # Outside the handlers: those errors, and the requests on them, have the secret and must not hang on ours.
+        raise failed
+
+    def _follow(self, chain: _Chain) -> Fetched:
+        """One attempt, through redirects."""
+        url = addresses.first(chain.secrecy.address(chain.request.url))
+        headers = {**chain.request.headers, **chain.validators.headers}
+        for _ in range(_MAX_REDIRECTS + 1):
+            self._wait(chain, url.host)
+            with self._get(chain, url, headers) as response:
+                if response.status_code not in _REDIRECTS or "location" not in response.headers:
+                    return self._answer(chain, response)
+                step = addresses.following(url, response.headers["location"])
+            if addresses.origin(step) != addresses.origin(url):
+                if chain.secrecy.within(str(step)):
+                    raise chain.failure(f"redirects to {step.host} with the key in the address")
+                headers = {name: value for name, value in headers.items() if name.lower() in _ANYWHERE}
+            url = step
+        raise chain.failure(f"redirects more than {_MAX_REDIRECTS} times, at last to {url.host}")
+
+    def _wait(self, chain: _Chain, host: str) -> None:
+        """Wait for a slot. The total time begins with the first: other threads' turns are not the host's fault."""
+        total = self._http.total_timeout
+        limit = min(total, chain.deadline - self._clock())
+        own = chain.request.limit
+        paced = host if own is None else own.name
+        if not self._pace.take(paced, limit, None if own is None else own.per_second):
+            raise chain.failure(f"{paced} is to be left alone for longer than the {max(limit, 0):.0f} s allowed")
+        chain.host = paced
+        chain.deadline = min(chain.deadline, self._clock() + total)
+
+    @contextmanager
+    def _get(self, chain: _Chain, url: httpx2.URL, headers: dict[str, str]) -> Iterator[httpx2.Response]:
+        token = wire.deadline.set(chain.deadline)
+        try:
+            with self._client.stream("GET", url, headers=headers) as response:
+                yield response
+        finally:
+            wire.deadline.reset(token)
+
+    def _answer(self, chain: _Chain, response: httpx2.Response) -> Fetched:
+        status = response.status_code
+        encoding = response.headers.get("content-encoding")
+        if status not in {200, 304} or (status == 304 and not chain.validators.headers):
+            try:
+                page, whole = first_bytes(response.iter_raw(), encoding, _PAGE)
+            except httpx2.TransportError:
+                page, whole = b"", True  # the status is what counts
+            phrase = f"answered {status} {httpx2.codes.get_reason_phrase(status)}".rstrip()
+            quoted = chain.secrecy.excerpt(page, whole=whole)
+            reason = f"{phrase}: {quoted}" if quoted else phrase
+            failed = chain.failure(reason, status, passing=status in _PASSING)
+            failed.retry_after = _retry_after(response.headers)
+            raise failed
+        body = read_body(response.iter_raw(), encoding, self._http.max_bytes)
+        return Fetched(
+            url=chain.request.url,
+            status=status,
+            body=body,
+            media_type=response.headers.get("content-type", "").partition(";")[0].strip().lower()
+            or "application/octet-stream",
+            etag=response.headers.get("etag"),
+            last_modified=response.headers.get("last-modified"),
+            not_modified=status == 304,
+        )
+
+
+@dataclass(slots=True)
+class _Chain:
+    """All attempts for one request, and what they share."""
+
+    request: Request
+    validators: Validators
+    secrecy: Secrecy
+    attempt: int = 1
+    host: str = ""
+    deadline: float = math.inf
+
+    def failure(self, reason: str, status: int | None = None, *, passing: bool = False) -> FetchFailed:
+        url = re.sub(r"//[^/?#]*@", "//", self.request.url)
+        return FetchFailed(self.secrecy.clean(url), self.secrecy.clean(safe(reason)), status=status, passing=passing)
+
+
+def _retry_after(headers: httpx2.Headers) -> float | None:
+    """Seconds to wait by Retry-After (RFC 9110, 10.2.3), None if it is absent, unreadable, or a date without a Date."""
+    stated = headers.get("retry-after", "").strip()
+    if stated.isascii() and stated.isdigit():
+        return float(stated)
+    try:
+        until, now = (parsedate_to_datetime(headers.get(name, "")) for name in ("retry-after", "date"))
+        return (until - now).total_seconds()
+    except (ValueError, TypeError):
+        return None
+
+
+def _transport_failure(chain: _Chain, error: httpx2.TransportError) -> FetchFailed:
+    kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__).lower()
+    distrusted = _caused_by(error, ssl.SSLCertVerificationError)
+    passing = not distrusted and not isinstance(error, (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol))
+    # A request that cannot be written is quoted in the error, headers and all.
+    detail = "" if isinstance(error, httpx2.LocalProtocolError) else f" ({error})"
+    return chain.failure(f"{kind}{detail}", passing=passing)
+
+
+def _caused_by(error: BaseException | None, kind: type[BaseException]) -> bool:
+    while error is not None:
+        if isinstance(error, kind):
+            return True
+        error = error.__cause__ or error.__context__
+    return False

@@ -1,0 +1,1 @@
+"""Accounts, keys and secrets, in a database of their own."""

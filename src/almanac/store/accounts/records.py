@@ -1,0 +1,116 @@
+"""What is known of accounts and keys, and the rules for what may be written into them."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Sequence
+from typing import Literal
+
+import msgspec
+
+from almanac.store.accounts.keytext import KEY_SHAPE, PREFIX
+
+#: Every scope a key may have. `data:read` includes the others and is the default.
+SCOPES = (
+    "data:read",
+    "macro:read",
+    "reference:read",
+    "companies:read",
+    "analytics:read",
+    "screeners:read",
+    "events:read",
+)
+_EMAIL_MAX, _NAME_MAX = 254, 100  # RFC 5321 section 4.5.3.1.3 with its erratum; a label, not an essay
+
+
+class AccountError(Exception):
+    """An account or key that cannot be made, found or changed as asked. The message names it; nothing was done."""
+
+
+class AccountInfo(msgspec.Struct, frozen=True):
+    """One account. Times in unix seconds."""
+
+    id: str
+    email: str
+    plan: str
+    created: int
+
+
+class KeyInfo(msgspec.Struct, frozen=True):
+    """One key as its owner sees it, without its text. Times in unix seconds; `last_used` is right to the minute."""
+
+    id: str
+    account_id: str
+    email: str
+    prefix: str
+    name: str
+    scopes: tuple[str, ...]
+    created: int
+    last_used: int | None = None
+    expires: int | None = None
+    revoked: int | None = None
+
+
+class KeyRecord(msgspec.Struct, frozen=True):
+    """What a request needs to know of a live key."""
+
+    id: str
+    account_id: str
+    plan: str
+    scopes: tuple[str, ...]
+    prefix: str
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """No. Unknown, revoked and expired keys are all `unknown`: the difference is nobody's business."""
+
+    reason: Literal["malformed", "unknown"]
+
+    def __bool__(self) -> bool:
+        return False
+
+
+MALFORMED = Refused("malformed")
+UNKNOWN = Refused("unknown")
+
+
+def checked_scopes(scopes: Sequence[str]) -> tuple[str, ...]:
+    """Scopes as kept: each once, `data:read` where none is given. Raises AccountError for an unknown one."""
+    for scope in scopes:
+        if scope not in SCOPES:
+            raise AccountError(f"unknown scope {shown(scope)}: allowed are {', '.join(SCOPES)}")
+    return tuple(dict.fromkeys(scopes)) or SCOPES[:1]
+
+
+def checked_name(name: str) -> str:
+    """The name of a key. Raises AccountError for one that cannot be printed in a list."""
+    if len(name) > _NAME_MAX or not name.isprintable():
+        raise AccountError(f"the name of a key is at most {_NAME_MAX} printable characters")
+    return name
+
+
+def checked_plan(plan: str, plans: Collection[str]) -> str:
+    """A plan of the settings. Raises AccountError naming them all."""
+    if plan not in plans:
+        raise AccountError(f"unknown plan {shown(plan)}: allowed are {', '.join(plans)}")
+    return plan
+
+
+def checked_email(text: str) -> str:
+    """An address as kept. Checked for its form only. Raises AccountError."""
+    local, at, domain = text.partition("@")
+    whole = local and at and domain and "@" not in domain
+    if not whole or len(text) > _EMAIL_MAX or " " in text or not text.isprintable():
+        raise AccountError(f"{shown(text)} is not an email address: one @, no spaces, at most {_EMAIL_MAX} characters")
+    return unicodedata.normalize("NFC", text)
+
+
+def folded(email: str) -> str:
+    """What two spellings of one address have in common."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", email).casefold())
+
+
+def shown(text: str) -> str:
+    """Text for a message: quoted, escaped, cut, and never more of a key than its prefix."""
+    text = KEY_SHAPE.sub(lambda key: key[0][:PREFIX] + "…", text)
+    return ascii(text if len(text) <= 60 else text[:60] + "…")

@@ -1,0 +1,1 @@
+"""Companies: their records, names, filings, facts and statements."""

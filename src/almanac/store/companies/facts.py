@@ -1,0 +1,134 @@
+"""Raw facts of one company as the derivation of its statements reads them: all series at once, settled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from typing import NamedTuple
+
+from almanac.domain.periods import lowest_key
+from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.sqlite import OPEN
+from almanac.store.observations.period_sql import END_ORDINAL_SQL
+
+
+class StoredFact(NamedTuple):
+    """One open vintage of a raw series of a company's main currency. `series` is the series id, `period` a key."""
+
+    series: str
+    native: str
+    frequency: str
+    period: int
+    known: int
+    value: float | None
+    released: int | None
+    ingested: int
+    flags: int
+    note: str | None
+
+
+def of(db: Queryable, entity: str, source: str) -> Iterator[StoredFact]:
+    """Every open vintage, ascending by knowledge time within a cell. Variants (other currencies) are left out."""
+    return map(StoredFact._make, db.execute(_FACTS, (entity, source)))
+
+
+_FACTS = (
+    "SELECT s.id, json_extract(s.spec, '$.native'), t.frequency, v.period, v.known_at, v.value, v.released_at,"
+    " v.ingested_at, v.flags, v.note FROM topic t CROSS JOIN series s ON s.topic = t.topic"
+    " CROSS JOIN vintages v ON v.topic = t.topic AND v.series = s.series"
+    " WHERE t.entity = ? AND t.kind = 'raw' AND +s.source = ? AND json_extract(s.spec, '$.variant') IS NULL"
+    f" AND v.to_version = {OPEN} ORDER BY t.topic, v.period, v.series, v.known_at"
+)
+
+
+# The plus keeps SQLite from the index on sources, which leads to every company there is.
+
+
+def derived_series(db: Queryable, entity: str, source: str) -> list[str]:
+    """Ids of a company's derived series of one source that have rows."""
+    found = db.execute(
+        "SELECT s.id FROM topic t CROSS JOIN series s ON s.topic = t.topic"
+        " WHERE t.entity = ? AND t.kind = 'derived' AND +s.source = ? AND s.vintages > 0",
+        (entity, source),
+    )
+    return [identifier for (identifier,) in found]
+
+
+def payloads(db: Queryable, entity: str) -> list[int]:
+    """Numbers of the payloads that ever stated a fact of a company."""
+    found = db.execute(
+        "SELECT DISTINCT p.payload FROM topic t CROSS JOIN series s ON s.topic = t.topic"
+        " CROSS JOIN series_payload p ON p.series = s.series WHERE t.entity = ? AND t.kind = 'raw'",
+        (entity,),
+    )
+    return [number for (number,) in found]
+
+
+def raw_series(db: Queryable, entity: str, source: str) -> list[str]:
+    """Ids of a company's raw series of one source."""
+    found = db.execute(
+        "SELECT s.id FROM topic t CROSS JOIN series s ON s.topic = t.topic"
+        " WHERE t.entity = ? AND t.kind = 'raw' AND +s.source = ? ORDER BY s.series",
+        (entity, source),
+    )
+    return [identifier for (identifier,) in found]
+
+
+class FilerTraits(NamedTuple):
+    """What the derivation wants to know of a company itself."""
+
+    name: str
+    source: str
+    template: str
+    currency: str | None
+
+
+def company(db: Queryable, entity: str) -> FilerTraits | None:
+    """A company as its parts were put together; None where no payload spoke of it."""
+    row = db.execute("SELECT name, source, template, currency FROM company WHERE entity = ?", (entity,)).fetchone()
+    return None if row is None else FilerTraits._make(row)
+
+
+def entities(db: Queryable) -> list[str]:
+    """Companies of which any fact was ever stored."""
+    found = db.execute(
+        "SELECT DISTINCT entity FROM topic WHERE entity >= 'company_' AND entity < 'company`' ORDER BY entity"
+    )
+    return [entity for (entity,) in found]
+
+
+class Stored(NamedTuple):
+    """One derived value of a company as known at a moment: its indicator, frequency letter, period key and value."""
+
+    indicator: str
+    frequency: str
+    period: int
+    value: float
+
+
+def derived_values(db: Queryable, entity: str, source: str, first_day: int, at: int, version: int) -> list[Stored]:
+    """Derived values of a company for periods that end on or after a day (an ordinal), as known at a moment."""
+    held: dict[tuple[str, str, int], float | None] = {}
+    for indicator, frequency, period, value in db.execute(
+        _DERIVED, (lowest_key(date.fromordinal(first_day)), at, version, version, entity, source)
+    ):
+        held[indicator, frequency, period] = value  # ascending by knowledge time: the last one holds
+    return [Stored(*key, value) for key, value in held.items() if value is not None]
+
+
+_DERIVED = (
+    "SELECT t.indicator, t.frequency, v.period, v.value FROM topic t CROSS JOIN series s ON s.topic = t.topic"
+    " CROSS JOIN vintages v ON v.topic = t.topic AND v.period >= ?1 AND v.series = s.series"
+    " WHERE v.known_at <= ?2 AND v.from_version <= ?3 AND v.to_version > ?4 AND t.entity = ?5 AND t.kind = 'derived'"
+    " AND +s.source = ?6 ORDER BY t.topic, v.period, v.known_at"
+)
+
+
+def newest_day(db: Queryable, entity: str, kind: int, at: int, version: int) -> int | None:
+    """Last day of the newest statement of a kind that a company had at a moment, an ordinal."""
+    found: int | None = db.execute(
+        f"SELECT {END_ORDINAL_SQL.format('max(period)')} FROM statement WHERE entity = ? AND kind = ? AND known_at <= ? AND from_version <= ?"
+        " AND to_version > ?",
+        (entity, kind, at, version, version),
+    ).get
+    return found

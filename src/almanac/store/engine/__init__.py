@@ -1,0 +1,1 @@
+"""The database engine: connections, the schema, transactions."""

@@ -1,0 +1,31 @@
+"""What goes wrong with a database, in classes of ours: nothing outside the store knows which engine there is."""
+
+from __future__ import annotations
+
+
+class StoreError(Exception):
+    """The store cannot be used as asked. The message says what to do."""
+
+
+class DatabaseError(Exception):
+    """A database failed or refused a statement. The message is its engine's, whose own error is the cause."""
+
+
+class ConflictError(DatabaseError):
+    """What was to be written breaks a rule of its table: a name taken, a trigger that says no."""
+
+
+class UnavailableError(DatabaseError):
+    """The database cannot be used just now: not there, not to be opened, not to be read."""
+
+
+class BusyError(UnavailableError):
+    """Another writer holds it, for longer than we wait."""
+
+
+class DamagedError(UnavailableError):
+    """What is stored cannot be understood: no database, or one of which parts are lost."""
+
+
+class FullError(UnavailableError):
+    """There is no room for what was to be written."""

@@ -1,0 +1,73 @@
+"""
+What the store asks of a database engine. SQLite stands behind it (`sqlite`); a second engine owes all that is said here.
+
+Versions: a write that changes what is served gives its rows the next data version. So writers come one after the other,
+each sees the version that the one before committed, and versions become visible in the order of their numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from almanac.store.engine.queryable import Queryable
+
+
+class Database(Queryable, Protocol):
+    """
+    One connection to one database, used by one thread at a time.
+
+    Errors that come out of a method that begins or ends something are those of `errors`. Those of `execute` and of rows
+    may be the engine's own, so that reading costs nothing more; they are made ours where they leave a transaction, a
+    view of the reader, or a `faults` block of the engine.
+    """
+
+    def cursor(self) -> Queryable:
+        """What runs one statement after the other, each the end of the one before: cheaper for the statement run most."""
+        ...
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object:
+        """Run a statement once for each row of values, in order."""
+        ...
+
+    def insert(self, sql: str, values: Sequence[Any], /) -> int:
+        """Insert one row. Returns the number that the engine gave it: greater than that of any row before."""
+        ...
+
+    def update(self, sql: str, values: Sequence[Any], /) -> int:
+        """Run a statement that writes. Returns how many rows it changed."""
+        ...
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """
+        One write transaction: all of it or nothing, whatever ends it.
+
+        The right to write is taken at its beginning, before anything is read in it: nobody else commits until its end, so
+        what it reads is the newest there is. Raises BusyError where another writer keeps it longer than the connection waits.
+        """
+        ...
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """`begin_snapshot` and `end_snapshot` around a block."""
+        ...
+
+    def begin_snapshot(self) -> int:
+        """
+        Begin a read transaction. All that is read in it is one state: what was committed before this call, whole.
+
+        It neither waits for writers nor keeps them waiting. Returns the change token of the state.
+        """
+        ...
+
+    def end_snapshot(self) -> None:
+        """End the read transaction; nothing where there is none."""
+        ...
+
+    def change_token(self) -> int:
+        """A number that differs from the one before on this connection where another connection has committed meanwhile."""
+        ...
+
+    def close(self, force: bool = False, /) -> None:
+        """End the connection. `force`: although rows of it are still being read."""
+        ...

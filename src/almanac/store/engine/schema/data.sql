@@ -1,0 +1,95 @@
+-- The data database. Everything in it can be rebuilt from the raw store and the catalogue.
+-- Times are unix seconds; text compares by bytes; a period is one integer (almanac.domain.periods).
+
+CREATE TABLE meta(k TEXT PRIMARY KEY, v TEXT NOT NULL) WITHOUT ROWID, STRICT;
+
+-- One row for each committed write that may change what is served.
+CREATE TABLE version(version INTEGER PRIMARY KEY, at INTEGER NOT NULL, cause TEXT NOT NULL) STRICT;
+
+CREATE TABLE run(
+  run TEXT PRIMARY KEY, source TEXT NOT NULL, connector TEXT NOT NULL, connector_version INTEGER NOT NULL,
+  started_at INTEGER NOT NULL, finished_at INTEGER, outcome TEXT) WITHOUT ROWID, STRICT;
+
+-- Every kept response, in whatever state it ended: folded, quarantined, ignored.
+CREATE TABLE payload(
+  payload INTEGER PRIMARY KEY, capture TEXT NOT NULL UNIQUE, source TEXT NOT NULL, url TEXT NOT NULL,
+  sha256 TEXT NOT NULL, media_type TEXT NOT NULL, bytes INTEGER NOT NULL,
+  fetched_at INTEGER NOT NULL, ingested_at INTEGER NOT NULL, run TEXT NOT NULL,
+  state TEXT NOT NULL, reason TEXT) STRICT;
+CREATE INDEX payload_source ON payload(source, state);
+
+-- (indicator, entity, frequency): what sources compete for. The unique index is the default order of every list.
+CREATE TABLE topic(
+  topic INTEGER PRIMARY KEY, indicator TEXT NOT NULL, entity TEXT NOT NULL, frequency TEXT NOT NULL, kind TEXT NOT NULL,
+  UNIQUE(indicator, entity, frequency)) STRICT;
+CREATE INDEX topic_entity ON topic(entity, indicator, frequency);
+
+CREATE TABLE series(
+  series INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, topic INTEGER NOT NULL, source TEXT NOT NULL,
+  spec TEXT NOT NULL,                       -- SeriesSpec as JSON
+  lineage INTEGER NOT NULL,                 -- set of input series all rows share; 0: raw, or lineage per row
+  exposure INTEGER NOT NULL, reason TEXT,   -- tightened by the feed's own metadata
+  folded_at INTEGER, folded_sha TEXT,       -- the newest payload folded in: an older one means replay
+  rows INTEGER NOT NULL, vintages INTEGER NOT NULL, first_period INTEGER, last_period INTEGER,
+  first_known INTEGER, last_known INTEGER,
+  hash INTEGER NOT NULL) STRICT;             -- leads from a withheld row's id to its series
+CREATE INDEX series_hash ON series(hash);
+CREATE INDEX series_topic ON series(topic);
+CREATE INDEX series_source ON series(source);
+
+CREATE TABLE series_payload(series INTEGER NOT NULL, payload INTEGER NOT NULL, PRIMARY KEY(series, payload)) WITHOUT ROWID, STRICT;
+
+CREATE TABLE lineage(lineage INTEGER PRIMARY KEY, inputs TEXT NOT NULL UNIQUE) STRICT;
+
+CREATE TABLE vintages(
+  topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL, known_at INTEGER NOT NULL,
+  from_version INTEGER NOT NULL, payload INTEGER NOT NULL, to_version INTEGER NOT NULL,
+  value REAL, text TEXT, flags INTEGER NOT NULL, released_at INTEGER, ingested_at INTEGER NOT NULL,
+  note TEXT, lineage INTEGER NOT NULL, hash INTEGER NOT NULL,
+  PRIMARY KEY(topic, period, series, known_at, from_version, payload)) WITHOUT ROWID, STRICT;
+CREATE INDEX vintages_hash ON vintages(hash);  -- leads from a row's id to the row (almanac.store.observations.id_hashes)
+CREATE INDEX vintages_known ON vintages(known_at);  -- lists by observedAt as of a past moment
+-- Lists by periodEnd as of a past moment, in sixteen parts, each in order (almanac.store.observations.reading.lists).
+CREATE INDEX vintages_end ON vintages((topic >> 3 & 15), (period >> 14));
+
+-- Where cells changed: for each topic and data version the span of their periods. High 4611686018427387904: all cells of
+-- the topic, whose rights, unit or lineage are others (almanac.store.observations.writing.dependents). Never dropped: changes of any age are asked for.
+CREATE TABLE change(
+  topic INTEGER NOT NULL, version INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
+  PRIMARY KEY(topic, version)) WITHOUT ROWID, STRICT;
+CREATE INDEX change_version ON change(version);
+
+-- The latest vintage of each cell, already written for the wire as marked text (almanac.store.observations.fragments).
+CREATE TABLE current(
+  topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL,
+  from_version INTEGER NOT NULL, to_version INTEGER NOT NULL,
+  known_at INTEGER NOT NULL, released_at INTEGER, ingested_at INTEGER NOT NULL,
+  flags INTEGER NOT NULL, lineage INTEGER NOT NULL,
+  marked BLOB NOT NULL,
+  PRIMARY KEY(topic, period, series, from_version)) WITHOUT ROWID, STRICT;
+CREATE INDEX current_known ON current(known_at);
+CREATE INDEX current_end ON current((topic >> 3 & 15), (period >> 14));
+CREATE INDEX current_ended ON current(to_version) WHERE to_version < 4611686018427387904;
+
+-- Reference records as JSON, written from the catalogue; and what belongs to a data version.
+CREATE TABLE record(kind TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY(kind, id)) WITHOUT ROWID, STRICT;
+CREATE TABLE preference(
+  indicator TEXT NOT NULL, from_version INTEGER NOT NULL, sources TEXT NOT NULL,
+  PRIMARY KEY(indicator, from_version)) WITHOUT ROWID, STRICT;
+
+CREATE TABLE source_state(
+  source TEXT PRIMARY KEY, last_attempt_at INTEGER, last_success_at INTEGER, last_ingested_at INTEGER,
+  failures INTEGER NOT NULL, last_error TEXT,
+  fetched_at INTEGER) WITHOUT ROWID, STRICT;  -- of the newest answer, kept or the same as before
+CREATE TABLE unmapped(
+  source TEXT NOT NULL, native TEXT NOT NULL, rows INTEGER NOT NULL, seen_at INTEGER NOT NULL,
+  PRIMARY KEY(source, native)) WITHOUT ROWID, STRICT;
+CREATE TABLE release_date(
+  source TEXT NOT NULL, native TEXT NOT NULL, day INTEGER NOT NULL, known_at INTEGER NOT NULL, payload INTEGER NOT NULL,
+  PRIMARY KEY(source, native, day)) WITHOUT ROWID, STRICT;
+-- What each payload of a calendar said of each entry: a move is only seen beside what was said before.
+CREATE TABLE calendar_entry(
+  source TEXT NOT NULL, native TEXT NOT NULL, uid TEXT NOT NULL, known_at INTEGER NOT NULL,
+  fetched_at INTEGER NOT NULL, sha256 TEXT NOT NULL,
+  body TEXT NOT NULL,                       -- domain.releases.ReleaseCalendarEntry as JSON
+  PRIMARY KEY(source, native, uid, known_at)) WITHOUT ROWID, STRICT;

@@ -1,0 +1,261 @@
+"""SQLite through apsw: connections, the schema, and transactions that leave nothing half-written."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import apsw
+
+from almanac.store.engine.errors import (
+    BusyError,
+    ConflictError,
+    DamagedError,
+    DatabaseError,
+    FullError,
+    StoreError,
+    UnavailableError,
+)
+from almanac.store.engine.protocol import Database
+from almanac.store.engine.queryable import Queryable
+
+#: `to_version` of a row that has not ended.
+OPEN = 1 << 62
+SCHEMA = "4"
+
+
+#: Errors of apsw that have a class of ours; all others are a plain DatabaseError.
+_FAULTS: dict[type[BaseException], type[DatabaseError]] = {
+    apsw.BusyError: BusyError,
+    apsw.LockedError: BusyError,
+    apsw.CorruptError: DamagedError,
+    apsw.NotADBError: DamagedError,
+    apsw.FullError: FullError,
+    apsw.CantOpenError: UnavailableError,
+    apsw.IOError: UnavailableError,
+    apsw.ProtocolError: UnavailableError,
+    apsw.ConstraintError: ConflictError,
+}
+
+
+def fault(error: BaseException | None) -> DatabaseError | None:
+    """An error of the database as one of ours, with the same message; None for any other."""
+    if isinstance(error, DatabaseError):
+        return error
+    return _FAULTS.get(type(error), DatabaseError)(str(error)) if isinstance(error, apsw.Error) else None
+
+
+@contextlib.contextmanager
+def faults() -> Iterator[None]:
+    """Let errors of the database leave the block as errors of ours."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise _FAULTS.get(type(error), DatabaseError)(str(error)) from error
+
+
+class Connection(apsw.Connection):
+    """One SQLite file, opened: the engine's `Database`."""
+
+    def insert(self, sql: str, values: Sequence[Any], /) -> int:
+        self.execute(sql, values)
+        return self.last_insert_rowid()
+
+    def update(self, sql: str, values: Sequence[Any], /) -> int:
+        self.execute(sql, values)
+        return self.changes()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        with faults():
+            self.execute("BEGIN IMMEDIATE")  # takes the lock at once
+            try:
+                yield
+                self.execute("COMMIT")
+            except BaseException:  # whatever ended it, a signal too
+                if self.in_transaction:
+                    self.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with faults():
+            self.begin_snapshot()
+            try:
+                yield
+            finally:
+                self.end_snapshot()
+
+    def begin_snapshot(self) -> int:
+        self.execute("BEGIN")
+        return self.change_token()  # reading the number takes the snapshot
+
+    def end_snapshot(self) -> None:
+        if self.in_transaction:
+            self.execute("COMMIT")
+
+    def change_token(self) -> int:
+        token: int = self.execute("PRAGMA data_version").get
+        return token
+
+
+def advice(error: UnavailableError, path: Path) -> str:
+    """An error in words for people: which file, what is wrong with it, and what to do."""
+    if isinstance(error, BusyError):
+        return f"{path} is held by another writer: run the command again when that one has ended"
+    if isinstance(error, DamagedError):
+        return (
+            f"{path} is damaged ({error}): move it and the files {path.name}-wal and {path.name}-shm away"
+            " and run `almanac rebuild`, which makes it anew from the raw store"
+        )
+    if isinstance(error, FullError):
+        return f"the disk is full ({path}: {error}): make room and run the command again; nothing is half-written"
+    return f"{path} cannot be used ({error}): nothing is half-written; run the command again when the cause is gone"
+
+
+def identity(path: Path) -> tuple[int, int]:
+    """
+    Which file stands at a path: a connection goes on reading one that was removed or replaced, and never notices.
+
+    Raises UnavailableError where there is none.
+    """
+    try:
+        found = os.stat(path)  # noqa: PTH116  (at every request: half the time of Path.stat)
+    except OSError as error:
+        raise UnavailableError(f"{path}: {error.strerror}") from None
+    return (found.st_dev, found.st_ino)
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """
+    One process at a time makes database files in a folder.
+
+    SQLite does not wait for a lock while it turns a new file to WAL: processes that start together would fail. The
+    lock is on the folder, for closing any handle of the database file would drop SQLite's own locks.
+    """
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+@faults()
+def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) -> Connection:
+    """Open a database file. A writer creates it; a reader raises UnavailableError where there is none."""
+    flags = apsw.SQLITE_OPEN_READWRITE if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+    if not read_only:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    connection = Connection(str(path), flags=flags, statementcachesize=200)
+    connection.set_busy_timeout(int(busy_seconds * 1000))
+    if not read_only:
+        connection.pragma("page_size", 8192)
+        connection.pragma("journal_mode", "wal")
+    connection.pragma("synchronous", 1)
+    connection.pragma("mmap_size", 1 << 32)
+    connection.pragma("cache_size", -65_536)
+    connection.pragma("temp_store", 2)
+    if read_only:
+        # Read-write at file level, so that WAL's shared memory works; read-only for every statement.
+        connection.pragma("query_only", 1)
+        # Plans that do not depend on bound values: else SQLite prepares a page's statement anew for nearly every one.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+    return connection
+
+
+@faults()
+def create(path: Path, *, any_schema: bool = False, busy_seconds: float = 30.0) -> Connection:
+    """
+    Open the data database for writing, making it where it is not. One that is there is opened beside any writer.
+
+    Raises StoreError for another schema, unless the caller is about to make the tables anew.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with alone(path.parent):
+        connection = connect(path, busy_seconds=busy_seconds)
+    with contextlib.suppress(OSError):
+        os.chmod(path, 0o600)  # noqa: PTH101  (the path may be shared; a failure here is no fault of ours)
+    if not _made(connection):
+        with connection.transaction():
+            if not _made(connection):
+                _make(connection, {"version": "0", "reference": "0"})
+    found = meta(connection, "schema")
+    if found != SCHEMA and not any_schema:
+        raise StoreError(
+            f"the data store has schema {found}, this version of Almanac needs {SCHEMA}: run `almanac rebuild`"
+        )
+    return connection
+
+
+def _made(connection: Database) -> bool:
+    return bool(connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get)
+
+
+def recreate(connection: Database) -> None:
+    """
+    Empty the data database inside the caller's transaction, whatever schema it had. All cursors expire.
+
+    Kept: which world it is and the data version; of this very schema also the list of versions, the health of
+    sources and whose turn it is.
+    """
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+    held: dict[str, str] = dict(connection.execute("SELECT k, v FROM meta"))
+    same = held.pop("schema", None) == SCHEMA
+    kept = {name: list(connection.execute(f"SELECT * FROM {name}")) for name in _LASTING if same and name in tables}
+    for name in tables:
+        connection.execute(f'DROP TABLE "{name}"')
+    for counted in ("epoch", "events"):
+        held.pop(counted, None)
+    _make(connection, held)
+    for name, lines in kept.items():
+        for line in lines:
+            connection.execute(f"INSERT INTO {name} VALUES({','.join('?' * len(line))})", line)
+
+
+_LASTING = ("version", "source_state", "turn")
+
+
+def _make(connection: Database, values: Mapping[str, str]) -> None:
+    for part in ("data", "companies", "operations"):
+        connection.execute(files(__package__).joinpath(f"schema/{part}.sql").read_text("utf-8"))
+    fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
+    connection.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
+
+
+def meta(connection: Queryable, key: str) -> str | None:
+    value: str | None = connection.execute("SELECT v FROM meta WHERE k = ?", (key,)).get
+    return value
+
+
+def set_meta(connection: Database, key: str, value: str) -> None:
+    connection.execute("INSERT INTO meta VALUES(?, ?) ON CONFLICT(k) DO UPDATE SET v = excluded.v", (key, value))
+
+
+@faults()
+def copy(path: Path, target: Path) -> None:
+    """
+    Make a consistent copy of a database in use: a writer is not held up, all is copied within one read transaction.
+
+    `target` is there already, empty.
+    """
+    with (
+        contextlib.closing(Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)) as copied,
+        contextlib.closing(connect(path, read_only=True)) as source,
+        copied.backup("main", source, "main") as running,
+    ):
+        running.step(-1)
+
+
+@faults()
+def data_version(path: Path) -> int:
+    """The data version of a file that nobody else uses."""
+    with contextlib.closing(Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as opened:
+        return int(meta(opened, "version") or 0)

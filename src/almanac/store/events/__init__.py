@@ -1,0 +1,1 @@
+"""Official events, and the calendars of releases."""

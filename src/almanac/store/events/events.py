@@ -1,0 +1,265 @@
+"""Official events: their states written and read. A state that another one replaces is closed, never lost."""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import msgspec
+
+from almanac.domain.events import EventState, settle
+from almanac.store.engine import sqlite
+from almanac.store.engine.protocol import Database
+from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.sqlite import OPEN
+
+#: Fields with a column of their own; the others are in `body`.
+_COLUMNS = (
+    "event",
+    "known_at",
+    "occurred_at",
+    "category",
+    "type",
+    "status",
+    "source",
+    "entity",
+    "country",
+    "indicator",
+)
+_SELECTED = ", ".join(f"x.{name}" for name in (*_COLUMNS, "body"))
+#: Where the number of events is kept: counting them would read them all.
+_COUNT = "events"
+_BODY = tuple(name for name in EventState.__struct_fields__ if name not in _COLUMNS)
+
+
+# -- writing --------------------------------------------------------------------------------------------------------------
+
+
+def put(db: Database, version: int, states: Iterable[EventState]) -> bool:
+    """
+    Add states of events, in the order they arrived, as part of a data version. Returns whether anything served changed.
+
+    A state equal to the one known before it is not stored.
+    """
+    stated: dict[str, list[EventState]] = defaultdict(list)
+    for state in states:
+        stated[state.event].append(state)
+    return replace(db, version, {event: settle([*held(db, event), *new]) for event, new in stated.items()})
+
+
+def replace(db: Database, version: int, target: Mapping[str, Sequence[EventState]]) -> bool:
+    """Make these the states of these events (an empty list: none). Returns whether anything served changed."""
+    closed: list[tuple[str, int]] = []
+    added: list[tuple[Any, ...]] = []
+    more = 0
+    for event, after in target.items():
+        before = held(db, event)
+        closed += [(event, state.known_at) for state in before if state not in after]
+        added += [_row(state, version) for state in after if state not in before]
+        more += bool(after) - bool(before)
+    # A row made in this very transaction was never seen by anyone.
+    db.executemany(f"DELETE FROM event {_THIS} AND from_version = {version:d}", closed)
+    db.executemany(f"UPDATE event SET to_version = {version:d} {_THIS} AND to_version = {OPEN}", closed)
+    db.executemany(
+        "INSERT INTO event(event, known_at, from_version, to_version, occurred_at, category, type, status, source,"
+        f" entity, country, indicator, body) VALUES(?, ?, ?, {OPEN}, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        added,
+    )
+    if more:
+        sqlite.set_meta(db, _COUNT, str(count(db) + more))
+    return bool(closed or added)
+
+
+def count(db: Queryable) -> int:
+    """How many events there are."""
+    return int(sqlite.meta(db, _COUNT) or 0)
+
+
+def held(db: Queryable, event: str) -> list[EventState]:
+    """Open states of one event, ascending by knowledge time."""
+    found = db.execute(
+        f"SELECT {_SELECTED} FROM event x WHERE event = ? AND to_version = {OPEN} ORDER BY known_at", (event,)
+    )
+    return [_state(row) for row in found]
+
+
+def _row(state: EventState, version: int) -> tuple[Any, ...]:
+    body = msgspec.json.encode({name: value for name in _BODY if (value := getattr(state, name)) is not None})
+    return (
+        state.event, state.known_at, version, state.occurred_at, state.category, state.type, state.status, state.source,
+        state.entity, state.country, state.indicator, body.decode(),
+    )  # fmt: skip
+
+
+def _state(row: Sequence[Any]) -> EventState:
+    return EventState(**dict(zip(_COLUMNS, row, strict=False)), **msgspec.json.decode(row[-1]))
+
+
+_THIS = "WHERE event = ? AND known_at = ?"
+
+
+# -- reading --------------------------------------------------------------------------------------------------------------
+
+
+class Wanted(NamedTuple):
+    """Which events. None: no restriction; an empty tuple or set: nothing matches. Times are unix seconds, inclusive."""
+
+    category: str | None = None
+    status: str | None = None
+    indicators: tuple[str, ...] | None = None
+    entities: tuple[str, ...] | None = None
+    #: Entity ids of places: events of the place itself, and of companies that have their domicile there.
+    countries: tuple[str, ...] | None = None
+    sources: frozenset[str] | None = None
+    occurred_from: int | None = None
+    occurred_to: int | None = None
+
+
+def page(
+    db: Queryable,
+    wanted: Wanted,
+    *,
+    version: int,
+    known_by: int,
+    descending: bool,
+    after: Sequence[Any] | None,
+    limit: int,
+) -> tuple[list[EventState], list[Any] | None]:
+    """
+    The latest state known by a moment of each event, by (occurred_at, event); and the key to go on after (None: that was all).
+
+    Filters test that state, never an older one.
+    """
+    walk = _Walk((_KNOWN,), (version, known_by), descending, limit)
+    if after is not None:
+        walk = walk.test(f"(x.occurred_at, x.event) {'<' if descending else '>'} (?, ?)", *after)
+    rows = heapq.merge(*_walks(db, wanted, walk, known_by), key=_place, reverse=descending)
+    found = [_state(row) for row in islice(rows, limit + 1)]
+    if len(found) <= limit:
+        return found, None
+    last = found[limit - 1]
+    return found[:limit], [last.occurred_at, last.event]
+
+
+def coming(
+    db: Queryable,
+    country: str,
+    since: int,
+    *,
+    categories: Iterable[str],
+    statuses: Iterable[str],
+    version: int,
+    known_by: int,
+    limit: int,
+) -> list[EventState]:
+    """
+    The next events of a country or region itself, not of its companies, from a moment on (unix seconds), soonest first.
+
+    Their latest states known by a moment, as `page` gives them, in one walk.
+    """
+    walk = _Walk((_KNOWN,), (version, known_by), descending=False, limit=limit)
+    walk = walk.test("x.country = ? AND x.occurred_at >= ?", country, since)
+    walk = walk.test("(x.entity IS NULL OR x.entity = x.country)")
+    walk = walk.among("x.category", categories).among("x.status", statuses)
+    return [_state(row) for row in walk.rows(db)[:limit]]
+
+
+def _place(row: Sequence[Any]) -> tuple[Any, Any]:
+    return row[_OCCURRED], row[0]
+
+
+class _Walk(NamedTuple):
+    """One ordered walk over events: its conditions, in step with their values."""
+
+    where: tuple[str, ...]
+    values: tuple[Any, ...]
+    descending: bool
+    limit: int
+
+    def test(self, condition: str, *values: Any) -> _Walk:
+        """The same with one condition more."""
+        return self._replace(where=(*self.where, condition), values=(*self.values, *values))
+
+    def among(self, column: str, values: Iterable[Any] | None) -> _Walk:
+        """The same with a column tested, whose index shall not lead."""
+        if values is None:
+            return self
+        listed = sorted(values)
+        return self.test(f"+{column} IN ({', '.join('?' * len(listed))})", *listed)
+
+    def rows(self, db: Queryable) -> list[tuple[Any, ...]]:
+        """As many as a page can need, in order."""
+        way = "DESC" if self.descending else "ASC"
+        sql = (
+            f"SELECT {_SELECTED} FROM event x WHERE {' AND '.join(self.where)}"
+            f" ORDER BY x.occurred_at {way}, x.event {way} LIMIT {self.limit + 1:d}"
+        )
+        return list(db.execute(sql, self.values))
+
+
+def _walks(db: Queryable, wanted: Wanted, walk: _Walk, known_by: int) -> Iterator[list[tuple[Any, ...]]]:
+    """
+    Ordered lists that together are what is wanted, each led by the index that fits: the filter that is there and leaves least.
+
+    What happens after the moment asked was known before it happened: an index has just those. For the rest the walk
+    begins at that moment, however far back.
+    """
+    filters: dict[str, Iterable[str] | None] = {
+        "x.entity": wanted.entities,
+        "x.indicator": wanted.indicators,
+        "x.status": None if wanted.status is None else (wanted.status,),
+        _PLACE: wanted.countries,
+        "x.source": wanted.sources,
+        "x.category": None if wanted.category is None else (wanted.category,),
+    }
+    lead = next((name for name, values in filters.items() if values is not None and (name, values) != _MOST), None)
+    if wanted.occurred_from is not None:
+        walk = walk.test("x.occurred_at >= ?", wanted.occurred_from)
+    if wanted.occurred_to is not None:
+        walk = walk.test("x.occurred_at <= ?", wanted.occurred_to)
+    for name, values in filters.items():
+        if name != lead:
+            walk = walk.among(name, values)
+    past = walk.test("x.occurred_at <= ?", known_by)
+    ahead = walk.test("x.occurred_at > ? AND x.known_at < x.occurred_at", known_by)
+    if lead is None:
+        yield ahead.rows(db)
+        yield past.rows(db)
+        return
+    yield ahead.among(lead, filters[lead]).rows(db)
+    for value in sorted(filters[lead] or ()):
+        if lead == _PLACE:
+            yield past.test("x.country = ?", value).rows(db)
+            yield from _domiciled(db, past.test("+x.country IS NULL"), value)
+        else:
+            # Of states but the most common one there is an index, which must be told that it may be used.
+            more = " AND x.status <> 'released'" if lead == "x.status" else ""
+            yield past.test(f"{lead} = ?{more}", value).rows(db)
+
+
+def _domiciled(db: Queryable, walk: _Walk, country: str) -> Iterator[list[tuple[Any, ...]]]:
+    """Events of companies that have their domicile in a country: of few, company by company; of many, by time."""
+    few = [row[0] for row in db.execute(f"SELECT entity FROM company WHERE country = ? LIMIT {_FEW + 1}", (country,))]
+    if len(few) > _FEW:
+        yield walk.test("(SELECT c.country FROM company c WHERE c.entity = x.entity) = ?", country).rows(db)
+    else:
+        for entity in few:
+            yield walk.test("x.entity = ?", entity).rows(db)
+
+
+_OCCURRED = _COLUMNS.index("occurred_at")
+#: The state most events are in: no index leads to it.
+_MOST = ("x.status", ("released",))
+#: Companies of a country up to which each is walked alone. Of more, one event in some hundred is one of theirs.
+_FEW = 60
+#: Open at the version, known by then, and no later state of the event was.
+_KNOWN = (
+    "x.from_version <= ?1 AND x.to_version > ?1 AND +x.known_at <= ?2"
+    " AND NOT EXISTS (SELECT 1 FROM event y WHERE y.event = x.event AND y.known_at > x.known_at AND y.known_at <= ?2"
+    " AND y.from_version <= ?1 AND y.to_version > ?1)"
+)
+#: Where an event belongs: its own country, else the domicile of its company.
+_PLACE = "coalesce(x.country, (SELECT c.country FROM company c WHERE c.entity = x.entity))"

@@ -1,0 +1,164 @@
+"""Calendars of releases, written and read; and the vintages that releases are read from."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from almanac.domain.releases import HeadlineVintage, ReleaseCalendarEntry
+from almanac.store.engine.protocol import Database
+from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.sqlite import OPEN
+from almanac.store.log.payloads import PayloadRow
+
+
+def put_entries(db: Database, row: PayloadRow, entries: Iterable[tuple[str, ReleaseCalendarEntry]]) -> None:
+    """Enter what a payload says of entries, each with the release it is of. Of one knowledge time the later payload wins."""
+    db.executemany(
+        "INSERT INTO calendar_entry VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+        " fetched_at = excluded.fetched_at, sha256 = excluded.sha256, body = excluded.body"
+        " WHERE (excluded.fetched_at, excluded.sha256) > (fetched_at, sha256)",
+        [
+            (
+                row.source,
+                native,
+                entry.uid,
+                row.ingested_at,
+                row.fetched_at,
+                row.sha256,
+                msgspec.json.encode(entry).decode(),
+            )
+            for native, entry in entries
+        ],
+    )
+
+
+def entries(db: Database, source: str, native: str) -> list[tuple[int, ReleaseCalendarEntry]]:
+    """All that was ever said of the entries of a release, by uid, then knowledge time."""
+    found = db.execute(
+        "SELECT known_at, body FROM calendar_entry WHERE source = ? AND native = ? ORDER BY uid, known_at",
+        (source, native),
+    )
+    return [(known, msgspec.json.decode(body, type=ReleaseCalendarEntry)) for known, body in found]
+
+
+def natives(db: Database, source: str) -> list[str]:
+    """Names of the releases that a source's calendar has entries of, in byte order."""
+    found = db.execute("SELECT DISTINCT native FROM calendar_entry WHERE source = ? ORDER BY native", (source,))
+    return [row[0] for row in found]
+
+
+def days(db: Database, source: str, native: str) -> list[tuple[int, int]]:
+    """Days of a release as ordinals, and since when each is known; in the order of that."""
+    sql = "SELECT day, known_at FROM release_date WHERE source = ? AND native = ? ORDER BY known_at, day"
+    return [(row[0], row[1]) for row in db.execute(sql, (source, native))]
+
+
+def stated(db: Database, series: str) -> list[HeadlineVintage]:
+    """Open vintages of a series, by period and knowledge time; none for a series that is not there."""
+    found = db.execute(
+        "SELECT v.period, v.known_at, v.released_at, v.flags, v.value FROM series s CROSS JOIN vintages v"
+        f" ON v.topic = s.topic AND v.series = s.series WHERE s.id = ? AND v.to_version = {OPEN} ORDER BY v.period, v.known_at",
+        (series,),
+    )
+    return list(map(HeadlineVintage._make, found))
+
+
+def known(
+    db: Queryable, topic: int, series: int, span: tuple[int, int], version: int, by: int
+) -> list[tuple[int, int, float | None, int, int]]:
+    """
+    (period, known_at, value, flags, lineage) of the vintages of a series in a span of period keys, inclusive, that were
+    open at a version and known by a moment; by period and knowledge time.
+    """
+    return list(
+        db.execute(
+            "SELECT period, known_at, value, flags, lineage FROM vintages WHERE topic = ? AND period BETWEEN ? AND ?"
+            " AND series = ? AND from_version <= ? AND to_version > ? AND known_at <= ? ORDER BY period, known_at",
+            (topic, *span, series, version, version, by),
+        )
+    )
+
+
+def events_of(db: Database, source: str, kind: str, country: str) -> list[str]:
+    """Ids of the events of a type that a source has about a country."""
+    sql = f"SELECT DISTINCT event FROM event WHERE country = ? AND source = ? AND type = ? AND to_version = {OPEN}"
+    return [row[0] for row in db.execute(sql, (country, source, kind))]
+
+
+def series_of(db: Database, indicators: Iterable[str]) -> list[str]:
+    """Ids of the series of these indicators that have vintages."""
+    named = sorted(indicators)
+    marks = ", ".join("?" * len(named))
+    found = db.execute(
+        f"SELECT s.id FROM topic t JOIN series s USING(topic) WHERE t.indicator IN ({marks}) AND s.vintages > 0", named
+    )
+    return [row[0] for row in found]
+
+
+class Out(NamedTuple):
+    """A release that is out. `released`: unix seconds, of a release known to the day its last second."""
+
+    event: str
+    type: str
+    source: str
+    country: str
+    period: str
+    released: int
+
+
+def page(
+    db: Queryable,
+    *,
+    types: Collection[str] | None,
+    countries: Collection[str] | None,
+    span: tuple[int | None, int | None],
+    version: int,
+    known_by: int,
+    descending: bool,
+    after: Sequence[Any] | None,
+    limit: int,
+) -> tuple[list[Out], list[Any] | None]:
+    """Releases that were out by a moment, by (released, event); and the key to go on after (None: that was all).
+
+    `types`, `countries` None: no restriction. `span`: bounds of `released`, inclusive.
+    """
+    if (types is not None and not types) or (countries is not None and not countries):
+        return [], None
+    conditions = [_OUT]
+    values: list[Any] = [version, known_by]
+    for column, named in (("type", types), ("country", countries)):
+        if named is not None:
+            listed = sorted(named)
+            conditions.append(f"+x.{column} IN ({', '.join('?' * len(listed))})")
+            values += listed
+    for bound, sign in zip(span, (">=", "<="), strict=True):
+        if bound is not None:
+            conditions.append(f"{_RELEASED} {sign} ?")
+            values.append(bound)
+    if after is not None:
+        conditions.append(f"({_RELEASED}, x.event) {'<' if descending else '>'} (?, ?)")
+        values += after
+    way = "DESC" if descending else "ASC"
+    lines = db.execute(
+        f"SELECT x.event, x.type, x.source, x.country, json_extract(x.body, '$.period'), {_RELEASED} FROM event x"
+        f" INDEXED BY event_out WHERE {' AND '.join(conditions)} ORDER BY {_RELEASED} {way}, x.event {way} LIMIT ?",
+        (*values, limit + 1),
+    )
+    rows = list(map(Out._make, lines))
+    if len(rows) <= limit:
+        return rows, None
+    last = rows[limit - 1]
+    return rows[:limit], [last.released, last.event]
+
+
+#: As the index `event_out` has it.
+_RELEASED = "(x.occurred_at + iif(json_extract(x.body, '$.precision') = 'day', 86399, 0))"
+_OUT = (
+    "x.category = 'macro_release' AND x.status IN ('released', 'revised')"
+    " AND x.from_version <= ?1 AND x.to_version > ?1 AND x.known_at <= ?2"
+    " AND NOT EXISTS (SELECT 1 FROM event y WHERE y.event = x.event AND y.known_at > x.known_at AND y.known_at <= ?2"
+    " AND y.from_version <= ?1 AND y.to_version > ?1)"
+)

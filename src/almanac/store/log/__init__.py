@@ -1,0 +1,1 @@
+"""What happened: payloads and runs, and whose turn it is to ask a source."""

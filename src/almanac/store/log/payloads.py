@@ -1,0 +1,164 @@
+"""The data database's own list of payloads and runs: what became of every response that was kept."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from almanac.domain.times import DAY_SECONDS
+from almanac.store.engine.protocol import Database
+from almanac.store.engine.queryable import Queryable
+from almanac.store.raw.captures import Capture
+
+#: States a kept payload can be in.
+FOLDED, IGNORED, QUARANTINED = "folded", "ignored", "quarantined"
+
+
+class PayloadRef(NamedTuple):
+    """A kept payload as the writer knows it. `order` is its place in the fold."""
+
+    number: int
+    ingested_at: int
+    order: tuple[int, str]
+
+
+class PayloadRow(NamedTuple):
+    """A kept payload and what became of it."""
+
+    number: int
+    capture: str
+    source: str
+    url: str
+    sha256: str
+    media_type: str
+    bytes: int
+    fetched_at: int
+    ingested_at: int
+    run: str
+    state: str
+    reason: str | None
+
+    @property
+    def ref(self) -> PayloadRef:
+        return PayloadRef(self.number, self.ingested_at, (self.fetched_at, self.sha256))
+
+
+_COLUMNS = (
+    "payload, capture, source, url, sha256, media_type, bytes, fetched_at, ingested_at, run, state, reason FROM payload"
+)
+
+
+def find(db: Database, capture: str) -> PayloadRow | None:
+    row = db.execute(f"SELECT {_COLUMNS} WHERE capture = ?", (capture,)).fetchone()
+    return PayloadRow(*row) if row else None
+
+
+def by_number(db: Queryable, number: int) -> PayloadRow | None:
+    row = db.execute(f"SELECT {_COLUMNS} WHERE payload = ?", (number,)).fetchone()
+    return PayloadRow(*row) if row else None
+
+
+def in_state(db: Database, state: str, source: str | None = None) -> list[PayloadRow]:
+    """Payloads in a state, in the order of folding."""
+    sql = f"SELECT {_COLUMNS} WHERE state = ? AND (?2 IS NULL OR source = ?2) ORDER BY fetched_at, sha256"
+    return [PayloadRow(*row) for row in db.execute(sql, (state, source))]
+
+
+def folded(db: Queryable) -> set[int]:
+    """Numbers of the payloads that were folded."""
+    return {number for (number,) in db.execute("SELECT payload FROM payload WHERE state = ?", (FOLDED,))}
+
+
+def quarantined(db: Queryable) -> list[PayloadRow]:
+    """Payloads that could not be read, by source, address and time."""
+    sql = f"SELECT {_COLUMNS} WHERE state = ? ORDER BY source, url, fetched_at"
+    return [PayloadRow(*row) for row in db.execute(sql, (QUARANTINED,))]
+
+
+def put(db: Database, capture: Capture, run: str, state: str, reason: str | None = None) -> PayloadRow:
+    """Enter a capture, or change what became of it. Returns its row."""
+    db.execute(
+        "INSERT INTO payload VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT(capture) DO UPDATE SET run = excluded.run, state = excluded.state, reason = excluded.reason",
+        (
+            capture.id, capture.source, capture.url, capture.sha256, capture.media_type, capture.bytes,
+            capture.fetched_at, capture.ingested_at, run, state, reason,
+        ),
+    )  # fmt: skip
+    found = find(db, capture.id)
+    if found is None:
+        raise LookupError(capture.id)
+    return found
+
+
+def start_run(db: Database, run: str, source: str, connector: str, version: int, now: int) -> None:
+    db.execute("INSERT INTO run VALUES(?, ?, ?, ?, ?, NULL, NULL)", (run, source, connector, version, now))
+
+
+def finish_run(db: Database, run: str, outcome: str, now: int) -> None:
+    db.execute("UPDATE run SET finished_at = ?, outcome = ? WHERE run = ?", (now, outcome, run))
+
+
+def note_attempt(
+    db: Database,
+    source: str,
+    now: int,
+    *,
+    succeeded: bool,
+    kept: bool,
+    error: str | None,
+    fetched_at: int | None = None,
+) -> bool:
+    """Keep a source's health: when it was last tried, answered, and brought something new.
+
+    `fetched_at`: of the newest answer, kept or the same as before. Returns whether that is of a later UTC day than held.
+    """
+    db.execute("INSERT OR IGNORE INTO source_state VALUES(?, NULL, NULL, NULL, 0, NULL, NULL)", (source,))
+    held: int | None = db.execute("SELECT fetched_at FROM source_state WHERE source = ?", (source,)).get
+    db.execute(
+        "UPDATE source_state SET last_attempt_at = ?1, last_error = ?2,"
+        " last_success_at = CASE WHEN ?3 THEN ?1 ELSE last_success_at END,"
+        " last_ingested_at = CASE WHEN ?4 THEN ?1 ELSE last_ingested_at END,"
+        " failures = CASE WHEN ?3 THEN 0 ELSE failures + 1 END,"
+        " fetched_at = max(coalesce(fetched_at, ?6), coalesce(?6, fetched_at)) WHERE source = ?5",
+        (now, error, succeeded, kept, source, fetched_at),
+    )
+    return fetched_at is not None and (held is None or fetched_at // DAY_SECONDS > held // DAY_SECONDS)
+
+
+def was_tried(db: Queryable, source: str) -> bool:
+    """Whether anything is known of how a source does."""
+    return bool(db.execute("SELECT 1 FROM source_state WHERE source = ?", (source,)).get)
+
+
+class UnmappedRow(NamedTuple):
+    """A native series that the catalogue does not map, and the most rows that one payload had of it."""
+
+    source: str
+    native: str
+    rows: int
+
+
+def unmapped(db: Queryable) -> list[UnmappedRow]:
+    """What the catalogue does not map, by source and native id."""
+    return [
+        UnmappedRow(*row) for row in db.execute("SELECT source, native, rows FROM unmapped ORDER BY source, native")
+    ]
+
+
+def note_unmapped(db: Database, source: str, native: str, rows: int, now: int) -> None:
+    """Count a native series that the catalogue does not map."""
+    db.execute(
+        "INSERT INTO unmapped VALUES(?1, ?2, ?3, ?4)"
+        " ON CONFLICT DO UPDATE SET rows = max(rows, excluded.rows), seen_at = excluded.seen_at",
+        (source, native, rows, now),
+    )
+
+
+def note_release_date(db: Database, source: str, native: str, day: int, payload: PayloadRef) -> None:
+    """A day a release is dated, known from the first payload that said so. `day` is a proleptic ordinal."""
+    db.execute(
+        "INSERT INTO release_date VALUES(?, ?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET known_at = excluded.known_at, payload = excluded.payload"
+        " WHERE excluded.known_at < known_at",
+        (source, native, day, payload.ingested_at, payload.number),
+    )

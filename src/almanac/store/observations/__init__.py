@@ -1,0 +1,1 @@
+"""Vintages of cells: how a row is identified and spelled for the wire."""

@@ -1,0 +1,118 @@
+"""All that is stored of observations, read whole, for whoever checks it against what it was made from. Nothing is judged here."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import NamedTuple
+
+from almanac.domain.observations import Vintage
+from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.sqlite import OPEN
+
+
+class StoredSeries(NamedTuple):
+    """
+    A series as its own line has it, with the kind of its topic.
+
+    `figures`: rows, vintages, first and last period (keys), first and last knowledge time (unix seconds).
+    """
+
+    number: int
+    id: str
+    topic: int
+    kind: str
+    lineage: int
+    figures: tuple[int, int, int | None, int | None, int | None, int | None]
+
+
+class CellKey(NamedTuple):
+    """A cell of one series, by the integers that rows are in the order of. `period` is a key."""
+
+    topic: int
+    period: int
+    series: int
+
+
+class CurrentRow(NamedTuple):
+    """An open row of `current`: times in unix seconds, `marked` its part rendered as JSON."""
+
+    known: int
+    released: int | None
+    ingested: int
+    flags: int
+    lineage: int
+    marked: str
+
+
+class Unnoted(NamedTuple):
+    """A vintage of a series (its id) and period (a key) came or ended in a version, and `change` does not say so."""
+
+    series: str
+    period: int
+    version: int
+
+
+def series(db: Queryable) -> Iterator[StoredSeries]:
+    """Every series."""
+    for number, identifier, topic, kind, lineage, *figures in db.execute(_SERIES):
+        yield StoredSeries(number, identifier, topic, kind, lineage, tuple(figures))
+
+
+def lineages(db: Queryable) -> dict[int, list[str]]:
+    """Number of a lineage → ids of its input series."""
+    return {number: json.loads(inputs) for number, inputs in db.execute("SELECT lineage, inputs FROM lineage")}
+
+
+def lineages_of_rows(db: Queryable) -> Iterator[tuple[str, int]]:
+    """Each series id with each lineage that open vintages of it have of their own."""
+    yield from db.execute(
+        "SELECT DISTINCT id, v.lineage FROM vintages v JOIN series USING(series)"
+        f" WHERE v.to_version = {OPEN} AND v.lineage > 0"
+    )
+
+
+def vintages(db: Queryable) -> Iterator[tuple[CellKey, list[tuple[Vintage, int]]]]:
+    """Open vintages by cell, in the order of cells; of each ascending by knowledge time, with the number of its id."""
+    for cell, lines in itertools.groupby(db.execute(_VINTAGES), key=itemgetter(0, 1, 2)):
+        yield CellKey(*cell), [(Vintage(*line[3:12]), line[12]) for line in lines]
+
+
+def current(db: Queryable) -> Iterator[tuple[CellKey, list[CurrentRow]]]:
+    """Open rows of `current` by cell, in the order of cells."""
+    for cell, lines in itertools.groupby(db.execute(_CURRENT), key=itemgetter(0, 1, 2)):
+        yield CellKey(*cell), [CurrentRow(*line[3:]) for line in lines]
+
+
+def shared_ids(db: Queryable) -> Iterator[tuple[int, int]]:
+    """Numbers of ids that several open vintages have, and how many."""
+    yield from db.execute(
+        f"SELECT hash, count(*) FROM vintages WHERE to_version = {OPEN} GROUP BY hash HAVING count(*) > 1"
+    )
+
+
+def unnoted(db: Queryable) -> Iterator[Unnoted]:
+    """Changes that were not noted."""
+    return map(Unnoted._make, db.execute(_UNNOTED))
+
+
+_SERIES = (
+    "SELECT series, id, topic, kind, lineage, rows, vintages, first_period, last_period, first_known, last_known"
+    " FROM series JOIN topic USING(topic)"
+)
+_VINTAGES = (
+    "SELECT topic, period, series, known_at, value, text, flags, released_at, ingested_at, payload, note, lineage, hash"
+    f" FROM vintages WHERE to_version = {OPEN} ORDER BY topic, period, series, known_at"
+)
+_CURRENT = (
+    "SELECT topic, period, series, known_at, released_at, ingested_at, flags, lineage, marked"
+    f" FROM current WHERE to_version = {OPEN} ORDER BY topic, period, series"
+)
+_UNNOTED = (
+    "SELECT s.id, v.period, v.version FROM (SELECT topic, period, series, from_version AS version FROM vintages UNION ALL"
+    f" SELECT topic, period, series, to_version FROM vintages WHERE to_version < {OPEN}) v JOIN series s USING(series)"
+    " LEFT JOIN change c ON c.topic = v.topic AND c.version = v.version"
+    " WHERE c.version IS NULL OR v.period NOT BETWEEN c.low AND c.high"
+)

@@ -1,0 +1,15 @@
+"""What a period key says, in SQL. Each is a template: `{0}` is the column; the same in Python is in domain.periods."""
+
+from almanac.domain.periods import INSTANT, LONGEST, SPAN_BITS
+
+#: The last day, an ordinal; an index is made of just this (store/engine/schema/data.sql).
+END_ORDINAL_SQL = f"({{0}} >> {SPAN_BITS})"
+#: The first day, an ordinal; NULL for an instant.
+START_ORDINAL_SQL = (
+    f"CASE WHEN ({{0}} & {INSTANT}) = {INSTANT} THEN NULL"
+    f" ELSE ({{0}} >> {SPAN_BITS}) - ({LONGEST} - ({{0}} & {INSTANT})) END"
+)
+#: Whether a period starts on a day `{1}` (an ordinal) or later; never for an instant. Cheaper than a test of the first day.
+STARTS_FROM_SQL = (
+    f"(({{0}} & {INSTANT}) < {INSTANT} AND ({{0}} >> {SPAN_BITS}) + ({{0}} & {INSTANT}) >= {{1}} + {LONGEST})"
+)

@@ -1,0 +1,1 @@
+"""Observations read: lists, pages, latest readings, single rows, changes."""

@@ -1,0 +1,278 @@
+"""
+Columns of latest readings: for one indicator, the latest reading of every entity that has one.
+
+It is the reading that almanac.store.observations.reading.latest gives for each pair, found for all entities in one query. A column is kept
+while its data version is one of the newest two; a past state, or an older version that a walk is pinned to, is read
+from the store and gives the same.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from cachetools import LRUCache
+
+from almanac.domain.observations import FORECAST
+from almanac.domain.periods import Frequency, end_of
+from almanac.store.observations.fragments import value_of
+from almanac.store.observations.reading.latest import reading
+from almanac.store.observations.reading.reader import View
+from almanac.store.observations.reading.row_rights import withheld
+from almanac.store.observations.reading.rows import ObservationRow
+from almanac.store.observations.reading.selection import Selection
+
+#: Columns kept at most: some forty megabytes where there are 6,000 entities. As-of columns serve the pages of one walk.
+_HELD = 200
+_VERSIONS = 2
+_LINEAGES_HELD = 100_000
+#: After the newest version has moved, it is likely to move again: so long columns count as cold, seconds.
+_RESTLESS = 30.0
+
+Integers = npt.NDArray[np.int64]
+
+
+class Column(NamedTuple):
+    """
+    Latest readings of one indicator, in arrays of one length.
+
+    `entities`: numbers of entities, as `Readings.numbers` gives them. `values`: NaN where the reading is a text or may
+    not be sent; so is the text None. `unit`: places among `units`, which are distinct. `periods` are keys, `known` unix
+    seconds, `series` numbers of series.
+    """
+
+    entities: npt.NDArray[np.int32]
+    values: npt.NDArray[np.float64]
+    texts: tuple[str | None, ...]
+    unit: npt.NDArray[np.int16]
+    units: tuple[str, ...]
+    periods: Integers
+    known: Integers
+    series: Integers
+    withheld: npt.NDArray[np.bool_]
+
+    def rows(self, numbers: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
+        """Where the readings of these entities stand, -1 for those that have none."""
+        places = np.full(max(numbers.max(initial=-1), self.entities.max(initial=-1)) + 1, -1, dtype=np.intp)
+        places[self.entities] = np.arange(len(self.entities))
+        found: npt.NDArray[np.intp] = places[numbers]
+        return found
+
+
+class _NewestRow(NamedTuple):
+    """One row of the newest cell of a topic."""
+
+    entity: str
+    frequency: str
+    period: int
+    series: int
+    lineage: int
+    known: int
+    flags: int
+    unit: str
+    value: float | None
+    text: str | None
+
+    @property
+    def alive(self) -> bool:
+        return self.value is not None or self.text is not None
+
+    @property
+    def stands(self) -> bool:
+        """Whether it is a reading, where its topic has no other row in the cell."""
+        return self.alive and not self.flags & FORECAST
+
+
+class Readings:
+    """Columns of one process, for all its threads."""
+
+    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._lock = threading.Lock()
+        #: Held while a column is made: those who want the same one wait for it.
+        self._making = threading.Lock()
+        self._columns: LRUCache[tuple[Any, ...], Column] = LRUCache(_HELD)
+        self._numbers: dict[str, int] = {}
+        self._newest: dict[str, list[tuple[Any, ...]]] = {}
+        self._state: tuple[str, int] | None = None
+        #: What was found of lineages' rights, and under which reference version.
+        self._judged: dict[int, bool] = {}
+        self._under: tuple[str, int] | None = None
+        self._monotonic = monotonic
+        #: When the newest version last moved, and whether it ever did.
+        self._moved, self._ever_moved = -_RESTLESS, False
+
+    def numbers(self, entities: Iterable[str]) -> npt.NDArray[np.int32]:
+        """A small number for each entity, the same for as long as the process lives."""
+        with self._lock:
+            held = self._numbers
+            return np.array([held.setdefault(entity, len(held)) for entity in entities], dtype=np.int32)
+
+    def see(self, view: View) -> None:
+        """Note which version is the newest, and when it came to be."""
+        state = (view.epoch, view.version)
+        with self._lock:
+            held = self._state
+            if held is None:
+                self._state = state
+            elif state[0] != held[0] or state[1] > held[1]:
+                self._state, self._moved, self._ever_moved = state, self._monotonic(), True
+
+    def warm(self, indicators: Iterable[str], *, pinned: bool = False) -> bool:
+        """
+        Whether today's columns of these indicators are likely to be at hand, so that asking for them takes no time.
+
+        `pinned`: they are asked for at the version of an earlier request, which may not be the newest any more.
+        """
+        with self._lock:
+            if self._state is None or self._monotonic() - self._moved < _RESTLESS or (pinned and self._ever_moved):
+                return False
+            return all(any(key[1:3] == self._state for key in self._newest.get(name, ())) for name in indicators)
+
+    def column(self, view: View, indicator: str, *, version: int, as_of: int | None) -> Column:
+        """
+        The column of an indicator at a data version; as known at `as_of`, where that is given (unix seconds).
+
+        Rights are those of now, whatever the version.
+        """
+        # Rights are part of what readers hold in memory: a change of them is a new reference version.
+        key = (indicator, view.epoch, version, view.directory.reference, as_of)
+        self.see(view)
+        with self._lock:
+            held = self._columns.get(key)
+        if held is not None:
+            return held
+        with self._making:
+            with self._lock:
+                held = self._columns.get(key)
+            if held is None:
+                held = self._made(view, indicator, version, as_of)
+                with self._lock:
+                    self._put(key, held, newest=as_of is None and version == view.version)
+        return held
+
+    def _put(self, key: tuple[Any, ...], column: Column, *, newest: bool) -> None:
+        if newest:
+            keys = [one for one in self._newest.get(key[0], []) if one != key] + [key]
+            self._newest[key[0]] = keys[-_VERSIONS:]
+            for old in keys[:-_VERSIONS]:
+                self._columns.pop(old, None)
+        self._columns[key] = column
+
+    def _made(self, view: View, indicator: str, version: int, as_of: int | None) -> Column:
+        best = _best(view, indicator, version, as_of)
+        origins = [(one.series, one.lineage) for one in best]
+        under = (view.epoch, view.directory.reference)
+        if self._under != under or len(self._judged) > _LINEAGES_HELD:
+            self._under, self._judged = under, {}
+        shut = withheld(view, view.directory, origins, self._judged)
+        if shut:
+            best = [
+                one._replace(value=None, text=None) if origin in shut else one
+                for one, origin in zip(best, origins, strict=True)
+            ]
+        entities, _, periods, series, _, known, _, units, values, texts = zip(*best, strict=True) if best else _EMPTY
+        number = {name: place for place, name in enumerate(dict.fromkeys(units))}
+        return Column(
+            self.numbers(entities),
+            np.array(values, dtype=np.float64),
+            texts,
+            np.array([number[name] for name in units], dtype=np.int16),
+            tuple(number),
+            np.array(periods, dtype=np.int64),
+            np.array(known, dtype=np.int64),
+            np.array(series, dtype=np.int64),
+            np.array([origin in shut for origin in origins], dtype=np.bool_),
+        )
+
+
+_EMPTY: tuple[tuple[Any, ...], ...] = ((),) * len(_NewestRow._fields)
+_ENTITY, _TOPIC = itemgetter(0), itemgetter(0, 1)
+
+
+def _best(view: View, indicator: str, version: int, as_of: int | None) -> list[_NewestRow]:
+    """The latest reading of each entity, as `almanac.store.observations.reading.latest.reading` defines it."""
+    rows = _newest(view, indicator, version, as_of)
+    if len({one.entity for one in rows}) == len(rows) and all(one.stands for one in rows):
+        return rows
+    best: list[_NewestRow] = []
+    for entity, of_entity in groupby(rows, key=_ENTITY):
+        found = [
+            one
+            for (_, frequency), cell in groupby(of_entity, key=_TOPIC)
+            if (one := _chosen(view, indicator, entity, frequency, list(cell), version, as_of)) is not None
+        ]
+        if found:
+            best.append(max(found, key=lambda one: (end_of(one.period), -Frequency(one.frequency).rank)))
+    return best
+
+
+def _chosen(
+    view: View, indicator: str, entity: str, frequency: str, cell: Sequence[_NewestRow], version: int, as_of: int | None
+) -> _NewestRow | None:
+    """The preferred row of a cell; where it is none, or a forecast, what older cells have."""
+    if as_of is not None and len(cell) > 1:
+        latest: dict[int, _NewestRow] = {}
+        for one in cell:
+            if one.series not in latest or one.known > latest[one.series].known:
+                latest[one.series] = one
+        cell = list(latest.values())
+    alive = [one for one in cell if one.alive]
+    if alive:
+        chosen = (
+            alive[0]
+            if len(alive) == 1
+            else min(alive, key=lambda one: view.directory.preference_key(one.series, one.lineage, version))
+        )
+        if not chosen.flags & FORECAST:
+            return chosen
+    row = reading(view, Selection(), indicator, entity, [frequency], version=version, as_of=as_of)
+    return None if row is None else _of_row(row)
+
+
+def _of_row(row: ObservationRow) -> _NewestRow:
+    spec = row.series.spec
+    value, text = value_of(row.marked)
+    return _NewestRow(
+        spec.entity, spec.frequency.value, row.period, row.series.number, row.lineage, row.known, row.flags, spec.unit,
+        value, text,
+    )  # fmt: skip
+
+
+def _newest(view: View, indicator: str, version: int, as_of: int | None) -> list[_NewestRow]:
+    """
+    All rows of the newest cell of each topic that has a row which is no forecast, by entity and frequency.
+
+    Under `as_of` all vintages of that cell that were known then.
+    """
+    if as_of is None:
+        found = view.execute(_NOW, (indicator, version))
+        return [_NewestRow._make((*head, *value_of(marked))) for *head, marked in found]
+    return list(map(_NewestRow._make, view.execute(_THEN, (indicator, version, as_of))))
+
+
+_OPEN = "{0}.from_version <= ?2 AND {0}.to_version > ?2"
+_COLUMNS = (
+    "SELECT t.entity, t.frequency, x.period, x.series, x.lineage, x.known_at, x.flags, json_extract(s.spec, '$.unit')"
+)
+
+
+def _query(columns: str, table: str, condition: str) -> str:
+    mine, inner = (f"{condition} AND {_OPEN}".format(name) for name in "xy")
+    newest = (
+        f"SELECT y.period FROM {table} y WHERE y.topic = t.topic AND y.flags & {FORECAST} = 0 AND {inner}"
+        " ORDER BY y.period DESC LIMIT 1"
+    )
+    return (
+        f"{_COLUMNS}, {columns} FROM topic t CROSS JOIN {table} x ON x.topic = t.topic AND x.period = ({newest})"
+        f" CROSS JOIN series s ON s.series = x.series WHERE t.indicator = ?1 AND {mine} ORDER BY t.entity, t.frequency"
+    )
+
+
+_NOW = _query("x.marked", "current", "1")
+_THEN = _query("x.value, x.text", "vintages", "{0}.known_at <= ?3")

@@ -1,0 +1,314 @@
+"""
+What a reader holds in memory: reference records, orders of preference, and one `SeriesInfo` for each series met.
+
+Everything here belongs to one *reference version*; when the store's moves on, the whole directory is read anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import msgspec
+
+from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
+from almanac.domain.releases import Release
+from almanac.domain.rights import Consent, Exposure, derived, effective
+from almanac.store.engine.protocol import Database
+from almanac.store.observations.fragments import dumps
+
+#: Rank of a source that the order of an indicator does not name, and of the service's own mixed results.
+_UNNAMED, _LAST = 1_000, 2_000
+#: Source of values computed from the preferred inputs of several sources.
+MIXED_SOURCE = "almanac-derived"
+_SERIES_HELD = 50_000
+
+T = TypeVar("T")
+
+
+class SeriesRights(msgspec.Struct, frozen=True):
+    """What may be sent of a series' rows, and the `rights` objects that say so, encoded."""
+
+    exposure: Exposure
+    reason: str | None
+    license: str
+    attribution: str
+    #: `,"attribution":…,"freshnessStatus":`
+    credit: bytes
+    #: `},"rights":{…}}`, which ends a row.
+    encoded: bytes
+
+    @property
+    def withheld(self) -> bool:
+        return self.exposure is not Exposure.public
+
+
+class SeriesInfo(msgspec.Struct, frozen=True):
+    """A series as a reader knows it, with the parts of a row that are the same for all its rows, encoded."""
+
+    number: int
+    id: str
+    topic: int
+    spec: SeriesSpec
+    kind: str
+    source: Source
+    inputs: tuple[str, ...]
+    #: The source is simulated, or one of the series it is computed from is.
+    simulated: bool
+    rights: SeriesRights
+    names: bytes  # ,"entityId":… to "providerId":… (without derivedFrom)
+    derived_from: bytes  # ,"derivedFrom":[…]
+    unit: bytes  # ,"unit":…,"frequency":…
+    tail: bytes  # ,"sourceUrl":…
+    metadata: bytes  # ,"metadata":{…   (open)
+
+
+class Directory:
+    """Reference records and series of one reference version. Look-ups are case-insensitive."""
+
+    def __init__(self, connection: Database, reference: int) -> None:
+        self._db = connection
+        self.reference = reference
+        self.providers = self._records("provider", Provider)
+        self.sources = self._records("source", Source)
+        self.indicators = {i.slug: i for i in self._records("indicator", Indicator).values()}
+        self.entities = self._records("entity", Entity)
+        self.consents = self._records("consent", Consent)
+        self.units = self._records("unit", Unit)
+        self.releases = self._records("release", Release)
+        self._indicator_names: dict[str, str] = {}
+        for indicator in self.indicators.values():
+            for name in (indicator.slug, indicator.id, *indicator.aliases):
+                self._indicator_names[name.lower()] = indicator.slug
+        self._entity_names: dict[str, str] = {}
+        self._country_names: dict[str, str] = {}
+        for entity in self.entities.values():
+            for name in (entity.id, entity.slug):
+                self._entity_names[name.lower()] = entity.id
+            if entity.kind in {"country", "region"}:
+                for code in (entity.id, entity.slug, entity.iso2, entity.iso3, entity.iso_numeric, entity.rates_scope):
+                    if code:
+                        self._country_names[code.lower()] = entity.id
+                if entity.iso2 is None:
+                    for alias in entity.aliases:
+                        if alias.isupper():
+                            self._country_names.setdefault(alias.lower(), entity.id)
+        self._orders: dict[str, list[tuple[int, dict[str, int]]]] = {}
+        for name, from_version, sources in connection.execute(
+            "SELECT indicator, from_version, sources FROM preference ORDER BY indicator, from_version"
+        ):
+            ranks = {source: rank for rank, source in enumerate(json.loads(sources))}
+            self._orders.setdefault(name, []).append((from_version, ranks))
+        self._series: dict[int, SeriesInfo] = {}
+        self._by_id: dict[str, int] = {}
+        self._lineages: dict[int, tuple[str, ...]] = {}
+        self._mixed: dict[tuple[int, int], SeriesRights] = {}
+
+    def _records(self, kind: str, record: type[T]) -> dict[str, T]:
+        found = self._db.execute("SELECT id, body FROM record WHERE kind = ? ORDER BY id", (kind,))
+        return {identifier: msgspec.json.decode(body, type=record) for identifier, body in found}
+
+    # -- names ------------------------------------------------------------------------------------------------------
+
+    def indicator(self, name: str) -> Indicator | None:
+        """By slug, `indicator_` id or alias."""
+        slug = self._indicator_names.get(name.lower())
+        return self.indicators[slug] if slug else None
+
+    def entity(self, name: str) -> Entity | None:
+        """Any entity, by id or slug. Companies are looked up when asked for. Call it inside the reading transaction."""
+        found = self._entity_names.get(name.lower())
+        return self.entities[found] if found else self._company(name.lower())
+
+    def _company(self, name: str) -> Entity | None:
+        found = self._db.execute(
+            "SELECT entity, slug, name, currency FROM company WHERE entity = ?1 OR slug = ?1", (name,)
+        ).fetchone()
+        if found is None:
+            return None
+        return Entity(id=found[0], slug=found[1], name=found[2], kind="company", currency=found[3])
+
+    def country(self, name: str) -> Entity | None:
+        """A country or region, by id, slug, ISO-2, ISO-3, ISO number; one without ISO codes by those in use (EUR, XK, G7)."""
+        found = self._country_names.get(name.lower())
+        return self.entities[found] if found else None
+
+    # -- preference -------------------------------------------------------------------------------------------------
+
+    def rank(self, indicator: str, source: str, variant: str, version: int) -> tuple[int, str, str]:
+        """
+        Place of a source's series among those of an indicator, at a data version; lower is preferred. Of one source the
+        main series (variant "") stands before its variants.
+        """
+        ranks: dict[str, int] = {}
+        for from_version, order in self._orders.get(indicator, ()):
+            if from_version <= version:
+                ranks = order
+        return (_LAST if source == MIXED_SOURCE else ranks.get(source, _UNNAMED), source, variant)
+
+    def preference_key(self, number: int, lineage: int, version: int) -> tuple[bool, int, str, str]:
+        """What rows of one cell are chosen by, the least first: a withheld row never wins over a public one; then `rank`."""
+        series = self.series(number)
+        withheld = self.row_rights(series, lineage).withheld
+        return (withheld, *self.rank_of(series, version))
+
+    def rank_of(self, series: SeriesInfo, version: int) -> tuple[int, str, str]:
+        """`rank` of a series. No two of one topic have the same."""
+        return self.rank(series.spec.indicator, series.source.id, series.spec.variant or "", version)
+
+    # -- series -----------------------------------------------------------------------------------------------------
+
+    def series(self, number: int) -> SeriesInfo:
+        """A series by its number, read on demand and held. Call it inside the reading transaction."""
+        found = self._series.get(number)
+        if found is None:
+            found = self._load(number)
+            if len(self._series) >= _SERIES_HELD:
+                self._series.clear()
+                self._by_id.clear()
+            self._series[number] = found
+            self._by_id[found.id] = number
+        return found
+
+    def series_by_id(self, identifier: str) -> SeriesInfo | None:
+        number = self._by_id.get(identifier)
+        if number is None:
+            number = self._db.execute("SELECT series FROM series WHERE id = ?", (identifier,)).get
+        return None if number is None else self.series(number)
+
+    def lineage(self, number: int) -> tuple[str, ...]:
+        """Series ids behind a lineage number; none for 0."""
+        if number not in self._lineages:
+            text = self._db.execute("SELECT inputs FROM lineage WHERE lineage = ?", (number,)).get
+            self._lineages[number] = tuple(json.loads(text)) if text else ()
+        return self._lineages[number]
+
+    def row_rights(self, series: SeriesInfo, lineage: int) -> SeriesRights:
+        """Rights of a row: its series', unless the row has a lineage of its own."""
+        if not lineage:
+            return series.rights
+        key = (series.number, lineage)
+        if key not in self._mixed:
+            self._mixed[key] = self._derived_rights(series.source, self.lineage(lineage))
+        return self._mixed[key]
+
+    def _load(self, number: int) -> SeriesInfo:
+        row: Any = self._db.execute(
+            "SELECT s.id, s.topic, s.spec, s.lineage, s.exposure, s.reason, t.kind FROM series s JOIN topic t USING(topic) WHERE s.series = ?",
+            (number,),
+        ).fetchone()
+        identifier, topic, body, lineage, tightened, reason, kind = row
+        spec = msgspec.json.decode(body, type=SeriesSpec)
+        source = self.sources[spec.source]
+        inputs = self.lineage(lineage)
+        if kind == "derived":
+            # Where every row has a lineage of its own, the series as a whole is as shut as the strictest of them.
+            every = inputs or self._all_inputs(topic, number)
+            rights = self._derived_rights(source, every)
+        else:
+            every = ()
+            rights = self._raw_rights(spec, source, Exposure(tightened), reason)
+        infos = [self.series_by_id(name) for name in every]
+        simulated = source.simulated or any(info.simulated for info in infos if info is not None)
+        return SeriesInfo(
+            number, identifier, topic, spec, kind, source, inputs, simulated, rights,
+            names=_names(spec, source),
+            derived_from=b',"derivedFrom":' + dumps(inputs).encode(),
+            unit=f',"unit":{dumps(spec.unit)},"frequency":"{spec.frequency.word}"'.encode(),
+            tail=f',"sourceUrl":{dumps(_page(spec, source, kind))}'.encode(),
+            metadata=b',"metadata":' + dumps(_metadata(spec, kind, simulated=simulated)).encode()[:-1],
+        )  # fmt: skip
+
+    def _all_inputs(self, topic: int, number: int) -> tuple[str, ...]:
+        found = self._db.execute(
+            "SELECT DISTINCT lineage FROM vintages WHERE topic = ? AND series = ?", (topic, number)
+        )
+        return tuple(sorted({name for (lineage,) in list(found) for name in self.lineage(lineage)}))
+
+    def _raw_rights(self, spec: SeriesSpec, source: Source, tightened: Exposure, reason: str | None) -> SeriesRights:
+        rights = source.rights
+        exposure = effective(rights, max(spec.exposure, tightened), self.consents.get(source.id))
+        if exposure is Exposure.public:
+            why = None
+        elif exposure == spec.exposure and spec.reason:
+            why = spec.reason
+        elif exposure == tightened and reason:
+            why = reason
+        elif exposure == rights.exposure and rights.reason:
+            why = rights.reason
+        else:
+            why = rights.channel_reason or rights.reason or f"{source.name} may not be redistributed"
+        return _rights(exposure, why, spec.license or rights.license, spec.attribution or rights.attribution)
+
+    def _derived_rights(self, source: Source, inputs: Iterable[str]) -> SeriesRights:
+        infos = [info for info in (self.series_by_id(name) for name in inputs) if info is not None]
+        exposure = derived((i.rights.exposure, i.source.rights.derivatives_allowed) for i in infos)
+        shut = [i for i in infos if i.rights.withheld and not i.source.rights.derivatives_allowed]
+        why = None
+        if not infos:
+            why = "the series it was computed from are not known any more"
+        elif exposure is not Exposure.public:
+            named = "; ".join(f"{i.id}: {i.rights.reason}" for i in shut)
+            why = f"computed from series whose values may not be redistributed ({named})"
+        attributions = sorted({i.rights.attribution for i in infos})
+        if any(i.simulated for i in infos):
+            attribution = "Simulated, not real data"
+        else:
+            attribution = (
+                f"Calculated by Almanac from: {'; '.join(attributions)}" if attributions else source.rights.attribution
+            )
+        licenses = sorted({i.rights.license for i in infos})
+        return _rights(exposure, why, "; ".join(licenses) or source.rights.license, attribution)
+
+
+def _rights(exposure: Exposure, reason: str | None, license_: str, attribution: str) -> SeriesRights:
+    public = exposure is Exposure.public
+    body = {
+        "exposure": exposure.name,
+        "redistributable": public,
+        "valueWithheld": not public,
+        "reason": reason,
+        "license": license_,
+        "attribution": attribution,
+    }
+    return SeriesRights(
+        exposure,
+        reason,
+        license_,
+        attribution,
+        credit=f',"attribution":{dumps(attribution)},"freshnessStatus":'.encode(),
+        encoded=b'},"rights":' + dumps(body).encode() + b"}",
+    )
+
+
+def _page(spec: SeriesSpec, source: Source, kind: str) -> str | None:
+    """The page a person would check a value on; none for what we computed ourselves."""
+    return spec.page_url or (source.homepage if kind == "raw" else None)
+
+
+def _names(spec: SeriesSpec, source: Source) -> bytes:
+    return (
+        f',"entityId":{dumps(spec.entity)},"indicatorId":"indicator_{spec.indicator}"'
+        f',"sourceId":{dumps(source.id)},"providerId":{dumps(source.provider)}'
+    ).encode()
+
+
+def _metadata(spec: SeriesSpec, kind: str, *, simulated: bool) -> dict[str, Any]:
+    """Series-level metadata, only what applies."""
+    found: dict[str, Any] = {
+        "nativeId": spec.native if kind == "raw" else None,
+        "seasonalAdjustment": spec.seasonal_adjustment,
+        "annualized": spec.annualized or None,
+        "basis": spec.basis,
+        "priceBasis": spec.price_basis,
+        "composition": spec.composition,
+        "curveType": spec.curve_type,
+        "compounding": spec.compounding,
+        "scale": spec.scale or None,
+        "currency": spec.currency,
+        "discontinued": spec.discontinued or None,
+        "simulated": simulated or None,
+    }
+    # Something is always there, so that a row's own metadata can follow after a comma.
+    return {"seriesId": spec.id, **{key: value for key, value in found.items() if value is not None}}

@@ -1,0 +1,100 @@
+"""One observation by its id, and all that is known of its cell: what provenance is made of."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from almanac.domain.observations import Vintage, observation_id
+from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.sqlite import OPEN
+from almanac.store.log.payloads import PayloadRow, by_number
+from almanac.store.observations.id_hashes import candidates
+from almanac.store.observations.reading.directory import SeriesInfo
+from almanac.store.observations.reading.reader import View
+from almanac.store.observations.reading.rows import ObservationRow, RowReader
+from almanac.store.observations.withheld_ids import place_of_withheld_id
+
+ID_SHAPE = re.compile(r"obs_[a-z2-7]{26}")
+_COLUMNS = "period, series, known_at, released_at, ingested_at, flags, lineage, value, text, note, NULL"
+
+
+class StoredRow(NamedTuple):
+    """A row and the payload it was read from (0 for a derived one)."""
+
+    row: ObservationRow
+    value: float | None
+    text: str | None
+    payload: int
+
+
+def by_id(view: View, identifier: str) -> StoredRow | None:
+    """The open row an id names, else the one closed last; None where no row ever had it."""
+    if ID_SHAPE.fullmatch(identifier) is None:
+        return None
+    rows = RowReader(view.directory)
+    numbers = candidates(identifier)
+    marks = ",".join("?" * len(numbers))
+    found = view.execute(
+        f"SELECT {_COLUMNS}, payload FROM vintages WHERE hash IN ({marks}) ORDER BY to_version DESC", numbers
+    )
+    for columns in found:
+        row = rows.stated(columns[:-1])
+        if row.id == identifier:
+            return StoredRow(row, columns[7], columns[8], columns[-1])
+    return None
+
+
+def by_withheld_id(view: View, identifier: str) -> StoredRow | None:
+    """The open row that a withheld row's id leads to; None where there is none."""
+    number, period, known = place_of_withheld_id(identifier)
+    rows = RowReader(view.directory)
+    found = view.execute(
+        f"SELECT {_COLUMNS}, payload FROM vintages JOIN (SELECT topic AS t, series AS s FROM series WHERE hash = ?)"
+        f" ON topic = t AND series = s WHERE period = ? AND known_at = ? AND to_version = {OPEN}",
+        (number, period, known),
+    ).fetchone()
+    if found is None:
+        return None
+    columns: tuple[Any, ...] = tuple(found)
+    row = rows.stated(columns[:-1])
+    return StoredRow(row, columns[7], columns[8], columns[-1])
+
+
+def cell(view: View, series: SeriesInfo, period: int) -> list[ObservationRow]:
+    """Open vintages of one cell of one series, ascending by knowledge time."""
+    rows = RowReader(view.directory)
+    found = view.execute(
+        f"SELECT {_COLUMNS} FROM vintages WHERE topic = ? AND period = ? AND series = ? AND to_version = {OPEN} ORDER BY known_at",
+        (series.topic, period, series.number),
+    )
+    return [rows.stated(columns) for columns in found]
+
+
+def history(db: Queryable, series: SeriesInfo, low: int, high: int) -> dict[int, list[Vintage]]:
+    """Open vintages of a series whose period keys lie in a span, by period, ascending by knowledge time."""
+    found: dict[int, list[Vintage]] = {}
+    sql = (
+        "SELECT period, known_at, value, text, flags, released_at, ingested_at, payload, note, lineage FROM vintages"
+        f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
+    )
+    for row in db.execute(sql, (series.topic, low, high, series.number)):
+        found.setdefault(row[0], []).append(Vintage(*row[1:]))
+    return found
+
+
+def id_of(series: str, period: int, vintage: Vintage) -> str:
+    """Id of a vintage of a cell."""
+    return observation_id(series, period, vintage.known, vintage.value, vintage.text)
+
+
+def payload_of(db: Queryable, number: int) -> PayloadRow | None:
+    """The payload a row was read from; None for a derived one."""
+    return by_number(db, number) if number else None
+
+
+def run_of(db: Queryable, run: str) -> tuple[Any, ...] | None:
+    """(id, connector, connector version, started, finished) of a run."""
+    return db.execute(
+        "SELECT run, connector, connector_version, started_at, finished_at FROM run WHERE run = ?", (run,)
+    ).fetchone()

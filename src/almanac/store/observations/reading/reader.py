@@ -1,0 +1,228 @@
+"""
+Reading observations: one streaming query answers `preferred`, `as_of` and a pinned data version together.
+
+`Reader` is the database as one process reads it, `View` one state of it. How lists are walked is in
+almanac.store.observations.reading.lists, what may be asked for in almanac.store.observations.reading.selection.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, date, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import apsw
+
+from almanac.domain.observations import FORECAST
+from almanac.domain.periods import end_of, freshness
+from almanac.store.engine import sqlite
+from almanac.store.engine.errors import UnavailableError
+from almanac.store.engine.protocol import Database
+from almanac.store.engine.queryable import Rows
+from almanac.store.observations.reading.directory import Directory, SeriesInfo
+from almanac.store.observations.reading.lists import Lists
+from almanac.store.observations.reading.selection import NOT_SUPERSEDED
+
+_NEWEST_HELD = 200_000
+
+
+class _Thread(threading.local):
+    """What one thread reads with: connections and what is remembered of them are never shared."""
+
+    connection: sqlite.Connection | None = None
+    #: The file that is open.
+    file: tuple[int, int] | None = None
+    directory: Directory | None = None
+    epoch: str = ""
+    #: The state seen last, and the number by which the connection tells it from another (its change token).
+    view: View | None = None
+    state: int | None = None
+    #: Whether a transaction is open that ends with the turn of the event loop.
+    lasting: bool = False
+
+    def __init__(self) -> None:
+        self.newest: dict[tuple[int, int, int], int | None] = {}
+
+
+class Reader:
+    """The data database, opened for reading by one process. `view()` is one consistent state of it.
+
+    `at_turn` has an action done when the event loop of this thread has done all that waits by now, and says whether
+    there is such a loop. Where there is, the requests of one turn share a transaction: all of them had come before it
+    began, so none of them misses what was written before it was asked.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        busy_seconds: float = 1.0,
+        *,
+        at_turn: Callable[[Callable[[], object]], bool] = lambda _: False,
+    ) -> None:
+        self._path = path
+        self._busy = busy_seconds
+        self._at_turn = at_turn
+        self._here = _Thread()
+        self._opened = _Opened(self)
+
+    def view(self) -> AbstractContextManager[View]:
+        """
+        One read transaction, for the length of a `with` or of a turn. Entering raises UnavailableError where the store
+        cannot be read.
+
+        After such a fault, and when the file was replaced (by a restore), the next view opens the file anew.
+        """
+        return self._opened
+
+    def begin(self) -> View:
+        """What entering `view()` does."""
+        here = self._here
+        if here.lasting and here.view is not None:
+            return here.view
+        # The end is put in line before the snapshot is taken: what comes to the line behind it was asked later, and
+        # may know of what has been written since.
+        lasting = self._at_turn(self._release)
+        db = self._connection()
+        # Where the token is the one of last time, nobody has written since: what was learnt then still holds.
+        state = db.begin_snapshot()
+        if here.view is None or here.state != state:
+            here.view, here.state = self._renewed(db), state
+        if len(here.newest) > _NEWEST_HELD:
+            here.newest.clear()
+        here.lasting = lasting
+        return here.view
+
+    def _renewed(self, db: Database) -> View:
+        here = self._here
+        meta = self._meta(db)
+        reference = int(meta["reference"])
+        if here.directory is None or here.directory.reference != reference or here.epoch != meta["epoch"]:
+            here.directory, here.epoch = Directory(db, reference), meta["epoch"]
+            here.newest.clear()
+        return View(db, int(meta["version"]), meta["epoch"], here.directory, here.newest)
+
+    def end(self, error: BaseException | None) -> None:
+        """What leaving `view()` does. An error of the database leaves as one of ours."""
+        fault = None if error is None else sqlite.fault(error)
+        if isinstance(fault, UnavailableError):
+            self.close()
+        elif not self._here.lasting:
+            self._release()
+        if fault is not None and fault is not error:
+            raise fault from error
+
+    def _release(self) -> None:
+        here = self._here
+        here.lasting = False
+        if here.connection is not None:
+            here.connection.end_snapshot()
+
+    def _connection(self) -> sqlite.Connection:
+        here = self._here
+        file = sqlite.identity(self._path)
+        if here.connection is None or here.file != file:
+            self.close()
+            here.connection, here.file = sqlite.connect(self._path, read_only=True, busy_seconds=self._busy), file
+        return here.connection
+
+    def _meta(self, db: Database) -> dict[str, str]:
+        try:
+            return dict(db.execute("SELECT k, v FROM meta"))
+        except apsw.SQLError as error:
+            # A file that was emptied, or that nobody has made tables in yet.
+            raise UnavailableError(f"{self._path}: {error}") from None
+
+    def close(self) -> None:
+        """Close the file as far as this thread has it open. What was remembered of it is forgotten."""
+        here = self._here
+        if here.connection is not None:
+            here.connection.close(force=True)
+        here.connection = here.file = here.directory = here.view = here.state = None
+        here.lasting = False
+        here.newest.clear()
+
+
+class _Opened:
+    """`Reader.view()` as a context manager: one for all uses, since what it opens belongs to the thread."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def __enter__(self) -> View:
+        try:
+            return self._reader.begin()
+        except BaseException as error:  # whatever ended it: no transaction stays open
+            self._reader.end(error)
+            raise
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._reader.end(error)
+
+
+class View(Lists):
+    """One state of the store, read by one request after the other until somebody writes."""
+
+    def __init__(
+        self, db: Database, version: int, epoch: str, directory: Directory, newest: dict[Any, int | None]
+    ) -> None:
+        super().__init__(db, directory, version)
+        self.version = version
+        self.epoch = epoch
+        self.directory = directory
+        self._newest = newest
+
+    def execute(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
+        """Ask this state in SQL: for functions of the store, which take a view or a connection alike."""
+        return self._db.execute(sql, values)
+
+    # -- freshness --------------------------------------------------------------------------------------------------
+
+    def newest_period(self, series: SeriesInfo, version: int, as_of: int | None) -> int | None:
+        """Key of the newest period of a series that is no forecast, as known at the time asked."""
+        key = (series.number, version, -1 if as_of is None else as_of)
+        if key not in self._newest:
+            if as_of is None:
+                sql = (
+                    "SELECT period FROM current WHERE topic = ? AND series = ? AND from_version <= ? AND to_version > ?"
+                    f" AND flags & {FORECAST} = 0 ORDER BY period DESC LIMIT 1"
+                )
+                values: tuple[Any, ...] = (series.topic, series.number, version, version)
+            else:
+                sql = (
+                    "SELECT x.period FROM vintages x WHERE x.topic = ? AND x.series = ? AND x.from_version <= ? AND x.to_version > ?"
+                    f" AND x.known_at <= ? AND x.flags & {FORECAST} = 0 AND (x.value IS NOT NULL OR x.text IS NOT NULL)"
+                    f" AND {NOT_SUPERSEDED}"
+                    " ORDER BY x.period DESC LIMIT 1"
+                )
+                values = (series.topic, series.number, version, version, as_of, as_of, version, version)
+            self._newest[key] = self._db.execute(sql, values).get
+        return self._newest[key]
+
+    def freshness(self, series: SeriesInfo, version: int, as_of: int | None, today: date) -> str:
+        """`freshnessStatus` of a series on a day."""
+        if series.spec.discontinued:
+            return "stale"
+        if series.spec.judged_by_fetch:
+            return freshness(self._last_fetch(series.source.id, as_of), today, _allowance(series))
+        newest = self.newest_period(series, version, as_of)
+        return freshness(None if newest is None else end_of(newest), today, _allowance(series))
+
+    def _last_fetch(self, source: str, as_of: int | None) -> date | None:
+        """Day of a source's newest answer: of any, now; of the newest that was kept, for a past moment."""
+        found: int | None
+        if as_of is None:
+            found = self._db.execute("SELECT fetched_at FROM source_state WHERE source = ?", (source,)).get
+        else:
+            sql = "SELECT max(ingested_at) FROM payload WHERE source = ? AND ingested_at <= ?"
+            found = self._db.execute(sql, (source, as_of)).get
+        return None if found is None else datetime.fromtimestamp(found, UTC).date()
+
+
+def _allowance(series: SeriesInfo) -> int:
+    return series.spec.allowance_days or series.spec.frequency.allowance_days

@@ -1,0 +1,80 @@
+"""One row of a list: its columns in SQL, and the parts it is rendered from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from almanac.store.observations.fragments import rendered
+from almanac.store.observations.reading.directory import Directory, SeriesInfo
+from almanac.store.observations.reading.selection import Selection
+
+TOPIC = "t.indicator, t.entity, t.frequency"
+_COMMON = "x.period, x.series, x.known_at, x.released_at, x.ingested_at, x.flags, x.lineage"
+CURRENT = f"{_COMMON}, x.marked"
+VINTAGE = f"{_COMMON}, x.value, x.text, x.note"
+#: A vintage that is the one shown now is rendered already: most rows of a past state are.
+BORROWED = "c.marked"
+BORROW = (
+    "LEFT JOIN current c ON c.topic = x.topic AND c.period = x.period AND c.series = x.series"
+    " AND c.from_version = x.from_version AND c.known_at = x.known_at"
+)
+
+
+_ID = slice(len('{"id":"'), len('{"id":"obs_') + 26)
+
+
+class ObservationRow(NamedTuple):
+    """One row of one series, and its bytes but for what is the same in the whole series."""
+
+    series: SeriesInfo
+    period: int
+    known: int
+    released: int | None
+    ingested: int
+    flags: int
+    lineage: int
+    #: Its own parts (almanac.store.observations.fragments).
+    marked: bytes
+    withdrawn: bool = False
+
+    @property
+    def id(self) -> str:
+        return self.marked[_ID].decode()
+
+
+def cut(
+    stream: Iterable[tuple[ObservationRow, list[Any]]], selection: Selection, limit: int
+) -> tuple[list[ObservationRow], list[Any] | None]:
+    """A page: the first rows of a walk that pass the bounds on `observedAt`, and the place of the last (None: that was all)."""
+    rows: list[ObservationRow] = []
+    place: list[Any] | None = None
+    for row, here in stream:
+        if not selection.observed(row.known):
+            continue
+        if len(rows) == limit:
+            return rows, place
+        rows.append(row)
+        place = here
+    return rows, None
+
+
+class RowReader:
+    """Makes rows of what the database gives, with the series behind them."""
+
+    def __init__(self, directory: Directory) -> None:
+        self._directory = directory
+
+    def shown(self, found: tuple[Any, ...]) -> ObservationRow:
+        """From the columns `CURRENT`."""
+        period, number, known, released, ingested, flags, lineage, marked = found
+        return ObservationRow(self._directory.series(number), period, known, released, ingested, flags, lineage, marked)
+
+    def stated(self, found: tuple[Any, ...]) -> ObservationRow:
+        """From the columns `VINTAGE` and `BORROWED`; what could not be borrowed is rendered anew."""
+        period, number, known, released, ingested, flags, lineage, value, text, note, marked = found
+        series = self._directory.series(number)
+        withdrawn = value is None and text is None
+        if marked is None:
+            marked = rendered(series.id, period, known, value, text, flags, released, ingested, note)
+        return ObservationRow(series, period, known, released, ingested, flags, lineage, marked, withdrawn)

@@ -1,0 +1,160 @@
+"""Which rows a list shall have, where a walk over them stands, and both as SQL conditions."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, NamedTuple
+
+import msgspec
+
+from almanac.domain.periods import highest_key, lowest_key
+from almanac.store.observations.period_sql import END_ORDINAL_SQL, START_ORDINAL_SQL, STARTS_FROM_SQL
+
+
+class Selection(msgspec.Struct, frozen=True, kw_only=True):
+    """Which rows. None: no restriction; an empty tuple: nothing matches. Days are inclusive; times unix seconds."""
+
+    kind: str | None = None
+    indicators: tuple[str, ...] | None = None
+    entities: tuple[str, ...] | None = None
+    sources: frozenset[str] | None = None
+    frequency: str | None = None
+    starts_from: date | None = None
+    ends_by: date | None = None
+    #: Periods must end on or after this day (a plan's window).
+    ends_from: date | None = None
+    observed_from: int | None = None
+    observed_to: int | None = None
+
+    @property
+    def empty(self) -> bool:
+        return self.indicators == () or self.entities == () or self.sources == frozenset()
+
+    def observed(self, known: int) -> bool:
+        """`observed_from` and `observed_to` test the row that was chosen; they never make an older vintage appear."""
+        return (self.observed_from is None or known >= self.observed_from) and (
+            self.observed_to is None or known <= self.observed_to
+        )
+
+
+class Position(NamedTuple):
+    """Where a walk stands: the last cell given, and within it the last row (lists of several rows a cell)."""
+
+    indicator: str
+    entity: str
+    frequency: str
+    period: int
+    source: str = ""
+    #: Of that source; "" is its main series.
+    variant: str = ""
+    #: Knowledge time of the last vintage given: one series has one open vintage of a cell at a time.
+    known: int | None = None
+
+
+#: Sort fields of an observation list: SQL over the row's columns. None: the default order.
+SORTS: dict[str, str | None] = {
+    "topic": None,
+    "period_start": START_ORDINAL_SQL.format("x.period"),
+    "period_end": END_ORDINAL_SQL.format("x.period"),
+    "observed_at": "x.known_at",
+    "released_at": "x.released_at",
+    "ingested_at": "x.ingested_at",
+}
+#: Those that may be null: an instant has no start, a backfill no release.
+NULLABLE = frozenset({"period_start", "released_at"})
+#: Those an index gives in order, however many topics there are.
+INDEXED = frozenset({"topic", "period_end", "observed_at"})
+
+
+def already_given(here: Any, last: Any, descending: bool) -> bool:
+    """Whether what stands here came on an earlier page, which ended with `last`."""
+    return bool(here >= last if descending else here <= last)
+
+
+@functools.cache
+def in_order(*columns: str, descending: bool) -> str:
+    """Columns as the terms of an ORDER BY."""
+    return ", ".join(f"{column} DESC" if descending else column for column in columns)
+
+
+#: The default order of a list, by the columns of `topic t` and of its rows `x`.
+TOPIC_ORDER = ("t.indicator", "t.entity", "t.frequency")
+CELL_ORDER = (*TOPIC_ORDER, "x.period")
+
+#: A vintage `x` known by a moment, and none after it that was: binds the moment, and twice the data version.
+NOT_SUPERSEDED = (
+    "NOT EXISTS (SELECT 1 FROM vintages y WHERE y.topic = x.topic AND y.period = x.period AND y.series = x.series"
+    " AND y.known_at > x.known_at AND y.known_at <= ? AND y.from_version <= ? AND y.to_version > ?)"
+)
+
+
+class Conditions:
+    """Conditions and their values, in step."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self.values: list[Any] = []
+
+    def add(self, condition: str, *values: Any) -> None:
+        self._parts.append(condition)
+        self.values.extend(values)
+
+    @property
+    def where(self) -> str:
+        return " AND ".join(self._parts) or "1"
+
+    def topics(self, selection: Selection) -> None:
+        if selection.kind is not None:
+            self.add("t.kind = ?", selection.kind)
+        self._among("t.indicator", selection.indicators)
+        self._among("t.entity", selection.entities)
+        if selection.frequency is not None:
+            self.add("t.frequency = ?", selection.frequency)
+        if selection.sources is not None:
+            marks = ", ".join("?" * len(selection.sources))
+            # The `+` keeps the list in the order of its index; a correlated EXISTS would have the rows sorted.
+            self.add(
+                f"+t.topic IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))", *sorted(selection.sources)
+            )
+
+    def _among(self, column: str, names: tuple[str, ...] | None) -> None:
+        """One name may use the index; several are tested row by row (`+`), so that the index keeps the order of the list."""
+        if names is None:
+            return
+        if len(names) == 1:
+            self.add(f"{column} = ?", names[0])
+        else:
+            self.add(
+                f"{column} BETWEEN ? AND ? AND +{column} IN ({', '.join('?' * len(names))})",
+                min(names),
+                max(names),
+                *names,
+            )
+
+    def periods(self, selection: Selection) -> None:
+        if selection.ends_by is not None:
+            self.add("x.period <= ?", highest_key(selection.ends_by))
+        lower = max((day for day in (selection.ends_from, selection.starts_from) if day is not None), default=None)
+        if lower is not None:
+            self.add("x.period >= ?", lowest_key(lower))
+        if selection.starts_from is not None:
+            self.add(STARTS_FROM_SQL.format("x.period", "?"), selection.starts_from.toordinal())
+
+    def pinned(self, version: int) -> None:
+        self.add("x.from_version <= ? AND x.to_version > ?", version, version)
+
+    def from_topic(self, topic: Sequence[str], descending: bool) -> None:
+        """Topics from one on, itself included."""
+        self.add(f"(t.indicator, t.entity, t.frequency) {'<=' if descending else '>='} (?, ?, ?)", *topic)
+
+    def resume(self, place: Position, descending: bool) -> None:
+        """Go on at a cell, itself included: what of it was given already is told apart in memory."""
+        beyond = "<=" if descending else ">="
+        self.from_topic(place[:3], descending)
+        edge = 1 << 62 if descending else 0
+        self.add(
+            f"x.period {beyond} CASE WHEN t.indicator = ? AND t.entity = ? AND t.frequency = ? THEN ? ELSE {edge} END",
+            *place[:4],
+        )

@@ -1,0 +1,47 @@
+"""Series with their figures, for the list of an indicator's series."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from almanac.store.engine.queryable import Queryable
+
+
+class Counted(NamedTuple):
+    """A series and what it holds. Periods are keys, times unix seconds; `rivals` are all series of its topic."""
+
+    number: int
+    id: str
+    source: str
+    entity: str
+    frequency: str
+    rows: int
+    vintages: int
+    first_period: int | None
+    last_period: int | None
+    first_known: int | None
+    last_known: int | None
+    rivals: tuple[int, ...]
+
+
+def of_indicator(db: Queryable, indicator: str, descending: bool, after: str | None) -> list[Counted]:
+    """Series of an indicator that have vintages, by id, after one."""
+    way, beyond = ("DESC", "<") if descending else ("", ">")
+    condition = f"AND s.id {beyond} ?2" if after is not None else ""
+    found = db.execute(
+        "SELECT s.series, s.id, s.source, t.entity, t.frequency, s.rows, s.vintages, s.first_period, s.last_period,"
+        " s.first_known, s.last_known,"
+        " (SELECT group_concat(r.series) FROM series r WHERE r.topic = s.topic AND r.vintages > 0)"
+        f" FROM series s JOIN topic t USING(topic) WHERE t.indicator = ?1 AND s.vintages > 0 {condition} ORDER BY s.id {way}",
+        (indicator, after) if after is not None else (indicator,),
+    )
+    return [Counted._make((*row[:11], tuple(int(number) for number in row[11].split(",")))) for row in found]
+
+
+def numbers_of(db: Queryable, indicator: str, entity: str) -> list[int]:
+    """Numbers of the series of an indicator for an entity that have vintages."""
+    found = db.execute(
+        "SELECT s.series FROM series s JOIN topic t USING(topic) WHERE t.indicator = ? AND t.entity = ? AND s.vintages > 0",
+        (indicator, entity),
+    )
+    return [row[0] for row in found]

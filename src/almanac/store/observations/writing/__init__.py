@@ -1,0 +1,1 @@
+"""Observations written: batches of vintages, and what follows from them."""

@@ -1,0 +1,386 @@
+"""
+Writing vintages: one `Batch` is one transaction and at most one data version.
+
+`append` folds what a payload states of one series into what is stored; `replace` sets the served vintages of cells
+outright (derivation, replay). Both end by bringing `current` into step, and both leave rows alone that come out equal,
+so ids, versions and ingestion times stay.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import msgspec
+
+from almanac.domain.memory import uncollected
+from almanac.domain.observations import FORECAST, ReportedValue, Vintage, digest, spelled
+from almanac.domain.reference import SeriesSpec
+from almanac.domain.rights import Exposure
+from almanac.store.engine import sqlite
+from almanac.store.engine.protocol import Database
+from almanac.store.engine.sqlite import OPEN
+from almanac.store.log.payloads import PayloadRef
+from almanac.store.observations.fragments import marked
+from almanac.store.observations.id_hashes import number_of, series_prefix
+from almanac.store.observations.withheld_ids import series_hash
+from almanac.store.observations.writing.dependents import NOTE_SQL, note_whole
+from almanac.store.observations.writing.fold import History, by_period, fold
+
+__all__ = ["Batch", "Handle", "History", "by_period", "fold"]
+
+#: Cells this far apart on average are read one by one instead of in one range.
+_SPARSE = 40
+
+
+class Handle(NamedTuple):
+    """A series as the writer knows it."""
+
+    number: int
+    id: str
+    topic: int
+    allowance_days: int
+    is_new: bool
+    lineage: int
+
+
+class Batch:
+    """One write transaction over the data database. Use as a context manager; an exception undoes all of it."""
+
+    def __init__(self, connection: Database, now: int, cause: str) -> None:
+        self._db = connection
+        self._now = now
+        self._cause = cause
+        self._handles: dict[str, Handle] = {}
+        self._changed = False
+        self._ending = contextlib.ExitStack()
+        #: Series of which all rows say something else from this version on, whether they move or not.
+        self._restated: set[int] = set()
+
+    def __enter__(self) -> Self:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(uncollected())
+            stack.enter_context(self._db.transaction())
+            self.version = int(sqlite.meta(self._db, "version") or 0) + 1
+            stack.push(self._end)
+            self._ending = stack.pop_all()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ending.__exit__(kind, error, trace)
+
+    def _end(self, kind: type[BaseException] | None, *_: object) -> None:
+        """The last of the transaction: what was written becomes a data version."""
+        if kind is None and self._changed:
+            if self._restated:
+                note_whole(self._db, self.version, self._restated)
+            self._db.execute("INSERT INTO version VALUES(?, ?, ?)", (self.version, self._now, self._cause))
+            sqlite.set_meta(self._db, "version", str(self.version))
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything that is served differs from before."""
+        return self._changed
+
+    def touch(self) -> None:
+        """Make this write a data version although no row moves (rights, order, reference records)."""
+        self._changed = True
+
+    def restate(self, series: Iterable[int]) -> None:
+        """Let all cells of these series, and of those computed from them, count as changed (rights, unit, lineage)."""
+        self._restated.update(series)
+
+    # -- series -----------------------------------------------------------------------------------------------------
+
+    def series(self, spec: SeriesSpec, kind: str, inputs: Sequence[str] | None = None) -> Handle:
+        """
+        The series of a specification, made if new; its stored specification follows the catalogue's.
+
+        `inputs`: ids of the series every row is computed from; None for raw series and for lineage per row.
+        """
+        held = self._handles.get(spec.id)
+        if held is not None:
+            return held
+        body = msgspec.json.encode(spec).decode()
+        lineage = self.lineage(inputs) if inputs else 0
+        allowance = spec.allowance_days or spec.frequency.allowance_days
+        found = self._db.execute("SELECT series, topic, spec, lineage FROM series WHERE id = ?", (spec.id,)).fetchone()
+        if found is None:
+            topic = self._topic(spec, kind)
+            number = self._db.insert(
+                "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, ?)",
+                (spec.id, topic, spec.source, body, lineage, series_hash(spec.id)),
+            )
+            handle = Handle(number, spec.id, topic, allowance, True, lineage)
+            self._reference_changed()
+        else:
+            handle = Handle(found[0], spec.id, found[1], allowance, False, found[3])
+            if found[2] != body or found[3] != lineage:
+                self._db.execute("UPDATE series SET spec = ?, lineage = ? WHERE series = ?", (body, lineage, found[0]))
+                self.restate([found[0]])
+                self._reference_changed()
+        self._handles[spec.id] = handle
+        return handle
+
+    def existing(self, identifier: str) -> Handle:
+        """A series that is there already. Raises KeyError otherwise."""
+        held = self._handles.get(identifier)
+        if held is None:
+            found = self._db.execute(
+                "SELECT series, topic, spec, lineage FROM series WHERE id = ?", (identifier,)
+            ).fetchone()
+            if found is None:
+                raise KeyError(identifier)
+            spec = msgspec.json.decode(found[2], type=SeriesSpec)
+            allowance = spec.allowance_days or spec.frequency.allowance_days
+            held = self._handles[identifier] = Handle(found[0], identifier, found[1], allowance, False, found[3])
+        return held
+
+    def _topic(self, spec: SeriesSpec, kind: str) -> int:
+        key = (spec.indicator, spec.entity, spec.frequency.value)
+        found = self._db.execute(
+            "SELECT topic FROM topic WHERE indicator = ? AND entity = ? AND frequency = ?", key
+        ).get
+        if found is None:
+            found = self._db.insert("INSERT INTO topic VALUES(NULL, ?, ?, ?, ?)", (*key, kind))
+        return int(found)
+
+    def tighten(self, series: Handle, exposure: Exposure, reason: str) -> None:
+        """Record what the feed's own metadata says of a series' rights. Only ever tightens."""
+        held: int = self._db.execute("SELECT exposure FROM series WHERE series = ?", (series.number,)).get
+        if exposure > held:
+            self._db.execute(
+                "UPDATE series SET exposure = ?, reason = ? WHERE series = ?", (int(exposure), reason, series.number)
+            )
+            if not series.is_new:
+                self.restate([series.number])
+            self._reference_changed()
+
+    def _reference_changed(self) -> None:
+        """What readers hold in memory about series is out of date from this version on."""
+        sqlite.set_meta(self._db, "reference", str(self.version))
+        self._changed = True
+
+    def lineage(self, inputs: Sequence[str]) -> int:
+        """Number of a set of input series, in the order given."""
+        found = self.known_lineage(inputs)
+        return self._db.insert("INSERT INTO lineage VALUES(NULL, ?)", (_listed(inputs),)) if found is None else found
+
+    def known_lineage(self, inputs: Sequence[str]) -> int | None:
+        """The same of a set that has a number already; None for one that has not."""
+        found: int | None = self._db.execute("SELECT lineage FROM lineage WHERE inputs = ?", (_listed(inputs),)).get
+        return found
+
+    # -- vintages ---------------------------------------------------------------------------------------------------
+
+    def append(
+        self, series: Handle, payload: PayloadRef, statements: Sequence[ReportedValue], complete: tuple[int, int] | None
+    ) -> list[int]:
+        """Fold one payload's statements of one series in. Returns the period keys whose vintages changed, ascending."""
+        stated = by_period(statements)
+        span = (min(stated), max(stated)) if stated else None
+        if complete is not None:
+            span = (min(span[0], complete[0]), max(span[1], complete[1])) if span else complete
+        if span is None:
+            return []
+        held = (
+            {}
+            if series.is_new and not self.has_rows(series)
+            else self.history(series, span, only=None if complete else stated)
+        )
+        target = fold(held, payload, stated, complete, series.allowance_days)
+        self.remember(series, payload)
+        return self._store(series, held, target)
+
+    def replace(self, series: Handle, target: Mapping[int, list[Vintage]]) -> list[int]:
+        """Make these the served vintages of these cells (an empty list: none). Returns the period keys that changed, ascending."""
+        if not target:
+            return []
+        held = (
+            {}
+            if series.is_new and not self.has_rows(series)
+            else self.history(series, (min(target), max(target)), only=target)
+        )
+        return self._store(series, held, target)
+
+    def has_rows(self, series: Handle) -> bool:
+        """Whether a series has an open vintage; one made in this batch may already have been written to in it."""
+        return bool(self._db.execute("SELECT vintages FROM series WHERE series = ?", (series.number,)).get)
+
+    def remember(self, series: Handle, payload: PayloadRef) -> None:
+        """Note that a payload spoke of a series, and the newest one that did."""
+        self._db.execute("INSERT OR IGNORE INTO series_payload VALUES(?, ?)", (series.number, payload.number))
+        self._db.execute(
+            "UPDATE series SET folded_at = ?1, folded_sha = ?2 WHERE series = ?3"
+            " AND (folded_at IS NULL OR (folded_at, folded_sha) < (?1, ?2))",
+            (*payload.order, series.number),
+        )
+
+    def behind(self, series: Handle, payload: PayloadRef) -> bool:
+        """Whether a payload is older than the newest one folded into a series, so that the series must be replayed."""
+        found = self._db.execute(
+            "SELECT folded_at, folded_sha FROM series WHERE series = ?", (series.number,)
+        ).fetchone()
+        return found is not None and found[0] is not None and (found[0], found[1]) > payload.order
+
+    def payloads_of(self, series: Handle) -> list[int]:
+        """Numbers of all payloads that ever spoke of a series."""
+        return [
+            row[0] for row in self._db.execute("SELECT payload FROM series_payload WHERE series = ?", (series.number,))
+        ]
+
+    def history(self, series: Handle, span: tuple[int, int], only: Iterable[int] | None = None) -> History:
+        """Open vintages of a series, by period; of all cells in the span or of those named."""
+        found: History = defaultdict(list)
+        wanted = None if only is None else set(only)
+        if wanted is not None and (span[1] - span[0]) >> 14 > _SPARSE * max(len(wanted), 8):
+            cells: Iterable[tuple[int, int]] = ((period, period) for period in sorted(wanted))
+        else:
+            cells = (span,)
+        for low, high in cells:
+            for row in self._db.execute(_OPEN_ROWS, (series.topic, low, high, series.number)):
+                if wanted is None or row[0] in wanted:
+                    found[row[0]].append(Vintage._make(row[1:]))
+        return found
+
+    def numbers(
+        self, series: Handle, span: tuple[int, int], no_release: int
+    ) -> Iterator[tuple[int, int, float, int, int, int]]:
+        """
+        Open vintages of a series as plain numbers, ascending by period and knowledge time, for whole series at once.
+
+        Period key, knowledge time, value (infinite: no number), release (or `no_release`), ingestion, flags.
+        """
+        return self._db.execute(_NUMBERS, (no_release, series.topic, *span, series.number))
+
+    def _store(
+        self, series: Handle, held: Mapping[int, list[Vintage]], target: Mapping[int, list[Vintage]]
+    ) -> list[int]:
+        """Write the difference between what is held and what shall be, and keep `current` in step."""
+        topic, place, name, leading = series.topic, series.number, series.id, series_prefix(series.id)
+        version = self.version
+        closed: list[tuple[Any, ...]] = []
+        inserted: list[tuple[Any, ...]] = []
+        ended: list[tuple[Any, ...]] = []
+        shown: list[tuple[Any, ...]] = []
+        changed: list[int] = []
+        for period in sorted(target):
+            before, after = held.get(period, _NONE), target[period]
+            if before == after:
+                continue
+            changed.append(period)
+            for v in before:
+                if v not in after:
+                    closed.append((version, topic, period, place, v.known))
+            bits = 0
+            for v in after:
+                if v in before:
+                    bits = 0
+                    continue
+                bits = digest(name, period, v.known, v.value, v.text)
+                inserted.append(
+                    (topic, period, place, v.known, version, v.payload, v.value, v.text, v.flags, v.released, v.ingested,
+                     v.note, v.lineage, number_of(leading, bits))
+                )  # fmt: skip
+            last_before = before[-1] if before else None
+            last = after[-1] if after else None
+            if last_before != last:
+                if last_before is not None and not last_before.withdrawn:
+                    ended.append((version, topic, period, place))
+                if last is not None and not last.withdrawn:
+                    # An earlier vintage that has come to be the last again was not among those inserted.
+                    bits = bits or digest(name, period, last.known, last.value, last.text)
+                    known, value, text, flags, released, ingested, _, note, lineage = last
+                    shown.append(
+                        (topic, period, place, version, known, released, ingested, flags, lineage,
+                         marked(spelled(bits), period, known, value, text, flags, released, ingested, note))
+                    )  # fmt: skip
+        if not changed:
+            return changed
+        self._changed = True
+        self._db.execute(NOTE_SQL, (topic, version, changed[0], changed[-1]))
+        if closed:
+            self._db.executemany(_CLOSE_NEW, closed)
+            self._db.executemany(_CLOSE, closed)
+        self._db.executemany(_INSERT, inserted)
+        if ended:
+            self._db.executemany(_END_NEW, ended)
+            self._db.executemany(_END, ended)
+        self._db.executemany(_SHOW, shown)
+        self._count(series, closed, inserted, ended, shown)
+        return changed
+
+    def _count(
+        self,
+        series: Handle,
+        closed: Sequence[tuple[Any, ...]],
+        inserted: Sequence[tuple[Any, ...]],
+        ended: Sequence[tuple[Any, ...]],
+        shown: Sequence[tuple[Any, ...]],
+    ) -> None:
+        """Keep the series' figures as rows come and go; only what may have shrunk is looked up."""
+        known = [row[3] for row in inserted]
+        self._db.execute(
+            _GROW,
+            (
+                series.number,
+                len(shown) - len(ended),
+                len(inserted) - len(closed),
+                shown[0][1] if shown else None,
+                next((row[1] for row in reversed(shown) if not row[7] & FORECAST), None),
+                min(known, default=None),
+                max(known, default=None),
+            ),
+        )
+        if ended:
+            self._db.execute(_PERIODS, (series.topic, series.number))
+        if closed:
+            self._db.execute(_KNOWN, (series.topic, series.number))
+
+
+def _listed(inputs: Sequence[str]) -> str:
+    """A set of input series as its table spells it."""
+    return json.dumps(list(inputs), separators=(",", ":"))
+
+
+_OPEN_ROWS = (
+    "SELECT period, known_at, value, text, flags, released_at, ingested_at, payload, note, lineage FROM vintages"
+    f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
+)
+_NUMBERS = (
+    "SELECT period, known_at, coalesce(value, 9e999), coalesce(released_at, ?), ingested_at, flags FROM vintages"
+    f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
+)
+_NONE: list[Vintage] = []
+# The version is bound, not written into the statements: then they are prepared once, not for every payload.
+_INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?,?)"
+_SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?)"
+_THIS = "WHERE topic = ?2 AND period = ?3 AND series = ?4"
+#: What this very batch wrote goes without a trace; what was there before is kept, ended at this version.
+_CLOSE_NEW = f"DELETE FROM vintages {_THIS} AND known_at = ?5 AND from_version = ?1"
+_CLOSE = f"UPDATE vintages SET to_version = ?1 {_THIS} AND known_at = ?5 AND to_version = {OPEN}"
+_END_NEW = f"DELETE FROM current {_THIS} AND from_version = ?1"
+_END = f"UPDATE current SET to_version = ?1 {_THIS} AND to_version = {OPEN}"
+#: Figures of a series after rows were added. `min` and `max` with a NULL are NULL, hence the rest.
+_GROW = (
+    "UPDATE series SET rows = rows + ?2, vintages = vintages + ?3,"
+    " first_period = coalesce(min(first_period, ?4), first_period, ?4),"
+    " last_period = coalesce(max(last_period, ?5), last_period, ?5),"
+    " first_known = coalesce(min(first_known, ?6), first_known, ?6),"
+    " last_known = coalesce(max(last_known, ?7), last_known, ?7) WHERE series = ?1"
+)
+_SHOWN = f"FROM current WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}"
+_PERIODS = (
+    f"UPDATE series SET first_period = (SELECT period {_SHOWN} ORDER BY period LIMIT 1),"
+    f" last_period = (SELECT period {_SHOWN} AND flags & {FORECAST} = 0 ORDER BY period DESC LIMIT 1) WHERE series = ?2"
+)
+_KNOWN = (
+    "UPDATE series SET (first_known, last_known) = (SELECT min(known_at), max(known_at) FROM vintages"
+    f" WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}) WHERE series = ?2"
+)

@@ -1,0 +1,63 @@
+"""What a payload states of the cells of one series, folded into what is held of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+from almanac.domain.observations import FINAL, ReportedValue, Vintage, number, settle
+from almanac.store.log.payloads import PayloadRef
+
+#: Open vintages of cells: period → ascending by knowledge time.
+History = dict[int, list[Vintage]]
+
+
+def by_period(statements: Iterable[ReportedValue]) -> dict[int, list[ReportedValue]]:
+    """Statements by the cell they are about, in their order."""
+    stated: dict[int, list[ReportedValue]] = defaultdict(list)
+    for statement in statements:
+        stated[statement.period].append(statement)
+    return stated
+
+
+def fold(
+    held: Mapping[int, list[Vintage]],
+    payload: PayloadRef,
+    stated: dict[int, list[ReportedValue]],
+    complete: tuple[int, int] | None,
+    allowance_days: int,
+) -> History:
+    """
+    Served vintages of the cells that a payload states or withdraws, given those held before it.
+
+    Inside `complete` a cell that has a value and is not listed is withdrawn at the payload's knowledge time.
+    """
+    target: History = {}
+    for period, lines in stated.items():
+        facts = held.get(period, [])
+        fresh = [_vintage(line, payload, is_new=not facts) for line in lines]
+        target[period] = settle([*facts, *fresh], period, allowance_days)
+    if complete is not None:
+        for period, facts in held.items():
+            if complete[0] <= period <= complete[1] and period not in stated and facts and not facts[-1].withdrawn:
+                gone = _vintage(ReportedValue(period, None), payload, is_new=False)
+                target[period] = settle([*facts, gone], period, allowance_days)
+    return target
+
+
+def _vintage(line: ReportedValue, payload: PayloadRef, *, is_new: bool) -> Vintage:
+    """A statement as a vintage: never known later than it was here, a documented time for the first capture only."""
+    ingested = payload.ingested_at
+    known, released, flags = line.known, line.released, line.flags
+    if line.first_only and not is_new:
+        known, released, flags = None, None, flags & FINAL
+    return Vintage(
+        ingested if known is None else min(known, ingested),
+        number(line.value),
+        line.text,
+        flags,
+        None if released is None else min(released, ingested),
+        ingested,
+        payload.number,
+        line.note,
+    )

@@ -1,0 +1,1 @@
+"""Raw payloads byte for byte, and the index of what was captured when."""

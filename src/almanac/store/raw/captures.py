@@ -1,0 +1,229 @@
+"""The raw store: every upstream payload byte for byte, under the hash of its bytes, and an index of captures.
+
+    objects/ab/<SHA-256>.zst        the bytes, zstd-compressed; the hash is of the plain bytes
+    index/<source>/<capture>.json   one small file per capture; nothing else remembers when a payload came
+
+All other data can be rebuilt from these files. The object is written before the index file, both are written
+whole or not at all, and writing the same again changes nothing: a run killed at any instant is simply run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import msgspec
+import zstandard
+
+from almanac.store.raw.folder import Blobs
+
+_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+
+
+class Corrupt(Exception):  # noqa: N818  (the name says what is the matter)
+    """A kept file is missing or not what was written. The message names it."""
+
+
+class Capture(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """One response as it came: what, whence and when. Times are unix seconds, `bytes` the plain size."""
+
+    id: str
+    source: str
+    url: str
+    sha256: str
+    #: When it was fetched, as stated: the first key of the order in which payloads are folded.
+    fetched_at: int
+    #: When it counts as known here: never later than the clock when it was first kept.
+    ingested_at: int
+    media_type: str
+    bytes: int
+    status: int = 200
+    etag: str | None = None
+    last_modified: str | None = None
+
+    @property
+    def order(self) -> tuple[int, str, str]:
+        """Key of the order in which captures are folded: (`fetched_at`, SHA-256), then the id."""
+        return (self.fetched_at, self.sha256, self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What `verify` found wrong: the file's name inside the store, and why."""
+
+    name: str
+    reason: str
+
+
+@dataclass(slots=True)
+class _Known:
+    """Captures of one source read so far: their index files never change, so each is read once."""
+
+    names: set[str] = field(default_factory=set)
+    by_url: dict[str, Capture] = field(default_factory=dict)
+
+
+class RawStore:
+    """Payloads and their index, over any `Blobs`. Safe to share between threads, and between processes."""
+
+    def __init__(self, blobs: Blobs) -> None:
+        self._blobs = blobs
+        self._lock = threading.Lock()
+        self._known: dict[str, _Known] = {}
+
+    def keep(
+        self,
+        source: str,
+        url: str,
+        body: bytes,
+        media_type: str,
+        fetched_at: int,
+        clock: int,
+        *,
+        status: int = 200,
+        etag: str | None = None,
+        last_modified: str | None = None,
+    ) -> Capture:
+        """Keep one response and return its capture; if it is there already, the one recorded first.
+
+        `url` carries no key (`sources.base.Request.url`). `fetched_at` is the stated time, `clock` the data's now,
+        both unix seconds. Raises ValueError for a source that is no slug, Corrupt for an unreadable index file.
+        """
+        _check_source(source)
+        sha256 = hashlib.sha256(body).hexdigest()
+        capture = Capture(
+            id=capture_id(source, url, fetched_at, sha256),
+            source=source,
+            url=url,
+            sha256=sha256,
+            fetched_at=fetched_at,
+            ingested_at=min(fetched_at, clock),
+            media_type=media_type,
+            bytes=len(body),
+            status=status,
+            etag=etag,
+            last_modified=last_modified,
+        )
+        # An object that rotted on disk is written anew: here are its bytes again.
+        if self._flaw(capture) is not None:
+            self._blobs.put(_object(sha256), zstandard.compress(body))
+        name = _index(source, capture.id)
+        if self._blobs.create(name, msgspec.json.format(msgspec.json.encode(capture), indent=1) + b"\n"):
+            return capture
+        return self._load(name)
+
+    def read(self, capture: Capture) -> bytes:
+        """The bytes as received. Raises Corrupt if they are missing or do not have their hash."""
+        content = self._unpack(capture)
+        if isinstance(content, Problem):
+            raise Corrupt(f"{content.name}: {content.reason}")
+        return content
+
+    def captures(self, source: str | None = None) -> Iterator[Capture]:
+        """All captures, or those of one source, in the order in which they are folded. Raises Corrupt."""
+        if source is not None:
+            _check_source(source)
+        names = self._blobs.names("index" if source is None else f"index/{source}")
+        yield from sorted((self._load(name) for name in names), key=lambda capture: capture.order)
+
+    def any_source(self) -> str | None:
+        """A source that has captures, the first by name; None for an empty store."""
+        name = next(self._blobs.names("index"), None)
+        return None if name is None else name.split("/")[1]
+
+    def latest(self, source: str, url: str) -> Capture | None:
+        """The last capture of a URL in the order of folding; None if there is none. Raises Corrupt.
+
+        Each index file is read once in the life of this object, so asking for every URL of a source stays cheap.
+        """
+        _check_source(source)
+        with self._lock:
+            known = self._known.setdefault(source, _Known())
+            for name in self._blobs.names(f"index/{source}"):
+                if name not in known.names:
+                    capture = self._load(name)
+                    held = known.by_url.get(capture.url)
+                    if held is None or held.order < capture.order:
+                        known.by_url[capture.url] = capture
+                    known.names.add(name)
+            return known.by_url.get(url)
+
+    def verify(self) -> Iterator[Problem]:
+        """Read everything and yield what is wrong. An object without a capture is what a kill leaves, and no problem."""
+        checked: set[tuple[str, int]] = set()
+        for name in self._blobs.names("index"):
+            try:
+                capture = self._load(name)
+            except Corrupt as error:
+                yield Problem(name, str(error).removeprefix(f"{name}: "))
+                continue
+            if (capture.sha256, capture.bytes) not in checked:
+                checked.add((capture.sha256, capture.bytes))
+                flaw = self._flaw(capture)
+                if flaw is not None:
+                    yield flaw
+
+    def tidy(self) -> int:
+        """Remove temporary files of interrupted writes; their number."""
+        return self._blobs.tidy()
+
+    def _load(self, name: str) -> Capture:
+        content = self._blobs.get(name)
+        if content is None:
+            raise Corrupt(f"{name}: is missing")
+        try:
+            capture = msgspec.json.decode(content, type=Capture)
+        except msgspec.DecodeError as error:
+            raise Corrupt(f"{name}: {error}") from None
+        own = capture_id(capture.source, capture.url, capture.fetched_at, capture.sha256)
+        if own != capture.id or name != _index(capture.source, capture.id):
+            raise Corrupt(f"{name}: its content belongs to {_index(capture.source, own)}")
+        return capture
+
+    def _flaw(self, capture: Capture) -> Problem | None:
+        content = self._unpack(capture)
+        return content if isinstance(content, Problem) else None
+
+    def _unpack(self, capture: Capture) -> bytes | Problem:
+        name = _object(capture.sha256)
+        packed = self._blobs.get(name)
+        if packed is None:
+            return Problem(name, "is missing")
+        try:
+            content = _decompress(packed, capture.bytes)
+        except zstandard.ZstdError as error:
+            return Problem(name, f"cannot be decompressed ({error})")
+        if hashlib.sha256(content).hexdigest() != capture.sha256:
+            return Problem(name, "does not have the hash it is kept under")
+        if len(content) != capture.bytes:
+            return Problem(name, f"has {len(content)} bytes, {capture.bytes} by {_index(capture.source, capture.id)}")
+        return content
+
+
+def capture_id(source: str, url: str, fetched_at: int, sha256: str) -> str:
+    """First 32 hex digits of the SHA-256 over the JSON list [source, url, fetched_at, sha256]."""
+    content = json.dumps([source, url, fetched_at, sha256], separators=(",", ":"))
+    return hashlib.sha256(content.encode()).hexdigest()[:32]
+
+
+def _decompress(packed: bytes, size: int) -> bytes:
+    """At most one byte more than expected: a damaged header must not ask for all the memory there is."""
+    with zstandard.ZstdDecompressor().stream_reader(packed) as reader:
+        return reader.read(size + 1)
+
+
+def _check_source(source: str) -> None:
+    if not _SLUG.fullmatch(source):
+        raise ValueError(f"source {source!r} is not lower-case letters and digits joined by hyphens")
+
+
+def _object(sha256: str) -> str:
+    return f"objects/{sha256[:2]}/{sha256}.zst"
+
+
+def _index(source: str, capture: str) -> str:
+    return f"index/{source}/{capture}.json"

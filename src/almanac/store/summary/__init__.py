@@ -1,0 +1,1 @@
+"""Reference records, and figures about what is held."""

@@ -1,0 +1,107 @@
+"""What the store holds, counted from the figures that each series keeps of itself: no scan of vintages."""
+
+from __future__ import annotations
+
+import msgspec
+
+from almanac.domain.periods import end_of
+from almanac.domain.times import wire_day, wire_time
+from almanac.store.engine import sqlite
+from almanac.store.engine.queryable import Queryable
+from almanac.store.events import events
+
+#: The line that every statement of its kind has: income statement, balance sheet, cash flow statement.
+_ANCHORS = ("net_income", "total_assets", "net_cash_flow_from_operations")
+
+
+class Indicators(msgspec.Struct, frozen=True):
+    """Indicators with rows, by kind."""
+
+    raw: int
+    derived: int
+
+
+class Coverage(msgspec.Struct, frozen=True, rename="camel"):
+    """
+    How much is served. Only series with rows now served count; `observations` are rows under `sources=all`.
+
+    `vintages` are those of all series, derived ones and withdrawn states too. `companies` are those that have statements.
+    `statements` are counted by the line each kind of statement always has. Times are RFC 3339; periods are named by their last day, and a forecast is never the last one.
+    """
+
+    countries: int
+    regions: int
+    companies: int
+    indicators: Indicators
+    series: int
+    observations: int
+    derived_observations: int
+    vintages: int
+    statements: int
+    events: int
+    providers: int
+    sources: int
+    first_period: str | None
+    last_period: str | None
+    last_ingested_at: str | None
+    data_version: int
+
+
+def coverage(db: Queryable) -> Coverage:
+    """Count. Opens no transaction: call it inside one where other reads must agree with it."""
+    kinds: dict[str, int] = dict(db.execute(_ENTITIES))
+    indicators: dict[str, int] = dict(db.execute(_INDICATORS))
+    rows: dict[str, int] = dict(db.execute(_ROWS))
+    series, vintages, first, last = db.execute(_SERIES).fetchone() or (0, 0, None, None)
+    sources, providers = db.execute(_SOURCES).fetchone() or (0, 0)
+    return Coverage(
+        countries=kinds.get("country", 0),
+        regions=kinds.get("region", 0),
+        companies=db.execute("SELECT count(*) FROM company WHERE reports = 1").get,
+        indicators=Indicators(raw=indicators.get("raw", 0), derived=indicators.get("derived", 0)),
+        series=series,
+        observations=rows.get("raw", 0),
+        derived_observations=rows.get("derived", 0),
+        vintages=vintages,
+        statements=db.execute(_STATEMENTS, _ANCHORS).get,
+        events=events.count(db),
+        providers=providers,
+        sources=sources,
+        first_period=None if first is None else _day(first),
+        last_period=None if last is None else _day(last),
+        last_ingested_at=last_ingested(db),
+        data_version=int(sqlite.meta(db, "version") or 0),
+    )
+
+
+def last_ingested(db: Queryable) -> str | None:
+    """When a source last brought something, as the wire writes it."""
+    found: int | None = db.execute("SELECT max(last_ingested_at) FROM source_state").get
+    return None if found is None else wire_time(found)
+
+
+def _day(key: int) -> str:
+    return wire_day(end_of(key))
+
+
+# A series that lost all its rows (a formula makes it no more) keeps its line, and counts for nothing.
+_HELD = "FROM series JOIN topic USING(topic) WHERE rows > 0"
+_ENTITIES = (
+    f"SELECT json_extract(body, '$.kind'), count(*) FROM (SELECT DISTINCT entity {_HELD})"
+    " JOIN record ON record.kind = 'entity' AND record.id = entity GROUP BY 1"
+)
+_INDICATORS = f"SELECT kind, count(DISTINCT indicator) {_HELD} GROUP BY kind"
+_ROWS = f"SELECT kind, sum(rows) {_HELD} GROUP BY kind"
+_SERIES = (
+    "SELECT coalesce(sum(rows > 0), 0), coalesce(sum(vintages), 0), min(first_period), max(last_period) FROM series"
+)
+_SOURCES = (
+    "SELECT count(*), count(DISTINCT json_extract(body, '$.provider'))"
+    " FROM (SELECT DISTINCT source FROM series WHERE rows > 0)"
+    " JOIN record ON record.kind = 'source' AND record.id = source"
+)
+#: Several sources may tell the same statement: it is one. Ids of companies begin alike.
+_STATEMENTS = (
+    "SELECT coalesce(sum(told), 0) FROM (SELECT max(rows) AS told FROM topic JOIN series USING(topic)"
+    " WHERE indicator IN (?, ?, ?) AND entity BETWEEN 'company_' AND 'company_~' GROUP BY topic)"
+)

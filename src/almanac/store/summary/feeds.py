@@ -1,0 +1,72 @@
+"""What is known of each source's health: how asking it went, and how old its series are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from operator import itemgetter
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from almanac.domain.health import Feed, Tried
+from almanac.store.engine.queryable import Queryable
+from almanac.store.observations.reading.directory import SeriesInfo
+from almanac.store.observations.reading.reader import View
+
+
+def tried(db: Queryable) -> dict[str, Tried]:
+    """Source → how asking it went. A source that was never asked is not there."""
+    unreadable: dict[str, int] = dict(db.execute(_UNREADABLE))
+    rows = db.execute(
+        "SELECT source, last_attempt_at, last_success_at, last_ingested_at, failures, last_error FROM source_state",
+    )
+    return {
+        source: Tried(attempt, success, ingested, failures, error, unreadable.get(source, 0))
+        for source, attempt, success, ingested, failures, error in rows
+    }
+
+
+def observed(view: View) -> Iterator[SeriesInfo]:
+    """
+    Series as sources publish them that have rows, by source and id.
+
+    Those of companies are left out: they come and go with their companies, and a source may have a million.
+    """
+    for number, _, _ in sorted(view.execute(_OBSERVED), key=itemgetter(1, 2)):
+        yield view.directory.series(number)
+
+
+def feeds(view: View, freshness: Callable[[SeriesInfo], str]) -> dict[str, Feed]:
+    """Source → its series by freshness. A source without any is not there.
+
+    Of companies' series the newest of each frequency speaks for all: where it is stale, so is every other.
+    """
+    found: dict[str, Feed] = {}
+    for series in observed(view):
+        found.setdefault(series.source.id, Feed()).count(series.spec, freshness(series))
+    # The one slow part where there are many companies: looked up once for each state of the store.
+    companies = _companies.get(view)
+    if companies is None:
+        companies = _companies[view] = list(view.execute(_OF_COMPANIES))
+    for number, source, _, _ in companies:
+        found.setdefault(source, Feed()).words.add(freshness(view.directory.series(number)))
+    return found
+
+
+#: For each state of the store that is still read: rows of `_OF_COMPANIES`.
+_companies: WeakKeyDictionary[View, list[Any]] = WeakKeyDictionary()
+
+_UNREADABLE = (
+    "SELECT source, count(DISTINCT url) FROM payload p WHERE state = 'quarantined' AND NOT EXISTS"
+    " (SELECT 1 FROM payload q WHERE q.source = p.source AND q.state = 'folded' AND q.url = p.url"
+    " AND (q.fetched_at, q.sha256) > (p.fetched_at, p.sha256)) GROUP BY source"
+)
+#: Ids of companies begin alike. By topic first: a source may have a million series of companies.
+_OBSERVED = (
+    "SELECT series, source, id FROM topic CROSS JOIN series USING(topic) WHERE kind = 'raw' AND rows > 0"
+    " AND NOT (entity >= 'company_' AND entity < 'company`')"
+)
+#: SQLite takes the other columns from the row that has the maximum.
+_OF_COMPANIES = (
+    "SELECT series, source, frequency, max(last_period) FROM topic JOIN series USING(topic) WHERE kind = 'raw' AND rows > 0"
+    " AND entity >= 'company_' AND entity < 'company`' GROUP BY source, frequency"
+)

@@ -1,0 +1,98 @@
+"""Counts and bounds for reference records, from the figures kept with each series; never a scan of observations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Any
+
+import msgspec
+
+from almanac.domain.periods import end_of, lowest_key
+from almanac.store.engine.queryable import Queryable
+
+
+class Figures(msgspec.Struct):
+    """What a group of series adds up to. Periods are last days."""
+
+    series: int = 0
+    entities: int = 0
+    rows: int = 0
+    frequencies: list[str] = []
+    first_period: date | None = None
+    last_period: date | None = None
+
+
+_COLUMNS = "count(*), count(DISTINCT t.entity), sum(s.rows), group_concat(DISTINCT t.frequency), min(s.first_period), max(s.last_period)"
+
+
+def by_indicator(db: Queryable, names: Iterable[str] | None = None) -> dict[str, Figures]:
+    """Figures of each indicator that has rows."""
+    return _grouped(db, "t.indicator", names)
+
+
+def by_source(db: Queryable) -> dict[str, Figures]:
+    """Figures of each source that has rows."""
+    return _grouped(db, "s.source", None)
+
+
+def _grouped(db: Queryable, column: str, names: Iterable[str] | None) -> dict[str, Figures]:
+    wanted = None if names is None else list(names)
+    condition = "" if wanted is None else f" AND {column} IN ({','.join('?' * len(wanted))})"
+    found = db.execute(
+        f"SELECT {column}, {_COLUMNS} FROM series s JOIN topic t USING(topic) WHERE s.rows > 0{condition} GROUP BY {column}",
+        wanted or (),
+    )
+    return {row[0]: _figures(row[1:]) for row in found}
+
+
+def _figures(row: tuple[Any, ...]) -> Figures:
+    series, entities, rows, letters, first, last = row
+    order = "ASQNMWD"
+    return Figures(
+        series,
+        entities,
+        rows,
+        sorted(letters.split(","), key=order.index),
+        None if first is None else end_of(first),
+        None if last is None else end_of(last),
+    )
+
+
+def entities_with(db: Queryable, indicator: str, ends_from: date | None) -> list[str]:
+    """Entities for which an indicator has rows, and any in a plan's window."""
+    found = db.execute(
+        "SELECT DISTINCT t.entity FROM series s JOIN topic t USING(topic) WHERE t.indicator = ? AND s.rows > 0"
+        " AND s.last_period >= ?",
+        (indicator, 0 if ends_from is None else lowest_key(ends_from)),
+    )
+    return [row[0] for row in found]
+
+
+def indicators_of_entities(db: Queryable) -> dict[str, int]:
+    """Number of indicators that have rows, by entity."""
+    return dict(
+        db.execute(
+            "SELECT t.entity, count(DISTINCT t.indicator) FROM series s JOIN topic t USING(topic) WHERE s.rows > 0 GROUP BY t.entity"
+        )
+    )
+
+
+def series_numbers(db: Queryable, column: str, name: str) -> list[int]:
+    """Numbers of the series with rows of an `entity` or a `source`."""
+    where = {"entity": "t.entity", "source": "s.source"}[column]
+    found = db.execute(
+        f"SELECT s.series FROM series s JOIN topic t USING(topic) WHERE s.vintages > 0 AND {where} = ? ORDER BY s.id",
+        (name,),
+    )
+    return [row[0] for row in found]
+
+
+def derived_series(db: Queryable) -> list[tuple[str, str]]:
+    """Derived series that have vintages, those of companies aside: (indicator, series id)."""
+    return list(
+        db.execute(
+            "SELECT indicator, id FROM series JOIN topic USING(topic)"
+            " WHERE kind = 'derived' AND vintages > 0 AND instr(id, ':company_') = 0"
+        )
+    )

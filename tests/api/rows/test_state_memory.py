@@ -1,0 +1,83 @@
+"""What is kept with a state of the store is that state's own, and goes with it at once."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from datetime import date
+
+import pytest
+
+from almanac.api.rows.redaction import Redaction
+from almanac.api.rows.state_memory import memory_of
+from almanac.store.engine import sqlite
+from almanac.store.observations.reading.reader import Reader
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A file of its own, and who writes to it."""
+    path = tmp_path / "data.db"
+    writer = sqlite.create(path)
+    yield path, writer
+    writer.close()
+
+
+def remember(view):
+    memory = memory_of(view)
+    memory.redactions[view.version, None, 0] = Redaction(view, view.version, None, date(2025, 1, 1))
+    return weakref.ref(view), weakref.ref(memory)
+
+
+def test_a_state_has_one_memory_and_another_state_another(store):
+    path, writer = store
+    reader = Reader(path)
+    with reader.view() as view:
+        first = memory_of(view)
+        assert memory_of(view) is first
+    with reader.view() as again:
+        assert memory_of(again) is first
+    del view, again
+    writer.execute("UPDATE meta SET v = '8' WHERE k = 'version'")
+    with reader.view() as view:
+        assert memory_of(view) is not first
+        assert memory_of(view).redactions == {}
+    reader.close()
+
+
+def test_a_state_that_has_passed_is_let_go_with_its_memory(store):
+    """At once, without waiting for the collector of cycles: a busy writer makes many."""
+    path, writer = store
+    reader = Reader(path)
+    gc.collect()
+    gc.disable()
+    try:
+        with reader.view() as view:
+            passed = remember(view)
+        del view
+        writer.execute("UPDATE meta SET v = '8' WHERE k = 'version'")
+        with reader.view() as view:
+            assert [one() for one in passed] == [None, None]
+            passed = remember(view)
+        del view
+        reader.close()
+        assert [one() for one in passed] == [None, None]
+    finally:
+        gc.enable()
+
+
+def test_a_redaction_says_so_when_its_state_is_gone(store):
+    path, _ = store
+    reader = Reader(path)
+    with reader.view() as view:
+        redaction = Redaction(view, view.version, None, date(2025, 1, 1))
+    del view
+    reader.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        redaction.freshness(SERIES)
+
+
+class SERIES:
+    """As much of a series as is looked at before its state."""
+
+    number = 1

@@ -1,0 +1,263 @@
+"""What is logged and counted, and the operations listener."""
+
+import asyncio
+import io
+import json
+from datetime import UTC, datetime, timedelta
+
+import httpx2
+import pytest
+import structlog
+from prometheus_client import REGISTRY, CollectorRegistry, Counter
+from structlog.testing import capture_logs
+
+from almanac import ops
+from almanac.api.contract.endpoint import Endpoint, ItemAnswer
+from almanac.api.contract.errors import StorageUnavailable
+from almanac.api.server import logs
+from almanac.api.server.app import App
+from almanac.api.server.journal import Journal
+
+
+def test_access_log(frame, monkeypatch):
+    """One line per request: ids, method, path template, status, account, key prefix; never the key or the query."""
+    stream = io.BytesIO()
+    monkeypatch.setattr(logs.access, "stream", stream)
+    answer = frame.get("/indicators/cpi", x_request_id="theirs")
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert len(lines) == 1
+    ms = lines[0].pop("ms")
+    assert ms > 0
+    stamp = lines[0].pop("timestamp")
+    assert datetime.fromisoformat(stamp).utcoffset() == timedelta(0)
+    assert lines[0] == {
+        "event": "request",
+        "level": "info",
+        "request_id": answer.headers["x-request-id"],
+        "client_request_id": "theirs",
+        "method": "GET",
+        "path": "/indicators/{idOrSlug}",
+        "status": 200,
+        "account": "acc_pro",
+        "key": "alm_PPPP",
+    }
+
+
+def test_lines_are_written_together_and_whole(monkeypatch):
+    """Held for a while, but never more than a pipe takes in one go; what is left is written at the end."""
+    written = []
+
+    class Pipe(io.BytesIO):
+        def write(self, text):
+            written.append(bytes(text))
+
+    monkeypatch.setattr(logs.access, "stream", Pipe())
+    journal = Journal(0.01)
+    began = datetime.now(UTC)
+
+    def add(count):
+        for _ in range(count):
+            journal.add(logs.AccessLine("req_1", None, "GET", "/x" * 400, 200, 1.0, None, None), 0.001)
+
+    async def run():
+        add(9)
+        first = list(written)
+        await asyncio.sleep(0.1)
+        journal._hold_seconds = 60.0  # a busy machine may take longer than the first over ending the loop
+        add(1)
+        return first
+
+    assert asyncio.run(run()) == []
+    assert [text.count(b"\n") for text in written] == [4, 4, 1]
+    assert all(len(text) <= 4_096 for text in written)
+    journal.flush()
+    assert [text.count(b"\n") for text in written] == [4, 4, 1, 1]
+    told = [json.loads(one) for one in b"".join(written).splitlines()]
+    times = [datetime.fromisoformat(line["timestamp"]) for line in told]
+    # Each has the time of its answer, not that of its being written.
+    assert times == sorted(times)
+    assert began <= times[0] <= times[8] < times[9] - timedelta(seconds=0.09)
+
+
+def test_a_fault_of_the_stream_costs_no_more_than_what_it_refused(monkeypatch):
+    """The lines behind it are written all the same, and whoever holds the journal hears of it."""
+    written = []
+
+    class Full(io.BytesIO):
+        def write(self, text):
+            if not written:
+                written.append(b"")
+                raise BlockingIOError("the pipe is full")
+            written.append(bytes(text))
+
+    monkeypatch.setattr(logs.access, "stream", Full())
+    journal = Journal(60.0)
+
+    async def run():
+        for _ in range(9):
+            journal.add(logs.AccessLine("req_1", None, "GET", "/x" * 400, 200, 1.0, None, None), 0.001)
+
+    asyncio.run(run())
+    with pytest.raises(BlockingIOError):
+        journal.flush()
+    assert [text.count(b"\n") for text in written] == [0, 4, 1]
+
+
+def test_entries_do_not_pile_up():
+    """Many answers at once are written before the time is up, and counted, each in its bucket."""
+    journal = Journal(60.0)
+    labels = {"path": "/piled", "method": "GET", "status": "200"}
+
+    async def run():
+        for number in range(70):
+            seconds = 0.001 if number % 2 else 1.0
+            journal.add(logs.AccessLine("req_1", None, "GET", "/piled", 200, 1.0, None, None), seconds)
+
+    asyncio.run(run())
+    assert REGISTRY.get_sample_value("almanac_requests_total", labels) == 64
+    assert REGISTRY.get_sample_value("almanac_request_seconds_bucket", {"path": "/piled", "le": "0.001"}) == 32
+    journal.flush()
+    assert REGISTRY.get_sample_value("almanac_requests_total", labels) == 70
+    assert REGISTRY.get_sample_value("almanac_request_seconds_sum", {"path": "/piled"}) == pytest.approx(35.035)
+
+
+def test_no_access_log_below_its_level(frame, monkeypatch):
+    """A service told to log warnings only writes nothing about a good request."""
+    stream = io.BytesIO()
+    before = structlog.get_config()
+    try:
+        logs.configure("warning", stream)
+        frame.get("/indicators/cpi")
+    finally:
+        structlog.configure(**before)
+        logs.access.stream = None
+    assert stream.getvalue() == b""
+
+
+def test_keys_never_reach_the_log(frame):
+    """The value is redacted from every log; a long foreign id is cut."""
+    stream = io.BytesIO()
+    before = structlog.get_config()
+    try:
+        logs.configure("info", stream)
+        structlog.configure(cache_logger_on_first_use=False)
+        frame.get(f"/coverage?api_key={frame.PRO}", frame.FREE, x_request_id=f"x{frame.PRO}")
+        frame.get(f"/{frame.PRO}", frame.PRO, x_request_id="y" * 1000)
+        frame.get("/indicators/broken", frame.PRO)
+        structlog.get_logger().info("deep", told={"in": [f"k {frame.FREE}"]})
+    finally:
+        structlog.configure(**before)
+        logs.access.stream = None
+    lines = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [line["event"] for line in lines] == ["request", "request", "fault", "request", "deep"]
+    assert lines[0]["client_request_id"] == "x[redacted]"
+    assert len(lines[1]["client_request_id"]) == 128
+    assert "RuntimeError: secret path /data/[redacted]" in lines[2]["exception"]
+    assert lines[4]["told"] == {"in": ["k [redacted]"]}
+    assert frame.PRO not in stream.getvalue().decode()
+    assert frame.FREE not in stream.getvalue().decode()
+
+
+def test_log_level():
+    """An unknown level is refused with what is allowed."""
+    with pytest.raises(ValueError, match="one of debug, info"):
+        logs.configure("loud")
+
+
+def test_counts(frame):
+    """Requests by path template, method and status; unknown paths and methods share one label."""
+    labels = {"path": "/coverage", "method": "GET", "status": "200"}
+    other = {"path": "other", "method": "other", "status": "404"}
+    before = [REGISTRY.get_sample_value("almanac_requests_total", item) or 0 for item in (labels, other)]
+    frame.get("/coverage")
+    frame.request("BREW", "/teapot")
+    after = [REGISTRY.get_sample_value("almanac_requests_total", item) for item in (labels, other)]
+    assert after == [before[0] + 1, before[1] + 1]
+
+
+def ask(app, path):
+    async def send():
+        async with httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://ops.example") as client:
+            return await client.get(path)
+
+    return asyncio.run(send())
+
+
+def test_ops():
+    """`/healthz`, `/readyz`, `/metrics`, without a key."""
+    registry = CollectorRegistry()
+    Counter("invented", "An invented counter.", registry=registry).inc(3)
+    app = ops.create(lambda: 12, registry=registry)
+    assert (ask(app, "/healthz").status_code, ask(app, "/healthz").text) == (200, "ok")
+    assert ask(app, "/readyz").json() == {"ready": True, "dataVersion": 12}
+    assert "invented_total 3.0" in ask(app, "/metrics").text
+
+
+def test_not_ready():
+    """A store that cannot be read: 503, the reason without internals; alive all the same."""
+
+    def broken():
+        raise OSError("/data is gone")
+
+    app = ops.create(broken)
+    answer = ask(app, "/readyz")
+    assert answer.status_code == 503
+    assert answer.json() == {"ready": False, "reason": "the store cannot be read"}
+    assert ask(app, "/healthz").status_code == 200
+
+
+def test_metrics_of_several_workers(tmp_path):
+    """With a folder of several workers, their counters are added up; an empty one is an empty page."""
+    assert ask(ops.create(lambda: 1, multiprocess_dir=tmp_path), "/metrics").text == ""
+
+
+def test_lifespan(frame):
+    """Startup and shutdown callbacks run; one that raises is told to the server."""
+    from almanac.api.server.lifespan import lifespan
+
+    async def play(start, stop):
+        inbox = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
+        sent = []
+
+        async def receive():
+            return next(inbox)
+
+        async def send(message):
+            sent.append(message["type"])
+
+        await lifespan(receive, send, start, stop)
+        return sent
+
+    done = []
+    sent = asyncio.run(play([lambda: done.append("up")], [lambda: done.append("down")]))
+    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+    assert done == ["up", "down"]
+    with capture_logs() as lines:
+        assert asyncio.run(play([lambda: 1 / 0], [])) == ["lifespan.startup.failed"]
+    assert lines[0]["event"] == "lifespan failed"
+
+
+def test_warming(frame):
+    """Endpoints make what first requests would wait for; what fails is told, and neither stops the rest nor the service."""
+    asked = []
+
+    def fail(_view, _now):
+        raise OSError("the disk is gone")
+
+    def endpoint(path, warm):
+        return Endpoint(path, path.strip("/"), "", lambda _: ItemAnswer(b"{}"), warm=warm)
+
+    endpoints = (
+        endpoint("/bad", fail),
+        endpoint("/cold", None),
+        endpoint("/good", lambda view, now: asked.append((view, now))),
+    )
+    app = App(endpoints, frame.accounts, frame.limiter, frame.open_view, frame.settings, clock=lambda: frame.now)
+    with capture_logs() as lines:
+        app.warm()
+    assert asked == [(frame.view, frame.now)]
+    assert [(one["event"], one["path"], one["reason"]) for one in lines] == [("not warmed", "/bad", "the disk is gone")]
+    frame.broken = StorageUnavailable("not there yet")
+    with capture_logs() as lines:
+        app.warm()
+    assert [one["path"] for one in lines] == ["/bad", "/good"]

@@ -1,0 +1,237 @@
+"""A company's own years, quarters and halves, told from its filings."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from almanac.derived.companies.facts import disclosures
+from almanac.derived.companies.fiscal_calendar import FiscalCalendar
+from almanac.derived.companies.line_items import mapping_of
+from tests.support.filer import Filer, at, day, plain_year, quarter, ytd
+
+
+def text(ordinal):
+    return date.fromordinal(ordinal).isoformat()
+
+
+def grid(filer, moment="2100-01-01"):
+    company = filer.company()
+    return FiscalCalendar(company, disclosures(company.facts), mapping_of(company.template).core).at(at(moment))
+
+
+def shown(spans):
+    """(start, end, fiscal year and period) of spans, in order."""
+    return [(text(s.start), text(s.end), f"{s.fiscal_year}{s.fiscal_period}") for _, s in sorted(spans.items())]
+
+
+def test_years_and_quarters_of_a_calendar_year():
+    filer = Filer()
+    plain_year(filer, 2020)
+    found = grid(filer)
+    assert shown(found.years) == [("2020-01-01", "2020-12-31", "2020FY")]
+    assert shown(found.quarters) == [
+        ("2020-01-01", "2020-03-31", "2020Q1"),
+        ("2020-04-01", "2020-06-30", "2020Q2"),
+        ("2020-07-01", "2020-09-30", "2020Q3"),
+        ("2020-10-01", "2020-12-31", "2020Q4"),
+    ]
+    assert found.halves == {}
+
+
+def test_the_calendar_grows_with_what_is_known():
+    filer = Filer()
+    plain_year(filer, 2020)
+    assert shown(grid(filer, "2020-08-15").quarters) == [
+        ("2020-01-01", "2020-03-31", "2020Q1"),
+        ("2020-04-01", "2020-06-30", "2020Q2"),
+    ]
+    assert grid(filer, "2020-04-30").quarters == {}
+    assert grid(filer, "2021-02-19").years == {}
+
+
+def test_weeks_of_52_and_53_end_where_the_reports_say():
+    filer = Filer()
+    # A year of 52 weeks to the last Saturday of September, then one of 53; the quarter with the week more has 14.
+    ends = [
+        "2021-12-25",
+        "2022-03-26",
+        "2022-06-25",
+        "2022-09-24",
+        "2022-12-31",
+        "2023-04-01",
+        "2023-07-01",
+        "2023-09-30",
+    ]
+    starts = {0: "2021-09-26", 4: "2022-09-25"}
+    for place, end in enumerate(ends):
+        first = starts[place // 4 * 4]
+        form, fp = ("10-K", "FY") if place % 4 == 3 else ("10-Q", f"Q{place % 4 + 1}")
+        filer.file(form, text(day(end) + 30), end, {"NetIncomeLoss": {(first, end): 10 * (place % 4 + 1)}}, fy=2022 + place // 4, fp=fp)  # fmt: skip
+    found = grid(filer)
+    assert [(text(s.start), text(s.end), s.end - s.start + 1) for s in found.years.values()] == [
+        ("2021-09-26", "2022-09-24", 364),
+        ("2022-09-25", "2023-09-30", 371),
+    ]
+    assert [s.end - s.start + 1 for _, s in sorted(found.quarters.items())] == [91, 91, 91, 91, 98, 91, 91, 91]
+    assert [f"{s.fiscal_year}{s.fiscal_period}" for _, s in sorted(found.quarters.items())] == [
+        "2022Q1", "2022Q2", "2022Q3", "2022Q4", "2023Q1", "2023Q2", "2023Q3", "2023Q4",
+    ]  # fmt: skip
+
+
+def test_quarters_of_sixteen_and_twelve_weeks():
+    filer = Filer()
+    start = "2022-01-30"
+    ends = ["2022-05-21", "2022-08-13", "2022-11-05", "2023-01-28"]
+    for place, end in enumerate(ends):
+        form, fp = ("10-K", "FY") if place == 3 else ("10-Q", f"Q{place + 1}")
+        lines = {"NetIncomeLoss": {(start, end): 100 * (place + 1)}}
+        filer.file(form, text(day(end) + 30), end, lines, fy=2022, fp=fp)
+    assert [(s.end - s.start + 1, s.fiscal_period) for _, s in sorted(grid(filer).quarters.items())] == [
+        (112, "Q1"),
+        (84, "Q2"),
+        (84, "Q3"),
+        (84, "Q4"),
+    ]
+
+
+def test_a_year_end_that_changes_leaves_a_quarter_of_transition():
+    filer = Filer()
+    plain_year(filer, 2021)
+    filer.file("10-QT", "2022-05-09", "2022-03-31", {"NetIncomeLoss": {quarter(2022, 1): -5}}, fy=2022, fp="Q1")
+    june = {"NetIncomeLoss": {quarter(2022, 2): 7}}
+    filer.file("10-Q", "2022-08-04", "2022-06-30", june, fy=2023, fp="Q1")
+    filer.file(
+        "10-K", "2023-05-24", "2023-03-31", {"NetIncomeLoss": {("2022-04-01", "2023-03-31"): 60}}, fy=2023, fp="FY"
+    )
+    found = grid(filer)
+    assert shown(found.years) == [
+        ("2021-01-01", "2021-12-31", "2021FY"),
+        ("2022-04-01", "2023-03-31", "2023FY"),
+    ]
+    assert shown(found.quarters)[-2:] == [
+        ("2022-01-01", "2022-03-31", "2022Q1"),
+        ("2022-04-01", "2022-06-30", "2023Q1"),
+    ]
+
+
+def test_a_transition_report_of_three_months_is_no_year():
+    filer = Filer()
+    plain_year(filer, 2021)
+    filer.file("10-KT", "2022-06-09", "2022-03-31", {"NetIncomeLoss": {quarter(2022, 1): -5}}, fy=2022, fp="FY")
+    filer.file(
+        "10-K", "2023-05-24", "2023-03-31", {"NetIncomeLoss": {("2022-04-01", "2023-03-31"): 60}}, fy=2023, fp="FY"
+    )
+    found = grid(filer)
+    assert [end for _, end, _ in shown(found.years)] == ["2021-12-31", "2023-03-31"]
+    assert ("2022-01-01", "2022-03-31") in [(start, end) for start, end, _ in shown(found.quarters)]
+
+
+def test_years_in_comparative_columns_are_years_too():
+    filer = Filer()
+    lines = {"NetIncomeLoss": {ytd(2020, 4): 3, ytd(2019, 4): 2, ytd(2018, 4): 1}}
+    filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
+    assert shown(grid(filer).years) == [
+        ("2018-01-01", "2018-12-31", "2018FY"),
+        ("2019-01-01", "2019-12-31", "2019FY"),
+        ("2020-01-01", "2020-12-31", "2020FY"),
+    ]
+
+
+def test_twelve_months_beside_a_transition_are_no_year():
+    filer = Filer()
+    plain_year(filer, 2021)
+    lines = {"NetIncomeLoss": {("2022-04-01", "2023-03-31"): 60, ("2021-04-01", "2022-03-31"): 95}}
+    filer.file("10-K", "2023-05-24", "2023-03-31", lines, fy=2023, fp="FY")
+    # They overlap the calendar year before the change.
+    assert [end for _, end, _ in shown(grid(filer).years)] == ["2021-12-31", "2023-03-31"]
+
+
+def test_a_year_ago_in_a_quarterly_report_is_a_quarter():
+    filer = Filer()
+    filer.file("10-Q", "2020-08-01", "2020-06-30", {"NetIncomeLoss": {quarter(2020, 2): 5, quarter(2019, 2): 4}}, fy=2020, fp="Q2")  # fmt: skip
+    assert [(start, end) for start, end, _ in shown(grid(filer).quarters)] == [
+        ("2019-04-01", "2019-06-30"),
+        ("2020-04-01", "2020-06-30"),
+    ]
+
+
+def test_filers_of_annual_reports_have_no_quarters():
+    filer = Filer(currency="TWD")
+    lines = {"ifrs-full:ProfitLoss": {ytd(2020, 4): 3}, "ifrs-full:DividendsRecognisedAsDistributionsToOwnersPerShare": {quarter(2020, 1): 1}}  # fmt: skip
+    filer.file("20-F", "2021-04-20", "2020-12-31", lines, fy=2020, fp="FY")
+    found = grid(filer)
+    assert shown(found.years) == [("2020-01-01", "2020-12-31", "2020FY")]
+    assert found.quarters == {}
+
+
+def test_half_years_of_a_foreign_filer():
+    filer = Filer(currency="TWD")
+    filer.file("20-F", "2021-04-20", "2020-12-31", {"ifrs-full:ProfitLoss": {ytd(2020, 4): 30}}, fy=2020, fp="FY")
+    filer.file("6-K", "2021-10-18", "2021-06-30", {"ifrs-full:ProfitLoss": {ytd(2021, 2): 18, ytd(2020, 2): 13}})
+    filer.file("20-F", "2022-04-14", "2021-12-31", {"ifrs-full:ProfitLoss": {ytd(2021, 4): 40}}, fy=2021, fp="FY")
+    assert shown(grid(filer, "2021-12-01").halves) == [("2021-01-01", "2021-06-30", "2021H1")]
+    assert shown(grid(filer).halves) == [
+        ("2021-01-01", "2021-06-30", "2021H1"),
+        ("2021-07-01", "2021-12-31", "2021H2"),
+    ]
+    assert grid(filer).quarters == {}
+
+
+def test_a_six_k_dated_by_its_event_tells_of_the_period_in_it():
+    filer = Filer(currency="TWD")
+    filer.file("20-F", "2021-04-20", "2020-12-31", {"ifrs-full:ProfitLoss": {ytd(2020, 4): 30}}, fy=2020, fp="FY")
+    filer.file("6-K", "2021-08-18", "2021-08-18", {"ifrs-full:ProfitLoss": {ytd(2021, 2): 18}})
+    assert shown(grid(filer).halves) == [("2021-01-01", "2021-06-30", "2021H1")]
+
+
+def test_a_report_date_off_by_days_means_the_period_in_the_report():
+    filer = Filer()
+    lines = {"NetIncomeLoss": {("2018-12-30", "2019-12-28"): 5}}
+    filer.file("10-K", "2020-02-14", "2019-12-31", lines, fy=2019, fp="FY")
+    assert shown(grid(filer).years) == [("2018-12-30", "2019-12-28", "2019FY")]
+
+
+def test_without_an_index_the_last_period_in_a_report_is_its_own():
+    filer = Filer()
+    filer.file("10-K", "2021-02-20", None, {"NetIncomeLoss": {ytd(2020, 4): 3, ytd(2019, 4): 2}}, fy=2020, fp="FY")
+    # An amendment with one line about an old year tells of no period of its own.
+    filer.file("10-K/A", "2021-06-20", None, {"NetIncomeLoss": {ytd(2017, 4): 1}}, fy=2020, fp="FY")
+    assert [end for _, end, _ in shown(grid(filer).years)] == ["2019-12-31", "2020-12-31"]
+
+
+def test_a_january_year_end_has_the_filers_own_name():
+    for fy in (2024, 2025):
+        filer = Filer()
+        lines = {"NetIncomeLoss": {("2024-02-01", "2025-01-31"): 5, ("2023-02-01", "2024-01-31"): 4}}
+        filer.file("10-K", "2025-03-14", "2025-01-31", lines, fy=fy, fp="FY")
+        assert [label for _, _, label in shown(grid(filer).years)] == [f"{fy - 1}FY", f"{fy}FY"]
+
+
+def test_a_cover_that_names_a_wrong_period_is_overruled_by_the_place_in_the_year():
+    filer = Filer()
+    plain_year(filer, 2019)
+    filer.file("10-Q", "2020-05-11", "2020-03-31", {"NetIncomeLoss": {quarter(2020, 1): 5}}, fy=2019, fp="Q3")
+    assert shown(grid(filer).quarters)[-1] == ("2020-01-01", "2020-03-31", "2020Q1")
+
+
+def test_two_years_of_one_name_are_told_apart():
+    filer = Filer()
+    plain_year(filer, 2019)
+    filer.file("10-K", "2021-02-20", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 5}}, fy=2019, fp="FY")
+    assert [label for _, _, label in shown(grid(filer).years)] == ["2019FY", "2020FY"]
+
+
+def test_a_successor_begins_on_its_first_day():
+    filer = Filer()
+    # The parent was formed in July: no year before it, and its first fiscal year is the predecessor's too.
+    filer.file("10-Q", "2016-08-08", "2016-06-30", {"NetIncomeLoss": {quarter(2016, 2): 5, ytd(2016, 2): 9}}, fy=2016, fp="Q2")  # fmt: skip
+    filer.file("10-K", "2017-03-06", "2016-12-31", {"NetIncomeLoss": {ytd(2016, 4): 30, ytd(2015, 4): 20}}, fy=2016, fp="FY")  # fmt: skip
+    found = grid(filer)
+    assert [label for _, _, label in shown(found.years)] == ["2015FY", "2016FY"]
+    assert shown(found.quarters) == [("2016-04-01", "2016-06-30", "2016Q2")]
+
+
+def test_a_report_without_an_income_statement_still_has_its_year():
+    filer = Filer()
+    filer.file("10-K", "2016-03-03", "2016-01-03", {"Assets": {"2016-01-03": 5}}, fy=2015, fp="FY")
+    assert [(end, label) for _, end, label in shown(grid(filer).years)] == [("2016-01-03", "2015FY")]

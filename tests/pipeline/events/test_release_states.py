@@ -1,0 +1,278 @@
+"""States of events about releases, meetings and policy rates, from invented calendars and vintages."""
+
+from datetime import date
+
+import pytest
+
+from almanac.config import load as load_settings
+from almanac.domain.events import event_id
+from almanac.domain.observations import DAY, FORECAST
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.releases import (
+    HeadlineVintage,
+    Release,
+    ReleaseCalendar,
+    ReleaseCalendarEntry,
+    period_before,
+    period_due,
+    published,
+)
+from almanac.pipeline.events.release_states import (
+    by_days,
+    by_entries,
+    meeting_states,
+    notice_states,
+    rate_changes,
+    release_states,
+)
+from almanac.pipeline.world import SIMULATED, World
+from almanac.store.engine import sqlite
+from almanac.store.events import events
+
+M, Q, W = Frequency("M"), Frequency("Q"), Frequency("W")
+PRICES = ReleaseCalendar(
+    source="press", native="7", country="country_aaa", data="press", frequency=M, after_days=8, zone="America/New_York"
+)
+RELEASE = Release(
+    type="consumer_prices", name="Consumer prices", headline="cpi_inflation_yoy", indicators=("cpi_inflation_yoy",),
+    frequencies=(M,), calendars=(PRICES,),
+)  # fmt: skip
+PLACE = ("country_aaa", "Testland")
+
+
+def at(text, hour=0, minute=0):
+    return (date.fromisoformat(text).toordinal() - 719_163) * 86_400 + hour * 3600 + minute * 60
+
+
+def out(text):
+    """The last second of a day."""
+    return at(text) + 86_399
+
+
+def day(text):
+    return date.fromisoformat(text).toordinal()
+
+
+def key(text):
+    return Period.parse(text).key
+
+
+def vintage(period, known, value, released=None, flags=0):
+    return HeadlineVintage(key(period), known, released, flags, value)
+
+
+def states(announced=None, vintages=(), *, main=True, calendar=PRICES):
+    found = release_states(RELEASE, PLACE, "press", announced or {}, published(vintages), M, calendar, main=main)
+    return {
+        name: [(s.known_at, s.occurred_at, s.precision, s.status) for s in listed] for name, listed in found.items()
+    }
+
+
+def test_only_the_newest_of_what_became_known_at_once_is_a_release():
+    found = published(
+        [
+            vintage("2026-07", 100, 1.0), vintage("2026-08", 100, 2.0), vintage("2026-08", 300, 2.5), vintage("2026-09", 200, 3.0),
+            vintage("2026-10", 200, None), vintage("2026-11", 200, 9.0, flags=FORECAST),
+        ]
+    )  # fmt: skip
+    assert [(one.period, one.known, one.newest, one.revised) for one in found] == [
+        (key("2026-07"), 100, False, None), (key("2026-08"), 100, True, 300), (key("2026-09"), 200, True, None),
+    ]  # fmt: skip
+    # History that comes later is no release.
+    late = published([vintage("2026-06", 500, 1.0), vintage("2026-07", 100, 1.0)])
+    assert [(one.period, one.newest) for one in late] == [(key("2026-07"), True), (key("2026-06"), False)]
+
+
+@pytest.mark.parametrize(
+    ("frequency", "after", "text", "expected"),
+    [
+        (M, 8, "2026-11-13", "2026-10"), (M, 1, "2026-11-06", "2026-10"), (M, 31, "2026-11-03", "2026-09"),
+        (M, 8, "2026-11-07", "2026-09"), (M, 1, "2026-11-01", "2026-10"),
+        (Q, 20, "2026-10-29", "2026-Q3"), (Q, 20, "2026-10-10", "2026-Q2"), (Q, 20, "2027-01-28", "2026-Q4"),
+    ],
+)  # fmt: skip
+def test_the_period_a_date_is_about(frequency, after, text, expected):
+    calendar = ReleaseCalendar(
+        source="s", native="n", country="c", data="s", frequency=frequency, after_days=after, zone="UTC"
+    )
+    assert period_due(date.fromisoformat(text), calendar) == key(expected)
+
+
+def test_weeks_end_on_saturdays():
+    calendar = ReleaseCalendar(source="s", native="n", country="c", data="s", frequency=W, after_days=4, zone="UTC")
+    week = Period.from_key(period_due(date(2026, 11, 19), calendar))  # a Thursday
+    assert (week.start, week.end) == (date(2026, 11, 8), date(2026, 11, 14))
+    assert period_before(week.key, W) == Period.ending(date(2026, 11, 7), W).key
+    assert period_before(key("2026-Q1"), Q) == key("2025-Q4")
+    assert period_before(key("2024-03"), M) == key("2024-02")
+
+
+def test_scheduled_then_moved_then_released_then_revised():
+    announced = by_days([(day("2026-11-10"), at("2026-09-01")), (day("2026-11-13"), at("2026-11-02"))], PRICES)
+    vintages = [
+        vintage("2026-10", out("2026-11-13"), 3.0, out("2026-11-13"), DAY),
+        vintage("2026-10", out("2026-12-10"), 3.1, out("2026-12-10"), DAY),
+    ]
+    assert states(announced, vintages) == {
+        event_id("press", "7", "2026-10"): [
+            (at("2026-09-01"), at("2026-11-10"), "day", "scheduled"),
+            (at("2026-11-02"), at("2026-11-13"), "day", "rescheduled"),
+            (out("2026-11-13"), at("2026-11-13"), "day", "released"),
+            (out("2026-12-10"), at("2026-11-13"), "day", "revised"),
+        ]
+    }
+
+
+def test_the_order_in_which_days_arrive_does_not_matter():
+    days = [(day("2026-11-10"), at("2026-09-01")), (day("2026-11-13"), at("2026-11-02"))]
+    assert by_days(days, PRICES) == by_days(days[::-1], PRICES)
+
+
+def test_a_further_publication_of_the_same_period_is_no_move():
+    several = ReleaseCalendar(
+        source="press",
+        native="7",
+        country="country_aaa",
+        data="press",
+        frequency=Q,
+        after_days=20,
+        zone="UTC",
+        estimates=3,
+    )
+    days = [(day("2026-10-29"), at("2026-09-01")), (day("2026-11-25"), at("2026-10-01"))]
+    assert by_days(days, several) == {key("2026-Q3"): [(at("2026-09-01"), at("2026-10-29"), "day", "scheduled", None)]}
+
+
+def test_days_known_only_afterwards_announce_nothing():
+    assert by_days([(day("2026-11-13"), at("2026-11-14"))], PRICES) == {}
+    assert len(by_days([(day("2026-11-13"), out("2026-11-13"))], PRICES)) == 1
+
+
+def entry(text, status="scheduled", uid="u1", hour=13, period="2026-10"):
+    return ReleaseCalendarEntry(
+        uid=uid, start=at(text, hour, 30), day=day(text), zone="America/New_York", status=status, period=period, url="https://press.example/7"
+    )  # fmt: skip
+
+
+def test_entries_with_an_hour():
+    said = [(100, entry("2026-11-10", "tentative")), (200, entry("2026-11-10")), (300, entry("2026-11-13")), (400, entry("2026-11-13", "canceled"))]  # fmt: skip
+    (found,) = states(by_entries(said, PRICES)).values()
+    assert found == [
+        (100, at("2026-11-10", 13, 30), "minute", "tentative"), (200, at("2026-11-10", 13, 30), "minute", "scheduled"),
+        (300, at("2026-11-13", 13, 30), "minute", "rescheduled"), (400, at("2026-11-13", 13, 30), "minute", "canceled"),
+    ]  # fmt: skip
+
+
+def test_the_announced_hour_says_more_than_a_bare_day_and_than_the_time_of_fetching():
+    said = by_entries([(100, entry("2026-11-13"))], PRICES)
+    hour = at("2026-11-13", 13, 30)
+    by_day = [vintage("2026-10", out("2026-11-13"), 3.0, out("2026-11-13"), DAY)]
+    fetched = [vintage("2026-10", at("2026-11-14", 6), 3.0)]
+    elsewhere = [vintage("2026-10", out("2026-11-16"), 3.0, out("2026-11-16"), DAY)]
+    last = [next(iter(states(said, vintages).values()))[-1] for vintages in (by_day, fetched, elsewhere)]
+    assert last == [
+        (out("2026-11-13"), hour, "minute", "released"), (at("2026-11-14", 6), hour, "minute", "released"),
+        (out("2026-11-16"), at("2026-11-16"), "day", "released"),
+    ]  # fmt: skip
+
+
+def test_a_release_that_nobody_announced():
+    (found,) = states({}, [vintage("2026-10", 5_000, 3.0)], calendar=None).values()
+    assert found == [(5_000, 5_000, "minute", "released")]
+    # A further calendar of the same numbers has the events that it announced, and no others.
+    assert states({}, [vintage("2026-10", 5_000, 3.0)], main=False) == {}
+
+
+def test_a_meeting_that_is_still_listed_after_its_time_has_been_held():
+    said = [
+        (at("2026-01-01"), entry("2026-03-18")),
+        (at("2026-02-01"), entry("2026-03-25")),
+        (at("2026-04-01"), entry("2026-03-25")),
+    ]
+    found = meeting_states(said, "banks", "Bank", "Bank of Testland", "country_aaa")
+    ((identifier, listed),) = found.items()
+    assert identifier == event_id("banks", "Bank", "u1")
+    assert [(s.status, s.occurred_at) for s in listed] == [
+        ("scheduled", at("2026-03-18", 13, 30)), ("rescheduled", at("2026-03-25", 13, 30)), ("released", at("2026-03-25", 13, 30)),
+    ]  # fmt: skip
+    assert listed[0].title == "Bank of Testland: monetary policy decision"
+    ((_, canceled),) = meeting_states([(at("2026-04-01"), entry("2026-03-25", "canceled"))], "b", "B", "B", "c").items()
+    assert [s.status for s in canceled] == ["canceled"]
+
+
+def test_what_no_release_is_about_is_an_event_without_an_indicator():
+    said = [
+        (at("2026-01-01"), entry("2026-03-18", period="2025-Q4")),
+        (at("2026-02-01"), entry("2026-03-25", period="2025-Q4")),
+        (at("2026-04-01"), entry("2026-03-25", period="2025-Q4")),
+    ]
+    ((identifier, listed),) = notice_states(said, "press", "Costs", PLACE).items()
+    assert identifier == event_id("press", "Costs", "2025-Q4")
+    assert [(s.status, s.occurred_at) for s in listed] == [
+        ("scheduled", at("2026-03-18", 13, 30)), ("rescheduled", at("2026-03-25", 13, 30)), ("released", at("2026-03-25", 13, 30)),
+    ]  # fmt: skip
+    last = listed[-1]
+    assert (last.category, last.type, last.title, last.indicator, last.period, last.entity, last.country) == (
+        "other", "publication", "Testland: Costs, 2025-Q4", None, "2025-Q4", "country_aaa", "country_aaa",
+    )  # fmt: skip
+
+
+def test_entries_of_one_period_are_one_event_and_those_without_a_period_each_their_own():
+    moved = [(at("2026-01-01"), entry("2026-03-18", uid="u1", period="2026-02")),
+             (at("2026-02-01"), entry("2026-03-19", uid="u2", period="2026-02"))]  # fmt: skip
+    ((_, listed),) = notice_states(moved, "press", "Earnings", PLACE).items()
+    assert [s.status for s in listed] == ["scheduled", "rescheduled"]
+    bare = [(at("2026-01-01"), entry("2026-03-18", uid=uid, period=None)) for uid in ("u1", "u2")]
+    found = notice_states(bare, "press", "Earnings", PLACE)
+    assert set(found) == {event_id("press", "Earnings", uid) for uid in ("u1", "u2")}
+    assert {s.title for listed in found.values() for s in listed} == {"Testland: Earnings"}
+
+
+def test_policy_rates_change_on_the_day_they_take_effect():
+    found = rate_changes(
+        [
+            vintage("2026-03-17", 10, 2.0), vintage("2026-03-18", 20, 2.25), vintage("2026-03-19", 30, 2.25),
+            vintage("2026-03-20", 40, 2.26),  # a new definition, no move
+            vintage("2026-03-23", 50, 2.51), vintage("2026-03-23", 70, 2.26),  # a misprint, corrected
+        ],
+        "bank", PLACE,
+    )  # fmt: skip
+    told = {i: [(s.known_at, s.status, s.period, s.precision) for s in listed] for i, listed in found.items()}
+    assert told == {
+        event_id("bank", "policy_rate_change:country_aaa", "2026-03-18"): [(20, "released", "2026-03-18", "day")],
+        event_id("bank", "policy_rate_change:country_aaa", "2026-03-23"): [
+            (50, "released", "2026-03-23", "day"), (70, "canceled", "2026-03-23", "day"),
+        ],
+    }  # fmt: skip
+
+
+def test_a_withdrawn_day_neither_cancels_nor_hides_the_change_after_it():
+    found = rate_changes(
+        [
+            vintage("2026-03-16", 10, 2.0),
+            vintage("2026-03-17", 20, 2.0), vintage("2026-03-17", 40, None),  # a holiday, listed by mistake
+            vintage("2026-03-18", 30, 2.25),
+            vintage("2026-04-02", 50, 2.25), vintage("2026-04-02", 60, None), vintage("2026-04-03", 70, None),
+            vintage("2026-04-06", 80, 2.5),
+        ],
+        "bank", PLACE,
+    )  # fmt: skip
+    told = {i: [(s.known_at, s.status) for s in listed] for i, listed in found.items()}
+    assert told == {
+        event_id("bank", "policy_rate_change:country_aaa", "2026-03-18"): [(30, "released")],
+        event_id("bank", "policy_rate_change:country_aaa", "2026-04-06"): [(80, "released")],
+    }
+
+
+def test_a_simulated_store_takes_out_the_meetings_of_the_package(tmp_path):
+    """An empty store counts as a real one until it is filled."""
+    chosen = load_settings({"ALMANAC_HOME": str(tmp_path), "ALMANAC_NOW": "2026-11-20T12:00:00Z"})
+    with World(chosen) as world:
+        held = dict(world.db.execute("SELECT country, count(*) FROM event GROUP BY country"))
+        assert (held["country_usa"], held["country_aus"], events.count(world.db)) == (24, 8, 40)
+    with World(chosen) as world:
+        assert not world.releases.meetings_differ()
+        assert sqlite.meta(world.db, "version") == "1"  # opening it again writes nothing
+    with World(chosen, SIMULATED) as world:
+        assert world.db.execute(f"SELECT count(*) FROM event WHERE to_version = {sqlite.OPEN}").get == 0
+        assert events.count(world.db) == 0

@@ -1,0 +1,211 @@
+"""What is asked of a publisher whose answers lead to more, or hold many. Publisher and answers are invented."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from almanac.config import SourceSettings
+from almanac.domain.reference import Source
+from almanac.domain.rights import Rights
+from almanac.pipeline.ingest import asking
+from almanac.pipeline.ingest.outcome import RunOutcome
+from almanac.sources.base import Payload, Request, SourceChanged
+from almanac.sources.transport.http import Fetched, FetchFailed
+
+HOME = "https://invented.example/"
+SOURCE = Source(
+    id="invented",
+    provider="invented",
+    name="Invented",
+    description="Invented.",
+    homepage=HOME,
+    connector="invented",
+    rights=Rights(license="x", attribution="none"),
+    key_setting="ALMANAC_SOURCES__INVENTED__CONTACT",
+)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """`list` leads to the pages it names, `archive` holds two responses."""
+
+    companies: tuple[str, ...] = ()
+
+    def chosen(self, options):
+        return replace(self, companies=options.companies)
+
+    def plan(self, source, series, since, today, key):
+        return [Request(HOME + name, {"key": key}) for name in ("list", "archive", "page0", *self.companies)]
+
+    def follow(self, payload, source, key):
+        if payload.body == b"changed":
+            raise SourceChanged("another shape")
+        if payload.body == b"unknown":
+            raise ValueError("setting companies: nobody knows GONE")
+        if payload.url != HOME + "list":
+            return []
+        return [Request(HOME + name, {"key": key}) for name in payload.body.decode().split()]
+
+    def unpack(self, payload):
+        if payload.url != HOME + "archive":
+            return None
+        return self._members(payload)
+
+    def _members(self, payload):
+        for name in payload.body.decode().split():
+            if name == "broken":
+                raise SourceChanged("member broken is damaged")
+            yield Payload(HOME + "inside/" + name, name.encode(), payload.fetched_at, "text/plain")
+
+
+@dataclass
+class Publisher:
+    answers: dict
+    asked: list = field(default_factory=list)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def fetch(self, request, validators):
+        self.asked.append((request.url.removeprefix(HOME), request.secret.get("key"), validators))
+        body = self.answers.get(request.url.removeprefix(HOME))
+        if body is None:
+            raise FetchFailed(request.url, "answered 404")
+        unchanged = body == "unchanged"
+        return Fetched(
+            request.url, 304 if unchanged else 200, b"" if unchanged else body, "text/plain", "tag", None, unchanged
+        )
+
+
+class Ingest:
+    def __init__(self, world, source, say, reader):
+        assert reader.__class__ is Reader  # the one that was asked for the plan
+        self.outcome = RunOutcome(source.id)
+        self.arrived = []
+        world.ingests.append(self)
+
+    def unchanged(self, last):
+        self.outcome.known += 1
+        return False
+
+    def run(self, arrivals):
+        self.arrived = [(a.url.removeprefix(HOME), a.body, a.etag) for a in arrivals]
+        return self.outcome
+
+
+def ask(monkeypatch, answers, kept=None, entities=None, series=None, between=lambda: None, **settings):
+    publisher = Publisher({name: text if text == "unchanged" else text.encode() for name, text in answers.items()})
+    monkeypatch.setattr(asking, "connector", lambda name: Reader())
+    monkeypatch.setattr(asking, "Fetcher", lambda http, pace_folder: publisher)
+    monkeypatch.setattr(asking, "Ingest", Ingest)
+    raw = SimpleNamespace(
+        latest=lambda source, url: (
+            SimpleNamespace(etag="old", last_modified=None) if url == HOME + "list" and kept else None
+        ),
+        read=lambda capture: kept,
+    )
+    world = SimpleNamespace(
+        ingests=[],
+        raw=raw,
+        settings=SimpleNamespace(
+            clock=lambda: 1_795_000_000, home=Path("home"), http=None,
+            sources={"invented": SourceSettings(contact="jane@example.org", **settings)},
+        ),
+        catalog=SimpleNamespace(series=series or {}),
+    )  # fmt: skip
+    told = []
+    (outcome,) = asking.from_network(world, [SOURCE], None, told.append, entities=entities, between=between)
+    return publisher, world.ingests[0].arrived, outcome, told
+
+
+ANSWERS = {"list": "page1 page2 page0 page1", "archive": "a b", "page0": "0", "page1": "1", "page2": "2"}
+
+
+def test_answers_lead_on_and_archives_arrive_as_what_is_in_them(monkeypatch):
+    publisher, arrived, outcome, told = ask(monkeypatch, ANSWERS)
+    assert [(name, key) for name, key, _ in publisher.asked] == [
+        (name, "jane@example.org") for name in ("list", "archive", "page0", "page1", "page2")
+    ]
+    assert arrived == [
+        ("list", b"page1 page2 page0 page1", "tag"),
+        ("inside/a", b"a", None),
+        ("inside/b", b"b", None),
+        ("page0", b"0", "tag"),
+        ("page1", b"1", "tag"),
+        ("page2", b"2", "tag"),
+    ]
+    assert (outcome.failed, told) == ({}, [])
+
+
+def test_options_reach_the_connector(monkeypatch):
+    publisher, *_ = ask(monkeypatch, ANSWERS | {"list": "", "ACME": "x"}, companies=("ACME",))
+    assert [name for name, _, _ in publisher.asked] == ["list", "archive", "page0", "ACME"]
+
+
+def test_an_answer_that_has_not_changed_leads_where_it_led(monkeypatch):
+    publisher, arrived, outcome, _ = ask(monkeypatch, ANSWERS | {"list": "unchanged"}, kept=b"page2")
+    assert [name for name, _, _ in publisher.asked] == ["list", "archive", "page0", "page2"]
+    assert publisher.asked[0][2].etag == "old"
+    assert "list" not in [name for name, _, _ in arrived]
+    assert outcome.known == 1
+
+
+@pytest.mark.parametrize(
+    ("answers", "failed", "arrives"),
+    [
+        ({"page0": None}, {"page0": f"{HOME}page0: answered 404"}, {"list", "page2"}),
+        ({"list": "unknown"}, {"list": "setting companies: nobody knows GONE"}, {"list", "page0"}),
+        ({"archive": "a broken b"}, {"archive": "member broken is damaged"}, {"inside/a", "page2"}),
+        ({"list": "changed"}, {}, {"list", "page0"}),  # the reader refuses it, and says so
+    ],
+)
+def test_what_fails_is_told_and_the_rest_goes_on(monkeypatch, answers, failed, arrives):
+    given = {name: text for name, text in (ANSWERS | answers).items() if text is not None}
+    _, arrived, outcome, told = ask(monkeypatch, given)
+    assert {url.removeprefix(HOME): reason for url, reason in outcome.failed.items()} == failed
+    assert arrives <= {name for name, _, _ in arrived}
+    assert len(told) == len(failed)
+
+
+def test_between_requests_and_parts_of_archives_it_can_be_ended(monkeypatch):
+    calls = []
+    ask(monkeypatch, ANSWERS, between=lambda: calls.append(1))
+    assert len(calls) == 5 + 6  # before each request, after each response that was taken in
+
+    class EndedError(Exception):
+        pass
+
+    asked = []
+
+    def end():
+        asked.append(1)
+        if len(asked) == 4:
+            raise EndedError
+
+    fetched = []
+    real = Publisher.fetch
+
+    def fetch(self, request, validators):
+        fetched.append(request.url.removeprefix(HOME))
+        return real(self, request, validators)
+
+    monkeypatch.setattr(Publisher, "fetch", fetch)
+    with pytest.raises(EndedError):
+        ask(monkeypatch, ANSWERS, between=end)
+    assert fetched == ["list", "archive"]  # ended after the first of the two responses in the archive
+
+
+def test_where_entities_are_named_a_source_without_series_is_not_asked(monkeypatch):
+    publisher, *_ = ask(monkeypatch, ANSWERS, entities={"country_usa"})
+    assert publisher.asked == []
+
+
+def test_nor_one_whose_series_are_of_others(monkeypatch):
+    series = {"invented": {"X": SimpleNamespace(entity="country_fra")}}
+    assert ask(monkeypatch, ANSWERS, entities={"country_usa"}, series=series)[0].asked == []
+    assert ask(monkeypatch, ANSWERS, entities={"country_fra"}, series=series)[0].asked != []

@@ -1,0 +1,148 @@
+"""Folding payloads: what is not mapped, rights a feed tightens, releases, and replay of what comes out of order."""
+
+from datetime import date
+
+import pytest
+
+from almanac.domain.observations import DAY, ReportedValue
+from almanac.domain.periods import Period
+from almanac.domain.rights import Exposure
+from almanac.pipeline.ingest.folding import Folding
+from almanac.sources.base import Block, Parsed, ReleaseDate
+from almanac.store.log import payloads
+from almanac.store.raw.captures import Capture
+from tests.support.small_world import ALPHA, DAY_SECONDS, START, Reader, SmallWorld, sent
+
+JANUARY, FEBRUARY = Period.parse("2025-01").key, Period.parse("2025-02").key
+LEVEL = "alpha:country_aaa:level:M"
+
+
+@pytest.fixture
+def world():
+    with SmallWorld() as opened:
+        yield opened
+
+
+def level(day, *lines, complete=None):
+    return sent(ALPHA, day, ("level.aaa", [ReportedValue(*line) for line in lines], complete))
+
+
+def rows(world, series=LEVEL):
+    return [((row[2] - START) // DAY_SECONDS, row[1], row[3]) for row in world.open_rows() if row[0] == series]
+
+
+def fold(world, parsed, day=1):
+    """Fold something parsed, as if it had come on a day."""
+    source = world.catalog.sources[ALPHA]
+    capture = Capture(
+        id=f"{day:032}", source=ALPHA, url="https://publisher.example/alpha", sha256="0" * 64, media_type="application/json",
+        fetched_at=START + day * DAY_SECONDS, ingested_at=START + day * DAY_SECONDS, bytes=1,
+    )  # fmt: skip
+    folding = Folding(world, source, Reader(), world.catalog.series[ALPHA])
+    changes = {}
+    with world.batch("payload") as batch:
+        unmapped = folding.fold(batch, payloads.put(world.db, capture, "run", payloads.FOLDED), parsed, changes)
+        world.deriver.run(batch, changes)
+    return unmapped, changes, folding.vintages
+
+
+def test_a_payload_s_cells_are_counted_and_named(world):
+    unmapped, changes, cells = fold(
+        world, Parsed([Block("level.aaa", [ReportedValue(JANUARY, 1.0), ReportedValue(FEBRUARY, 2.0)])])
+    )
+    assert (unmapped, cells) == ({}, 2)
+    assert changes[LEVEL] == {JANUARY, FEBRUARY}
+    assert changes["alpha:country_aaa:level_mom:M"] == {FEBRUARY}
+
+
+def test_native_series_that_are_not_mapped_are_counted_never_dropped_silently(world):
+    parsed = Parsed(
+        [Block("cheese", [ReportedValue(JANUARY, 1.0)] * 3), Block("cheese", [ReportedValue(FEBRUARY, 1.0)])],
+        unmapped={"wine": 5},
+    )
+    assert fold(world, parsed)[0] == {"cheese": 4, "wine": 5}
+    fold(world, Parsed(unmapped={"wine": 2}), day=2)
+    found = list(world.db.execute("SELECT native, rows, seen_at FROM unmapped ORDER BY native"))
+    assert found == [("cheese", 4, START + DAY_SECONDS), ("wine", 5, START + 2 * DAY_SECONDS)]
+
+
+def test_a_feed_can_tighten_the_rights_of_its_series_and_never_loosen_them(world):
+    block = Block("level.aaa", [ReportedValue(JANUARY, 1.0)])
+    fold(
+        world,
+        Parsed([block], tightened={"level.aaa": (Exposure.restricted, "says so"), "cheese": (Exposure.blocked, "x")}),
+    )
+    fold(world, Parsed(tightened={"level.aaa": (Exposure.internal_only, "less")}), day=2)
+    (row,) = world.rows()
+    assert (row.series.rights.exposure, row.series.rights.reason) == (Exposure.restricted, "says so")
+
+
+def test_days_of_releases_are_kept_from_the_first_that_said_so(world):
+    day = ReleaseDate("10", date(2025, 4, 1))
+    for when in (3, 2, 4):
+        fold(world, Parsed(release_dates=[day]), day=when)
+    assert list(world.db.execute("SELECT native, day, known_at FROM release_date")) == [
+        ("10", date(2025, 4, 1).toordinal(), START + 2 * DAY_SECONDS)
+    ]
+
+
+def test_a_repeated_value_that_was_not_stored_counts_once_an_older_payload_shows_that_it_matters(world):
+    # x at 1; x again at 5 (equal, not stored); then y at 3 arrives late: x comes back at 5.
+    world.send([level(1, (JANUARY, 1.0)), level(5, (JANUARY, 1.0))])
+    assert rows(world) == [(1, JANUARY, 1.0)]
+    world.send([level(3, (JANUARY, 2.0))])
+    assert rows(world) == [(1, JANUARY, 1.0), (3, JANUARY, 2.0), (5, JANUARY, 1.0)]
+
+
+def test_a_complete_payload_withdraws_what_an_older_one_that_comes_later_still_lists(world):
+    world.send([level(5, (JANUARY, 1.0), complete=(JANUARY, FEBRUARY))])
+    world.send([level(2, (JANUARY, 1.0), (FEBRUARY, 2.0))])
+    assert rows(world) == [(2, JANUARY, 1.0), (2, FEBRUARY, 2.0), (5, FEBRUARY, None)]
+
+
+def test_a_documented_time_counts_for_the_first_capture_in_order_whichever_came_first(world):
+    documented = START - DAY_SECONDS
+    first = (JANUARY, 1.0, documented, documented, DAY, None, True)
+    later = (JANUARY, 2.0, documented, documented, DAY, None, True)
+    world.send([level(4, later)])
+    assert rows(world) == [(-1, JANUARY, 2.0)]
+    world.send([level(2, first)])
+    assert rows(world) == [(-1, JANUARY, 1.0), (4, JANUARY, 2.0)]
+    released = [row[6] for row in world.open_rows()]
+    assert released == [documented, None]
+
+
+def test_a_replay_is_one_data_version_and_leaves_equal_rows_alone(world):
+    world.send([level(1, (JANUARY, 1.0)), level(5, (JANUARY, 3.0), (FEBRUARY, 4.0))])
+    before = world.version
+    world.send([level(3, (JANUARY, 2.0))])
+    assert world.version == before + 1
+    written = list(
+        world.db.execute(
+            "SELECT known_at FROM vintages v JOIN series s USING(series) WHERE s.id = ? AND from_version = ?",
+            (LEVEL, before + 1),
+        )
+    )
+    assert written == [(START + 3 * DAY_SECONDS,)]
+
+
+def test_a_payload_that_says_nothing_new_is_no_data_version(world):
+    world.send([level(1, (JANUARY, 1.0))])
+    before = world.version
+    world.send([level(2, (JANUARY, 1.0)), level(3)])
+    assert world.version == before
+
+
+def test_several_blocks_of_one_late_series_are_all_folded(world):
+    world.send([level(5, (JANUARY, 1.0))])
+    world.send(
+        [
+            sent(
+                ALPHA,
+                2,
+                ("level.aaa", [ReportedValue(JANUARY, 7.0)], None),
+                ("level.aaa", [ReportedValue(FEBRUARY, 8.0)], None),
+            )
+        ]
+    )
+    assert rows(world) == [(2, JANUARY, 7.0), (5, JANUARY, 1.0), (2, FEBRUARY, 8.0)]

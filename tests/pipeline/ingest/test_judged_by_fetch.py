@@ -1,0 +1,76 @@
+"""A policy rate that nobody changes is no stale one: it is judged by the source's last successful fetch."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from almanac.config import Settings
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.world import World
+from almanac.store.observations.reading.reader import Reader
+from tests.support.treasury_home import FIRST, SOURCE, TEN_YEARS, url
+
+DAY = 86_400
+JAN_6 = 1_767_679_200  # 2026-01-06T06:00:00Z
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path, now="2026-03-01T00:00:00Z")
+
+
+def fetch(settings: Settings, fetched_at: int, *, judged: bool = True) -> int:
+    """Take the same answer in as fetched at a time; returns the data version after."""
+    with World(settings) as world:
+        source = world.catalog.sources[SOURCE]
+        natives = {
+            native: msgspec.structs.replace(spec, judged_by_fetch=judged)
+            for native, spec in world.catalog.series[SOURCE].items()
+        }
+        world.catalog = msgspec.structs.replace(world.catalog, series={**world.catalog.series, SOURCE: natives})
+        Ingest(world, source, lambda _: None).run([Arrival(url(2026), FIRST, "application/xml", fetched_at)])
+        return int(world.db.execute("SELECT v FROM meta WHERE k = 'version'").get)
+
+
+def freshness(settings: Settings, today: date, as_of: int | None = None) -> str:
+    reader = Reader(settings.data_path)
+    with reader.view() as view:
+        series = view.directory.series_by_id(TEN_YEARS)
+        assert series is not None
+        return view.freshness(series, view.version, as_of, today)
+
+
+def test_it_is_fresh_while_the_source_answers(settings: Settings) -> None:
+    """The newest day in the answer is 5 January; what counts is that the answer is of 1 February."""
+    first = fetch(settings, JAN_6)
+    assert freshness(settings, date(2026, 1, 16)) == "fresh"
+    assert freshness(settings, date(2026, 1, 17)) == "stale"
+    second = fetch(settings, JAN_6 + 26 * DAY)
+    assert second == first + 1  # the same rows, another answer about them: clients must not be told 304
+    assert freshness(settings, date(2026, 2, 11)) == "fresh"
+    assert freshness(settings, date(2026, 2, 12)) == "stale"
+
+
+def test_an_older_answer_taken_in_later_changes_nothing(settings: Settings) -> None:
+    fetch(settings, JAN_6 + 26 * DAY)
+    version = fetch(settings, JAN_6)
+    assert freshness(settings, date(2026, 2, 11)) == "fresh"
+    assert fetch(settings, JAN_6 + 1) == version
+
+
+def test_in_the_past_it_is_judged_by_what_was_fetched_then(settings: Settings) -> None:
+    fetch(settings, JAN_6)
+    fetch(settings, JAN_6 + 26 * DAY)
+    assert freshness(settings, date(2026, 1, 16), as_of=JAN_6 + 10 * DAY) == "fresh"
+    assert freshness(settings, date(2026, 1, 20), as_of=JAN_6 + 14 * DAY) == "stale"
+
+
+def test_other_series_are_judged_by_their_newest_period(settings: Settings) -> None:
+    fetch(settings, JAN_6, judged=False)
+    version = fetch(settings, JAN_6 + 26 * DAY, judged=False)
+    assert freshness(settings, date(2026, 2, 1)) == "stale"
+    assert fetch(settings, JAN_6 + 40 * DAY, judged=False) == version

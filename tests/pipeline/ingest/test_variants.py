@@ -1,0 +1,91 @@
+"""A series on its present base beside the same on a former one: never mixed, and the present one counts. All is invented."""
+
+import json
+
+import pytest
+
+from almanac.config import Settings
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.operate.rebuild import rebuild
+from almanac.pipeline.world import World
+from tests.support.treasury_home import values
+
+INDEX = "eurostat:country_deu:industrial_production_index:M"
+GROWTH = "eurostat:country_deu:industrial_production_growth_yoy:M"
+DAY = 86_400
+#: 2026-10-01, the first payload's day.
+START = 1_790_812_800
+MONTHS = ["2025-08", "2026-08"]
+
+
+def cube(base, first, second, flag=None):
+    """Industrial production of Germany in two months a year apart, as Eurostat sends it."""
+    codes = {"freq": "M", "indic_bt": "PRD", "nace_r2": "B-D", "s_adj": "SCA", "unit": base, "geo": "DE"}
+    body = {
+        "version": "2.0",
+        "class": "dataset",
+        "updated": "2026-09-30T11:00:00+0200",
+        "id": [*codes, "time"],
+        "size": [1, 1, 1, 1, 1, 1, 2],
+        "value": {"0": first, "1": second},
+        "status": {"1": flag} if flag else {},
+        "dimension": {name: {"category": {"index": [code]}} for name, code in codes.items()}
+        | {"time": {"category": {"index": MONTHS}}},
+        "extension": {"id": "STS_INPR_M"},
+    }
+    url = f"https://ec.europa.eu/eurostat/api/dissemination/sdmx/2.1/data/STS_INPR_M/M.PRD.B-D.SCA.{base}.?format=JSON"
+    return url, json.dumps(body).encode()
+
+
+FORMER, PRESENT = cube("I15", 80, 88), cube("I21", 100, 101, "p")
+
+
+def take(world, *payloads, start=START):
+    outcome = Ingest(world, world.catalog.sources["eurostat"], lambda _: None).run(
+        Arrival(url, body, "application/json", start + number * DAY) for number, (url, body) in enumerate(payloads)
+    )
+    assert (outcome.folded, outcome.quarantined, outcome.unmapped) == (len(payloads), {}, {})
+
+
+@pytest.fixture
+def world(tmp_path):
+    with World(Settings(home=tmp_path / "home", now="2026-11-20T12:00:00Z")) as opened:
+        yield opened
+
+
+def growth(world):
+    return [(period, round(value, 9)) for period, value in values(world, GROWTH) if value is not None]
+
+
+def test_a_former_base_alone_gives_growth_and_none_once_the_present_one_is_there(world):
+    take(world, FORMER)
+    assert values(world, f"{INDEX}:former-i15") == [("2025-08-31", 80.0), ("2026-08-31", 88.0)]
+    assert growth(world) == [("2026-08-31", 10.0)]
+    take(world, PRESENT, start=START + DAY)
+    assert values(world, INDEX) == [("2025-08-31", 100.0), ("2026-08-31", 101.0)]
+    assert growth(world)[-1] == ("2026-08-31", 1.0)
+
+
+@pytest.mark.parametrize("order", [(FORMER, PRESENT), (PRESENT, FORMER)], ids=["former first", "present first"])
+def test_growth_is_of_the_present_base_whatever_came_first(world, order):
+    take(world, *order)
+    assert growth(world)[-1] == ("2026-08-31", 1.0)
+    rebuild(world, lambda _: None)
+    assert growth(world)[-1] == ("2026-08-31", 1.0)
+
+
+def test_flags_and_the_stamp_are_served_beside_the_value_and_date_nothing(world):
+    take(world, PRESENT)
+    rows = world.db.execute(
+        "SELECT v.known_at, v.ingested_at, v.note FROM vintages v JOIN series s USING (series) WHERE s.id = ?"
+        " ORDER BY v.period",
+        (INDEX,),
+    ).fetchall()
+    # Published on 30 September at 9:00 UTC, known from the fetch a day later.
+    assert rows == [
+        (START, START, '{"publishedAt":"2026-09-30T09:00:00Z"}'),
+        (START, START, '{"flags":["p"],"publishedAt":"2026-09-30T09:00:00Z"}'),
+    ]
+    # The same number said again a month later, now without the flag, is no new state of the cell.
+    take(world, cube("I21", 100, 101), start=START + 30 * DAY)
+    assert values(world, INDEX) == [("2025-08-31", 100.0), ("2026-08-31", 101.0)]

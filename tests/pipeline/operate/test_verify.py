@@ -1,0 +1,104 @@
+"""What `verify` finds, one fault at a time; and that a healthy store has none."""
+
+import json
+
+import pytest
+
+from almanac.domain.periods import Period
+from almanac.pipeline.operate.verify import Checked, verify
+from almanac.store.engine import sqlite
+from tests.support.treasury_home import SLOPE, SOURCE, TWO_YEARS
+
+SECOND, FIFTH, SIXTH = (Period.parse(day).key for day in ("2026-01-02", "2026-01-05", "2026-01-06"))
+TWO = f"series = (SELECT series FROM series WHERE id = '{TWO_YEARS}')"
+SLOPES = f"series = (SELECT series FROM series WHERE id = '{SLOPE}')"
+OPEN = "to_version = 1 << 62"
+
+
+def problems(world):
+    return list(verify(world, Checked()))
+
+
+def test_a_healthy_store_has_no_problem_and_says_how_much_was_checked(world):
+    checked = Checked()
+    assert list(verify(world, checked)) == []
+    cells, vintages = world.db.execute(
+        f"SELECT count(DISTINCT topic || ' ' || period || ' ' || series), count(*) FROM vintages WHERE {OPEN}"
+    ).fetchone()
+    series = world.db.execute("SELECT count(*) FROM series").get
+    assert (checked.payloads, checked.series, checked.cells, checked.vintages) == (6, series, cells, vintages)
+    assert cells >= 15
+
+
+def test_checking_writes_nothing_and_holds_up_no_writer(world):
+    before = sqlite.meta(world.db, "version")
+    walk = verify(world, Checked())
+    world.db.execute("UPDATE vintages SET ingested_at = 0 WHERE period = ?", (SECOND,))
+    next(walk)
+    other = sqlite.connect(world.settings.data_path, busy_seconds=0)
+    with other.transaction():
+        other.execute("DELETE FROM unmapped")
+    other.close()
+    list(walk)
+    assert sqlite.meta(world.db, "version") == before
+
+
+@pytest.mark.parametrize(
+    ("damage", "found"),
+    [
+        (f"UPDATE vintages SET ingested_at = 0 WHERE {TWO} AND period = {SIXTH}", "before it came in at 0"),
+        (f"UPDATE vintages SET hash = 7 WHERE {TWO} AND period = {SIXTH}", "does not have the number of its id"),
+        (f"UPDATE vintages SET payload = 999 WHERE {TWO} AND period = {SIXTH}", "payload 999, which was not folded"),
+        (f"UPDATE vintages SET value = 3.5 WHERE {TWO} AND period = {SECOND}", "are equal"),
+        (f"UPDATE vintages SET value = NULL WHERE {TWO} AND period = {SIXTH}", "begins with a withdrawal"),
+        (f"UPDATE vintages SET hash = 7 WHERE {TWO} AND {OPEN}", "7 open vintages share the id number 7"),
+        (f"DELETE FROM current WHERE {TWO} AND period = {SIXTH}", "has 0 current rows"),
+        (f"UPDATE current SET marked = CAST('9' AS BLOB) WHERE {TWO} AND period = {SIXTH}", "current has marked b'9'"),
+        (f"UPDATE current SET flags = 99 WHERE {TWO} AND period = {SIXTH}", "current has flags 99"),
+        (f"UPDATE current SET period = {FIFTH} WHERE {TWO} AND period = {SIXTH}", "is withdrawn but still current"),
+        (f"UPDATE current SET period = 1 << 40 WHERE {TWO} AND period = {SIXTH}", "has no open vintage"),
+        (f"UPDATE vintages SET period = 1 << 40 WHERE {TWO} AND period = {SIXTH}", "1099511627776: is no period"),
+        (f"UPDATE current SET period = 1 << 32 WHERE {TWO} AND period = {SIXTH}", "has no open vintage"),
+        (f"UPDATE series SET rows = rows + 1 WHERE {TWO}", "its rows say"),
+        (f"UPDATE series SET last_known = last_known + 1 WHERE {TWO}", "its rows say"),
+        (f"DELETE FROM series WHERE id = '{TWO_YEARS}'", f"there is no series {TWO_YEARS}"),
+        (f"UPDATE series SET lineage = 999 WHERE {SLOPES}", "there is no lineage 999"),
+        (f"UPDATE vintages SET lineage = 999 WHERE {TWO} AND period = {SIXTH}", "a row has lineage 999"),
+        (f"UPDATE vintages SET value = 0.6000000000000002 WHERE {SLOPES} AND period = {SIXTH}", "computed anew it is"),
+        ("DELETE FROM change", "was not noted"),
+        (f"UPDATE change SET high = {FIFTH}", "was not noted"),
+        (f"UPDATE change SET low = {SECOND}", "was not noted"),
+        ("UPDATE payload SET bytes = bytes + 1 WHERE state = 'folded'", "bytes is"),
+        ("UPDATE payload SET capture = 'lost' WHERE state = 'quarantined'", "the raw store has no capture lost"),
+    ],
+)  # fmt: skip
+def test_each_fault_is_found(world, damage, found):
+    world.db.pragma("foreign_keys", 0)
+    world.db.execute(damage)
+    assert world.db.changes() > 0
+    assert any(found in problem for problem in problems(world)), problems(world)
+
+
+def test_a_derived_series_that_is_missing_is_named(world):
+    number = world.db.execute("SELECT series FROM series WHERE id = ?", (SLOPE,)).get
+    for table in ("vintages", "current", "series"):
+        world.db.execute(f"DELETE FROM {table} WHERE series = ?", (number,))
+    assert problems(world) == [f"series {SLOPE}: a formula makes it, but it is not there"]
+
+
+def test_other_inputs_than_the_formula_takes_are_named(world):
+    world.db.execute("INSERT INTO lineage VALUES(999, ?)", (json.dumps([TWO_YEARS]),))
+    world.db.execute("UPDATE series SET lineage = 999 WHERE id = ?", (SLOPE,))
+    ten = TWO_YEARS.replace("2y", "10y")
+    assert problems(world) == [f"series {SLOPE}: its inputs are not {ten}, {TWO_YEARS}"]
+
+
+def test_damaged_raw_files_are_named(world):
+    (index, *_) = sorted((world.settings.raw_path / "index" / SOURCE).iterdir())
+    (packed, *_) = sorted((world.settings.raw_path / "objects").rglob("*.zst"))
+    packed.write_bytes(b"rotten")
+    index.write_bytes(b"{}")
+    found = problems(world)
+    assert found[0].startswith(f"raw store: index/{SOURCE}/{index.name}: ")
+    assert found[1].startswith(f"raw store: objects/{packed.parent.name}/{packed.name}: cannot be decompressed")
+    assert found[2].startswith(f"payloads cannot be compared with the raw store: index/{SOURCE}/{index.name}: ")

@@ -1,0 +1,37 @@
+"""The simulated world and its companies, made and read once for each worker."""
+
+from __future__ import annotations
+
+import pytest
+
+from almanac.catalog.load import load
+from almanac.catalog.records import Catalog
+from almanac.sandbox.world import Response, catalog_part, world
+from tests.sandbox import simulated_companies
+from tests.sandbox.simulated import NOW, Seen, read
+
+
+@pytest.fixture(scope="session")
+def catalog() -> Catalog:
+    return load([catalog_part()])
+
+
+@pytest.fixture(scope="session")
+def pages() -> list[Response]:
+    return list(world(NOW, companies=False))
+
+
+@pytest.fixture(scope="session")
+def seen(catalog: Catalog, pages: list[Response]) -> Seen:
+    return read(catalog, pages)
+
+
+@pytest.fixture(scope="session")
+def whole() -> simulated_companies.World:
+    """The pages of all simulated companies."""
+    return simulated_companies.made(simulated_companies.NOW)
+
+
+@pytest.fixture(scope="session")
+def everyone(whole: simulated_companies.World) -> list[simulated_companies.Told]:
+    return list(whole.everyone())

@@ -1,0 +1,119 @@
+"""The Bank of England's yield-curve archives. Every payload here is invented; no real file was at hand to copy."""
+
+from datetime import date
+
+import pytest
+
+from almanac.domain.observations import UNKNOWN
+from almanac.sources.base import SourceChanged
+from almanac.sources.feeds.boe_glc import CONNECTOR
+from tests.support.central_banks import key, payload, read, source, table
+from tests.support.workbooks import MONDAY, TUESDAY, WEDNESDAY, sheet, workbook, zipped
+
+FOLDER = "https://www.bankofengland.co.uk/-/media/boe/files/statistics/yield-curves/"
+LATEST, HISTORY = FOLDER + "latest-yield-curve-data.zip", FOLDER + "glcnominalddata.zip"
+SOURCE, SERIES = source("boe-glc"), table({"spot 2y": "D", "spot 30y": "D"})
+NAME = "GLC Nominal daily data current month.xlsx"
+HEAD = [["UK nominal spot curve"], [], ["Maturity"], ["shared 0", 0.5, 2, 30], [None, "#VALUE!", "#VALUE!"]]
+#: Invented yields; Tuesday lies before Monday in the sheet, and Wednesday is a holiday that is listed.
+DAYS = [[TUESDAY, 4.25, 3.5, 5], [MONDAY, 4.2, -0.25, None], [WEDNESDAY, None, None, None], []]
+FIRST, SECOND, THIRD = (key(f"2099-01-0{day}") for day in (5, 6, 7))
+
+
+def book(days=DAYS, head=HEAD, name="4. spot curve"):
+    return zipped(workbook({"info": sheet([["Invented"]]), name: sheet([*head, *days])}))
+
+
+def parse(members, url=LATEST, series=SERIES):
+    body = members if isinstance(members, bytes) else zipped(members)
+    return CONNECTOR.parse(payload(url, body, "application/zip"), SOURCE, series)
+
+
+def test_maturities_become_blocks_and_a_blank_cell_is_not_fitted():
+    parsed = parse({NAME: book(), "GLC Real daily data current month.xlsx": b"another curve"})
+    assert read(parsed) == {
+        "spot 2y": ({FIRST: -0.25, SECOND: 3.5}, (FIRST, THIRD)),
+        "spot 30y": ({SECOND: 5.0}, (FIRST, THIRD)),
+    }
+    assert parsed.unmapped == {"spot 0.5y": 2}
+    assert {(s.known, s.released, s.flags) for b in parsed.blocks for s in b.statements} == {(None, None, UNKNOWN)}
+
+
+def test_workbooks_may_lie_in_an_archive_inside():
+    inner = zipped({"Latest/" + NAME: book()})
+    nested = {"uknom.gif": b"GIF89a", "Latest Yield Curve data (current month).zip": inner}
+    assert read(parse(nested)) == read(parse({NAME: book()}))
+
+
+def test_the_history_joins_its_workbooks_though_the_older_ones_end_at_a_shorter_maturity():
+    old = book([[MONDAY, 4.2, 3.25]], [["shared 0", 0.5, 2]], "4. nominal spot curve")
+    new = book([[TUESDAY, 4.25, 3.5, 5]])
+    members = {
+        "GLC Nominal daily data_1979 to 2015.xlsx": old,
+        "GLC Nominal daily data_2016 to present.xlsx": new,
+        "__MACOSX/GLC Nominal daily data_2016 to present.xlsx": b"not a workbook",
+    }
+    assert read(parse(members, HISTORY)) == {
+        "spot 2y": ({FIRST: 3.25, SECOND: 3.5}, (FIRST, SECOND)),
+        "spot 30y": ({SECOND: 5.0}, (SECOND, SECOND)),
+    }
+
+
+def changed(days=DAYS, head=HEAD, **more):
+    return {NAME: book(days, head, **more)}
+
+
+@pytest.mark.parametrize(
+    ("members", "culprit"),
+    [
+        (b"", "is not a zip archive"),
+        (b"<!DOCTYPE html><html></html>", "is not a zip archive"),
+        (zipped(changed())[:-40], "is not a zip archive"),
+        ({"GLC Real daily data.xlsx": book()}, "no workbook of the nominal curve among 'GLC Real daily data.xlsx'"),
+        ({"inner.zip": b"none"}, "latest-yield-curve-data.zip/inner.zip is not a zip archive"),
+        ({NAME: b"none"}, f"{NAME} is not a zip archive"),
+        (changed(name="5. other curve"), "sheets 'info, 5. other curve', expected 4. spot curve"),
+        (changed(head=HEAD[:3]), "4. spot curve: no row years:"),
+        (changed(head=[["shared 0", 0.5, "two", 30]]), "maturity 'two' is not a number of years"),
+        (changed(head=[["shared 0", 2, 2, 30]]), "expected each maturity once"),
+        (changed(head=[["shared 0"]]), "expected each maturity once"),
+        (changed(head=[["shared 0", 0.5, 2, 25]]), "no maturity spot 30y"),
+        (changed([[MONDAY, 1, "#N/A", 1]]), "2099-01-05 spot 2y: '#N/A' is not a number"),
+        (changed([[MONDAY + 0.5, 1, 1, 1]]), "'72690.5' is not the serial number of a day"),
+        (changed([["5 January 2099", 1, 1, 1]]), "'5 January 2099' is not the serial number"),
+        (changed([[MONDAY, 1, 1, 1], [MONDAY, 1, 1, 1]]), "2099-01-05 is there twice"),
+        (changed([[None, 1, 1, 1]]), "a yield spot 0.5y without a day"),
+        (
+            {NAME: book([[MONDAY, 1, 1, 1]]), "GLC Nominal daily data_2.xlsx": book([[MONDAY, 1, 2, 1]])},
+            "2099-01-05 spot 2y differs from another workbook",
+        ),
+    ],
+)
+def test_a_payload_of_another_kind_is_refused_by_name(members, culprit):
+    with pytest.raises(SourceChanged) as caught:
+        parse(members)
+    assert culprit in str(caught.value)
+    assert str(caught.value).startswith("latest-yield-curve-data.zip")
+
+
+def test_a_bomb_is_refused_before_it_is_unpacked():
+    bomb = zipped({"xl/workbook.xml": bytes(65 << 20)})
+    assert len(bomb) < 1 << 20
+    with pytest.raises(SourceChanged, match=r"xl/workbook\.xml unpacks to more than 67108864 bytes"):
+        parse({NAME: bomb})
+
+
+def test_other_curves_are_owned_and_set_aside_by_name():
+    url = FOLDER + "glcrealddata.zip"
+    assert CONNECTOR.owns(url)
+    assert (parse(b"", url).ignored or "").endswith("neither the history nor the current month of the nominal curve")
+    assert not CONNECTOR.owns("https://www.bankofengland.co.uk/boeapps/iadb/fromshowcolumns.asp")
+    assert not CONNECTOR.owns("https://example.org/-/media/boe/files/statistics/yield-curves/x.zip")
+
+
+def test_plan_leaves_the_history_out_where_the_current_month_is_enough():
+    def urls(since):
+        return [r.url for r in CONNECTOR.plan(SOURCE, SERIES, since, date(2099, 1, 20), None)]
+
+    assert urls(None) == urls(date(2098, 12, 31)) == [HISTORY, LATEST]
+    assert urls(date(2099, 1, 1)) == [LATEST]

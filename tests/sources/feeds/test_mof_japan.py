@@ -1,0 +1,122 @@
+"""Japanese government bond yields. Every payload here is invented; the shape is the publisher's."""
+
+from datetime import date
+
+import pytest
+
+from almanac.domain.observations import UNKNOWN, ReportedValue
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.rights import Rights
+from almanac.sources.base import Payload, SourceChanged
+from almanac.sources.feeds.mof_japan import CONNECTOR
+
+FOLDER = "https://www.mof.go.jp/english/policy/jgbs/reference/interest_rate/"
+CURRENT, HISTORY = FOLDER + "jgbcme.csv", FOLDER + "historical/jgbcme_all.csv"
+SOURCE = Source(
+    id="mof-japan",
+    provider="mof_japan",
+    name="JGB yields",
+    description="Invented.",
+    homepage="https://example.org",
+    connector="mof_japan",
+    rights=Rights(license="x", attribution="none"),
+)
+
+
+def spec(native, slug):
+    return SeriesSpec(
+        source="mof-japan",
+        native=native,
+        indicator=slug,
+        entity="country_jpn",
+        frequency=Frequency.DAILY,
+        unit="percent",
+        name=native,
+    )
+
+
+SERIES = {"2Y": spec("2Y", "gov_yield_2y"), "40Y": spec("40Y", "gov_yield_40y")}
+#: Invented numbers; blank lines and a footnote as the publisher sends them.
+TEXT = (
+    "Interest Rate (January 2099),,,(Unit : %)\r\n"
+    "Date,2Y,9Y,40Y\r\n"
+    "2099/1/13,0.5,1.25,4\r\n"
+    "2099/1/5,-0.25,1.5,-\r\n"
+    ",,,\r\n"
+    '"  ※Invented, ""quoted""  footnote.",,,\r\n'
+)
+
+
+def parse(text, url=CURRENT, series=SERIES):
+    body = text if isinstance(text, bytes) else text.encode("cp932")
+    return CONNECTOR.parse(Payload(url, body, 0, "text/csv"), SOURCE, series)
+
+
+def key(text):
+    return Period.parse(text).key
+
+
+def test_columns_become_blocks_known_when_fetched_and_complete_between_the_file_s_days():
+    parsed = parse(TEXT)
+    first, last = key("2099-01-05"), key("2099-01-13")
+    assert [(b.native, b.statements, b.complete) for b in parsed.blocks] == [
+        ("2Y", [ReportedValue(first, -0.25, flags=UNKNOWN), ReportedValue(last, 0.5, flags=UNKNOWN)], (first, last)),
+        ("40Y", [ReportedValue(last, 4.0, flags=UNKNOWN)], (first, last)),
+    ]
+    assert parsed.unmapped == {"9Y": 2}
+
+
+def test_a_month_without_days_yet_is_read_as_empty_but_a_history_without_days_is_not():
+    empty = "".join(TEXT.splitlines(keepends=True)[:2])
+    assert parse(empty).blocks == []
+    with pytest.raises(SourceChanged, match=r"jgbcme_all\.csv has a header and no days"):
+        parse(empty, HISTORY)
+
+
+@pytest.mark.parametrize(
+    ("text", "culprit"),
+    [
+        (b"", "has 0 lines"),
+        (b"\r\n\r\n", "title ''"),
+        ("<!DOCTYPE html>\n<html>\n</html>", "title '<!DOCTYPE html>'"),
+        (TEXT.encode("utf-16"), "expected Interest Rate"),
+        (TEXT.encode(), "is not a day like"),  # the footnote's mark in UTF-8
+        (TEXT.encode("cp932").replace(b"Invented,", b"\x81\xff,"), "not cp932: byte"),
+        (TEXT.replace("%", "bp"), "does not state the unit %"),
+        (TEXT.replace("Date,", "Day,"), "header 'Day,2Y,9Y,40Y'"),
+        (TEXT.replace("9Y", "9 years"), "column '9 years'"),
+        (TEXT.replace("9Y", "2Y"), "each tenor once"),
+        (TEXT.replace("2Y", "3Y"), "no column 2Y; the header has 3Y, 9Y, 40Y"),
+        (TEXT.replace("-0.25", "NaN"), "2099-01-05 2Y: 'NaN'"),
+        (TEXT.replace("-0.25", '"1,5"'), "2099-01-05 2Y: '1,5'"),
+        (TEXT.replace("-0.25", "1_0"), "2099-01-05 2Y: '1_0'"),
+        (TEXT.replace("-0.25", ""), "2099-01-05 2Y: ''"),
+        (TEXT.replace("-0.25", "-0.25,1"), "2099-01-05 has 4 values, the header 3"),
+        (TEXT.replace("2099/1/13", "2099/1/5"), "2099-01-05 is there twice"),
+        (TEXT.replace("2099/1/13", "2099/2/30"), "'2099/2/30' is not a day"),
+        (TEXT.replace("2099/1/13", "2099-01-13"), "'2099-01-13' is not a day"),
+        (TEXT + "2099/1/14,1,1,1\r\n", "after the footnote"),
+        (TEXT.replace('"  ※', "※").replace("footnote.", '"footnote'), "is not a day"),
+        (TEXT.replace('footnote."', "footnote."), "not CSV"),
+    ],
+)
+def test_a_payload_of_another_kind_is_refused_by_name(text, culprit):
+    with pytest.raises(SourceChanged) as caught:
+        parse(text)
+    assert culprit in str(caught.value)
+    assert str(caught.value).startswith("jgbcme.csv")
+
+
+def test_other_files_of_the_ministry_are_owned_and_set_aside_by_name():
+    url = "https://www.mof.go.jp/jgbs/reference/interest_rate/jgbcm.csv"
+    assert CONNECTOR.owns(url)
+    assert parse(TEXT, url).ignored == (
+        "/jgbs/reference/interest_rate/jgbcm.csv: neither the current month nor the history of bond yields"
+    )
+    assert not CONNECTOR.owns("https://example.org/www.mof.go.jp")
+
+
+def test_plan_asks_for_both_files():
+    for since in (None, date(2099, 1, 1)):
+        assert [r.url for r in CONNECTOR.plan(SOURCE, SERIES, since, date(2099, 1, 20), None)] == [HISTORY, CURRENT]

@@ -1,0 +1,120 @@
+"""Tables of the Reserve Bank of Australia. Every payload here is invented; the shape is the publisher's."""
+
+from datetime import date
+
+import pytest
+
+from almanac.domain.observations import UNKNOWN
+from almanac.domain.rights import Exposure
+from almanac.sources.base import SourceChanged
+from almanac.sources.feeds.rba import CONNECTOR
+from tests.support.central_banks import key, payload, read, source, table
+
+BASE = "https://www.rba.gov.au/statistics/tables/csv/"
+F1, F2, MONTHLY = BASE + "f1-data.csv", BASE + "f2-data.csv", BASE + "f2.1-data.csv"
+SOURCE = source("rba")
+SERIES = table({"FIRMMCRTD": "D", "FIRMMBAB90D": "D", "FIRMMTN3D": "D", "FCMYGBAG2D": "D", "FCMYGBAG2": "M"})
+#: Invented numbers; the second row of data ends at its last value, the third has one for the first column only.
+TEXT = (
+    "F1 INTEREST RATES – INVENTED\r\n"
+    "Title,Target,Invented swap,Bills,Notes\r\n"
+    'Description,"Target, on date",Swap,Bills,Notes\r\n'
+    "Frequency,Daily,as announced,Daily,Daily\r\n"
+    "Type,Original,Original,Original,Original\r\n"
+    "Units,Per cent,$m,Per cent,Per cent per annum\r\n"
+    "\r\n"
+    ",,,,\r\n"
+    "Source,RBA,FENICS,ASX,RBA\r\n"
+    "Publication date,06-Jan-2099,06-Jan-2099,06-Jan-2099,06-Jan-2099\r\n"
+    "Series ID,FIRMMCRTD,FIRMMOIS1D,FIRMMBAB90D,FIRMMTN3D\r\n"
+    "02-Jan-2099,4.75,,5,-0.25\r\n"
+    "05-Jan-2099,4.75,7,5.25\r\n"
+    "06-Jan-2099,4.5\r\n"
+)
+
+
+def parse(text, url=F1, series=SERIES):
+    return CONNECTOR.parse(payload(url, text), SOURCE, series)
+
+
+def test_cells_belong_to_columns_from_the_left_and_an_empty_one_is_no_value():
+    parsed = parse(TEXT)
+    days = [key(day) for day in ("2099-01-02", "2099-01-05", "2099-01-06")]
+    span = (days[0], days[2])
+    assert read(parsed) == {
+        "FIRMMCRTD": ({days[0]: 4.75, days[1]: 4.75, days[2]: 4.5}, span),
+        "FIRMMBAB90D": ({days[0]: 5.0, days[1]: 5.25}, span),
+        "FIRMMTN3D": ({days[0]: -0.25}, span),
+    }
+    assert parsed.unmapped == {"FIRMMOIS1D": 1}
+    assert {(s.known, s.released, s.flags) for b in parsed.blocks for s in b.statements} == {(None, None, UNKNOWN)}
+
+
+def test_a_column_of_another_owner_is_restricted_and_names_it():
+    tightened = parse(TEXT).tightened
+    assert set(tightened) == {"FIRMMBAB90D"}
+    exposure, reason = tightened["FIRMMBAB90D"]
+    assert exposure is Exposure.restricted
+    assert "names ASX as the source" in reason
+    sold = parse(TEXT.replace("Source,RBA,", "Source,Invented Exchange,")).tightened
+    assert "Invented Exchange" in sold["FIRMMCRTD"][1]
+
+
+def test_the_monthly_table_is_about_months():
+    text = (
+        "F2.1 INVENTED\nFrequency,Monthly\nUnits,Per cent per annum\nSource,RBA\nSeries ID,FCMYGBAG2\n"
+        "28-Feb-2099,3.5\n31-Mar-2099,\n"
+    )
+    assert read(parse(text, MONTHLY)) == {"FCMYGBAG2": ({key("2099-02"): 3.5}, (key("2099-02"), key("2099-03")))}
+    with pytest.raises(SourceChanged, match="2099-02-27 is not the last day of a monthly period"):
+        parse(text.replace("28-Feb", "27-Feb"), MONTHLY)
+
+
+@pytest.mark.parametrize(
+    ("text", "culprit"),
+    [
+        (b"", "title ''"),
+        ("<!DOCTYPE html>\n<html></html>", "title '<!DOCTYPE html>'"),
+        (TEXT.encode("utf-16"), "not utf-8-sig"),
+        (TEXT.replace("F1 ", "F11 "), "expected F1"),
+        (TEXT[: TEXT.index("Series ID")], "no row Series ID"),
+        (TEXT[: TEXT.index("02-Jan")], "has a header and no days"),
+        (TEXT.replace("Units,", "Unit,"), "row 'Unit', expected one of Title"),
+        (TEXT.replace("Type,", "Title,"), "row Title is there twice"),
+        (TEXT.replace("Source,RBA,", "Source,"), "row Source has 3 cells, Series ID 4"),
+        (TEXT.replace("Frequency,Daily,as announced,Daily,Daily\r\n", ""), "row Frequency has 0 cells"),
+        (TEXT.replace("FIRMMTN3D", "FIRMMTN3X"), "no column FIRMMTN3D"),
+        (TEXT.replace("FIRMMOIS1D", "FIRMMCRTD"), "expected each id once"),
+        (TEXT.replace("Frequency,Daily", "Frequency,Weekly"), "FIRMMCRTD has frequency 'Weekly', expected daily"),
+        (TEXT.replace("Units,Per cent", "Units,Basis points"), "FIRMMCRTD has units 'Basis points', expected percent"),
+        (TEXT.replace("5.25", "NaN"), "FIRMMBAB90D 2099-01-05: 'NaN'"),
+        (TEXT.replace("5.25", '"5,25"'), "FIRMMBAB90D 2099-01-05: '5,25'"),
+        (TEXT.replace("5,-0.25", "5,-0.25,1"), "2099-01-02 has 5 values, the header 4"),
+        (TEXT.replace("05-Jan", "02-Jan"), "2099-01-02 is there twice"),
+        (TEXT.replace("05-Jan", "31-Feb"), "'31-Feb-2099' is not a day like 31-Oct-2026"),
+        (TEXT.replace("05-Jan-2099", "5/1/2099"), "'5/1/2099' is not a day"),
+        (TEXT.replace('on date"', "on date"), "is not CSV"),
+    ],
+)
+def test_a_payload_of_another_kind_is_refused_by_name(text, culprit):
+    with pytest.raises(SourceChanged) as caught:
+        parse(text)
+    assert culprit in str(caught.value)
+    assert str(caught.value).startswith("f1-data.csv")
+
+
+def test_other_tables_are_owned_and_set_aside_by_name():
+    url = BASE + "f17-data.csv"
+    assert CONNECTOR.owns(url)
+    assert parse(TEXT, url).ignored == "/statistics/tables/csv/f17-data.csv: none of the tables F1, F2, F2.1"
+    assert not CONNECTOR.owns("https://example.org/www.rba.gov.au")
+
+
+def test_plan_asks_for_the_tables_that_have_a_wanted_series():
+    def urls(natives):
+        wanted = {native: SERIES[native] for native in natives}
+        return [r.url for r in CONNECTOR.plan(SOURCE, wanted, date(2099, 1, 1), date(2099, 1, 20), None)]
+
+    assert urls(SERIES) == [F1, F2, MONTHLY]
+    assert urls(["FCMYGBAG2"]) == [MONTHLY]
+    assert urls(["FCMYGBAG2D"]) == [F2]

@@ -1,0 +1,163 @@
+"""The SDMX connector beyond the forms of messages: whose URL it is, what is asked for, editions, rights. All is invented."""
+
+from datetime import UTC, date, datetime
+
+import msgspec
+import pytest
+
+from almanac.catalog.load import load
+from almanac.catalog.services import named
+from almanac.domain.observations import ReportedValue
+from almanac.domain.periods import Frequency
+from almanac.domain.rights import Exposure
+from almanac.sources.base import SourceChanged, connector
+from almanac.sources.feeds import sdmx
+from tests.support.sdmx_invented import CSV, OUTLOOK, RATES, SERIES, SERVICE, SOURCE, blocks, key, parse, reader, spec
+
+TODAY = date(2099, 5, 20)
+EDITION = (
+    "FREQ,AREA,KIND,TIME_PERIOD,OBS_VALUE,OBS_STATUS,PUBLISHED,UPDATED,LAST_ACTUAL\n"
+    "A,AA,X,2097,1,A,2099-04-14T13:00:00Z,{updated},{actual}\n"
+    "A,AA,X,2098,2,A,2099-04-14T13:00:00Z,{updated},{actual}\n"
+    "A,AA,X,2099,3,A,2099-04-14T13:00:00Z,{updated},{actual}\n"
+)
+YEARLY = {"OUTLOOK.A.AA.X": spec("OUTLOOK.A.AA.X", Frequency.ANNUAL)}
+OUTLOOK_URL = "https://data.example.org/rest/data/OUTLOOK/A.AA.X"
+RELEASED = int(datetime(2099, 4, 14, 13, tzinfo=UTC).timestamp())
+UPDATED = int(datetime(2099, 5, 2, 9, 30, tzinfo=UTC).timestamp())
+NOTE = '{"projection":true}'
+
+
+def urls(series, since=None, service=SERVICE):
+    return [request.url for request in reader(service, service).plan(SOURCE, series, since, TODAY, None)]
+
+
+def test_series_that_differ_only_in_a_dimension_asked_whole_are_one_request():
+    base = "https://data.example.org/rest/data/OFFICE,RATES,1.0/"
+    assert urls(SERIES) == [f"{base}M..X?format=csv"]
+    assert urls({"RATES.M.AA.X": SERIES["RATES.M.AA.X"]}) == [f"{base}M.AA.X?format=csv"]
+    starred = msgspec.structs.replace(SERVICE, wildcard="*")
+    assert urls(SERIES, date(2099, 3, 31), starred) == [f"{base}M.*.X?format=csv&startPeriod=2099-03"]
+
+
+@pytest.mark.parametrize(
+    ("frequency", "written"),
+    [("A", "2099"), ("S", "2099-S1"), ("Q", "2099-Q2"), ("M", "2099-05"), ("W", "2099-05-31"), ("D", "2099-05-31")],
+)
+def test_the_first_period_is_written_in_the_frequency_asked(frequency, written):
+    native = f"OUTLOOK.{frequency}.AA.X"
+    plain = msgspec.structs.replace(SERVICE, url="https://data.example.org/{flow}/{key}")
+    asked = urls({native: spec(native, Frequency(frequency))}, date(2099, 5, 31), plain)
+    assert asked == [f"https://data.example.org/OUTLOOK/{frequency}.AA.X?startPeriod={written}"]
+
+
+def test_a_large_daily_flow_is_asked_in_windows_the_last_of_them_open():
+    large = msgspec.structs.replace(RATES, window_years=10, first_year=2075)
+    service = msgspec.structs.replace(SERVICE, flow=(large,))
+    series = {"RATES.D.AA.X": spec("RATES.D.AA.X", Frequency.DAILY)}
+    base = "https://data.example.org/rest/data/OFFICE,RATES,1.0/D.AA.X?format=csv&startPeriod="
+    assert urls(series, None, service) == [
+        base + "2075-01-01&endPeriod=2084-12-31",
+        base + "2085-01-01&endPeriod=2094-12-31",
+        base + "2095-01-01",
+    ]
+    assert urls(series, date(2090, 6, 1), service) == [base + "2090-06-01&endPeriod=2094-12-31", base + "2095-01-01"]
+    assert urls(SERIES, None, service) == ["https://data.example.org/rest/data/OFFICE,RATES,1.0/M..X?format=csv"]
+
+
+def test_a_request_asks_for_a_form_where_the_address_cannot():
+    service = msgspec.structs.replace(SERVICE, accept="application/xml")
+    assert [r.headers for r in reader(service, service).plan(SOURCE, SERIES, None, TODAY, None)] == [
+        {"accept": "application/xml"}
+    ]
+
+
+def test_each_flow_s_source_owns_its_addresses_and_the_first_one_the_rest():
+    only = {flow.id: msgspec.structs.replace(SERVICE, flow=(flow,)) for flow in (RATES, OUTLOOK)}
+    rates, outlook = (reader(only[name], SERVICE) for name in ("RATES", "OUTLOOK"))
+    host = "https://data.example.org/rest/"
+    for path, owner in {
+        "data/OFFICE,RATES,1.0/M..X?format=csv": "RATES",
+        "datastructure/OFFICE/OFFICE_RATES1/latest": "RATES",
+        "data/OUTLOOK/A.AA.X": "OUTLOOK",
+        "data/WEATHER/A": "RATES",
+        "data/RATES%2FM": "RATES",
+    }.items():
+        assert (rates.owns(host + path), outlook.owns(host + path)) == (owner == "RATES", owner == "OUTLOOK"), path
+    assert not rates.owns("https://example.org/data.example.org/RATES")
+
+
+def test_a_message_of_late_changes_withdraws_nothing():
+    parsed = parse(CSV, "https://data.example.org/rest/data/RATES/M..X?updatedAfter=2099-01-01")
+    assert {block.complete for block in parsed.blocks} == {None}
+
+
+def test_a_value_that_is_not_free_shuts_its_series():
+    parsed = parse(CSV.replace("-0.25,A,F", "-0.25,A,N"))
+    assert parsed.tightened == {
+        "RATES.M.BB.X": (Exposure.restricted, "The publisher marks values of this series as not free (N).")
+    }
+
+
+def test_a_forecast_by_its_status_is_marked():
+    parsed = parse(CSV.replace("-0.25,A", "-0.25,F"))
+    assert [s.note for s in blocks(parsed)["RATES.M.BB.X"]] == [NOTE]
+    assert [s.note for s in blocks(parsed)["RATES.M.AA.X"]] == [None]
+
+
+def edition(actual="2097", updated=""):
+    return blocks(parse(EDITION.format(actual=actual, updated=updated), OUTLOOK_URL, YEARLY))["OUTLOOK.A.AA.X"]
+
+
+def test_an_edition_is_known_from_its_release_and_past_the_last_measured_year_a_projection():
+    first = edition()
+    assert first == [
+        ReportedValue(key(year), value, RELEASED, RELEASED, note=note)
+        for year, value, note in (("2097", 1.0, None), ("2098", 2.0, NOTE), ("2099", 3.0, NOTE))
+    ]
+    assert edition(updated="2099-04-14T13:00:00Z") == first
+    fiscal = edition("FY2098/99")
+    assert [statement.note for statement in fiscal] == [None, None, NOTE]
+    # Nothing said: a year that was not over at the release is none that was measured.
+    assert [statement.note for statement in edition("")] == [None, None, NOTE]
+    with pytest.raises(SourceChanged, match=r"LAST_ACTUAL 'soon' is not a year"):
+        edition("soon")
+    with pytest.raises(SourceChanged, match=r"PUBLISHED '2099-04-14' is not an instant with a time zone"):
+        parse(EDITION.replace("T13:00:00Z", ""), OUTLOOK_URL, YEARLY)
+    with pytest.raises(SourceChanged, match="PUBLISHED nothing is not an instant"):
+        parse(EDITION.replace("2099-04-14T13:00:00Z", ""), OUTLOOK_URL, YEARLY)
+
+
+def test_a_corrected_edition_is_known_from_its_release_only_where_nothing_was_known_before():
+    first, again, *_ = edition(updated="2099-05-02T09:30:00+00:00")
+    assert first == ReportedValue(key("2097"), 1.0, RELEASED, RELEASED, first_only=True)
+    assert again == ReportedValue(key("2097"), 1.0, UPDATED, UPDATED)
+
+
+def test_connectors_are_made_from_the_catalogue():
+    catalog = load()
+    yields, rates = connector("sdmx:ecb/YC"), connector("sdmx:ecb/FM")
+    address = "https://data-api.ecb.europa.eu/service/data/YC/B.U2.EUR.4F.G_N_A.SV_C_YM.SR_2Y?format=csvdata"
+    assert (yields.owns(address), rates.owns(address)) == (True, False)
+    assert yields is sdmx.connector("ecb/YC")
+    with pytest.raises(KeyError, match="unknown service nobody"):
+        named("nobody", catalog.services)
+    with pytest.raises(KeyError, match="service ecb has no flow WEATHER"):
+        named("ecb/WEATHER", catalog.services)
+
+
+def test_the_yield_curve_is_asked_tenor_by_tenor_and_the_bis_country_by_wildcard():
+    catalog = load()
+    curve = connector("sdmx:ecb/YC").plan(catalog.sources["ecb-yc"], catalog.series["ecb-yc"], None, TODAY, None)
+    assert len(curve) == len(catalog.series["ecb-yc"]) == 15
+    assert all("+" not in request.url and ".." not in request.url for request in curve)
+    since = date(2099, 5, 1)
+    bis = connector("sdmx:bis").plan(catalog.sources["bis"], catalog.series["bis"], since, TODAY, None)
+    base = "https://stats.bis.org/api/v2/data/dataflow/BIS/"
+    assert [request.url for request in bis if "CBPOL" in request.url or "WS_TC" in request.url] == [
+        f"{base}WS_CBPOL/1.0/D.*?format=csv&startPeriod=2099-05-01",
+        f"{base}WS_CBPOL/1.0/M.*?format=csv&startPeriod=2099-05",
+        f"{base}WS_TC/2.0/Q.*.G.A.N.770.A?format=csv&startPeriod=2099-Q2",
+        f"{base}WS_TC/2.0/Q.*.P.A.M.770.A?format=csv&startPeriod=2099-Q2",
+        f"{base}WS_TC/2.0/Q.*.P.A.M.XDC.A?format=csv&startPeriod=2099-Q2",
+    ]

@@ -1,0 +1,196 @@
+"""The par yield curve by year. Every payload here is invented; the shape is the publisher's."""
+
+from datetime import date
+
+import pytest
+
+from almanac.domain.observations import DAY, UNKNOWN, ReportedValue
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.rights import Rights
+from almanac.domain.times import end_of_day
+from almanac.sources.base import Payload, SourceChanged
+from almanac.sources.feeds.us_treasury import CONNECTOR
+
+URL = (
+    "https://home.treasury.gov/resource-center/data-chart-center/interest-rates/pages/xml"
+    "?data=daily_treasury_yield_curve&field_tdr_date_value="
+)
+HEAD = (
+    '<feed xmlns:d="http://schemas.microsoft.com/ado/2007/08/dataservices" '
+    'xmlns:m="http://schemas.microsoft.com/ado/2007/08/dataservices/metadata" xmlns="http://www.w3.org/2005/Atom">'
+    "<title>invented</title>"
+)
+
+
+def source(declared="same_day"):
+    return Source(
+        id="us-treasury-par",
+        provider="us_treasury",
+        name="Par yields",
+        description="Invented.",
+        homepage="https://example.org",
+        connector="us_treasury",
+        rights=Rights(license="public", attribution="none"),
+        declared_release=declared,
+    )
+
+
+def spec(native, slug):
+    return SeriesSpec(
+        source="us-treasury-par",
+        native=native,
+        indicator=slug,
+        entity="country_usa",
+        frequency=Frequency.DAILY,
+        unit="percent",
+        name=native,
+    )
+
+
+SERIES = {"BC_2YEAR": spec("BC_2YEAR", "gov_yield_2y"), "BC_30YEAR": spec("BC_30YEAR", "gov_yield_30y")}
+
+
+def entry(day, *elements, identity="<d:Id>1</d:Id>"):
+    stamp = f"<d:NEW_DATE>{day}T00:00:00</d:NEW_DATE>" if day else ""
+    inside = "".join(elements)
+    return f"<entry><id>x</id><content><m:properties>{identity}{stamp}{inside}</m:properties></content></entry>"
+
+
+def cell(name, value):
+    return f"<d:{name}>{value}</d:{name}>"
+
+
+def feed(*entries):
+    return HEAD + "".join(entries) + "</feed>"
+
+
+def parse(body, year="2099", declared="same_day", series=SERIES):
+    raw = body if isinstance(body, bytes) else body.encode()
+    return CONNECTOR.parse(Payload(URL + year, raw, 0, "application/xml"), source(declared), series)
+
+
+def key(text):
+    return Period.parse(text).key
+
+
+TWO_DAYS = feed(
+    entry("2099-01-06", cell("BC_2YEAR", "4.30"), cell("BC_1_5MONTH", "4.1"), cell("BC_30YEARDISPLAY", "0.00")),
+    entry("2099-01-05", cell("BC_2YEAR", "-0.25"), cell("BC_30YEAR", "0.00")),
+)
+
+
+def test_values_are_known_at_the_end_of_their_day_for_the_first_vintage_only():
+    blocks = {block.native: block for block in parse(TWO_DAYS).blocks}
+    fifth, sixth = end_of_day(date(2099, 1, 5)), end_of_day(date(2099, 1, 6))
+    assert blocks["BC_2YEAR"].statements == [
+        ReportedValue(key("2099-01-05"), -0.25, fifth, fifth, DAY, first_only=True),
+        ReportedValue(key("2099-01-06"), 4.3, sixth, sixth, DAY, first_only=True),
+    ]
+    assert [s.value for s in blocks["BC_30YEAR"].statements] == [0.0]  # a yield like any other
+
+
+def test_a_source_that_declares_no_publication_time_is_known_when_fetched():
+    statement = parse(TWO_DAYS, declared=None).blocks[0].statements[0]
+    assert statement == ReportedValue(key("2099-01-05"), -0.25, None, None, UNKNOWN)
+
+
+def test_a_file_is_complete_from_new_year_to_its_last_day_for_what_it_holds():
+    blocks = {block.native: block for block in parse(TWO_DAYS).blocks}
+    assert blocks["BC_30YEAR"].complete == (key("2099-01-01"), key("2099-01-06"))
+    # A file not of one year starts at its own first day.
+    assert parse(TWO_DAYS, year="all").blocks[0].complete == (key("2099-01-05"), key("2099-01-06"))
+
+
+def test_a_tenor_absent_from_the_whole_file_claims_nothing_but_one_that_is_null_claims_absence():
+    null = '<d:BC_30YEAR m:null="true" />'
+    only_two = parse(feed(entry("2099-01-05", cell("BC_2YEAR", "1"))))
+    with_null = parse(feed(entry("2099-01-05", cell("BC_2YEAR", "1"), null)))
+    assert [b.native for b in only_two.blocks] == ["BC_2YEAR"]
+    assert [(b.native, len(b.statements), b.complete) for b in with_null.blocks] == [
+        ("BC_2YEAR", 1, (key("2099-01-01"), key("2099-01-05"))),
+        ("BC_30YEAR", 0, (key("2099-01-01"), key("2099-01-05"))),
+    ]
+
+
+def test_unmapped_tenors_are_counted_and_the_display_field_never_is_a_series():
+    mapped = {**SERIES, "BC_30YEARDISPLAY": spec("BC_30YEARDISPLAY", "gov_yield_30y")}
+    parsed = parse(TWO_DAYS, series=mapped)
+    assert parsed.unmapped == {"BC_1_5MONTH": 1}
+    assert [b.native for b in parsed.blocks] == ["BC_2YEAR", "BC_30YEAR"]
+
+
+def test_a_row_may_have_no_id_and_a_year_no_rows():
+    assert len(parse(feed(entry("2099-01-05", cell("BC_2YEAR", "1"), identity=""))).blocks) == 1
+    assert parse(feed()).blocks == []
+
+
+@pytest.mark.parametrize(
+    ("body", "culprit"),
+    [
+        (b"", "not well-formed XML"),
+        (TWO_DAYS[:-40], "not well-formed XML"),
+        ("<html><body><p>Access denied<br></body></html>", "not well-formed XML"),
+        ("<html><body>Access denied</body></html>", "element html, expected {http://www.w3.org/2005/Atom}feed"),
+        ("<!DOCTYPE html><html></html>", "DOCTYPE"),
+        ('<!DOCTYPE feed [<!ENTITY x "1">]>' + TWO_DAYS.replace("4.30", "&x;"), "DOCTYPE"),
+        ('<!DOCTYPE feed SYSTEM "http://127.0.0.1:9/x.dtd">' + TWO_DAYS, "DOCTYPE"),
+        (b"<?xml version='1.0' encoding='utf-8'?>" + TWO_DAYS.encode().replace(b"invented", b"\xe9"), "well-formed"),
+        (TWO_DAYS.replace("BC_2YEAR", "BC_TWOYEAR"), "2099-01-06 has element BC_TWOYEAR"),
+        (TWO_DAYS.replace("d:BC_2YEAR", "m:BC_2YEAR"), "dataservices/metadata}BC_2YEAR"),
+        (TWO_DAYS.replace("NEW_DATE", "DATE"), "no NEW_DATE"),
+        (TWO_DAYS.replace("2099-01-06T00", "2099-01-06T05"), "NEW_DATE '2099-01-06T05:00:00'"),
+        (TWO_DAYS.replace("2099-01-06", "2099-02-30"), "'2099-02-30' is not a day"),
+        (TWO_DAYS.replace("2099-01-06", "2099-01-05"), "2099-01-05 is there twice"),
+        (TWO_DAYS.replace("2099-01-06", "2098-12-31"), "2098-12-31, a day of another year"),
+        (TWO_DAYS.replace("4.30", "NaN"), "2099-01-06 BC_2YEAR: 'NaN'"),
+        (TWO_DAYS.replace("4.30", "1,5"), "2099-01-06 BC_2YEAR: '1,5'"),
+        (TWO_DAYS.replace("4.30", "1_0"), "2099-01-06 BC_2YEAR: '1_0'"),
+        (TWO_DAYS.replace("4.30", "٣"), "2099-01-06 BC_2YEAR: '٣'"),
+        (TWO_DAYS.replace("4.30", "1e999"), "too large"),
+        (TWO_DAYS.replace("4.30", ""), "2099-01-06 BC_2YEAR: nothing is not a number"),
+        (TWO_DAYS.replace("4.30", "<b>4.30</b>"), "BC_2YEAR has elements inside"),
+        (TWO_DAYS.replace("BC_1_5MONTH", "BC_2YEAR"), "BC_2YEAR is twice"),
+        (TWO_DAYS.replace("m:properties", "m:record"), "entry 1 has 0 m:properties"),
+        (TWO_DAYS.replace("<title>invented</title>", "<d:note>x</d:note>"), "dataservices}note is not one of Atom"),
+    ],
+)
+def test_a_payload_of_another_kind_is_refused_by_name(body, culprit):
+    with pytest.raises(SourceChanged) as caught:
+        parse(body)
+    assert culprit in str(caught.value)
+    assert str(caught.value).startswith("daily_treasury_yield_curve 2099")
+
+
+def test_an_entity_bomb_is_refused_without_being_expanded():
+    lines = ['<!ENTITY a0 "aaaaaaaaaa">']
+    lines += [f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12)]
+    bomb = f"<!DOCTYPE feed [{''.join(lines)}]>" + TWO_DAYS.replace("4.30", "&a11;")
+    with pytest.raises(SourceChanged, match=r"DOCTYPE|not well-formed"):
+        parse(bomb)
+
+
+def test_an_external_entity_is_not_read(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("4.30")
+    with pytest.raises(SourceChanged, match="DOCTYPE"):
+        parse(f'<!DOCTYPE feed [<!ENTITY x SYSTEM "{secret.as_uri()}">]>' + TWO_DAYS.replace("4.30", "&x;"))
+
+
+def test_other_feeds_of_the_publisher_are_owned_and_set_aside_by_name():
+    fiscal = "https://api.fiscaldata.treasury.gov/services/api/x/avg_interest_rates?page=1"
+    real = URL.replace("daily_treasury_yield_curve", "daily_treasury_real_yield_curve") + "2099"
+    for url, name in [(fiscal, "avg_interest_rates: not the daily"), (real, "real_yield_curve: not the daily")]:
+        assert CONNECTOR.owns(url)
+        ignored = CONNECTOR.parse(Payload(url, b"{}", 0, ""), source(), SERIES).ignored
+        assert ignored is not None
+        assert name in ignored
+    assert not CONNECTOR.owns("https://treasury.example.org/home.treasury.gov")
+
+
+def test_plan_asks_for_each_year_once_in_order():
+    whole = CONNECTOR.plan(source(), SERIES, None, date(1992, 1, 1), None)
+    assert [request.url for request in whole] == [URL + "1990", URL + "1991", URL + "1992"]
+    later = CONNECTOR.plan(source(), SERIES, date(2025, 12, 31), date(2026, 11, 20), None)
+    assert [request.url[-4:] for request in later] == ["2025", "2026"]
+    assert CONNECTOR.plan(source(), SERIES, date(1962, 1, 1), date(1990, 5, 1), None)[0].url == URL + "1990"

@@ -1,0 +1,315 @@
+"""Every form of an SDMX message says the same, and one that is not what it was is refused by name. All is invented."""
+
+import io
+import json
+from itertools import pairwise
+
+import msgspec
+import pytest
+from lxml import etree
+
+from almanac.domain.periods import Frequency, Period
+from almanac.sources.base import SourceChanged
+from almanac.sources.formats import sdmx_ml
+from almanac.sources.formats.sdmx_message import Asked, period_of
+from tests.support import sdmx_invented as invented
+from tests.support.sdmx_invented import (
+    CSV,
+    EXPECTED,
+    GENERIC,
+    HEAD,
+    SPECIFIC,
+    UNMAPPED,
+    URL,
+    blocks,
+    json_1,
+    json_2,
+    key,
+    parse,
+)
+
+BOMB = "<!DOCTYPE m:GenericData [{}]>\n"
+LAUGHS = '<!ENTITY a0 "ha">' + "".join(
+    f'<!ENTITY {new} "{f"&{old};" * 10}">' for old, new in pairwise(f"a{n}" for n in range(12))
+)
+FORMS = {"csv": CSV, "json 1.0": json_1(), "json 2.0": json_2(), "generic": GENERIC, "specific": SPECIFIC}
+
+
+@pytest.mark.parametrize("body", FORMS.values(), ids=FORMS)
+def test_every_form_says_the_same(body):
+    parsed = parse(body)
+    assert blocks(parsed) == EXPECTED
+    assert parsed.unmapped == UNMAPPED
+    # The month without a value is part of what the message lists: a value once known of it is withdrawn.
+    assert {block.native: block.complete for block in parsed.blocks} == {
+        "RATES.M.AA.X": (key("2099-01"), key("2099-02")),
+        "RATES.M.BB.X": (key("2099-02"), key("2099-02")),
+    }
+    assert (parsed.ignored, parsed.tightened) == (None, {})
+
+
+@pytest.mark.parametrize(
+    ("body", "cut"),
+    [(body, cut) for body in FORMS.values() for cut in (0.1, 0.3, 0.6, 0.97)],
+)
+def test_a_message_cut_off_is_refused(body, cut):
+    """A CSV file too, unless it is cut at the very end of a line."""
+    text = body[: int(len(body) * cut)]
+    with pytest.raises(SourceChanged, match=r"^/rest/data/OFFICE,RATES,1\.0/M\.\.X"):
+        parse(text)
+
+
+@pytest.mark.parametrize("body", FORMS.values(), ids=FORMS)
+def test_a_message_about_another_flow_than_the_address_asks_for_is_refused(body):
+    with pytest.raises(SourceChanged, match="is about RATES, the address asks for OUTLOOK"):
+        parse(body, URL.replace("OFFICE,RATES,1.0", "OUTLOOK"))
+
+
+@pytest.mark.parametrize(
+    ("body", "flow", "rows"),
+    [
+        (CSV.replace("OFFICE:RATES", "OFFICE:WEATHER"), "WEATHER", 4),
+        (json_1(links=[{"urn": "urn:x.Dataflow=OFFICE:WEATHER(1.0)"}]), "WEATHER", 4),
+        (GENERIC.replace("OFFICE_RATES1", "WEATHER"), "WEATHER", 4),
+        (SPECIFIC.replace("OFFICE_RATES1", "WEATHER"), "WEATHER", 4),
+    ],
+)
+def test_a_flow_that_is_not_mapped_is_counted_under_its_name(body, flow, rows):
+    parsed = parse(body, "https://data.example.org/rest/data/other")
+    assert (parsed.blocks, parsed.unmapped) == ([], {flow: rows})
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (HEAD.format(root="Structure") + "</m:Structure>", "SDMX-ML"),
+        ('{"data": {"dataStructures": [], "codelists": []}}', "SDMX-JSON"),
+    ],
+)
+def test_a_structure_message_is_named_and_set_aside(body, kind):
+    said = f"/rest/data/OFFICE,RATES,1.0/M..X: a structure message ({kind}), which has no observations"
+    assert parse(body).ignored == said
+
+
+WRONG_CSV = [
+    ("", "is empty"),
+    ("\n\n", "is empty"),
+    (CSV.replace("AREA", "REGION"), "RATES has no column AREA"),
+    (CSV.replace("OBS_VALUE", "VALUE"), "has no column OBS_VALUE"),
+    (CSV.replace("TIME_PERIOD", "PERIOD"), "has no column TIME_PERIOD"),
+    (CSV.replace("FREQ,AREA", "AREA,FREQ"), "dimensions AREA.FREQ.KIND, expected FREQ.AREA.KIND"),
+    (CSV.replace("TITLE", "SEX"), "RATES has SEX, which nobody reads"),
+    (CSV.replace("TITLE", "UNIT_MULT"), "column UNIT_MULT is there twice"),
+    (CSV.replace("M,BB", "M,"), "RATES without dimension AREA"),
+    (CSV.replace("-0.25", "-0.25,1"), "line 4 has 11 cells, the header 10"),
+    (CSV.replace("-0.25", "n/a"), "RATES.M.BB.X 2099-02: 'n/a' is not a number"),
+    (CSV.replace("-0.25", "NaN"), "RATES.M.BB.X 2099-02: 'NaN' is not a number"),
+    (CSV.replace("-0.25", ""), "RATES.M.BB.X 2099-02: '' is not a number"),
+    (CSV.replace("NaN", "3"), "value 3 with status M, which means there is none"),
+    (CSV.replace("2099-01", "2099-02"), "RATES.M.AA.X: 2099-02 is there twice"),
+    (CSV.replace("2099-01", "2099-Q1"), "RATES.M.AA.X: '2099-Q1' is not a monthly period"),
+    (CSV.replace("2099-01", "01/2099"), "RATES.M.AA.X: '01/2099' is not a period"),
+    (CSV.replace("-0.25,A,F,0", "-0.25,A,F,6"), "RATES.M.BB.X has UNIT_MULT '6', the catalogue says 0"),
+    (CSV.replace("1.5,A,F,0", "1.5,A,F,3"), "RATES.M.AA.X 2099-01 has other attributes than the lines before it"),
+    (CSV.replace('marks"""', 'marks""'), "is not CSV"),
+    (CSV.encode("utf-16"), "is not utf-8"),
+    (CSV.replace("DATAFLOW", "KEY").replace("OFFICE:RATES(1.0)", "RATES.M.AA.X"), "KEY 'RATES.M.AA.X' in the line of"),
+    (CSV.replace("TITLE", "ACTION").replace("Invented\n", "D\n"), "action"),
+]
+
+
+@pytest.mark.parametrize(("body", "culprit"), WRONG_CSV)
+def test_csv_of_another_kind_is_refused_by_name(body, culprit):
+    with pytest.raises(SourceChanged) as caught:
+        parse(body)
+    assert culprit in str(caught.value)
+
+
+def test_csv_names_its_flow_in_the_way_of_its_publisher():
+    """ECB: the whole key in each line. BIS: nothing but the address. SDMX-CSV 2.0: three columns and an action."""
+    head, *lines = CSV.splitlines()
+    bare = "\n".join([head.partition(",")[2], *(line.partition(",")[2] for line in lines)])
+    keyed = [f"RATES.M.{line.split(',')[2]}.X,{line.partition(',')[2]}" for line in lines]
+    second = [f"dataflow,OFFICE:RATES(1.0),I,{line.partition(',')[2]}" for line in lines]
+    for body in (
+        bare,
+        "\ufeff" + bare + "\n\n",
+        "\n".join([head.replace("DATAFLOW", "KEY"), *keyed]),
+        "\n".join([head.replace("DATAFLOW", "STRUCTURE,STRUCTURE_ID,ACTION"), *second]),
+    ):
+        assert (blocks(parse(body)), parse(body).unmapped) == (EXPECTED, UNMAPPED)
+    with pytest.raises(SourceChanged, match="names no dataflow"):
+        invented.parse(bare, "https://data.example.org/")
+
+
+def dimensions(**changes):
+    made = json.loads(json_1())["data"]["structure"]["dimensions"]
+    return json_1(dimensions=made | changes)
+
+
+def series_dimensions(*names):
+    made = json.loads(json_1())["data"]["structure"]["dimensions"]["series"]
+    one = {each["id"]: each for each in made}
+    return dimensions(series=[one.get(name, {"id": name, "values": [{"id": "1"}]}) | {"keyPosition": n}
+                              for n, name in enumerate(names)])  # fmt: skip
+
+
+def replaced(old, new):
+    assert old in json_1()
+    return json_1().replace(old, new)
+
+
+WRONG_JSON = [
+    ("{", "is not JSON"),
+    ("{}", "has no data"),
+    ('{"errors": [{"code": 404, "message": "No data"}]}', "No data"),
+    ('{"data": {"weather": []}}', "has no data.dataSets; it has weather"),
+    (replaced('"series": {"0:0:0"', '"rows": {"0:0:0"'), "missing required field `series`"),
+    (series_dimensions("AREA", "FREQ", "KIND"), "dimensions AREA.FREQ.KIND, expected FREQ.AREA.KIND"),
+    (series_dimensions("FREQ", "REGION", "KIND"), "dimensions FREQ.REGION.KIND, expected FREQ.AREA.KIND"),
+    (series_dimensions("FREQ", "AREA", "KIND", "SEX"), "dimensions FREQ.AREA.KIND.SEX"),
+    (dimensions(observation=[{"id": "AREA", "values": []}]), "observations lie over ['AREA']"),
+    (dimensions(weather=[]), "dimensions of level weather"),
+    (json_1(attributes={"series": [{"id": "MOOD"}]}), "RATES has MOOD, which nobody reads"),
+    (replaced('"0:1:0"', '"0:9:0"'), "0:9:0 has AREA 9, which is not in the list"),
+    (replaced('"0:1:0"', '"0:1"'), "series key '0:1', expected 3 places"),
+    (replaced('"0:1:0"', '"0:-1:0"'), "series key '0:-1:0', expected 3 places"),
+    (replaced('{"1": [-0.25, 0]}', '{"5": [-0.25, 0]}'), "0:1:0 has a row at '5', not a listed period"),
+    (replaced("[-0.25, 0]", "[]"), "0:1:0 has an empty row at 1"),
+    (replaced("[-0.25, 0]", "[-0.25, 0, 0, 0]"), "0:1:0 has 3 attributes, the structure 2"),
+    (replaced("[-0.25, 0]", "[-0.25, 0.5]"), "0:1:0 has OBS_STATUS 0.5, not a place"),
+    (replaced("[-0.25, 0]", "[NaN, 0]"), "is not JSON"),
+    (replaced("[-0.25, 0]", '["NaN", 0]'), "RATES.M.BB.X 2099-02: 'NaN' is not a number"),
+    (replaced("[-0.25, 0]", "[null, 0]"), "RATES.M.BB.X 2099-02: no value, and status 'A' does not say why"),
+    (replaced("[-0.25, 0]", "[true, 0]"), "got `bool`"),
+    (json_2({"structure": 1}), "no structure 1 for the data set"),
+    (json_2({"dimensionGroupAttributes": {"0::": ["Invented", 7]}}), "0:: has UNIT_MULT 7, which is not in the list"),
+    (json_2().replace('"OBS_VALUE"', '"OBS_COUNT"'), "measures OBS_COUNT, expected OBS_VALUE"),
+]
+
+
+@pytest.mark.parametrize(("body", "culprit"), WRONG_JSON)
+def test_json_of_another_kind_is_refused_by_name(body, culprit):
+    with pytest.raises(SourceChanged) as caught:
+        parse(body)
+    assert culprit in str(caught.value)
+
+
+def test_dimensions_of_the_whole_data_set_have_their_place_in_the_key():
+    """A publisher may move a dimension of one code out of the series; its key position says where it belongs."""
+    made = json.loads(json_1())["data"]["structure"]["dimensions"]
+    body = dimensions(dataset=made["series"][:1], series=made["series"][1:]).replace('"0:', '"')
+    assert (blocks(parse(body)), parse(body).unmapped) == (EXPECTED, UNMAPPED)
+
+
+WRONG_XML = [
+    ("<!DOCTYPE html>\n<html><body>Service unavailable</body></html>", "DOCTYPE"),
+    ("<html><body>Service unavailable</body></html>", "starts with element html, expected SDMX-ML 2.1 data"),
+    (GENERIC.replace("</g:Obs>", "<br>", 1), "not well-formed XML"),
+    (GENERIC.replace("<m:Generic", BOMB.format(LAUGHS) + "<m:Generic", 1).replace("Invented", "&a11;"), "DOCTYPE"),
+    (
+        GENERIC.replace("<m:Generic", BOMB.format('<!ENTITY a SYSTEM "file:///etc/hostname">') + "<m:Generic", 1),
+        "DOCTYPE",
+    ),
+    (GENERIC.replace("schemas/v2_1/message", "schemas/v3_0/message"), "expected SDMX-ML 2.1 data"),
+    (HEAD.format(root="Error") + "</m:Error>", "starts with element"),
+    (HEAD.format(root="GenericData") + "</m:GenericData>", "has no data set"),
+    (
+        GENERIC.replace(
+            "</m:GenericData>", '<m:Footer><m:Message code="413">Too large</m:Message></m:Footer></m:GenericData>'
+        ),
+        "ends with a notice of the service: 'Too large'",
+    ),
+    (GENERIC.replace("</m:GenericData>", "<m:News/></m:GenericData>"), "has element News"),
+    (GENERIC.replace("g:Series>", "g:Row>"), "element Row in the data set"),
+    (GENERIC.replace('<g:Value id="AREA" value="BB"/>', ""), "dimensions FREQ.KIND, expected FREQ.AREA.KIND"),
+    (GENERIC.replace('id="AREA"', 'id="REGION"'), "dimensions FREQ.REGION.KIND, expected FREQ.AREA.KIND"),
+    (GENERIC.replace('value="BB"', 'value=""'), "RATES without dimension AREA"),
+    (GENERIC.replace("TITLE", "MOOD"), "RATES has MOOD, which nobody reads"),
+    (GENERIC.replace("OBS_STATUS", "OBS_MOOD"), "RATES has OBS_MOOD, which nobody reads"),
+    (GENERIC.replace('<g:ObsDimension value="2099-01"/>', ""), "an observation without TIME_PERIOD"),
+    (GENERIC.replace("<g:ObsDimension value", '<g:ObsDimension id="AREA" value'), "ObsDimension AREA"),
+    (GENERIC.replace("<g:ObsValue", "<g:ObsMood"), "element ObsMood in an observation"),
+    (GENERIC.replace("<g:SeriesKey>", "<g:Mood/><g:SeriesKey>"), "element Mood in a series"),
+    (GENERIC.replace('"-0.25"', '"NaN"'), "RATES.M.BB.X 2099-02: 'NaN' is not a number"),
+    (GENERIC.replace('<g:ObsValue value="-0.25"/>', ""), "no value, and status 'A' does not say why"),
+    (GENERIC.replace('value="BB"', 'value="AA"'), "series RATES.M.AA.X is there twice"),
+    (SPECIFIC.replace(' KIND="X"', ""), "RATES without dimension KIND"),
+    (SPECIFIC.replace("KIND", "SORT"), "RATES has SORT, which nobody reads"),
+    (SPECIFIC.replace("TITLE", "MOOD"), "RATES has MOOD, which nobody reads"),
+    (SPECIFIC.replace("REMARK", "MOOD"), "RATES has MOOD, which nobody reads"),
+    (SPECIFIC.replace("OBS_STATUS", "OBS_MOOD"), "RATES has OBS_MOOD, which nobody reads"),
+    (SPECIFIC.replace("<Group ", "<Obs "), "element Obs in the data set"),
+]
+
+
+@pytest.mark.parametrize(("body", "culprit"), WRONG_XML)
+def test_xml_of_another_kind_is_refused_by_name(body, culprit):
+    with pytest.raises(SourceChanged) as caught:
+        parse(body)
+    assert culprit in str(caught.value)
+
+
+def test_attributes_of_groups_reach_the_series_they_cover_in_both_forms():
+    """A power of ten stated for all of AA, and not for BB, is checked for AA's series alone."""
+    specific = SPECIFIC.replace(' UNIT_MULT="0"', "").replace('REMARK="Invented"', 'UNIT_MULT="3"')
+    group = (
+        '<g:Group type="Sibling"><g:GroupKey><g:Value id="AREA" value="AA"/></g:GroupKey>'
+        '<g:Attributes><g:Value id="UNIT_MULT" value="3"/></g:Attributes></g:Group>\n<g:Series>'
+    )
+    generic = GENERIC.replace('<g:Value id="UNIT_MULT" value="0"/>', "").replace("<g:Series>", group, 1)
+    for body in (specific, generic):
+        with pytest.raises(SourceChanged, match=r"RATES\.M\.AA\.X has UNIT_MULT '3', the catalogue says 0"):
+            parse(body)
+        in_thousands = invented.SERIES | {"RATES.M.AA.X": invented.spec("RATES.M.AA.X", scale=3)}
+        assert blocks(parse(body, series=in_thousands)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("text", "frequency", "first", "last"),
+    [
+        ("2099", Frequency.ANNUAL, "2099-01-01", "2099-12-31"),
+        ("2099-S2", Frequency.SEMIANNUAL, "2099-07-01", "2099-12-31"),
+        ("2099-Q3", Frequency.QUARTERLY, "2099-07-01", "2099-09-30"),
+        ("2099-02", Frequency.MONTHLY, "2099-02-01", "2099-02-28"),
+        ("2099-M02", Frequency.MONTHLY, "2099-02-01", "2099-02-28"),
+        ("2020-W53", Frequency.WEEKLY, "2020-12-28", "2021-01-03"),
+        ("2099-02-28", Frequency.DAILY, "2099-02-28", "2099-02-28"),
+    ],
+)
+def test_periods_as_sdmx_writes_them(text, frequency, first, last):
+    assert str(period_of(text, frequency, "x")) == f"{first}..{last}"
+    for other in Frequency:
+        if other not in {frequency, Frequency.NINE_MONTHS}:
+            with pytest.raises(SourceChanged, match=f"is not a {other.word} period"):
+                period_of(text, other, "x")
+
+
+@pytest.mark.parametrize("text", ["", "2099-M13", "2021-W53", "2099-13", "2099-02-30", "2099-02-01T00:00:00", "٢٠٩٩"])
+def test_what_is_no_period_is_refused(text):
+    with pytest.raises(SourceChanged, match="is not a period"):
+        period_of(text, Frequency.DAILY, "x")
+
+
+def test_a_publisher_s_own_sign_of_absence_needs_no_status():
+    service = msgspec.structs.replace(invented.SERVICE, absent=("", "NaN"))
+    body = CSV.replace("-0.25,A", "NaN,").replace("1.5,A", ",")
+    parsed = parse(body, service=service)
+    assert blocks(parsed) == {"RATES.M.AA.X": [], "RATES.M.BB.X": []}
+    assert parsed.blocks[0].complete == (key("2099-01"), key("2099-02"))
+    assert Period.from_key(parsed.blocks[1].complete[0]) == Period.parse("2099-02")
+
+
+def test_what_was_read_of_a_stream_is_freed():
+    """One series is in memory at a time, however many a message has."""
+    asked = Asked(invented.SERVICE, ("RATES",), "x")
+    left = []
+
+    def watched():
+        for event, element in etree.iterparse(io.BytesIO(GENERIC.encode()), events=("start", "end")):
+            yield event, element
+            if event == "end" and element.tag.endswith("}Series"):
+                left.append((len(element), element.getprevious()))
+
+    assert len(list(sdmx_ml._Reader(asked).run(watched()))) == 3
+    assert left == [(0, None)] * 3

@@ -1,0 +1,244 @@
+"""The polite client against a publisher that misbehaves. Nothing here leaves this machine."""
+
+import gzip
+from email.utils import formatdate
+
+import pytest
+
+from almanac.config import Http
+from almanac.sources.base import Request
+from almanac.sources.transport.http import Fetched, Fetcher, Validators
+from tests.support.misbehaving import Server, answer, drip, endless, raw, reset, silence
+from tests.support.polite import failure, pauses
+
+
+def test_an_answer_is_handed_on_with_what_it_says_of_itself(server, fetcher):
+    server.acts["/a"] = [
+        answer(
+            body=b"a,b\n1,2\n",
+            content_type="Text/CSV; charset=utf-8",
+            etag='"v1"',
+            last_modified="Mon, 14 Sep 2026 00:00:00 GMT",
+        )
+    ]
+    url = f"{server.url}/a?x=1|2&y=M.N.B.*"
+    assert fetcher().fetch(Request(url, headers={"accept": "text/csv"})) == Fetched(
+        url, 200, b"a,b\n1,2\n", "text/csv", '"v1"', "Mon, 14 Sep 2026 00:00:00 GMT", not_modified=False
+    )
+    (asked,) = server.asked
+    assert asked.headers["user-agent"] == "Almanac-Test (invented@example.org)"
+    assert asked.headers["accept"] == "text/csv"
+    assert asked.headers["accept-encoding"] == "gzip"
+
+
+def test_the_settings_fit_and_a_missing_type_is_bytes(server, clock):
+    server.acts["/a"] = [answer()]
+    with Fetcher(Http(), clock=clock, sleep=clock.sleep) as fetcher:
+        found = fetcher.fetch(Request(f"{server.url}/a"))
+    assert (found.body, found.media_type, found.etag) == (b"invented", "application/octet-stream", None)
+    assert server.asked[0].headers["user-agent"] == Http().user_agent
+
+
+def test_cookies_are_not_taken(server, fetcher):
+    server.acts["/a"] = [answer(set_cookie="id=invented; Path=/")]
+    client = fetcher()
+    client.fetch(Request(f"{server.url}/a"))
+    client.fetch(Request(f"{server.url}/a"))
+    assert [asked.headers.get("cookie") for asked in server.asked] == [None, None]
+
+
+# --- conditional requests
+
+
+@pytest.mark.parametrize(
+    ("validators", "sent"),
+    [
+        (Validators('"v1"', "Mon, 14 Sep 2026 00:00:00 GMT"), ('"v1"', "Mon, 14 Sep 2026 00:00:00 GMT")),
+        (Validators('"v1"'), ('"v1"', None)),
+        (Validators(None, "Mon, 14 Sep 2026 00:00:00 GMT"), (None, "Mon, 14 Sep 2026 00:00:00 GMT")),
+    ],
+)
+def test_unchanged_is_told_apart(server, fetcher, validators, sent):
+    server.acts["/a"] = [answer(304, b"", content_length=None, etag='"v1"')]
+    found = fetcher().fetch(Request(f"{server.url}/a"), validators)
+    assert (found.status, found.not_modified, found.body, found.etag) == (304, True, b"", '"v1"')
+    (asked,) = server.asked
+    assert (asked.headers.get("if-none-match"), asked.headers.get("if-modified-since")) == sent
+
+
+def test_changed_after_all_is_an_ordinary_answer(server, fetcher):
+    server.acts["/a"] = [answer(etag='"v2"')]
+    found = fetcher().fetch(Request(f"{server.url}/a"), Validators('"v1"'))
+    assert (found.status, found.not_modified, found.body, found.etag) == (200, False, b"invented", '"v2"')
+
+
+@pytest.mark.parametrize("validators", [None, Validators()])
+def test_unchanged_without_having_asked_is_a_failure(server, fetcher, validators):
+    server.acts["/a"] = [answer(304, b"", content_length=None)]
+    assert failure(fetcher(), Request(f"{server.url}/a"), validators).status == 304
+
+
+# --- trying again
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
+def test_passing_troubles_are_tried_again_with_growing_pauses(server, fetcher, clock, status):
+    server.acts["/a"] = [answer(status), answer(status), answer(body=b"at last")]
+    assert fetcher().fetch(Request(f"{server.url}/a")).body == b"at last"
+    assert len(server.asked) == 3
+    assert pauses(clock) == [1.0, 2.0]
+
+
+def test_pauses_are_random_between_half_and_whole_and_end_growing(server, fetcher, clock):
+    server.acts["/a"] = [answer(503)]
+    failure(fetcher(jitter=0.5, attempts=9, total_timeout=10_000), Request(f"{server.url}/a"))
+    assert pauses(clock) == [0.75, 1.5, 3, 6, 12, 24, 45, 45]
+
+
+def test_after_the_last_attempt_the_reason_is_told(server, fetcher):
+    server.acts["/a"] = [answer(503, b"down for\r\n\x1b[31m maintenance \x00" + b"x" * 300)]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert len(server.asked) == 3
+    shown = ("down for [31m maintenance " + "x" * 300)[:200]
+    assert str(error) == f"{server.url}/a: answered 503 Service Unavailable: {shown} (attempt 3 of 3)"
+    assert (error.url, error.status) == (f"{server.url}/a", 503)
+
+
+@pytest.mark.parametrize("status", [201, 204, 206, 400, 401, 403, 404, 410, 418, 501, 799])
+def test_other_answers_are_final(server, fetcher, status):
+    server.acts["/a"] = [answer(status, b"" if status == 204 else b"invented")]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert (error.status, len(server.asked)) == (status, 1)
+    assert f"answered {status}" in str(error)
+
+
+def test_an_error_page_that_never_ends_or_breaks_still_counts_by_its_status(server, fetcher):
+    head = b"HTTP/1.1 404 Invented\r\ncontent-length: 99999999999\r\n\r\n"
+    server.acts["/endless"] = [endless(head)]
+    # Members without content: nothing to show, however much is read.
+    hollow = b"HTTP/1.1 404 Invented\r\ncontent-encoding: gzip\r\n\r\n"
+    server.acts["/hollow"] = [endless(hollow, gzip.compress(b"") * 1_000)]
+    server.acts["/cut"] = [raw(head + b"some")]
+    server.acts["/rubbish"] = [answer(404, b"not gzip", content_encoding="gzip")]
+    server.acts["/long"] = [answer(404, b"long story " * 9_000)]
+    server.acts["/cut-gzip"] = [answer(404, gzip.compress(b"packed story")[:-4], content_encoding="gzip")]
+    said = {}
+    for path in server.acts:
+        error = failure(fetcher(), Request(server.url + path))
+        assert error.status == 404
+        said[path] = error.reason.removeprefix("answered 404 Not Found")
+    assert said == {
+        "/endless": "",
+        "/hollow": "",
+        "/cut": "",
+        "/rubbish": "",
+        "/long": ": " + ("long story " * 20)[:200],
+        "/cut-gzip": ": packed story",
+    }
+    assert len(server.asked) == 6
+
+
+@pytest.mark.parametrize(
+    ("headers", "expected"),
+    [
+        ({"retry_after": "7"}, 7.0),
+        ({"retry_after": "0"}, None),
+        ({"retry_after": formatdate(1_000_030, usegmt=True), "date": formatdate(1_000_000, usegmt=True)}, 30.0),
+        ({"retry_after": formatdate(1_000_000, usegmt=True), "date": formatdate(1_000_030, usegmt=True)}, None),
+        # Unreadable, or a date with nothing to measure it by: the ordinary pause.
+        ({"retry_after": formatdate(1_000_030, usegmt=True)}, 1.0),
+        ({"retry_after": "-5"}, 1.0),
+        ({"retry_after": "1e1"}, 1.0),
+        ({"retry_after": "soon", "date": formatdate(1_000_000, usegmt=True)}, 1.0),
+        ({"retry_after": "Mon, 01 Jan 2035 00:00:00 -0000", "date": formatdate(1_000_000, usegmt=True)}, 1.0),
+    ],
+)
+def test_retry_after_is_honoured(server, fetcher, clock, headers, expected):
+    server.acts["/a"] = [answer(429, **headers), answer()]
+    assert fetcher().fetch(Request(f"{server.url}/a")).status == 200
+    assert pauses(clock) == ([] if expected is None else [expected])
+
+
+def test_a_wait_beyond_the_total_time_fails_at_once_and_for_the_whole_host(server, fetcher, clock):
+    server.acts["/a"] = [answer(429, b"slow down", retry_after="3600")]
+    server.acts["/b"] = [answer()]
+    client = fetcher()
+    error = failure(client, Request(f"{server.url}/a"))
+    assert str(error).endswith(
+        "answered 429 Too Many Requests: slow down (attempt 1; the next may be in 3600.0 s, 100.0 s are left)"
+    )
+    assert pauses(clock) == []
+    error = failure(client, Request(f"{server.url}/b"))
+    assert "127.0.0.1 is to be left alone for longer than the 100 s allowed" in str(error)
+    assert server.paths() == ["/a"]
+    clock.now += 3_550
+    assert client.fetch(Request(f"{server.url}/b")).status == 200
+    assert pauses(clock) == [50.0]
+
+
+def test_attempts_end_when_the_total_time_does(server, fetcher, clock):
+    server.acts["/a"] = [answer(503)]
+    error = failure(fetcher(attempts=99, total_timeout=20), Request(f"{server.url}/a"))
+    assert pauses(clock) == [1, 2, 4, 8]
+    assert str(error).endswith("(attempt 5; the next may be in 16.0 s, 5.0 s are left)")
+
+
+BROKEN = {
+    "reset": (reset, "read error"),
+    "closed": (raw(b""), "disconnected without sending a response"),
+    "garbage": (raw(b"\x00\x01 invented rubbish\r\n\r\n"), "remote protocol error"),
+    "cut": (answer(body=b"half", content_length=8), "received 4 bytes, expected 8"),
+    "cut chunk": (raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n8\r\nhalf"), "remote protocol error"),
+    "cut gzip": (answer(body=gzip.compress(b"invented" * 9)[:-9], content_encoding="gzip"), "gzip body is broken"),
+    "damaged gzip": (
+        answer(body=gzip.compress(b"invented" * 9)[:-8] + b"checksum", content_encoding="gzip"),
+        "gzip body is broken",
+    ),
+    "no gzip": (answer(body=b"invented", content_encoding="gzip"), "gzip body is broken"),
+    "half head": (raw(b"HTTP/1.1 200 OK\r\ncontent-"), "without sending a response"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_answer_is_tried_again_and_never_taken_for_data(server, fetcher, name):
+    act, message = BROKEN[name]
+    server.acts["/once"] = [act, answer(body=b"whole")]
+    server.acts["/always"] = [act]
+    assert fetcher().fetch(Request(f"{server.url}/once")).body == b"whole"
+    error = failure(fetcher(), Request(f"{server.url}/always"))
+    assert message in str(error)
+    assert server.paths() == ["/once"] * 2 + ["/always"] * 3
+
+
+def test_nobody_listening_is_tried_again(fetcher, clock):
+    with Server() as gone:
+        url = f"{gone.url}/a"
+    error = failure(fetcher(), Request(url))
+    assert error.status is None
+    assert "connect error" in str(error)
+    assert pauses(clock) == [1.0, 2.0]
+
+
+def test_slow_headers_time_out_and_are_tried_again(server, fetcher):
+    server.acts["/a"] = [silence, answer()]
+    assert fetcher(read_timeout=0.02).fetch(Request(f"{server.url}/a")).body == b"invented"
+    server.acts["/b"] = [silence]
+    error = failure(fetcher(read_timeout=0.02), Request(f"{server.url}/b"))
+    assert "read timeout" in str(error)
+    assert server.paths() == ["/a"] * 2 + ["/b"] * 3
+
+
+@pytest.mark.parametrize(
+    ("head", "piece"),
+    [
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n", b"x"),
+        (b"HTTP/1.1 200 OK\r\nx-slow: ", b"x"),
+    ],
+    ids=["body", "headers"],
+)
+def test_a_drip_ends_with_the_total_time_though_every_byte_is_in_time(server, fetcher, clock, head, piece):
+    server.acts["/a"] = [drip(head, piece)]
+    clock.step = 1.0
+    error = failure(fetcher(total_timeout=40), Request(f"{server.url}/a"))
+    assert "timeout (the time allowed in all is over)" in str(error)
+    assert len(server.asked) == 1

@@ -1,0 +1,269 @@
+"""The accounts database among processes and threads; its secrets; its file."""
+
+import secrets
+import subprocess
+import sys
+import threading
+
+import apsw
+import pytest
+
+from almanac.store.accounts.accounts import UNKNOWN, AccountError, Accounts, hkdf
+
+PLANS = ("free", "pro")
+NOW = 1_790_000_000
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "accounts.db"
+
+
+@pytest.fixture
+def accounts(path):
+    opened = Accounts(path)
+    opened.create_account("ada@example.org", "free", PLANS, now=NOW)
+    yield opened
+    opened.close()
+
+
+def other(path, body):
+    """Another process with `a` open on the same file. It says `ready`, then runs `body` for each line it is sent."""
+    code = f"""
+import sys
+from pathlib import Path
+from almanac.store.accounts.accounts import Accounts
+a = Accounts(Path(sys.argv[1]))
+print("ready", flush=True)
+for line in sys.stdin:
+    line = line.strip()
+    print({body}, flush=True)
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+
+    def ask(line=""):
+        process.stdin.write(line + "\n")
+        process.stdin.flush()
+        return process.stdout.readline().strip()
+
+    def stop():
+        process.stdin.close()
+        assert process.wait(10) == 0
+        process.stdout.close()
+
+    return ask, stop
+
+
+# Other connections, other processes
+
+
+def test_another_process_refuses_a_revoked_key_at_its_next_request(accounts, path):
+    text, info = accounts.create_key("ada@example.org", now=NOW)
+    ask, stop = other(path, f"getattr(a.verify(line, {NOW}), 'plan', 'refused')")
+    assert [ask(text), ask(text)] == ["free", "free"]
+    accounts.set_plan("ADA@example.org", "pro", PLANS)
+    assert ask(text) == "pro"
+    accounts.revoke(info.prefix, now=NOW)
+    assert ask(text) == "refused"
+    stop()
+
+
+def test_what_others_change_may_go_unnoticed_for_a_while_and_no_longer(accounts, path):
+    text, info = accounts.create_key("ada@example.org", now=NOW)
+    moment = 100.0
+    worker = Accounts(path, notice_seconds=0.5, monotonic=lambda: moment)
+    assert worker.verify(text, NOW).plan == "free"
+    accounts.revoke(info.id, now=NOW)
+    moment = 100.4
+    assert worker.verify(text, NOW).plan == "free"
+    moment = 100.5
+    assert worker.verify(text, NOW) is UNKNOWN
+    # A new key needs no notice.
+    assert worker.verify(accounts.create_key("ada@example.org", now=NOW)[0], NOW).plan == "free"
+    worker.close()
+
+
+def test_own_changes_hold_at_once_too(accounts):
+    text, _ = accounts.create_key("ada@example.org", now=NOW)
+    assert accounts.verify(text, NOW).plan == "free"
+    assert accounts.set_plan("ada@example.org", "pro", PLANS).plan == "pro"
+    assert accounts.verify(text, NOW).plan == "pro"
+
+
+def test_a_deleted_account_takes_its_keys_with_it(accounts, path):
+    text, _ = accounts.create_key("ada@example.org", now=NOW)
+    assert accounts.verify(text, NOW)
+    second = apsw.Connection(str(path))
+    second.pragma("foreign_keys", 1)
+    second.execute("DELETE FROM account")
+    assert accounts.verify(text, NOW) is UNKNOWN
+    assert accounts.list_keys() == []
+
+
+def test_a_restored_backup_is_noticed(accounts, path, tmp_path):
+    _, info = accounts.create_key("ada@example.org", now=NOW)
+    accounts.revoke(info.id, now=NOW)
+    Accounts(tmp_path / "copy.db").close()
+    with (
+        apsw.Connection(str(tmp_path / "copy.db")) as kept,
+        kept.backup("main", apsw.Connection(str(path)), "main") as copy,
+    ):
+        copy.step()
+    kept.close()
+    fresh, _ = accounts.create_key("ada@example.org", now=NOW)
+    assert accounts.verify(fresh, NOW)
+    target = apsw.Connection(str(path))
+    with target.backup("main", apsw.Connection(str(tmp_path / "copy.db")), "main") as restore:
+        restore.step()
+    # What was made after the backup is gone, also for a process that had verified it.
+    assert accounts.verify(fresh, NOW) is UNKNOWN
+    assert [each.id for each in accounts.list_keys()] == [info.id]
+
+
+def test_noting_a_use_does_not_empty_the_memory_of_others(path, accounts, monkeypatch):
+    text, _ = accounts.create_key("ada@example.org", now=NOW)
+    reader = Accounts(path)
+    assert reader.verify(text, NOW)
+    looked_up = []
+    live = Accounts._live
+    monkeypatch.setattr(Accounts, "_live", lambda self, *rest: looked_up.append(1) or live(self, *rest))
+    accounts.verify(text, NOW)
+    assert accounts.flush() == 1
+    looked_up.clear()
+    assert reader.verify(text, NOW)
+    assert looked_up == []
+    accounts.set_plan("ada@example.org", "pro", PLANS)
+    assert reader.verify(text, NOW).plan == "pro"
+    assert looked_up == [1]
+    reader.close()
+
+
+def test_last_used_is_written_once_a_minute_and_key_over_all_processes(path, accounts):
+    text, _ = accounts.create_key("ada@example.org", now=NOW)
+    second = Accounts(path)
+
+    def used(by, now):
+        assert by.verify(text, now)
+        return by.flush(), accounts.list_keys()[0].last_used
+
+    assert accounts.flush() == 0
+    assert used(accounts, NOW) == (1, NOW)
+    assert used(accounts, NOW + 59) == (0, NOW)
+    assert used(second, NOW + 59) == (0, NOW)
+    assert used(second, NOW + 60) == (1, NOW + 60)
+    assert used(accounts, NOW + 30) == (0, NOW + 60)  # never back
+    second.close()
+
+
+def test_refused_keys_are_not_noted_as_used(accounts):
+    text, info = accounts.create_key("ada@example.org", now=NOW)
+    accounts.revoke(info.id, now=NOW)
+    accounts.verify(text, NOW)
+    assert accounts.flush() == 0
+
+
+def test_threads_share_one_object(accounts):
+    texts = [accounts.create_key("ada@example.org", now=NOW)[0] for _ in range(4)]
+    verified, start = [], threading.Barrier(4)
+
+    def work(text):
+        start.wait()
+        verified.extend(accounts.verify(text, NOW).prefix == text[:12] for _ in range(200))
+
+    threads = [threading.Thread(target=work, args=(text,)) for text in texts]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert verified == [True] * 800
+    assert accounts.flush() == 4
+
+
+# Secrets and the file
+
+
+def test_hkdf_is_the_one_of_rfc_5869():
+    # Appendix A.1; the first block of its 42 bytes.
+    made = hkdf(b"\x0b" * 22, bytes(range(13)), bytes(range(0xF0, 0xFA)))
+    assert made.hex() == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"
+
+
+def test_secrets_are_made_once_and_differ_by_purpose(accounts, path):
+    ask, stop = other(path, "a.secret(line).hex()")
+    assert ask("cursor") == accounts.secret("cursor").hex()
+    assert accounts.secret("session").hex() == ask("session")
+    stop()
+    three = {accounts.secret(name) for name in ("cursor", "session", "pepper")}
+    assert {len(each) for each in three} == {32}
+    assert len(three) == 3
+
+
+def test_a_secret_setting_makes_all_hosts_agree_and_is_not_kept(tmp_path):
+    setting = secrets.token_urlsafe(32)
+    hosts = [Accounts(tmp_path / name, setting) for name in ("one.db", "two.db")]
+    assert hosts[0].secret("cursor") == hosts[1].secret("cursor") != hosts[0].secret("session")
+    assert hosts[0].secret("cursor") == hkdf(setting.encode(), b"almanac", b"cursor")
+    for host in hosts:
+        host.close()
+    assert apsw.Connection(str(tmp_path / "one.db")).execute("SELECT count(*) FROM secret").get == 0
+
+
+def test_keys_under_another_secret_are_a_loud_mistake(tmp_path):
+    path = tmp_path / "accounts.db"
+    Accounts(path).close()
+    opened = Accounts(path, "another-secret")  # nothing is lost yet: there is no key
+    opened.create_account("ada@example.org", "free", PLANS, now=NOW)
+    text, _ = opened.create_key("ada@example.org", now=NOW)
+    opened.close()
+    for wrong in (None, "a-third-secret"):
+        with pytest.raises(AccountError, match="were made under another ALMANAC_SECRET") as caught:
+            Accounts(path, wrong)
+        assert "third" not in str(caught.value)
+    assert Accounts(path, "another-secret").verify(text, NOW)
+
+
+def test_an_empty_secret_is_refused(path):
+    with pytest.raises(AccountError, match="ALMANAC_SECRET must not be empty"):
+        Accounts(path, "")
+
+
+def test_only_the_owner_may_read_the_files(accounts, path):
+    accounts.create_key("ada@example.org", now=NOW)
+    assert {each.name: each.stat().st_mode & 0o777 for each in path.parent.iterdir()} == dict.fromkeys(
+        ("accounts.db", "accounts.db-shm", "accounts.db-wal"), 0o600
+    )
+
+
+def test_a_file_of_another_kind_or_version_is_refused(tmp_path):
+    (tmp_path / "text.db").write_text("not a database, however long the text may be " * 50)
+    with pytest.raises(AccountError, match=r"text\.db is not an accounts database"):
+        Accounts(tmp_path / "text.db")
+    Accounts(tmp_path / "newer.db").close()
+    apsw.Connection(str(tmp_path / "newer.db")).pragma("user_version", 9)
+    with pytest.raises(AccountError, match=r"newer\.db has schema 9, this version of Almanac needs 1"):
+        Accounts(tmp_path / "newer.db")
+
+
+def test_four_processes_may_make_the_file_at_once(tmp_path):
+    code = """
+import sys
+from pathlib import Path
+from almanac.store.accounts.accounts import Accounts
+print("ready", flush=True)
+sys.stdin.readline()
+print(Accounts(Path(sys.argv[1])).secret("cursor").hex())
+"""
+    command = [sys.executable, "-c", code, str(tmp_path / "accounts.db")]
+    workers = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    for worker in workers:
+        assert worker.stdout.readline() == "ready\n"
+    for worker in workers:
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    said = [worker.communicate(timeout=30)[0].strip() for worker in workers]
+    assert [worker.returncode for worker in workers] == [0, 0, 0, 0]
+    assert len(set(said)) == 1
+    assert len(said[0]) == 64

@@ -1,0 +1,315 @@
+"""Companies put together from payloads that arrive in any order: fields, slugs, names, tickers. All of it is invented."""
+
+from datetime import date
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from almanac.domain.companies import CompanyRecord, FormerName, Listing, company_id
+from almanac.domain.reference import Entity
+from almanac.store.companies import aliases
+from almanac.store.companies.merging import mark_reports, put_part, settle_company
+from almanac.store.companies.rows import by_id, by_ids, by_lookup, by_name, countries, filings, names, tickers
+from almanac.store.engine import sqlite
+from almanac.store.observations.reading.directory import Directory
+
+DAY = 86_400
+#: Fetched on the n-th day of 2026.
+FIRST = 1_767_225_600
+PLACES = [
+    Entity(id="country_usa", slug="united-states", name="United States", kind="country", iso2="US", iso3="USA"),
+    Entity(id="country_oya", slug="oyatown", name="Oyatown", kind="country", iso2="OY", iso3="OYA"),
+]
+
+
+def classify(sic):
+    return {"3571": ("Technology", "Electronic Computers", "industrial")}.get(sic, ("Unclassified", None, "industrial"))
+
+
+def at(day):
+    return FIRST + day * DAY
+
+
+def ordinal(day):
+    return date(2026, 1, 1).toordinal() + day
+
+
+@pytest.fixture
+def db():
+    connection = opened()
+    yield connection
+    connection.close()
+
+
+def opened():
+    connection = sqlite.Connection(":memory:")
+    sqlite._make(connection, {"version": "0", "reference": "0"})
+    for place in PLACES:
+        connection.execute("INSERT INTO record VALUES('entity', ?, ?)", (place.id, msgspec.json.encode(place).decode()))
+    return connection
+
+
+def said(cik, part="tickers", name="Acme Inc", tickers=(), exchange=None, **more):
+    listings = tuple(Listing(ticker, exchange) for ticker in tickers)
+    return CompanyRecord(cik=cik, part=part, name=name, listings=listings, **more)
+
+
+def put(db, record, day=0, sha="a"):
+    changed = put_part(db, record, "sec", at(day), sha)
+    return settle_company(db, record.entity, classify) if changed else False
+
+
+def dump(db):
+    """All that is served of companies."""
+    return (
+        sorted(map(tuple, db.execute("SELECT * FROM company"))),
+        sorted(
+            map(repr, db.execute("SELECT entity, scheme, alias, norm, main, valid_from, valid_to, source FROM alias"))
+        ),
+    )
+
+
+def names_of(db, cik):
+    found = aliases.of_entity(db, company_id(cik))
+    return {(one.scheme, one.alias): (one.primary, one.valid_from, one.valid_to) for one in found}
+
+
+def test_fields_come_from_the_part_that_knows_best(db):
+    """submissions > facts > tickers > datasets, field by field; of one kind the payload fetched later."""
+    put(db, said(7, "tickers", "ACME INC", ["ACM", "ACM-P"]), day=5)
+    put(db, said(7, "facts", "Acme, Inc. of facts", currency="EUR"), day=9)
+    put(db, said(7, "datasets", "ACME OLD", sic="9999", country="OY", state_of_incorporation="DE"), day=1)
+    assert by_id(db, "company_0000000007").name == "Acme, Inc. of facts"
+    late = said(7, "submissions", "Acme Inc.", ["ACM-P", "ACM"], "NYSE", sic="3571", country="us", lei="L" * 20)
+    assert put(db, late, day=6)
+    company = by_id(db, "company_0000000007")
+    assert company == company._replace(
+        entity="company_0000000007", cik=7, source="sec", slug="acme-inc", name="Acme Inc.", ticker="ACM-P", exchange="NYSE",
+        country="country_usa", currency="EUR", sector="Technology", industry="Electronic Computers", template="industrial", reports=False,
+    )  # fmt: skip
+    record = company.record
+    assert (record.sic, record.lei, record.state_of_incorporation, record.part) == ("3571", "L" * 20, "DE", "")
+    assert [(one.ticker, one.exchange) for one in record.listings] == [("ACM-P", "NYSE"), ("ACM", "NYSE")]
+    assert tickers(db, company) == ["ACM-P", "ACM"]
+    assert names(db) == {"company_0000000007": "Acme Inc."}
+    assert countries(db, ["company_0000000007", "country_usa"]) == {"company_0000000007": "country_usa"}
+
+
+def test_the_same_again_changes_nothing(db):
+    record = said(
+        7,
+        "submissions",
+        "Acme Inc",
+        ["ACM"],
+        country="US",
+        former_names=(FormerName("Ace", "2001-02-03", "2004-05-06"),),
+    )
+    assert put(db, record, day=1)
+    before = dump(db)
+    assert not put_part(db, record, "sec", at(1), "a")
+    # Fetched again later, and saying the same: a part is written, nothing served changes.
+    assert put_part(db, record, "sec", at(2), "b")
+    assert not settle_company(db, record.entity, classify)
+    assert dump(db) == before
+    assert not settle_company(db, "company_0000000099", classify)
+
+
+def test_an_exchange_from_another_payload(db):
+    put(db, said(7, "submissions", "Acme", ["ACM"], "NYSE"), day=1)
+    put(db, said(7, "tickers", "Acme", ["ACM", "ACW"]), day=2)
+    company = by_id(db, "company_0000000007")
+    assert [(one.ticker, one.exchange) for one in company.record.listings] == [("ACM", "NYSE"), ("ACW", None)]
+    assert (company.ticker, company.exchange) == ("ACM", "NYSE")
+
+
+def test_names_and_their_days(db):
+    """A former name has the days stated; so has today's where the list of former ones holds it too."""
+    former = (
+        FormerName("ACME INC", "2007-01-10", "2019-08-05"), FormerName("Acme Computer Inc", "1994-01-26", "2007-01-04"),
+        FormerName("Acme Inc.", "2019-08-06", "2026-01-01"), FormerName("Nobody", None, None),
+    )  # fmt: skip
+    put(
+        db,
+        said(
+            7,
+            "submissions",
+            "Acme Inc.",
+            ["ACM"],
+            lei="5493006MHB84DD0ZWV18",
+            legal_name="Acme Holding Incorporated",
+            former_names=former,
+        ),
+    )
+    put(db, said(7, "facts", "ACME INCORPORATED"))
+    day = date.toordinal
+    assert names_of(db, 7) == {
+        ("name", "Acme Inc."): (True, day(date(2007, 1, 10)), None),
+        ("name", "ACME INCORPORATED"): (False, day(date(2007, 1, 10)), None),
+        ("name", "Acme Holding Incorporated"): (False, None, None),
+        ("former_name", "ACME INC"): (False, day(date(2007, 1, 10)), day(date(2019, 8, 5))),
+        ("former_name", "Acme Computer Inc"): (False, day(date(1994, 1, 26)), day(date(2007, 1, 4))),
+        ("former_name", "Nobody"): (False, None, None),
+        ("ticker", "ACM"): (True, None, None),
+        ("cik", "0000000007"): (True, None, None),
+        ("lei", "5493006MHB84DD0ZWV18"): (True, None, None),
+        ("slug", "acme-inc"): (True, None, None),
+    }
+    found = aliases.matching(db, ["acme computer", "acm"])
+    assert {(one.alias, one.norm) for one in found} == {("Acme Computer Inc", "acme computer"), ("ACM", "acm")}
+    assert [one.alias for one in aliases.spelled_out(db)] == [
+        "ACME INCORPORATED", "Acme Holding Incorporated", "Acme Inc.", "ACME INC", "Acme Computer Inc", "Nobody",
+    ]  # fmt: skip
+
+
+def test_slugs_are_unique_and_the_lowest_cik_has_the_bare_one(db):
+    put(db, said(50, name="Acme Inc"))
+    put(db, said(70, name="ACME, INC."))
+    assert (by_id(db, company_id(50)).slug, by_id(db, company_id(70)).slug) == ("acme-inc", "acme-inc-0070")
+    assert put(db, said(9, name="Acme Inc /DE/"))
+    slugs = {one.cik: one.slug for one in by_ids(db, map(company_id, (9, 50, 70))).values()}
+    assert slugs == {9: "acme-inc", 50: "acme-inc-0050", 70: "acme-inc-0070"}
+    assert names_of(db, 50)["slug", "acme-inc-0050"] == (True, None, None)
+    assert ("slug", "acme-inc") not in names_of(db, 50)
+    # One that goes by another name leaves its slug to the next.
+    assert put(db, said(9, name="Zeta Inc"), day=1)
+    assert {one.cik: one.slug for one in by_ids(db, map(company_id, (9, 50, 70))).values()} == {
+        9: "zeta-inc", 50: "acme-inc", 70: "acme-inc-0070",
+    }  # fmt: skip
+
+
+def test_no_slug_is_that_of_a_country_or_can_be_another_companys(db):
+    put(db, said(12, name="Oyatown"))
+    put(db, said(13, name="Phillips 66"))
+    put(db, said(14, name="Series 2006"))
+    put(db, said(15, name="日本"))
+    put(db, said(16, name="1234"))
+    slugs = [by_id(db, company_id(cik)).slug for cik in (12, 13, 14, 15, 16)]
+    assert slugs == ["oyatown-0012", "phillips-66", "series-2006-0014", "company-0000000015-0015", "1234-0016"]
+
+
+def test_look_ups(db):
+    put(db, said(320, "submissions", "Acme Inc.", ["ACM", "BRK-B"], lei="5493006MHB84DD0ZWV18"))
+    put(db, said(321, "submissions", "320 Inc", ["XYZ"]))
+    for text in ("company_0000000320", "COMPANY_0000000320", "320", "0000000320", "CIK320", "acm", "ACM", "brk.b", "BRK/B",
+                 "5493006mhb84dd0zwv18", "acme-inc", "Acme-Inc", " acm "):  # fmt: skip
+        assert by_lookup(db, text).cik == 320, text
+    for text in ("company_320", "0", "99999999999", "", " ", "acme", "Acme Inc.", "ZZZ", "company_0000000999"):
+        assert by_lookup(db, text) is None, text
+    assert by_name(db, "ACME-INC").cik == by_name(db, "company_0000000320").cik == 320
+    assert by_name(db, "ACM") is None
+
+
+def test_a_retired_ticker_ends_with_the_day_it_was_last_seen(db):
+    put(db, said(7, "tickers", "Acme", ["ACM", "OLD"]), day=1)
+    put(db, said(7, "tickers", "Acme", ["ACM", "OLD"]), day=3)
+    assert put(db, said(7, "tickers", "Acme", ["ACM"]), day=6)
+    assert names_of(db, 7)["ticker", "OLD"] == (False, None, ordinal(3))
+    assert names_of(db, 7)["ticker", "ACM"] == (True, None, None)
+    assert by_lookup(db, "OLD") is None
+    # Delisted: the submissions list no ticker any more.
+    put(db, said(7, "submissions", "Acme", []), day=9)
+    assert names_of(db, 7)["ticker", "ACM"] == (False, None, ordinal(6))
+    company = by_id(db, company_id(7))
+    assert (company.ticker, company.exchange, tickers(db, company)) == (None, None, [])
+    # Listed again.
+    put(db, said(7, "submissions", "Acme", ["ACM"]), day=12)
+    assert names_of(db, 7)["ticker", "ACM"] == (True, None, None)
+
+
+def test_a_ticker_goes_to_the_company_whose_list_is_newest(db):
+    put(db, said(7, "tickers", "Acme", ["ACM", "ACW"], "NYSE"), day=1)
+    assert put(db, said(8, "tickers", "Zeta", ["ACM"], "OTC"), day=5)
+    assert by_lookup(db, "ACM").cik == 8
+    assert names_of(db, 7)["ticker", "ACM"] == (False, None, ordinal(1))
+    assert (by_id(db, company_id(7)).ticker, by_id(db, company_id(8)).ticker) == ("ACW", "ACM")
+    # The one that had it lists it again, later: it has it back.
+    assert put(db, said(7, "tickers", "Acme", ["ACM", "ACW"], "NYSE"), day=8)
+    assert by_lookup(db, "ACM").cik == 7
+    assert (by_id(db, company_id(7)).ticker, by_id(db, company_id(8)).ticker) == ("ACM", None)
+    assert names_of(db, 8)["ticker", "ACM"] == (False, None, ordinal(5))
+    # Listed by both on the same day: both have it, and a look-up takes the one with statements, then the lower CIK.
+    put(db, said(8, "tickers", "Zeta", ["ACM"], "OTC"), day=8)
+    assert by_lookup(db, "ACM").cik == 7
+    db.execute("INSERT INTO statement VALUES('company_0000000008', 0, 'A', 1, 1, 1, ?, x'7b7d')", (sqlite.OPEN,))
+    assert mark_reports(db, company_id(8))
+    assert not mark_reports(db, company_id(8))
+    assert by_lookup(db, "ACM").cik == 8
+
+
+_records = st.builds(
+    said,
+    cik=st.integers(1, 4),
+    part=st.sampled_from(["submissions", "facts", "tickers", "datasets"]),
+    name=st.sampled_from(["Acme Inc", "ACME INC", "Zeta", "Oyatown", "Series 2006"]),
+    tickers=st.lists(st.sampled_from(["A", "B", "C", "D"]), unique=True, max_size=3),
+    exchange=st.sampled_from([None, "NYSE"]),
+    sic=st.sampled_from([None, "3571"]),
+    country=st.sampled_from([None, "US"]),
+    former_names=st.lists(st.sampled_from([FormerName("Ace", "2001-02-03", "2004-05-06")]), max_size=1).map(tuple),
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    st.lists(st.tuples(_records, st.integers(0, 6), st.sampled_from("ab")), max_size=9, unique_by=lambda one: (one[0].cik, one[0].part, one[1:])),
+    st.data(),
+)  # fmt: skip
+def test_the_order_in_which_payloads_arrive_does_not_matter(payloads, data):
+    other = data.draw(st.permutations(payloads))
+    results = []
+    for order in (payloads, other):
+        db = opened()
+        for record, day, sha in order:
+            before = dump(db)
+            changed = put(db, record, day, sha)
+            assert changed or dump(db) == before, "a change was passed over"
+        results.append(dump(db))
+        assert len({slug for (slug,) in db.execute("SELECT slug FROM company")}) == len(results[-1][0])
+        db.close()
+    assert results[0] == results[1]
+
+
+def test_the_directory_finds_companies_when_asked(db):
+    """Entities are found by id or slug; companies are not held in memory, so what is found is always what is there."""
+    directory = Directory(db, 0)
+    assert directory.entity("acme-inc") is None
+    put(db, said(7, "facts", "Acme Inc", currency="EUR"))
+    found = directory.entity("ACME-inc")
+    assert (found.id, found.slug, found.name, found.kind, found.currency) == (
+        "company_0000000007",
+        "acme-inc",
+        "Acme Inc",
+        "company",
+        "EUR",
+    )
+    assert directory.entity("Company_0000000007") == found
+    assert set(directory.entities) == {"country_usa", "country_oya"}
+    assert directory.entity("oyatown").id == "country_oya"
+    put(db, said(7, "facts", "Zeta Inc"), day=1)
+    assert (directory.entity("acme-inc"), directory.entity("zeta-inc").id) == (None, "company_0000000007")
+    # Only countries and regions are countries.
+    assert directory.country("zeta-inc") is None
+
+
+def test_filings(db):
+    rows = [
+        ("a-1", "10-K", 5, 50),
+        ("a-2", "8-K", 6, 60),
+        ("a-3", "10-Q", 7, 70),
+        ("a-4", "8-K/A", 7, 70),
+        ("a-5", "4", 8, 70),
+        ("a-6", "SC 13G/A", 8, 71),
+    ]
+    for accession, form, filed, known in rows:
+        db.execute(
+            "INSERT INTO filing VALUES('company_0000000007', ?, ?, ?, ?, 1, NULL, NULL, NULL, '[]', 'd.htm', NULL, 'sec', 1)",
+            (accession, form, filed, known),
+        )
+    told = [one.accession for one in filings(db, "company_0000000007", known_by=65, filed_from=1, limit=9)]
+    assert told == ["a-2", "a-1"]
+    assert [one.accession for one in filings(db, "company_0000000007", known_by=99, filed_from=6, limit=2)] == [
+        "a-4",
+        "a-3",
+    ]

@@ -1,0 +1,92 @@
+"""Leases: one owner at a time, whatever processes try at once; and turns that outlive a rebuild."""
+
+import threading
+from contextlib import closing
+
+import pytest
+
+from almanac.domain.cadence import Turn
+from almanac.store.engine import sqlite
+from almanac.store.log import turns
+
+
+@pytest.fixture
+def path(tmp_path):
+    with closing(sqlite.create(tmp_path / "data.db")):
+        return tmp_path / "data.db"
+
+
+@pytest.fixture
+def db(path):
+    with closing(sqlite.connect(path)) as opened:
+        yield opened
+
+
+def test_one_owner_until_it_runs_out(db):
+    assert turns.take(db, "fred", "a", 100, 700) == Turn(None, 0, None)
+    assert turns.take(db, "fred", "b", 699, 1_299) is None
+    assert turns.take(db, "rba", "b", 699, 1_299) == Turn()  # another source
+    assert turns.held(db)["fred"] == turns.SourceTurn(Turn(), "a", 700)
+    assert (turns.held(db)["fred"].by(699), turns.held(db)["fred"].by(700)) == ("a", None)
+    assert turns.take(db, "fred", "b", 700, 1_300) == Turn()  # taken over
+    assert turns.held(db)["fred"].owner == "b"
+
+
+def test_what_the_former_owner_does_after_that_changes_nothing(db):
+    turns.take(db, "fred", "a", 100, 700)
+    turns.take(db, "fred", "b", 700, 1_300)
+    assert turns.renew(db, "fred", "a", 2_000) is False
+    assert turns.end(db, "fred", "a", Turn(150)) is False
+    turns.leave(db, "fred", "a")
+    assert turns.held(db)["fred"] == turns.SourceTurn(Turn(), "b", 1_300)
+
+
+def test_renewing_ending_and_leaving(db):
+    turns.take(db, "fred", "a", 100, 700)
+    assert turns.renew(db, "fred", "a", 900) is True
+    assert turns.take(db, "fred", "b", 899, 1_500) is None
+    assert turns.end(db, "fred", "a", Turn(120, 3, 500)) is True
+    assert turns.held(db)["fred"] == turns.SourceTurn(Turn(120, 3, 500), None, 0)
+    assert turns.end(db, "fred", "a", Turn(130)) is False  # it was given back
+    assert turns.take(db, "fred", "b", 800, 1_400) == Turn(120, 3, 500)
+    turns.leave(db, "fred", "b")
+    assert turns.held(db)["fred"] == turns.SourceTurn(Turn(120, 3, 500), None, 0)
+
+
+def test_a_command_of_a_person_ends_the_turn_and_the_pause_but_no_lease(db):
+    turns.note(db, "rba", 50)
+    assert turns.held(db)["rba"] == turns.SourceTurn(Turn(50))
+    turns.take(db, "fred", "a", 100, 700)
+    turns.end(db, "fred", "a", Turn(120, 3, 500))
+    turns.take(db, "fred", "b", 100, 700)
+    turns.note(db, "fred", 110)
+    assert turns.held(db)["fred"] == turns.SourceTurn(Turn(120), "b", 700)
+    turns.note(db, "fred", 130)
+    assert turns.held(db)["fred"].turn == Turn(130)
+
+
+def test_of_many_that_try_at_once_one_gets_it(path):
+    start, got = threading.Barrier(8), []
+
+    def one(owner):
+        with closing(sqlite.connect(path)) as mine:
+            start.wait()
+            if turns.take(mine, "fred", owner, 100, 700) is not None:
+                got.append(owner)
+
+    threads = [threading.Thread(target=one, args=[str(number)]) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with closing(sqlite.connect(path)) as db:
+        assert [turns.held(db)["fred"].owner] == got
+
+
+def test_turns_and_leases_outlive_a_rebuild(db):
+    turns.take(db, "fred", "a", 100, 700)
+    turns.note(db, "rba", 50)
+    before = turns.held(db)
+    with db.transaction():
+        sqlite.recreate(db)
+    assert turns.held(db) == before == {"fred": turns.SourceTurn(Turn(), "a", 700), "rba": turns.SourceTurn(Turn(50))}

@@ -1,0 +1,358 @@
+"""Columns of latest readings: what /observations/latest gives pair by pair, for all entities at once."""
+
+from datetime import date
+
+import msgspec
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from almanac.domain.observations import ReportedValue, Vintage
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.rights import Exposure, Rights
+from almanac.store.observations.fragments import value_of
+from almanac.store.observations.reading import row_rights as verdicts
+from almanac.store.observations.reading.columns import Readings
+from almanac.store.observations.reading.latest import latest
+from almanac.store.observations.reading.selection import Selection
+from almanac.store.observations.writing.batch import Batch
+from tests.support.generators import histories
+from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent
+
+FAST = settings(
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+ENTITIES = ["country_aaa", "country_bbb", "country_none"]
+NOW = START + 100 * DAY_SECONDS
+JANUARY, FEBRUARY, MARCH, NEXT_YEAR = (Period.parse(text).key for text in ("2025-01", "2025-02", "2025-03", "2026-03"))
+
+
+@pytest.fixture(params=["one by one", "in bulk"])
+def judged(request, monkeypatch):
+    """Rights judged either way: few lineages one by one, many in bulk."""
+    if request.param == "in bulk":
+        monkeypatch.setattr(verdicts, "_FEW", 0)
+
+
+@pytest.fixture
+def world():
+    with SmallWorld() as opened:
+        yield opened
+
+
+def level(source, day, *lines, country="aaa"):
+    return sent(source, day, (f"level.{country}", [ReportedValue(*line) for line in lines], None))
+
+
+def told(readings, view, indicator, version=None, as_of=None):
+    """A column as entity → (value, text, unit, period, known, series, withheld)."""
+    column = readings.column(view, indicator, version=view.version if version is None else version, as_of=as_of)
+    found = {}
+    for entity, place in zip(ENTITIES, column.rows(readings.numbers(ENTITIES)), strict=True):
+        if place >= 0:
+            value = column.values[place]
+            found[entity] = (
+                None if np.isnan(value) else float(value), column.texts[place], column.units[column.unit[place]],
+                int(column.periods[place]), int(column.known[place]),
+                view.directory.series(int(column.series[place])).id, bool(column.withheld[place]),
+            )  # fmt: skip
+    assert len(found) == len(column.entities)
+    return found
+
+
+def expected(view, indicator, version=None, as_of=None):
+    """The same from the list of latest readings."""
+    rows, following = latest(
+        view, Selection(indicators=(indicator,)), version=view.version if version is None else version, as_of=as_of,
+        descending=False, after=None, limit=99,
+    )  # fmt: skip
+    assert following is None
+    found = {}
+    for row in rows:
+        shut = view.directory.row_rights(row.series, row.lineage).withheld
+        number, text = value_of(row.marked)
+        found[row.series.spec.entity] = (
+            None if shut else number, None if shut else text, row.series.spec.unit, row.period,
+            row.known, row.series.id, shut,
+        )  # fmt: skip
+    return found
+
+
+changes = st.lists(
+    st.tuples(st.just("allow"), st.lists(st.just(GAMMA), max_size=1))
+    | st.tuples(st.just("prefer"), st.permutations([ALPHA, BETA, GAMMA])),
+    max_size=2,
+)
+#: What is known beforehand of the year after: forecasts, with outcomes for some of the same months.
+forecasts = st.lists(
+    st.tuples(
+        st.sampled_from([ALPHA, BETA, GAMMA]),
+        st.integers(0, 5),
+        st.lists(
+            st.tuples(st.sampled_from([MARCH, NEXT_YEAR]), st.sampled_from([None, 3.0, 5.0])), min_size=1, max_size=2
+        ),
+    ),
+    max_size=3,
+)
+
+
+@FAST
+@given(histories, forecasts, changes)
+def test_a_column_is_the_list_of_latest_readings(judged, responses, ahead, events):
+    """For every indicator, at every moment something changed and at each of the last data versions."""
+    with SmallWorld() as world:
+        world.send([*responses, *(level(source, day, *lines) for source, day, lines in ahead)])
+        versions = [world.version - 1, world.version]
+        for name, arguments in events:
+            getattr(world, name)(*arguments)
+        readings, moments = Readings(), (None, *world.moments()[::3])
+        for version in {*versions, world.version}:
+            # A view of its own for each version, as each request has.
+            view = world.view()
+            for indicator in world.catalog.indicators:
+                for as_of in moments:
+                    there = told(readings, view, indicator, version, as_of)
+                    assert there == expected(view, indicator, version, as_of)
+
+
+@FAST
+@given(histories, changes)
+def test_no_as_of_is_as_of_now(judged, responses, events):
+    with SmallWorld() as world:
+        world.send(responses)
+        for name, arguments in events:
+            getattr(world, name)(*arguments)
+        view, readings = world.view(), Readings()
+        for indicator in world.catalog.indicators:
+            assert told(readings, view, indicator) == told(readings, view, indicator, as_of=NOW)
+
+
+def test_the_latest_reading_of_a_pair(world, judged):
+    world.send([level(ALPHA, 1, (JANUARY, 1.0), (FEBRUARY, 2.0), (NEXT_YEAR, 9.0)), level(BETA, 2, (FEBRUARY, 3.0))])
+    world.send([level(ALPHA, 1, (JANUARY, 4.0), country="bbb")])
+    found = told(Readings(), world.view(), "level")
+    assert {entity: row[0] for entity, row in found.items()} == {"country_aaa": 2.0, "country_bbb": 4.0}
+    assert found["country_aaa"] == (
+        2.0, None, "percent", FEBRUARY, START + DAY_SECONDS, "alpha:country_aaa:level:M", False
+    )  # fmt: skip
+
+
+def test_a_withheld_reading_is_there_without_its_value(world, judged):
+    world.send(
+        [
+            level(ALPHA, 1, (JANUARY, 1.0)),
+            level(GAMMA, 1, (FEBRUARY, 7.25)),
+            level(GAMMA, 1, (JANUARY, 8.5), country="bbb"),
+        ]
+    )
+    view, readings = world.view(), Readings()
+    # The newest month has a withheld value only: that is no value, and no reason to show an older one.
+    assert {e: (row[0], row[3], row[6]) for e, row in told(readings, view, "level").items()} == {
+        "country_aaa": (None, FEBRUARY, True),
+        "country_bbb": (None, JANUARY, True),
+    }
+    world.allow(GAMMA)
+    assert {e: row[0] for e, row in told(readings, world.view(), "level").items()} == {
+        "country_aaa": 7.25,
+        "country_bbb": 8.5,
+    }
+
+
+def test_rights_are_those_of_now_though_the_version_is_pinned(world, judged):
+    world.allow(GAMMA)
+    world.send([level(GAMMA, 1, (JANUARY, 7.25))])
+    pinned, readings = world.version, Readings()
+    assert told(readings, world.view(), "level")["country_aaa"][0] == 7.25
+    world.allow()
+    assert told(readings, world.view(), "level", pinned)["country_aaa"][0] is None
+    assert told(readings, world.view(), "level")["country_aaa"][0] is None
+
+
+def test_derived_values_follow_the_rights_of_their_inputs(world, judged):
+    months = [Period.parse(f"{year}-{month:02}").key for year in (2024, 2025) for month in (1, 2)]
+    world.send([level(source, 1, *((key, 100.0 + n) for n, key in enumerate(months))) for source in (GAMMA,)])
+    readings = Readings()
+    assert told(readings, world.view(), "level_yoy")["country_aaa"][0] is None
+    world.allow(GAMMA)
+    found = told(readings, world.view(), "level_yoy")["country_aaa"]
+    assert (found[0], found[6]) == (pytest.approx(100 * (103 / 101 - 1)), False)
+
+
+def test_as_of_withdrawals_give_way_to_older_periods(world, judged):
+    world.send([level(ALPHA, 1, (JANUARY, 1.0), (FEBRUARY, 2.0)), level(ALPHA, 4, (FEBRUARY, None))])
+    view, readings = world.view(), Readings()
+    seen = {day: told(readings, view, "level", as_of=START + day * DAY_SECONDS) for day in (0, 1, 4)}
+    assert {day: {e: row[0] for e, row in found.items()} for day, found in seen.items()} == {
+        0: {},
+        1: {"country_aaa": 2.0},
+        4: {"country_aaa": 1.0},
+    }
+
+
+def test_an_instant_and_a_text_are_readings_too(world):
+    balance = Period(None, date(2025, 2, 28)).key
+    world.send([level(ALPHA, 1, (JANUARY, 1.0), (balance, None, None, None, 0, "hiking"))])
+    assert told(Readings(), world.view(), "level")["country_aaa"][:4] == (None, "hiking", "percent", balance)
+
+
+def test_a_forecast_in_the_preferred_place_hides_its_cell(world):
+    """As in the list of latest readings: the cell's row is the forecast, which is no reading."""
+    may = Period.parse("2025-05").key
+    world.send(
+        [
+            level(ALPHA, 1, (MARCH, 1.0), (may, 9.0)),
+            level(BETA, 60, (may, 5.0)),
+            level(ALPHA, 1, (may, 8.0), country="bbb"),
+        ]
+    )
+    view = world.view()
+    for as_of in (None, NOW):
+        found = told(Readings(), view, "level", as_of=as_of)
+        assert found == expected(view, "level", as_of=as_of)
+        assert {entity: row[0] for entity, row in found.items()} == {"country_aaa": 1.0}
+    world.prefer(BETA, ALPHA)
+    assert {entity: row[0] for entity, row in told(Readings(), world.view(), "level").items()} == {"country_aaa": 5.0}
+
+
+def test_the_newest_end_comes_before_the_higher_frequency(world):
+    def store(country, **periods):
+        for letter, period in periods.items():
+            spec = SeriesSpec(
+                source=ALPHA, native=f"{country}{letter}", indicator="level", entity=f"country_{country}",
+                frequency=Frequency(letter), unit="percent", name="Invented",
+            )  # fmt: skip
+            key = Period.parse(period).key
+            batch.replace(
+                batch.series(spec, "raw"), {key: [Vintage(START, float(ord(letter)), None, 0, START, START, 0)]}
+            )
+
+    with Batch(world.db, 1, "test") as batch:
+        store("aaa", A="2024", Q="2024-Q4", M="2024-11")
+        store("bbb", A="2024", Q="2024-Q3", M="2024-11")
+    view = world.view()
+    for as_of in (None, NOW):
+        found = told(Readings(), view, "level", as_of=as_of)
+        assert found == expected(view, "level", as_of=as_of)
+        assert {entity: row[0] for entity, row in found.items()} == {"country_aaa": ord("Q"), "country_bbb": ord("A")}
+
+
+# -- what is kept ----------------------------------------------------------------------------------------------------------
+
+
+class Counting(Readings):
+    """Counts the columns that are made."""
+
+    def __init__(self):
+        self.clock = 1_000.0
+        super().__init__(monotonic=lambda: self.clock)
+        self.made = []
+
+    def _made(self, view, indicator, version, as_of):
+        self.made.append((indicator, version, as_of))
+        return super()._made(view, indicator, version, as_of)
+
+
+def test_todays_columns_of_the_last_two_versions_are_kept(world):
+    readings = Counting()
+    world.send([level(ALPHA, 1, (JANUARY, 1.0)), level(ALPHA, 1, (JANUARY, 1.0), country="bbb")])
+    versions = []
+    for day in (2, 3, 4):
+        world.send([level(ALPHA, day, (JANUARY, float(day)))])
+        versions.append(world.version)
+        for _ in range(2):
+            assert told(readings, world.view(), "level")["country_aaa"][0] == day
+    assert readings.made == [("level", version, None) for version in versions]
+    # The last two are at hand; the one before is read from the store, and says the same as it did.
+    assert told(readings, world.view(), "level", versions[1])["country_aaa"][0] == 3
+    assert len(readings.made) == 3
+    assert told(readings, world.view(), "level", versions[0])["country_aaa"][0] == 2
+    assert readings.made[3:] == [("level", versions[0], None)]
+
+
+def test_columns_are_warm_once_made_until_the_version_moves(world):
+    readings = Counting()
+    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
+    assert not readings.warm([])
+    told(readings, world.view(), "level")
+    assert readings.warm(["level"])
+    assert readings.warm(["level"], pinned=True)
+    assert readings.warm([])
+    assert not readings.warm(["level", "jobless"])
+    world.send([level(ALPHA, 2, (JANUARY, 2.0))])
+    readings.see(world.view())
+    assert not readings.warm(["level"])
+    told(readings, world.view(), "level")
+    # It is made, but what moved a moment ago is likely to move again.
+    assert not readings.warm(["level"])
+    readings.clock += 31
+    assert readings.warm(["level"])
+    # A walk may be pinned to what was the newest before.
+    assert not readings.warm(["level"], pinned=True)
+
+
+def test_an_as_of_column_is_not_todays(world):
+    readings = Counting()
+    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
+    for _ in range(2):
+        told(readings, world.view(), "level", as_of=NOW)
+    assert (len(readings.made), readings.warm(["level"])) == (1, False)
+
+
+# -- rights of many rows at once -------------------------------------------------------------------------------------------
+
+
+def test_lineages_judged_in_bulk_are_judged_as_one_by_one(world, monkeypatch):
+    """Public, tightened, shut by its own, by its source, allowed to be derived from, derived, lost, and mixtures of these."""
+    closed = Rights(exposure=Exposure.restricted, license="invented", attribution="Invented", reason="closed")
+    sources = {
+        name: Source(
+            id=name, provider="first", name=name, description="Invented.", homepage="https://publisher.example",
+            connector="invented", rights=rights,
+        )
+        for name, rights in (
+            ("closed", closed), ("lenient", msgspec.structs.replace(closed, derivatives_allowed=True)),
+        )
+    }  # fmt: skip
+
+    def spec(source, indicator, **more):
+        return SeriesSpec(
+            source=source, native=indicator, indicator=indicator, entity="company_0000000001", frequency=Frequency.QUARTERLY,
+            unit="percent", name="Invented", **more,
+        )  # fmt: skip
+
+    with Batch(world.db, 1, "test") as batch:
+        for source in sources.values():
+            body = msgspec.json.encode(source).decode()
+            world.db.execute("INSERT INTO record VALUES('source', ?, ?)", (source.id, body))
+        fact = {
+            "open": batch.series(spec(ALPHA, "fact_a"), "raw"),
+            "tightened": batch.series(spec(ALPHA, "fact_b"), "raw"),
+            "restricted": batch.series(spec(ALPHA, "fact_c", exposure=Exposure.restricted, reason="owned"), "raw"),
+            "unconsented": batch.series(spec(GAMMA, "fact_d"), "raw"),
+            "closed": batch.series(spec("closed", "fact_e"), "raw"),
+            "lenient": batch.series(spec("lenient", "fact_f"), "raw"),
+        }
+        batch.tighten(fact["tightened"], Exposure.internal_only, "told so")
+        names = {name: handle.id for name, handle in fact.items()}
+        for name, inputs in (("sum", [names["open"]]), ("shut sum", [names["closed"]])):
+            names[name] = batch.series(spec(ALPHA, name.replace(" ", "_")), "derived", inputs).id
+        names["lost"] = "alpha:company_0000000001:gone:Q"
+        sets = [[one] for one in names] + [[one, two] for one in names for two in names if one < two]
+        lineages = {batch.lineage([names[one] for one in inputs]): inputs for inputs in sets}
+        value = batch.series(spec(ALPHA, "value"), "derived")
+    directory = world.view().directory
+    origins = [(value.number, lineage) for lineage in lineages]
+    one_by_one = verdicts.withheld(world.db, directory, origins, {})
+    shut = {"tightened", "restricted", "unconsented", "closed", "shut sum"}
+    assert {lineage for _, lineage in one_by_one} == {
+        lineage for lineage, inputs in lineages.items() if shut & set(inputs) or inputs == ["lost"]
+    }
+    monkeypatch.setattr(verdicts, "_FEW", 0)
+    held = {}
+    for _ in range(2):
+        assert verdicts.withheld(world.db, directory, origins, held) == one_by_one
+    # Where a derived series is among them, or none is left, only the full way can tell.
+    full = {lineage for lineage, inputs in lineages.items() if {"sum", "shut sum"} & set(inputs) or inputs == ["lost"]}
+    assert set(held) == set(lineages) - full

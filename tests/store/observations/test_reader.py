@@ -1,0 +1,436 @@
+"""Reading: a view is one state, a past state can be asked for, and what readers remember follows the writer."""
+
+import gc
+import weakref
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import apsw
+import pytest
+
+from almanac.domain.observations import ReportedValue
+from almanac.domain.periods import Period
+from almanac.store.engine import sqlite
+from almanac.store.engine.errors import BusyError, UnavailableError
+from almanac.store.observations.fragments import value_of
+from almanac.store.observations.reading.reader import Reader, View
+from almanac.store.observations.reading.selection import Position, Selection
+from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent
+
+JANUARY, FEBRUARY, MARCH = (Period.parse(f"2025-{month:02}").key for month in (1, 2, 3))
+
+
+@pytest.fixture
+def world():
+    with SmallWorld() as opened:
+        yield opened
+
+
+def level(source, day, *lines, country="aaa"):
+    return sent(source, day, (f"level.{country}", [ReportedValue(*line) for line in lines], None))
+
+
+def cells(rows):
+    return [(row.series.spec.source, row.period) for row in rows]
+
+
+# -- selections ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def filled(world):
+    balance = Period(None, date(2025, 2, 15)).key
+    world.send(
+        [
+            level(ALPHA, 1, (JANUARY, 1.0), (FEBRUARY, 2.0), (MARCH, 3.0), (balance, 9.0)),
+            level(ALPHA, 1, (JANUARY, 4.0), country="bbb"),
+            sent(BETA, 1, ("policy.aaa", [ReportedValue(Period.parse("2025-02-28").key, 5.0)], None)),
+        ]
+    )
+    return world
+
+
+@pytest.mark.parametrize(
+    ("selection", "expected"),
+    [
+        ({}, [1.0, 9.0, 2.0, 3.0, 4.0, 5.0]),
+        ({"indicators": ("policy",)}, [5.0]),
+        ({"indicators": ("policy", "level")}, [1.0, 9.0, 2.0, 3.0, 4.0, 5.0]),
+        ({"indicators": ("aaa", "zzz")}, []),
+        ({"indicators": ()}, []),
+        ({"entities": ("country_bbb",)}, [4.0]),
+        ({"entities": ()}, []),
+        ({"sources": frozenset({BETA})}, [5.0]),
+        ({"sources": frozenset()}, []),
+        ({"frequency": "D"}, [5.0]),
+        ({"kind": "derived", "indicators": ("level",)}, []),
+        ({"starts_from": date(2025, 2, 1), "indicators": ("level",)}, [2.0, 3.0]),
+        ({"ends_from": date(2025, 2, 15), "indicators": ("level",)}, [9.0, 2.0, 3.0]),
+        ({"ends_by": date(2025, 2, 28), "entities": ("country_aaa",)}, [1.0, 9.0, 2.0, 5.0]),
+        ({"starts_from": date(2025, 2, 2), "ends_from": date(2025, 1, 1)}, [3.0, 5.0]),
+    ],
+)
+@pytest.mark.parametrize("as_of", [None, START + 9 * DAY_SECONDS])
+@pytest.mark.parametrize("sort", ["topic", "ingested_at"])
+def test_filters(filled, selection, expected, as_of, sort):
+    rows = filled.rows(as_of, sort=sort, **{"kind": "raw", **selection})
+    assert [value_of(row.marked)[0] for row in rows] == expected
+
+
+def test_a_selection_that_cannot_match_asks_nothing(world):
+    view = world.view()
+    world.db.execute("DROP TABLE current")
+    nothing = Selection(sources=frozenset())
+    asked = {"version": 1, "every": True, "descending": False, "after": None, "limit": 5}
+    assert view.page(nothing, as_of=None, sort="topic", **asked) == ([], None)
+    assert view.cell_vintages(nothing, as_of=1, **asked) == ([], None)
+
+
+def test_a_page_that_ends_with_the_list_has_no_next(filled):
+    view = filled.view()
+    asked = {"version": view.version, "as_of": None, "every": True, "sort": "topic", "descending": False, "after": None}
+    assert view.page(Selection(kind="raw"), limit=6, **asked)[1] is None
+    rows, after = view.page(Selection(kind="raw"), limit=5, **asked)
+    assert len(rows) == 5
+    assert Position(*after)[:4] == ("level", "country_bbb", "M", JANUARY)
+
+
+# -- past states --------------------------------------------------------------------------------------------------------
+
+
+def test_a_past_version_is_read_as_it_was(world):
+    world.send([level(ALPHA, 3, (JANUARY, 1.0))])
+    pinned = world.version
+    world.send([level(ALPHA, 5, (JANUARY, 2.0)), level(ALPHA, 1, (JANUARY, 0.5), (FEBRUARY, 7.0))])
+    assert [value_of(row.marked) for row in world.rows(version=pinned)] == [(1.0, None)]
+    as_then = world.rows(START + 9 * DAY_SECONDS, version=pinned)
+    assert [value_of(row.marked) for row in as_then] == [(1.0, None)]
+    assert [row.period for row in world.rows(kind="raw")] == [JANUARY, FEBRUARY]
+
+
+def test_the_order_of_sources_is_that_of_the_version(world):
+    world.send([level(ALPHA, 1, (JANUARY, 1.0)), level(BETA, 1, (JANUARY, 2.0))])
+    pinned = world.version
+    world.prefer(BETA, ALPHA)
+    assert cells(world.rows(every=False)) == [(BETA, JANUARY)]
+    assert cells(world.rows(every=False, version=pinned)) == [(ALPHA, JANUARY)]
+    assert cells(world.rows()) == [(BETA, JANUARY), (ALPHA, JANUARY)]
+    assert cells(world.rows(version=pinned, descending=True)) == [(BETA, JANUARY), (ALPHA, JANUARY)]
+
+
+def test_rights_are_those_of_now_whatever_the_version(world):
+    world.send([level(GAMMA, 1, (JANUARY, 1.0)), level(BETA, 1, (JANUARY, 2.0))])
+    pinned = world.version
+    assert cells(world.rows(every=False)) == [(BETA, JANUARY)]
+    world.allow(GAMMA)
+    assert cells(world.rows(every=False)) == cells(world.rows(every=False, version=pinned)) == [(GAMMA, JANUARY)]
+
+
+def test_a_source_filter_narrows_before_the_choice(world):
+    world.send([level(ALPHA, 1, (JANUARY, 1.0)), level(BETA, 2, (JANUARY, 2.0))])
+    only = {"sources": frozenset({BETA}), "every": False}
+    assert cells(world.rows(**only)) == cells(world.rows(sort="observed_at", **only)) == [(BETA, JANUARY)]
+
+
+def test_a_preferred_row_withdrawn_gives_way(world):
+    world.send([level(ALPHA, 1, (JANUARY, 1.0)), level(BETA, 1, (JANUARY, 2.0)), level(ALPHA, 3, (JANUARY, None))])
+    for as_of in (None, START + 3 * DAY_SECONDS):
+        assert cells(world.rows(as_of, every=False)) == [(BETA, JANUARY)]
+    assert cells(world.rows(START + 2 * DAY_SECONDS, every=False)) == [(ALPHA, JANUARY)]
+
+
+def vintages(world, *, every=True, descending=False, **selection):
+    rows, _ = world.view().cell_vintages(
+        Selection(**selection),
+        version=world.version,
+        as_of=1 << 40,
+        every=every,
+        descending=descending,
+        after=None,
+        limit=1 << 30,
+    )
+    return [(row.series.spec.source, (row.known - START) // DAY_SECONDS, row.withdrawn) for row in rows]
+
+
+def test_vintages_are_listed_by_source_then_knowledge_with_withdrawals(world):
+    world.send([level(BETA, 1, (JANUARY, 2.0)), level(ALPHA, 1, (JANUARY, 1.0)), level(ALPHA, 3, (JANUARY, None))])
+    found = [(ALPHA, 1, False), (ALPHA, 3, True), (BETA, 1, False)]
+    assert vintages(world) == found
+    assert vintages(world, descending=True) == found[::-1]
+    # The preferred history is that of the source whose row is shown.
+    assert vintages(world, every=False) == [(BETA, 1, False)]
+    assert vintages(world, every=False, sources=frozenset({ALPHA})) == found[:2]
+    assert vintages(world, observed_from=START + 2 * DAY_SECONDS) == [(ALPHA, 3, True)]
+
+
+def test_a_withdrawn_row_says_so_and_has_an_id_of_its_own(world):
+    world.send([level(ALPHA, 1, (JANUARY, 1.0)), level(ALPHA, 3, (JANUARY, None))])
+    rows, _ = world.view().cell_vintages(
+        Selection(), version=world.version, as_of=1 << 40, every=True, descending=False, after=None, limit=10
+    )
+    assert [row.withdrawn for row in rows] == [False, True]
+    assert len({row.id for row in rows}) == 2
+    assert rows[1].marked.endswith(b'\3,"withdrawn":true')
+
+
+# -- freshness ----------------------------------------------------------------------------------------------------------
+
+
+def test_freshness_is_judged_by_the_newest_period_that_is_no_forecast(world):
+    future = Period.parse("2027-01").key
+    world.send(
+        [
+            level(ALPHA, 1, (JANUARY, 1.0)),
+            level(ALPHA, 2, (FEBRUARY, 1.0), (future, 2.0)),
+            level(ALPHA, 4, (FEBRUARY, None)),
+        ]
+    )
+    view = world.view()
+    series = view.directory.series_by_id("alpha:country_aaa:level:M")
+    for as_of, expected in (
+        (None, JANUARY), (START + 3 * DAY_SECONDS, FEBRUARY), (START + DAY_SECONDS, JANUARY), (START + 4 * DAY_SECONDS, JANUARY),
+        (START, None),
+    ):  # fmt: skip
+        assert view.newest_period(series, world.version, as_of) == expected
+    assert view.freshness(series, world.version, None, date(2025, 5, 1)) == "fresh"
+    assert view.freshness(series, world.version, None, date(2025, 5, 2)) == "stale"
+    assert view.freshness(series, world.version, START, date(2025, 5, 1)) == "unknown"
+
+
+POLICY = Selection(indicators=("policy",))
+
+
+@pytest.fixture
+def variants(world):
+    """One source with two series of a topic."""
+    days = [Period.parse(text).key for text in ("2025-03-04", "2025-03-07")]
+    for day, native, value in ((1, "policy.aaa", 1.0), (2, "policy.former", 2.0), (3, "policy.aaa", 3.0)):
+        world.send([sent(BETA, day, (native, [ReportedValue(key, value) for key in days], None))])
+    return world
+
+
+def walked(ask):
+    """All rows of a list whose pages have one row."""
+    rows, after = [], None
+    while True:
+        found, after = ask(after)
+        rows += found
+        if after is None:
+            return rows
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("as_of", [None, START + 9 * DAY_SECONDS])
+@pytest.mark.parametrize("sort", ["topic", "period_end", "observed_at", "released_at"])
+def test_pages_may_end_between_two_series_of_one_source(variants, sort, as_of, descending):
+    view = variants.view()
+    query = {"version": view.version, "as_of": as_of, "every": True, "sort": sort, "descending": descending}
+    rows = walked(lambda after: view.page(POLICY, after=after, limit=1, **query))
+    assert sorted(value_of(row.marked)[0] for row in rows) == [2.0, 2.0, 3.0, 3.0]
+    assert rows == view.page(POLICY, after=None, limit=9, **query)[0]
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_vintages_of_two_series_of_one_source_are_all_listed(variants, descending):
+    view = variants.view()
+    query = {"version": view.version, "as_of": START + 9 * DAY_SECONDS, "every": True, "descending": descending}
+    rows = walked(lambda after: view.cell_vintages(POLICY, after=after, limit=1, **query))
+    cell = [1.0, 3.0, 2.0]  # the main series first, each in the order of knowledge
+    assert [value_of(row.marked)[0] for row in rows] == (cell * 2)[:: -1 if descending else 1]
+
+
+# -- the reader of a file -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stored(tmp_path, world):
+    """The small world in a file, with a reader of its own connection."""
+    world.db.close()
+    path = tmp_path / "data.db"
+    world.db = sqlite.create(path)
+    world.sync()
+    world.restart()
+    reader = Reader(path)
+    yield world, reader
+    reader.close()
+
+
+def listed(view: View):
+    return cells(
+        view.page(
+            Selection(),
+            version=view.version,
+            as_of=None,
+            every=False,
+            sort="topic",
+            descending=False,
+            after=None,
+            limit=9,
+        )[0]
+    )
+
+
+def test_a_view_is_one_state_while_the_writer_goes_on(stored):
+    world, reader = stored
+    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
+    with reader.view() as view:
+        assert listed(view) == [(ALPHA, JANUARY)]
+        world.send([level(ALPHA, 2, (FEBRUARY, 1.0))])
+        assert listed(view) == [(ALPHA, JANUARY)]
+    with reader.view() as view:
+        assert view.version == world.version
+        assert listed(view)[:2] == [(ALPHA, JANUARY), (ALPHA, FEBRUARY)]
+
+
+def test_a_view_is_the_state_at_which_it_was_opened_even_if_nothing_was_read_of_it(stored):
+    world, reader = stored
+    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
+    with reader.view() as view:
+        world.send([level(ALPHA, 2, (FEBRUARY, 1.0))])
+        assert listed(view) == [(ALPHA, JANUARY)]
+
+
+def test_what_was_learnt_of_a_state_lasts_until_somebody_writes(stored):
+    """A write that is no data version counts: when a source was last asked is read from the store, too."""
+    world, reader = stored
+    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
+    with reader.view() as first:
+        pass
+    with reader.view() as second:
+        assert second is first
+    world.db.execute("INSERT INTO unmapped VALUES('alpha', 'x', 1, 1)")
+    with reader.view() as third:
+        assert third is not first
+        assert third.version == first.version
+    world.send([level(ALPHA, 2, (FEBRUARY, 1.0))])
+    with reader.view() as fourth:
+        assert fourth.version == world.version
+
+
+def test_a_reader_follows_changes_of_rights_and_order(stored):
+    world, reader = stored
+    world.send([level(GAMMA, 1, (JANUARY, 1.0)), level(BETA, 1, (JANUARY, 2.0))])
+    with reader.view() as view:
+        assert listed(view) == [(BETA, JANUARY)]
+        before = view.directory
+    with reader.view() as view:
+        assert view.directory is before
+    world.allow(GAMMA)
+    with reader.view() as view:
+        assert listed(view) == [(GAMMA, JANUARY)]
+    world.prefer(BETA, GAMMA)
+    with reader.view() as view:
+        assert listed(view) == [(BETA, JANUARY)]
+
+
+def test_a_failing_request_ends_its_transaction(stored):
+    world, reader = stored
+    with pytest.raises(RuntimeError), reader.view():
+        raise RuntimeError
+    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
+    with reader.view() as view:
+        assert view.version == world.version
+
+
+def test_no_store_is_storage_unavailable(tmp_path):
+    with pytest.raises(UnavailableError), Reader(Path(tmp_path / "nothing.db")).view():
+        pass
+
+
+@pytest.mark.parametrize(
+    ("descending", "expected"), [(False, [FEBRUARY, JANUARY, MARCH]), (True, [FEBRUARY, MARCH, JANUARY])]
+)
+@pytest.mark.parametrize("every", [True, False])
+def test_a_walk_goes_on_among_the_nulls_without_coming_back_to_the_others(world, descending, expected, every):
+    world.send([level(ALPHA, 1, (JANUARY, 1.0), (FEBRUARY, 2.0, START, START), (MARCH, 3.0))])
+    walked, after = [], None
+    for _ in expected:
+        page, after = world.view().page(
+            Selection(indicators=("level",)), version=world.version, as_of=None, every=every, sort="released_at",
+            descending=descending, after=after, limit=1,
+        )  # fmt: skip
+        walked += [row.period for row in page]
+    assert (walked, after) == (expected, None)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A file of its own, and who writes to it."""
+    path = tmp_path / "data.db"
+    writer = sqlite.create(path)
+    yield path, writer
+    writer.close()
+
+
+def test_views_of_one_turn_are_one_state(store):
+    """What is written meanwhile is seen from the next turn on. A fault or a lost file ends the turn's transaction too."""
+    path, writer = store
+    turn: list[Callable[[], object]] = []
+
+    def at_turn(action: Callable[[], object]) -> bool:
+        turn.append(action)
+        return True
+
+    reader = Reader(path, at_turn=at_turn)
+
+    def version() -> int:
+        with reader.view() as view:
+            return view.version
+
+    def write(number: int) -> None:
+        writer.execute("UPDATE meta SET v = ? WHERE k = 'version'", (str(number),))
+
+    write(8)
+    assert version() == 8
+    write(9)
+    assert version() == 8
+    assert len(turn) == 1
+    turn.pop()()
+    assert version() == 9
+    write(10)
+    with pytest.raises(BusyError, match="as if"), reader.view():
+        raise apsw.BusyError("as if")
+    assert version() == 10
+    turn.pop(0)()
+    write(11)
+    assert version() == 11
+    with pytest.raises(ValueError, match="one of ours"), reader.view():
+        raise ValueError("one of ours")
+    assert version() == 11
+    turn.pop()()
+    path.rename(path.with_name("away.db"))
+    with pytest.raises(UnavailableError):
+        version()
+    reader.close()
+
+
+def test_a_state_that_has_passed_is_let_go(store):
+    """At once, without waiting for the collector of cycles: a busy writer makes many."""
+    path, writer = store
+    reader = Reader(path)
+    gc.collect()
+    gc.disable()
+    try:
+        with reader.view() as view:
+            passed = [weakref.ref(view)]
+        del view
+        writer.execute("UPDATE meta SET v = '8' WHERE k = 'version'")
+        with reader.view() as view:
+            assert passed[0]() is None
+            passed.append(weakref.ref(view))
+        del view
+        reader.close()
+        assert passed[1]() is None
+    finally:
+        gc.enable()
+
+
+def test_without_a_turn_each_view_is_the_newest_state(store):
+    path, writer = store
+    reader = Reader(path)
+    for number in (8, 9):
+        writer.execute("UPDATE meta SET v = ? WHERE k = 'version'", (str(number),))
+        with reader.view() as view:
+            assert view.version == number
+    reader.close()

@@ -1,0 +1,71 @@
+"""A running `almanac serve` on ports of the system's choice."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx2
+
+from tests.support.processes import command, environment
+
+
+class Server(NamedTuple):
+    """Addresses of the API and of the operations listener, and the process behind them."""
+
+    base: str
+    ops: str
+    port: int
+    process: subprocess.Popen[bytes]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextlib.contextmanager
+def serving(home: Path, **more: str) -> Iterator[Server]:
+    """A server over a home, from its first answer to the end of the block."""
+    port, ops = free_port(), free_port()
+    process = subprocess.Popen(
+        command("serve", "--port", port, "--ops-port", ops),
+        env=environment(home, **{"LOG_LEVEL": "critical", **more}),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    server = Server(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{ops}", port, process)
+    try:
+        _wait(server)
+        yield server
+    finally:
+        # Its own session, which only it and its workers are in.
+        os.killpg(process.pid, signal.SIGTERM)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(10)
+
+
+def _wait(server: Server) -> None:
+    until = time.monotonic() + 60
+    for url, status in ((f"{server.base}/coverage", 401), (f"{server.ops}/healthz", 200)):
+        while True:
+            assert server.process.poll() is None, "the server ended"
+            assert time.monotonic() < until, "the server did not start"
+            try:
+                assert httpx2.get(url).status_code == status
+                break
+            except httpx2.TransportError:
+                time.sleep(0.1)

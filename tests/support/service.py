@@ -1,0 +1,176 @@
+"""The whole service in one process: a real home, real accounts, the real application, and a client."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx2
+
+from almanac.api.contract.endpoint import Endpoint
+from almanac.api.interface import endpoints
+from almanac.api.server.app import App
+from almanac.catalog.load import load
+from almanac.config import Settings
+from almanac.config import load as load_settings
+from almanac.pipeline.explain.companies import explain_company
+from almanac.pipeline.explain.macro import Explainer
+from almanac.pipeline.explain.scores import explain_scores
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.mirrored import from_mirror
+from almanac.pipeline.world import World
+from almanac.serving import limiter
+from almanac.store.accounts.accounts import Accounts
+from almanac.store.engine.errors import UnavailableError
+from almanac.store.observations.reading.reader import Reader
+
+from .invented_mirror import NOW
+
+#: Plans that allow tests as many requests as they like, and histories as documented.
+PLANS = {
+    "PLANS__FREE__REQUESTS_PER_MINUTE": "1000000", "PLANS__PRO__REQUESTS_PER_MINUTE": "1000000",
+    # All tests of a worker share an address and a frozen minute; the throttle itself is tested with its own setting.
+    "FAILURES_PER_MINUTE": "1000000",
+}  # fmt: skip
+CONSENT = {
+    "SOURCES__FRED__CONSENT__BY": "someone", "SOURCES__FRED__CONSENT__ON": "2026-01-02",
+    "SOURCES__FRED__CONSENT__REFERENCE": "an invented letter",
+}  # fmt: skip
+SCOPES = ("macro:read", "reference:read", "analytics:read", "events:read", "screeners:read", "companies:read")
+#: The sources whose formats the invented mirror is written in.
+SOURCES = ("us-treasury-par", "mof-japan", "fred")
+REAL_NOW = 1_800_000_000
+CATALOG = load()
+
+
+def settings(home: Path, **more: str) -> Settings:
+    """Settings of a home as the environment would give them; names without the prefix."""
+    given = {"HOME": str(home), "NOW": NOW, **PLANS, **CONSENT, **more}
+    return load_settings({f"ALMANAC_{name}": value for name, value in given.items() if value})
+
+
+def build(home: Path, mirror: Path) -> None:
+    """Ingest a mirror folder into a home and make an account of each plan, with a key for each scope."""
+    chosen = settings(home)
+    with World(chosen) as world:
+        sources = [world.catalog.sources[name] for name in SOURCES]
+        outcomes = from_mirror(world, sources, mirror, lambda _: None)
+        assert {o.source: (o.exit_code, o.quarantined) for o in outcomes} == {s.id: (0, {}) for s in sources}
+    make_accounts(chosen)
+
+
+def make_accounts(chosen: Settings) -> None:
+    """An account of each plan and its keys, listed in `keys` under the home."""
+    accounts = Accounts(chosen.accounts_path)
+    lines = []
+    for plan in chosen.plans:
+        accounts.create_account(f"{plan}@example.org", plan, chosen.plans, now=REAL_NOW)
+        lines.append((plan, accounts.create_key(f"{plan}@example.org", now=REAL_NOW)[0]))
+    for scope in SCOPES:
+        lines.append((scope, accounts.create_key("pro@example.org", (scope,), now=REAL_NOW)[0]))
+    accounts.close()
+    (chosen.home / "keys").write_text("\n".join(f"{name} {key}" for name, key in lines))
+
+
+@dataclass
+class Service:
+    """One running service over one home."""
+
+    home: Path
+    more: dict[str, str] = field(default_factory=dict)
+    data_now: int | None = None
+    real_now: float = REAL_NOW + 18.0
+
+    def __post_init__(self) -> None:
+        self.settings = settings(self.home, **self.more)
+        self.keys = dict(line.split() for line in (self.home / "keys").read_text().splitlines())
+        self.accounts = Accounts(self.settings.accounts_path)
+        self.reader = Reader(self.settings.data_path)
+        self.endpoints: tuple[Endpoint, ...] = endpoints(Explainer(CATALOG, explain_company), explain_scores)
+        self.app = App(
+            self.endpoints,
+            self.accounts,
+            limiter(self.settings, None),
+            self.reader.view,
+            self.settings,
+            clock=lambda: self.settings.clock() if self.data_now is None else self.data_now,
+            walltime=lambda: self.real_now,
+            unavailable=(UnavailableError,),
+        )
+
+    def close(self) -> None:
+        self.reader.close()
+        self.accounts.close()
+
+    def request(self, method: str, url: str, key: str | None = "pro", **options: Any) -> httpx2.Response:
+        """A request under the key of this name (a plan or a scope); None: without one."""
+        headers = dict(options.pop("headers", {}))
+        if key is not None:
+            headers["x-api-key"] = self.keys.get(key, key)
+        transport = httpx2.ASGITransport(self.app, client=("127.0.0.1", 5000))
+
+        async def send() -> httpx2.Response:
+            async with httpx2.AsyncClient(transport=transport, base_url="http://api.example") as client:
+                client.headers.clear()
+                return await client.request(method, url, headers=headers, **options)
+
+        return asyncio.run(send())
+
+    def get(self, path: str, key: str | None = "pro", headers: dict[str, str] | None = None, /, **params: Any) -> httpx2.Response:  # fmt: skip
+        """GET with query parameters as keywords."""
+        url = f"{path}?{urlencode(params)}" if params else path
+        return self.request("GET", url, key, headers=headers or {})
+
+    def ok(self, path: str, key: str = "pro", /, **params: Any) -> Any:
+        """`data` of a GET that must succeed."""
+        answer = self.get(path, key, None, **params)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["data"]
+
+    def error(self, path: str, status: int, key: str = "pro", /, **params: Any) -> dict[str, Any]:
+        """`error` of a GET that must fail with this status."""
+        answer = self.get(path, key, None, **params)
+        assert answer.status_code == status, answer.text
+        found: dict[str, Any] = answer.json()["error"]
+        return found
+
+    def walk(self, path: str, key: str = "pro", /, **params: Any) -> list[dict[str, Any]]:
+        """All rows of a list, page by page."""
+        rows: list[dict[str, Any]] = []
+        cursor: dict[str, str] = {}
+        while True:
+            answer = self.get(path, key, None, **params, **cursor)
+            assert answer.status_code == 200, answer.text
+            body = answer.json()
+            rows += body["data"]
+            page = body["meta"]["pagination"]
+            assert page["has_more"] == (page["next_cursor"] is not None)
+            if not page["has_more"]:
+                return rows
+            assert len(body["data"]) == page["limit"]
+            cursor = {"cursor": page["next_cursor"]}
+
+    @contextlib.contextmanager
+    def world(self, **more: str) -> Iterator[World]:
+        """The same home, opened for writing; the settings may differ."""
+        with World(settings(self.home, **{**self.more, **more})) as world:
+            yield world
+
+    def ingest(self, source: str, url: str, body: bytes, fetched_at: int, media_type: str, now: str = NOW) -> None:
+        """Take in one more response."""
+        with self.world(NOW=now) as world:
+            run = Ingest(world, world.catalog.sources[source], lambda _: None)
+            outcome = run.run([Arrival(url, body, media_type, fetched_at)])
+            assert (outcome.exit_code, outcome.quarantined) == (0, {})
+
+
+def copy(built: Path, home: Path) -> Path:
+    """A home of one's own, the same as the one built."""
+    shutil.copytree(built, home)
+    return home
