@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from subprocess import PIPE
 
 from tests.faults.mirrors import NOW
 
@@ -55,3 +57,21 @@ def run(
 
 def ingest(home: Path, mirror: Path, sources: Sequence[str], **options: object) -> subprocess.CompletedProcess[str]:
     return run(home, "ingest", *sources, "--from", mirror, **options)  # type: ignore[arg-type]  # options are `run`'s
+
+
+def told_by_four(words: Sequence[object]) -> list[str]:
+    """What each of four processes says that say `ready`, wait for a line, and then all begin at once."""
+    with contextlib.ExitStack() as stack:
+        running = [
+            stack.enter_context(subprocess.Popen(list(map(str, words)), stdin=PIPE, stdout=PIPE, text=True))
+            for _ in range(4)
+        ]
+        pipes = [(process.stdin, process.stdout) for process in running]
+        assert all(out is not None and out.readline() == "ready\n" for _, out in pipes)
+        for into, _ in pipes:
+            assert into is not None
+            into.write("go\n")
+            into.flush()
+        said = [process.communicate(timeout=PATIENCE)[0].strip() for process in running]
+    assert [process.returncode for process in running] == [0, 0, 0, 0], said
+    return said

@@ -9,6 +9,7 @@ import apsw
 import pytest
 
 from almanac.store.accounts.accounts import UNKNOWN, AccountError, Accounts, hkdf
+from tests.support.processes import told_by_four
 
 PLANS = ("free", "pro")
 NOW = 1_790_000_000
@@ -257,13 +258,6 @@ sys.stdin.readline()
 print(Accounts(Path(sys.argv[1])).secret("cursor").hex())
 """
     command = [sys.executable, "-c", code, str(tmp_path / "accounts.db")]
-    workers = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]
-    for worker in workers:
-        assert worker.stdout.readline() == "ready\n"
-    for worker in workers:
-        worker.stdin.write("go\n")
-        worker.stdin.flush()
-    said = [worker.communicate(timeout=30)[0].strip() for worker in workers]
-    assert [worker.returncode for worker in workers] == [0, 0, 0, 0]
+    said = told_by_four(command)
     assert len(set(said)) == 1
     assert len(said[0]) == 64

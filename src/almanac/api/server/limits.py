@@ -93,7 +93,7 @@ class RedisLimiter:
     """Exact over all hosts that share a Redis server.
 
     Where Redis fails, `fallback` answers (exact on its host, its window starting from nothing) and `on_failure` gets
-    the name of the error; Redis is asked again after a pause. Raises SettingError for a bad address, or without the
+    the name of the error; Redis is asked again after a pause. `timeout` is in seconds. Raises SettingError for a bad address, or without the
     `redis` package. The address may hold a password and is in no message.
     """
 
@@ -105,6 +105,7 @@ class RedisLimiter:
         *,
         prefix: str = "almanac:",
         monotonic: Callable[[], float] = time.monotonic,
+        timeout: float = _REDIS_TIMEOUT,
     ) -> None:
         try:
             import redis  # noqa: PLC0415 - an optional extra
@@ -116,8 +117,8 @@ class RedisLimiter:
             # No retries: a command that timed out may have counted, and a second try would count it twice.
             self._client = redis.Redis.from_url(
                 url,
-                socket_timeout=_REDIS_TIMEOUT,
-                socket_connect_timeout=_REDIS_TIMEOUT,
+                socket_timeout=timeout,
+                socket_connect_timeout=timeout,
                 retry=Retry(NoBackoff(), 0),
             )
         except ValueError:
