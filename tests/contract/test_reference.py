@@ -246,8 +246,8 @@ def test_coverage(service):
     """GET /coverage: the cheapest authenticated call; 200 means the key is live, 401 means it is missing, malformed or revoked."""
     # Events: those of filings and the like, meetings of central banks, and releases read from the numbers.
     assert service.ok("/coverage", "events:read") == service.ok("/coverage", "free") == {
-        "countries": 2, "regions": 0, "companies": 2, "indicators": {"raw": 16, "derived": 13}, "series": 40, "observations": 849,
-        "derivedObservations": 427, "vintages": 1312, "statements": 0, "events": 7 + 40 + 41, "providers": 4,
+        "countries": 2, "regions": 0, "companies": 2, "indicators": {"raw": 16, "derived": 14}, "series": 41, "observations": 849,
+        "derivedObservations": 428, "vintages": 1313, "statements": 0, "events": 7 + 40 + 41, "providers": 4,
         "sources": 4, "firstPeriod": "2023-01-31T00:00:00Z", "lastPeriod": "2026-12-31T00:00:00Z",
         "lastIngestedAt": "2026-11-20T12:00:00Z", "dataVersion": int(service.get("/coverage").headers["x-data-version"]),
     }  # fmt: skip

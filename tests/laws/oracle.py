@@ -10,7 +10,8 @@ from typing import Any
 from almanac.domain.periods import Frequency, Period
 from tests.support.small_world import ALPHA, BETA, GAMMA, MIXED
 
-ORDER = (GAMMA, ALPHA, BETA)
+#: Our own mixed values first; then as declared, but for gamma: nobody has consented to its values being sent.
+ORDER = (MIXED, ALPHA, BETA, GAMMA)
 #: period key → (value, final)
 Cells = dict[int, tuple[Any, bool]]
 #: (indicator, country) → source → cells
@@ -194,14 +195,11 @@ def derived(inputs: Inputs, exists: set[tuple[str, str, str]]) -> dict[tuple[str
             if slug == "spread" and country == "country_aaa":
                 continue
             topics = [_topic(name, country) for name, _ in lookups]
-            offers = [[s for s in (*ORDER, MIXED) if (*topic, s) in exists] for topic in topics]
+            offers = [[s for s in ORDER if (*topic, s) in exists] for topic in topics]
             whole = [source for source in offers[0] if all(source in offer for offer in offers)]
-            if whole:
-                choices = {source: [[source]] * len(lookups) for source in whole}
-            elif all(offers) and not one_source:
-                choices = {MIXED: offers}
-            else:
-                continue
+            choices = {source: [[source]] * len(lookups) for source in whole}
+            if all(offers) and not one_source and len({offer[0] for offer in offers}) > 1:
+                choices[MIXED] = offers
             for source, candidates in choices.items():
                 cells = _series(known, topics, [pick for _, pick in lookups], candidates, arithmetic)
                 made[slug, country, source] = cells

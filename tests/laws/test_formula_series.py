@@ -55,6 +55,7 @@ def test_a_source_that_comes_to_have_all_inputs_closes_the_mixed_rows_without_wi
 
 def test_a_mixed_value_takes_the_first_source_in_order_that_has_all_lags():
     with SmallWorld() as world:
+        world.allow(GAMMA)
         # Gamma stands first but has no base; its own growth cannot be computed, so beta's is used.
         world.send(
             [

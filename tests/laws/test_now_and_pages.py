@@ -59,7 +59,7 @@ def expected_order(rows, sort, descending):
         "released_at": lambda row: row.released,
         "ingested_at": lambda row: row.ingested,
     }[sort]
-    ranks = {GAMMA: 0, ALPHA: 1, BETA: 2, "almanac-derived": 3}
+    ranks = {"almanac-derived": 0, GAMMA: 1, ALPHA: 2, BETA: 3}
 
     def key(row):
         spec = row.series.spec

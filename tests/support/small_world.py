@@ -228,7 +228,7 @@ class SmallWorld(World):
         self.company_deriver = CompanyDeriver(self.db)
         self.releases = NoReleases()
         self.sync()
-        self.deriver = Deriver(self.catalog, self.db, self._orders())
+        self.deriver = Deriver(self.catalog, self.db)
         self._directory: Directory | None = None
 
     def send(self, sent: Iterable[Sent], *, together: bool = False) -> None:
@@ -257,7 +257,7 @@ class SmallWorld(World):
 
     def restart(self) -> None:
         """What a new process would know."""
-        self.deriver = Deriver(self.catalog, self.db, self._orders())
+        self.deriver = Deriver(self.catalog, self.db)
 
     def allow(self, *sources: str) -> None:
         """Record consents for these sources, and for no others."""

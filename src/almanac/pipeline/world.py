@@ -149,7 +149,7 @@ class World:
     def renew(self) -> None:
         """Forget what is known of the series and learn it again from the store."""
         self._known = int(sqlite.meta(self.db, "version") or 0)
-        self.deriver = Deriver(self.catalog, self.db, self._orders())
+        self.deriver = Deriver(self.catalog, self.db)
 
     def write_catalog(self, batch: Batch) -> None:
         """Write the reference records into the store as part of a batch."""
@@ -163,6 +163,9 @@ class World:
             with self.batch("catalogue") as batch:
                 records.sync(self.db, batch, kinds, orders)
                 self.releases.write_meetings(batch)
+                # Which inputs are preferred follows from rights and orders.
+                self.deriver.reconsider()
+                self.bring_into_step(batch, {})
 
     def _records(self) -> dict[str, dict[str, msgspec.Struct]]:
         catalog = self.catalog
@@ -191,7 +194,7 @@ class World:
 
     def _orders(self) -> dict[str, list[str]]:
         """
-        Sources by preference for every indicator. A derived one has the order of its first input, then our own mixed values.
+        Sources by preference for every indicator. A derived one has our own mixed values, then the order of its first input.
 
         A simulated source stands where the source it imitates would.
         """
@@ -204,7 +207,7 @@ class World:
                 for source in indicator.preferred:
                     copy = simulated_copy(source, self.catalog.sources) if self.kind == SIMULATED else None
                     named += [copy or source]
-                found[slug] = [*named, MIXED_SOURCE] if indicator.kind == "derived" else named
+                found[slug] = [MIXED_SOURCE, *named] if indicator.kind == "derived" else named
             return found[slug]
 
         for slug in self.catalog.indicators:

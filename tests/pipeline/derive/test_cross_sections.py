@@ -6,14 +6,13 @@ from almanac.catalog.load import load
 from almanac.derived.macro.cross_sections import peer_comparison
 from almanac.derived.macro.operators import FormulaError
 from almanac.pipeline.derive.cross_sections import Sections, belongs
-from almanac.pipeline.derive.plans import Planner
 
 CATALOG = load()
 
 
 def takes(slug, native, source):
     formula = CATALOG.formulas[slug]
-    sections = Sections(CATALOG, {}, Planner(CATALOG, {}, {}))
+    sections = Sections(CATALOG, {}, lambda spec: (spec.source,))
     spec = CATALOG.series[source][native]
     assert spec.indicator == formula.inputs[0]
     return sections._takes(formula, peer_comparison(formula.operator, formula.params), spec)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -24,7 +25,7 @@ from almanac.domain.periods import (
 )
 from almanac.domain.reference import Entity, SeriesSpec
 from almanac.domain.rights import Exposure
-from almanac.pipeline.derive.plans import Planner, Topics, result_of
+from almanac.pipeline.derive.plans import Topics, result_of
 from almanac.store.observations.reading.directory import MIXED_SOURCE
 from almanac.store.observations.writing.batch import Batch
 
@@ -51,10 +52,10 @@ class Sections:
     results of all the others. They are chosen by the catalogue alone, so that recording a consent moves no value.
     """
 
-    def __init__(self, catalog: Catalog, topics: Topics, planner: Planner) -> None:
+    def __init__(self, catalog: Catalog, topics: Topics, preference: Callable[[SeriesSpec], tuple[Any, ...]]) -> None:
         self._catalog = catalog
         self._topics = topics
-        self._planner = planner
+        self._preference = preference
 
     def computed(
         self, batch: Batch, formula: Formula, changes: Mapping[str, set[int] | None], specs: Mapping[str, SeriesSpec]
@@ -85,9 +86,16 @@ class Sections:
             return False
         if formula.frequencies and spec.frequency not in formula.frequencies:
             return False
+        allowed = self._public(spec) or self._catalog.sources[spec.source].rights.derivatives_allowed
+        return allowed and belongs(self._catalog.entities[spec.entity], formula.params["members"])
+
+    def _public(self, spec: SeriesSpec) -> bool:
         rights = self._catalog.sources[spec.source].rights
-        public = max(rights.exposure, rights.channel, spec.exposure) is Exposure.public or rights.derivatives_allowed
-        return public and belongs(self._catalog.entities[spec.entity], formula.params["members"])
+        return max(rights.exposure, rights.channel, spec.exposure) is Exposure.public
+
+    def _place(self, spec: SeriesSpec) -> tuple[Any, ...]:
+        """Where a candidate stands: as where it is read, but for consents."""
+        return (not self._public(spec), *self._preference(spec)[1:])
 
     def _of(
         self, batch: Batch, formula: Formula, how: PeerComparison, frequency: Frequency, touched: set[int] | None
@@ -125,7 +133,7 @@ class Sections:
                     if spec.frequency is frequency and self._takes(formula, how, spec):
                         found[entity].append(spec)
         for several in found.values():
-            several.sort(key=lambda s: (*self._planner.rank(s.indicator, s.source), s.source, s.variant or ""))
+            several.sort(key=self._place)
         return dict(sorted(found.items()))
 
     def _with_lineage(self, batch: Batch, group: Group, made: Sequence[Scored]) -> list[Vintage]:

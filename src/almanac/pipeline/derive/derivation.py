@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from almanac.catalog.records import Catalog, Formula, input_slugs
 from almanac.derived.macro.cross_sections import PEER_COMPARISONS
@@ -17,6 +19,7 @@ from almanac.pipeline.derive.cross_sections import Sections
 from almanac.pipeline.derive.plans import Planner, SeriesPlan, factor, operator_of
 from almanac.store.engine.protocol import Database
 from almanac.store.observations import specs
+from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.summary.figures import derived_series
 
@@ -27,14 +30,14 @@ Changes = dict[str, set[int] | None]
 class Deriver:
     """Keeps derived series in step. Holds the list of all series; `register` every new raw series with it."""
 
-    def __init__(self, catalog: Catalog, db: Database, orders: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, catalog: Catalog, db: Database) -> None:
         self._catalog = catalog
         self._db = db
         self._specs: dict[str, SeriesSpec] = {}
         self._topics: dict[tuple[str, str], list[SeriesSpec]] = defaultdict(list)
-        self._planner = Planner(catalog, self._topics, orders)
-        self.plans = self._planner.plans
-        self._sections = Sections(catalog, self._topics, self._planner)
+        self._directory: Directory | None = None
+        self.plans = Planner(catalog, self._topics, self._preference).plans
+        self._sections = Sections(catalog, self._topics, self._preference)
         self._formulas = _in_order(catalog.formulas)
         self._users: dict[str, list[Formula]] = defaultdict(list)
         for formula in self._formulas:
@@ -43,6 +46,7 @@ class Deriver:
             for slug in {slug for text in formula.inputs for _, slug in input_slugs(text)}:
                 self._users[slug].append(formula)
         self._before: dict[tuple[str, str], list[SeriesPlan]] = {}
+        self._compared_anew = False
         for spec in specs.in_use(db):
             self._enter(spec)
 
@@ -60,6 +64,34 @@ class Deriver:
                 if key not in self._before:
                     self._before[key] = self.plans(formula, entity)
         self._enter(spec)
+
+    def reconsider(self, spec: SeriesSpec | None = None) -> None:
+        """
+        Take note that rights of a series have changed, or (None) any rights or orders of preference.
+
+        Formulas that choose by them, those of several inputs or over a group, are computed anew at the next `run`.
+        """
+        self._directory = None
+        self._compared_anew = self._compared_anew or spec is None
+        for formula in self._formulas if spec is None else self._users[spec.indicator]:
+            entities = {entity for _, entity in self._topics} if spec is None else self._entities(formula, spec)
+            for entity in entities if len(formula.inputs) > 1 else ():
+                held = self._topics.get((formula.slug, entity), ())
+                self._before[formula.slug, entity] = [SeriesPlan(one, formula, (), mixed=False) for one in held]
+        if spec is not None:
+            # What is computed from it alone has its rights, and may in turn be one of several inputs.
+            for formula in self._users[spec.indicator]:
+                for entity in self._entities(formula, spec) if len(formula.inputs) == 1 else ():
+                    for made in self._topics.get((formula.slug, entity), ()):
+                        self.reconsider(made)
+
+    def _preference(self, spec: SeriesSpec) -> tuple[Any, ...]:
+        """What rows of a series are chosen by where they are read, by rights and orders as they are now."""
+        if self._directory is None:
+            self._directory = Directory(self._db, 0)
+        info = self._directory.series_by_id(spec.id)
+        rank = self._directory.rank(spec.indicator, spec.source, spec.variant or "", sys.maxsize)
+        return (info is None or info.rights.withheld, *rank)
 
     def _exists(self, spec: SeriesSpec) -> bool:
         return any(held.id == spec.id for held in self._topics.get((spec.indicator, spec.entity), ()))
@@ -80,11 +112,13 @@ class Deriver:
 
         `changes` grows by the derived series that changed in turn.
         """
+        self._directory = None
         for series in changes:
             self._drop_if_empty(batch, self._specs[series])
         for formula in self._formulas:
             if formula.operator in PEER_COMPARISONS:
-                self._compare(batch, formula, changes)
+                every = self._of_indicator(formula.inputs[0]) if self._compared_anew else {}
+                self._compare(batch, formula, {**changes, **every}, changes)
                 continue
             for entity in self._touched(formula, changes):
                 plans = self.plans(formula, entity)
@@ -95,9 +129,14 @@ class Deriver:
                 for plan in plans:
                     self._compute(batch, plan, changes, anew=known.get(plan.spec.id) != plan)
         self._before.clear()
+        self._compared_anew = False
+
+    def _of_indicator(self, slug: str) -> Changes:
+        return {spec.id: None for (indicator, _), held in self._topics.items() if indicator == slug for spec in held}
 
     def recompute(self, batch: Batch) -> int:
         """Compute every derived series anew from what is stored and write what differs. Returns the number of cells changed."""
+        self._directory = None
         changes: Changes = dict.fromkeys(self._specs)
         held: dict[str, set[str]] = defaultdict(set)
         for slug, identifier in derived_series(self._db):
@@ -105,7 +144,7 @@ class Deriver:
         changed = 0
         for formula in self._formulas:
             if formula.operator in PEER_COMPARISONS:
-                changed += self._compare(batch, formula, changes)
+                changed += self._compare(batch, formula, changes, changes)
                 held.pop(formula.slug, None)
                 continue
             plans = [plan for entity in self._touched(formula, changes) for plan in self.plans(formula, entity)]
@@ -220,11 +259,15 @@ class Deriver:
         rows = batch.numbers(handle, span, NO_RELEASE)
         return InputSeries(spec.frequency, cells, moved, Arrays.of_rows(rows, spec.frequency))
 
-    def _compare(self, batch: Batch, formula: Formula, changes: Changes) -> int:
-        """Bring the series of a formula over a group of entities into step; the number of their cells that changed."""
+    def _compare(self, batch: Batch, formula: Formula, moved: Changes, changes: Changes) -> int:
+        """
+        Bring the series of a formula over a group of entities into step; the number of their cells that changed.
+
+        `moved`: what the inputs' changes are taken to be; `changes` grows.
+        """
         count = 0
         held = {spec.id: spec for (slug, _), specs in self._topics.items() if slug == formula.slug for spec in specs}
-        for spec, target in self._sections.computed(batch, formula, changes, self._specs):
+        for spec, target in self._sections.computed(batch, formula, moved, self._specs):
             known = held.get(spec.id)
             if known is None and not any(target.values()):
                 continue

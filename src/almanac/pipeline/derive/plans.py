@@ -1,14 +1,16 @@
 """
 Which series a formula makes for an entity, and from which others, given the series that exist.
 
-A formula makes one series per source that has all its inputs; where no single source has them all (decided per
-formula and entity by the series that exist), one from the preferred inputs, under the service's own source.
+A formula makes one series per source that has all its inputs, and one from the preferred inputs, under the service's
+own source, unless one source is the first for every input. Which, is decided per formula and entity by the series that
+exist and by what may be sent of them, whatever the moment: what is preferred of a result is then the formula on what is
+preferred of its inputs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -64,35 +66,45 @@ def result_of(catalog: Catalog, formula: Formula, entity: str, frequency: Freque
 
 
 class Planner:
-    """Makes plans from a catalogue, orders of preference, and the series there are (a live view, not a copy)."""
+    """
+    Makes plans from a catalogue and the series there are (a live view, not a copy).
 
-    def __init__(self, catalog: Catalog, topics: Topics, orders: Mapping[str, Sequence[str]]) -> None:
+    `preference`: what series of one topic are chosen by where rows are read, the least first.
+    """
+
+    def __init__(self, catalog: Catalog, topics: Topics, preference: Callable[[SeriesSpec], tuple[Any, ...]]) -> None:
         self._catalog = catalog
         self._topics = topics
-        self._orders = orders
+        self._preference = preference
 
     def plans(self, formula: Formula, entity: str) -> list[SeriesPlan]:
         """The series a formula makes for an entity, from the series that exist."""
         if entity in formula.except_entities:
             return []
-        single: list[SeriesPlan] = []
-        mixed: list[SeriesPlan] = []
-        for frequency in self._frequencies(formula, entity):
-            op = operator_of(formula, entity, frequency)
-            options = [self._options(formula, place, op, entity, frequency) for place in range(len(formula.inputs))]
-            if op.money:
-                options = self._of_one_currency(formula, options)
-            if not options or not all(options):
+        return [
+            plan for frequency in self._frequencies(formula, entity) for plan in self._of(formula, entity, frequency)
+        ]
+
+    def _of(self, formula: Formula, entity: str, frequency: Frequency) -> Iterator[SeriesPlan]:
+        """The series of one frequency."""
+        op = operator_of(formula, entity, frequency)
+        options = [self._options(formula, place, op, entity, frequency) for place in range(len(formula.inputs))]
+        if op.money:
+            options = self._of_one_currency(formula, options)
+        if not options or not all(options):
+            return
+        by_source = [{spec.source: spec for spec in reversed(one)} for one in options]
+        mixed = not op.same_source and len(options) > 1 and len(set().union(*by_source)) > 1
+        ranked = [self._ranked(formula.inputs[place], one) for place, one in enumerate(options)] if mixed else []
+        mixed = mixed and len({one[0].source for one in ranked}) > 1
+        for source in by_source[0]:
+            if (mixed and source == MIXED_SOURCE) or not all(source in one for one in by_source):
                 continue
-            sources = [source for source in options[0] if all(source in option for option in options)]
-            for source in sources:
-                chosen = [option[source] for option in options]
-                if not op.same_source or len({(s.curve_type, s.compounding) for s in chosen}) == 1:
-                    single.append(self._plan(formula, entity, frequency, source, [[s] for s in chosen], mixed=False))
-            if not sources and not op.same_source:
-                ranked = [self._ranked(formula.inputs[place], option) for place, option in enumerate(options)]
-                mixed.append(self._plan(formula, entity, frequency, MIXED_SOURCE, ranked, mixed=True))
-        return single or mixed
+            chosen = [one[source] for one in by_source]
+            if not op.same_source or len({(s.curve_type, s.compounding) for s in chosen}) == 1:
+                yield self._plan(formula, entity, frequency, source, [[s] for s in chosen], mixed=False)
+        if mixed:
+            yield self._plan(formula, entity, frequency, MIXED_SOURCE, ranked, mixed=True)
 
     def _frequencies(self, formula: Formula, entity: str) -> list[Frequency]:
         """Frequencies of the result: those of the input the operator looks up first, if the lag fits them."""
@@ -108,13 +120,13 @@ class Planner:
 
     def _options(
         self, formula: Formula, place: int, op: Operator, entity: str, frequency: Frequency
-    ) -> dict[str, SeriesSpec]:
+    ) -> list[SeriesSpec]:
         """
-        For one input: source → its series. Of alternatives the first a source has; of several frequencies the highest;
-        of one topic the main series before its variants.
+        For one input: its series, of each alternative one per source. Of several frequencies that is the highest, of one
+        topic the main series before its variants.
         """
         words = {slot.within for slot in op.slots if slot.input == place and slot.within}
-        found: dict[str, SeriesSpec] = {}
+        found: list[SeriesSpec] = []
         for named, slug in input_slugs(formula.inputs[place]):
             offered: dict[str, SeriesSpec] = {}
             for spec in sorted(self._topics.get((slug, named or entity), ()), key=lambda one: one.variant or ""):
@@ -132,18 +144,15 @@ class Planner:
                         offered[spec.source] = spec
                 elif spec.frequency is frequency:
                     offered.setdefault(spec.source, spec)
-            for source, spec in offered.items():
-                found.setdefault(source, spec)
+            found.extend(offered.values())
         return found
 
-    def _of_one_currency(
-        self, formula: Formula, options: Sequence[Mapping[str, SeriesSpec]]
-    ) -> list[dict[str, SeriesSpec]]:
+    def _of_one_currency(self, formula: Formula, options: Sequence[Sequence[SeriesSpec]]) -> list[list[SeriesSpec]]:
         """The options in the first currency, by the order of the first input, in which every input is there; else none."""
         for first in self._ranked(formula.inputs[0], options[0]):
             currency = self._currency(first)
             if currency is not None:
-                kept = [{s: spec for s, spec in one.items() if self._currency(spec) == currency} for one in options]
+                kept = [[spec for spec in one if self._currency(spec) == currency] for one in options]
                 if all(kept):
                     return kept
         return []
@@ -156,17 +165,15 @@ class Planner:
             return spec.currency or self._catalog.entities[spec.entity].currency
         return None
 
-    def _ranked(self, text: str, options: Mapping[str, SeriesSpec]) -> list[SeriesSpec]:
-        """Options by the alternative they are (`a|b`: a first), then by the order of sources."""
+    def _ranked(self, text: str, options: Sequence[SeriesSpec]) -> list[SeriesSpec]:
+        """Options as they are preferred: what may be sent, then by the alternative (`a|b`: a first), then by the order of sources."""
         slugs = [slug for _, slug in input_slugs(text)]
-        return sorted(
-            options.values(), key=lambda s: (slugs.index(s.indicator), *self.rank(s.indicator, s.source), s.source)
-        )
 
-    def rank(self, indicator: str, source: str) -> tuple[bool, int]:
-        """Place of a source among those of an indicator: those in its order, then the others, our own mixed values last."""
-        order = list(self._orders.get(indicator, ()))
-        return source == MIXED_SOURCE, order.index(source) if source in order else len(order)
+        def place(spec: SeriesSpec) -> tuple[Any, ...]:
+            withheld, *rank = self._preference(spec)
+            return (withheld, slugs.index(spec.indicator), *rank)
+
+        return sorted(options, key=place)
 
     def _plan(
         self,

@@ -68,7 +68,9 @@ class Folding:
             self._note(batch, spec, self._replay(batch, handle, spec, row, parsed), changes)
         for native, (exposure, reason) in parsed.tightened.items():
             if native in self._stretches:
-                batch.tighten(batch.series(self._stretches[native].series, "raw"), exposure, reason)
+                spec = self._stretches[native].series
+                if batch.tighten(batch.series(spec, "raw"), exposure, reason):
+                    self._world.deriver.reconsider(spec)
         if parsed.companies or parsed.filings or parsed.facts:
             for native, rows in self._companies.fold(batch, row, parsed, self._reread).items():
                 unmapped[native] = unmapped.get(native, 0) + rows

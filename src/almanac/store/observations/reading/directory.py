@@ -18,8 +18,8 @@ from almanac.domain.rights import Consent, Exposure, derived, effective
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.fragments import dumps
 
-#: Rank of a source that the order of an indicator does not name, and of the service's own mixed results.
-_UNNAMED, _LAST = 1_000, 2_000
+#: Rank of a source that the order of an indicator does not name.
+_UNNAMED = 1_000
 #: Source of values computed from the preferred inputs of several sources.
 MIXED_SOURCE = "almanac-derived"
 _SERIES_HELD = 50_000
@@ -145,7 +145,7 @@ class Directory:
         for from_version, order in self._orders.get(indicator, ()):
             if from_version <= version:
                 ranks = order
-        return (_LAST if source == MIXED_SOURCE else ranks.get(source, _UNNAMED), source, variant)
+        return (ranks.get(source, _UNNAMED), source, variant)
 
     def preference_key(self, number: int, lineage: int, version: int) -> tuple[bool, int, str, str]:
         """What rows of one cell are chosen by, the least first: a withheld row never wins over a public one; then `rank`."""

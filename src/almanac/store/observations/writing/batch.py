@@ -151,8 +151,8 @@ class Batch:
             found = self._db.insert("INSERT INTO topic VALUES(NULL, ?, ?, ?, ?)", (*key, kind))
         return int(found)
 
-    def tighten(self, series: Handle, exposure: Exposure, reason: str) -> None:
-        """Record what the feed's own metadata says of a series' rights. Only ever tightens."""
+    def tighten(self, series: Handle, exposure: Exposure, reason: str) -> bool:
+        """Record what the feed's own metadata says of a series' rights. Only ever tightens. True: that it did."""
         held: int = self._db.execute("SELECT exposure FROM series WHERE series = ?", (series.number,)).get
         if exposure > held:
             self._db.execute(
@@ -161,6 +161,7 @@ class Batch:
             if not series.is_new:
                 self.restate([series.number])
             self._reference_changed()
+        return exposure > held
 
     def _reference_changed(self) -> None:
         """What readers hold in memory about series is out of date from this version on."""
