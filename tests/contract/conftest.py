@@ -12,7 +12,7 @@ import pytest
 from tests.support import invented_mirror
 from tests.support.service import Service, build, copy, settings
 
-from . import filed, simulated
+from . import filed, simulated, whole_world
 
 
 def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str, name: str, make: Callable[[Path], None]) -> Path:
@@ -67,5 +67,18 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterato
     """The service over the yields of the simulated world: seven scopes, four tenors."""
     made = once(tmp_path_factory, worker_id, "contract-sandbox", simulated.build)
     one = Service(copy(made, tmp_path_factory.mktemp("sandbox") / "home"))
+    yield one
+    one.close()
+
+
+@pytest.fixture(scope="session")
+def built_whole(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    return once(tmp_path_factory, worker_id, "whole-world", whole_world.build)
+
+
+@pytest.fixture(scope="session")
+def whole(built_whole: Path) -> Iterator[Service]:
+    """The complete simulated world, over the one home, for it is large. Never changed."""
+    one = Service(built_whole / "home")
     yield one
     one.close()

@@ -13,10 +13,7 @@ import pytest
 from almanac.domain.events import CATEGORIES
 from almanac.reports.rates import SCOPES, TENORS
 from almanac.sandbox.places import LANDS
-from tests.support.service import Service
 
-from . import whole_world
-from .conftest import once
 from .declared import ENDPOINTS
 
 pytestmark = pytest.mark.slow
@@ -66,19 +63,6 @@ NOT_SIMULATED = {
     "leading_indicator", "m3", "manufacturing_production_index", "money_market_rate_3m", "notes_and_coin",
     "overnight_rate", "tankan_large_manufacturers", "target_balance", "unemployment_rate_nsa",
 }  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def built_whole(tmp_path_factory, worker_id):
-    return once(tmp_path_factory, worker_id, "whole-world", whole_world.build)
-
-
-@pytest.fixture(scope="session")
-def whole(built_whole):
-    """Over the one home, for it is large. Never changed."""
-    one = Service(built_whole / "home")
-    yield one
-    one.close()
 
 
 @pytest.fixture(scope="session")
