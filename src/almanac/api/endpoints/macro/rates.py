@@ -18,6 +18,11 @@ from almanac.store.observations.reading.series import numbers_of
 
 def rates(ctx: Context) -> ItemAnswer:
     """Spreads and slopes of one scope."""
+    return rates_as_of(ctx, None)
+
+
+def rates_as_of(ctx: Context, moment: int | None) -> ItemAnswer:
+    """The same as known at a moment, unix seconds; None: now."""
     scope = ctx.path["scope"].upper()
     if scope not in report.SCOPES:
         raise ApiError(
@@ -31,7 +36,7 @@ def rates(ctx: Context) -> ItemAnswer:
     for name in report.SCOPES:
         if name in by_scope:
             for tenor in report.TENORS:
-                one, note = _yield(ctx, name, by_scope[name], tenor)
+                one, note = _yield(ctx, name, by_scope[name], tenor, moment)
                 found += [one] if one is not None else []
                 withheld += [note] if note is not None else []
     entity = by_scope.get(scope)
@@ -41,7 +46,9 @@ def rates(ctx: Context) -> ItemAnswer:
     return ItemAnswer(msgspec.json.encode(payload))
 
 
-def _yield(ctx: Context, scope: str, entity: Entity, tenor: str) -> tuple[report.YieldReading | None, str | None]:
+def _yield(
+    ctx: Context, scope: str, entity: Entity, tenor: str, moment: int | None
+) -> tuple[report.YieldReading | None, str | None]:
     """The latest public yield of a tenor, or a sentence on why one that exists is not shown."""
     view, indicator = ctx.view, f"gov_yield_{tenor}"
     series = [view.directory.series(number) for number in numbers_of(view, indicator, entity.id)]
@@ -55,7 +62,7 @@ def _yield(ctx: Context, scope: str, entity: Entity, tenor: str) -> tuple[report
         entity.id,
         frequencies_of(view, indicator, entity.id),
         version=ctx.version,
-        as_of=None,
+        as_of=moment,
     )
     value = None if row is None or row.flags & FORECAST else value_of(row.marked)[0]
     if row is None or value is None:
