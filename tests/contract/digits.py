@@ -15,3 +15,8 @@ def long_numbers(body):
 
     json.loads(body, parse_float=seen)
     return found
+
+
+def less(number, other):
+    """A difference as the documents say it: exact in decimals, of computed numbers to twelve digits (few have more)."""
+    return float(f"{Decimal(repr(number)) - Decimal(repr(other)):.12g}")
