@@ -137,7 +137,7 @@ def deriving() -> list[Figure]:
 
 def _rows(seed: int) -> list[NumberRow]:
     """A series as the store gives it to formulas: one vintage for each weekday."""
-    values = np.random.default_rng(seed).normal(3.0, 1.0, VALUES).tolist()
+    values = np.round(np.random.default_rng(seed).normal(3.0, 1.0, VALUES), 3).tolist()
     weekdays = (day for day in range(_FIRST, _FIRST + 2 * VALUES) if date.fromordinal(day).weekday() < 5)
     known = 1_770_000_000
     return [

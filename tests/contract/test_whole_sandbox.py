@@ -15,6 +15,7 @@ from almanac.reports.rates import SCOPES, TENORS
 from almanac.sandbox.places import LANDS
 
 from .declared import ENDPOINTS
+from .digits import long_numbers
 
 pytestmark = pytest.mark.slow
 
@@ -134,6 +135,15 @@ def test_every_endpoint_has_data(whole, told, path):
         assert answer.status_code == 200, (target, answer.text[:300])
         if is_list:
             assert answer.json()["data"], (target, query)
+
+
+@pytest.mark.parametrize("path", sorted(ENDPOINTS.keys() - {"/llms.txt"}))
+def test_no_computed_number_has_more_than_twelve_significant_digits(whole, told, path):
+    """The simulated publishers print fewer, so whatever has more was computed and not rounded."""
+    for target, query in requests(whole, told, path):
+        paging = {"limit": 200} if operation(told, path)[0] else {}
+        answer = whole.get(target, "pro", None, **query, **paging)
+        assert long_numbers(answer.text) == [], (target, query)
 
 
 @pytest.mark.parametrize("category", CATEGORIES)

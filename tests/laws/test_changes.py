@@ -64,7 +64,7 @@ def bytes_of(world, row):
         series.names,
         series.unit,
         series.tail,
-        series.metadata,
+        world.view().directory.row_metadata(series, row.lineage),
         lineage,
     )
 

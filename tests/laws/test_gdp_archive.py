@@ -64,9 +64,11 @@ def first_day(period):
 
 
 def growth(levels):
-    """Over four quarters, in percent, from the quarters that are there."""
+    """Over four quarters, in percent to twelve digits, from the quarters that are there."""
     pairs = ((quarter, levels.get(add_months(quarter, -12))) for quarter in levels)
-    return {quarter: 100.0 * (levels[quarter] / base - 1.0) for quarter, base in pairs if base is not None}
+    return {
+        quarter: float(f"{100.0 * (levels[quarter] / base - 1.0):.12g}") for quarter, base in pairs if base is not None
+    }
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from almanac.domain.numbers import exact_sum
 from almanac.domain.periods import Frequency, Period
 from almanac.reports.brief_measures import SPANS, MeasureSpec
 from almanac.reports.wording import amount, earlier, figure, place, rounded, sentence, within
@@ -182,7 +183,7 @@ def _compared(reading: MeasureReading) -> str:
         return f", after {_move(measure, up=was > 0)} of {size} {then}"
     if value < 0:
         return f", a {'larger' if value < was else 'smaller'} fall than the {size} {then}"
-    much = "much " if abs(value - was) >= measure.large else ""
+    much = "much " if abs(exact_sum(reading.value, -reading.previous)) >= measure.large else ""
     if measure.subject in _OUTPUT:
         return f", {much}{'faster' if value > was else 'slower'} than the {size} {then}"
     return f", {much}{'more' if value > was else 'less'} than the {size} {then}"
@@ -199,8 +200,7 @@ def _level(reading: MeasureReading, before: MeasureReading | None) -> str:
     if was == value:
         same = "unchanged from" if reading.previous == reading.value else "little changed from"
         return f"{measure.subject} was {told} {when}, {same} {_as_noun(_then(reading))}"
-    change = rounded(value - was, measure.digits)
-    verb = _moved(measure, change)
+    verb = _moved(measure, exact_sum(reading.value, -reading.previous))
     return f"{measure.subject} {verb} to {told} {when}, from {figure_of(was, measure)} {_then(reading)}"
 
 

@@ -10,6 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from almanac.domain.numbers import significant
 from almanac.domain.periods import Frequency
 from almanac.reports.brief_measures import Key, SectionSpec
 from almanac.reports.brief_sentences import (
@@ -51,7 +52,7 @@ def percentile(value: float, past: Sequence[float]) -> float | None:
     if len(past) < DECADE_VALUES:
         return None
     ordered = sorted(past)
-    return 50.0 * (bisect_left(ordered, value) + bisect_right(ordered, value)) / len(ordered)
+    return significant(50.0 * (bisect_left(ordered, value) + bisect_right(ordered, value)) / len(ordered))
 
 
 def ranking(value: float, among: Sequence[float]) -> Ranking | None:

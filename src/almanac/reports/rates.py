@@ -1,6 +1,7 @@
 """Sovereign rates analytics: one country's curve against its peers', in basis points, from the latest reading of each.
 
-Nothing is interpolated: a tenor without a yield is absent, a peer without it is left out. Nothing is rounded.
+Nothing is interpolated: a tenor without a yield is absent, a peer without it is left out. Spreads and slopes are exact
+in decimals; means, and what is held against them, have twelve significant digits.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from almanac.domain.numbers import exact_sum, mean, mean_difference, significant
 from almanac.domain.times import wire_day, wire_time
 
 SCOPES = ("AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA")
@@ -165,7 +167,7 @@ def _spread(own: YieldReading, others: Sequence[YieldReading]) -> Spread:
         SpreadPeer(
             scope=other.scope,
             yield_=other.value,
-            spread_bp=100.0 * (own.value - other.value),
+            spread_bp=exact_sum(own.value, -other.value, times=100),
             period_end=_day(other.day),
             date_gap_days=(other.day - own.day).days,
             excluded="stale" if abs((other.day - own.day).days) > STALE_DAYS else None,
@@ -173,12 +175,11 @@ def _spread(own: YieldReading, others: Sequence[YieldReading]) -> Spread:
         for other in others
     ]
     counted = [peer.yield_ for peer in peers if peer.excluded is None]
-    mean = sum(counted) / len(counted) if counted else None
     return Spread(
         tenor=own.tenor,
         peers=peers,
-        peer_mean=mean,
-        spread_to_mean_bp=None if mean is None else 100.0 * (own.value - mean),
+        peer_mean=mean(counted) if counted else None,
+        spread_to_mean_bp=significant(100.0 * mean_difference([own.value], counted)) if counted else None,
         peer_count=len(counted),
     )
 
@@ -187,7 +188,7 @@ def _slopes(curve: Mapping[str, YieldReading]) -> list[Slope]:
     return [
         Slope(
             name=name,
-            value_bp=100.0 * (curve[long].value - curve[short].value),
+            value_bp=exact_sum(curve[long].value, -curve[short].value, times=100),
             legs=[
                 SlopeLeg(
                     tenor=leg, yield_=curve[leg].value, period_end=_day(curve[leg].day), series_id=curve[leg].series

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from almanac.domain.numbers import difference, mean_difference, significant
 from almanac.domain.periods import Frequency, Period, end_of, lowest_key
 from almanac.reports.wording import span
 
@@ -87,16 +88,18 @@ def figures(
     *,
     vintages: bool,
     level_free: bool,
+    computed: bool = False,
 ) -> ReleaseFigures:
     """
     Numbers of the reading of a period, as known at `at`; `first` is when the release made it known.
 
     `points`: vintages of the series, any order. `before`: the period before, None where it must not be shown. What had
     been known of it just before the release is `previous`; where the number known at `at` differs, that is
-    `revised_previous`, if the source keeps `vintages`. `change` is against the newer of the two.
+    `revised_previous`, if the source keeps `vintages`. `change` is against the newer of the two; `computed`:
+    the numbers are (`domain.numbers.difference`).
 
     z = (actual - mean) / sd, sd with n - 1, and the mid-rank 100·(below + equal/2)/n, both over the values of the ten
-    years before the reading's own period, as known at `at`; None below LEAST values, where sd is 0, or if the numbers are
+    years before the reading's own period, as known at `at`, to twelve significant digits; None below LEAST values, where sd is 0, or if the numbers are
     not `level_free`.
     """
     # Hundreds of points for each reading of each summary: pairs (knowledge time, value), and keys instead of days.
@@ -113,7 +116,7 @@ def figures(
     previous = now if was is None or not vintages else was
     revised = now if vintages and was is not None and now is not None and now != was else None
     base = previous if revised is None else revised
-    change = actual - base if actual is not None and base is not None else None
+    change = difference(actual, base, computed=computed) if actual is not None and base is not None else None
     z_score = percentile = None
     if actual is not None and level_free:
         begins = lowest_key(window_begins(period))
@@ -132,8 +135,8 @@ def place(value: float, among: Sequence[float]) -> tuple[float | None, float | N
     below = sum(one < value for one in among)
     equal = sum(one == value for one in among)
     # Numbers that all are the same leave a spread of rounding errors at most.
-    z_score = (value - mean) / spread if min(among) != max(among) else None
-    return z_score, 100 * (below + equal / 2) / count
+    z_score = significant(mean_difference([value], among) / spread) if min(among) != max(among) else None
+    return z_score, significant(100 * (below + equal / 2) / count)
 
 
 def amount(value: float, unit: str) -> str:

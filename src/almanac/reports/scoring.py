@@ -15,6 +15,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from almanac.domain.numbers import significant
+
 Numbers = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
@@ -66,6 +68,9 @@ PILLARS: Final[Mapping[str, Mapping[str, int]]] = {
 #: All measures that take part, in the order of the pillars.
 MEASURES: Final = tuple(measure for measures in PILLARS.values() for measure in measures)
 
+#: Share of the measures by how many of them there are.
+_SHARES: Final = np.array([significant(count / len(MEASURES)) for count in range(len(MEASURES) + 1)])
+
 
 class Scores(NamedTuple):
     """Arrays by company. `score` and each of `pillars` 0..100 with one decimal, NaN: none; `coverage` 0..1."""
@@ -113,7 +118,7 @@ def score(columns: Mapping[str, npt.NDArray[Any]], sectors: npt.NDArray[Any], el
         total[known] += mean[known]
         pillars_there += known
         there += found
-    return Scores(_rounded(_mean(total, pillars_there, PILLARS_MINIMUM)), pillars, there / len(MEASURES))
+    return Scores(_rounded(_mean(total, pillars_there, PILLARS_MINIMUM)), pillars, _SHARES[there.astype(np.intp)])
 
 
 def percentiles(values: Numbers, groups: npt.NDArray[np.int32], mask: Flags) -> Numbers:

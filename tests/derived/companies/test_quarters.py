@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from almanac.derived.companies.quarters import granularity, tidy
+from almanac.derived.companies.quarters import granularity
 from tests.support.filer import Filer, day, method, plain_year, quarter, value, ytd
 
 CASH = "NetCashProvidedByUsedInOperatingActivities"
@@ -177,9 +177,3 @@ def test_diluted_shares_of_a_quarter_with_a_loss_are_the_basic_ones():
 )
 def test_granularity(number, expected):
     assert granularity(float(number)) == expected
-
-
-def test_tidy_leaves_whole_numbers_and_real_fractions():
-    assert tidy(0.82 - 0.61) == 0.21
-    assert tidy(3e15) == 3e15
-    assert tidy(1.234567) == 1.234567

@@ -50,10 +50,12 @@ def test_of_an_even_number_the_median_is_between_the_middle_two():
     assert [found[name][Y25][0].vintage.value for name in "abcd"] == [round((v - 3.0) / spread, 2) for v in values]
 
 
-def test_a_spread_is_against_the_mean_of_the_others_and_is_not_rounded():
+def test_a_spread_is_against_the_mean_of_the_others_to_twelve_digits():
     found = scored(group(a=4.1, b=3.0, c=2.5), name="peer_spread", minimum=2)
-    assert found["a"][Y25][0].vintage.value == 4.1 - (3.0 + 2.5) / 2
-    assert found["c"][Y25][0].vintage.value == 2.5 - (4.1 + 3.0) / 2
+    assert found["a"][Y25][0].vintage.value == 1.35
+    assert found["c"][Y25][0].vintage.value == -1.05
+    thirds = scored(group(a=4.5, b=4.1, c=4.2, d=4.5), name="peer_spread", minimum=2)
+    assert thirds["a"][Y25][0].vintage.value == 0.233333333333
     # The minimum is of others, not of all.
     assert scored(group(a=4.1, b=3.0, c=2.5), name="peer_spread", minimum=3) == {}
 

@@ -14,7 +14,8 @@ from .cells import NOW, both, number, series, vintage
 M, D = Frequency.MONTHLY, Frequency.DAILY
 CHANGE = operator("change", {"lag": "1y"}, D)
 
-values = st.sampled_from([None, 1.0, 2.0, 3.0, 0.0, 1e200])
+#: Whole, of few decimals, of as many as a float has, and so large that a sum has none.
+values = st.sampled_from([None, 1.0, 2.0, 3.0, 0.0, 1e200, 1.7e308, 5.3, 5.25, 0.1, 4.391234567890123])
 histories = st.lists(
     st.builds(
         vintage, st.integers(1, 4), values, flags=st.sampled_from([0, 0, FINAL, UNKNOWN, DAY]),

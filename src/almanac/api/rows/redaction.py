@@ -144,7 +144,7 @@ class Redaction:
             parts = (
                 series.names + (self._lineage(series, own) if lineage else b""),
                 series.unit,
-                series.tail + rights.credit + _FRESHNESS[self.freshness(series)] + series.metadata,
+                series.tail + rights.credit + _FRESHNESS[self.freshness(series)] + directory.row_metadata(series, own),
                 rights.encoded,
             )
             if len(self._wrappings) >= _SERIES_HELD:

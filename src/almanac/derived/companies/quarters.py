@@ -13,6 +13,7 @@ from typing import NamedTuple
 from almanac.derived.companies.facts import BUCKETS, FactHistory, FactVintage, HistoriesByStart, KnownFacts, letter
 from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.fiscal_calendar import SLACK, FiscalPeriods, Span
+from almanac.domain.numbers import exact_sum
 from almanac.domain.observations import DAY, UNKNOWN
 
 #: Mark of a method whose operands were not restated together.
@@ -156,11 +157,6 @@ def granularity(value: float) -> float:
     return float(power)
 
 
-def tidy(value: float) -> float:
-    """A sum of amounts per share without the noise of binary fractions; whole amounts stay as they are."""
-    return value if value.is_integer() else round(value, 8)
-
-
 _NO_FACTS: HistoriesByStart = {}
 _NO_ENDS: dict[int, HistoriesByStart] = {}
 
@@ -201,7 +197,7 @@ def as_amount(tag: str, kind: str, state: FactVintage, start: int | None, end: i
 def _less(tag: str, span: Span, method: str, operands: Operands, names: tuple[str, str]) -> Amount:
     a, b = operands.whole, operands.part
     return Amount(
-        tidy(a.value - b.value),
+        exact_sum(a.value, -b.value),
         span.start,
         span.end,
         tuple(sorted(name_of(tag, name) for name in names)),
@@ -220,7 +216,7 @@ def _less_quarters(tag: str, span: Span, name: str, whole: FactHistory, quarters
     restated = whole.count > 1 and _restated(whole.history[0].value, state.value)
     method = "fy_minus_quarters" if name == "A" else "ytd_minus_quarters"
     return Amount(
-        tidy(state.value - parts.value),
+        exact_sum(state.value, -parts.value),
         span.start,
         span.end,
         tuple(sorted({name_of(tag, name), *parts.tags})),
@@ -235,14 +231,12 @@ def _less_quarters(tag: str, span: Span, name: str, whole: FactHistory, quarters
 def total(amounts: list[Amount], method: str, start: int | None, end: int, signs: list[int] | None = None) -> Amount:
     """The sum of amounts as one; tags, times and flags are those of all."""
     if signs is None:
-        value = sum(amount.value for amount in amounts)
-    else:
-        value = sum(sign * amount.value for sign, amount in zip(signs, amounts, strict=True))
+        signs = [1] * len(amounts)
     released: int | None = 0
     for amount in amounts:
         released = None if released is None or amount.released is None else max(released, amount.released)
     return Amount(
-        tidy(value),
+        exact_sum(*[sign * amount.value for sign, amount in zip(signs, amounts, strict=True)]),
         start,
         end,
         tuple(sorted({tag for amount in amounts for tag in amount.tags})),

@@ -22,6 +22,7 @@ import msgspec
 
 from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.ratio_inputs import InputValue, RatioInputs
+from almanac.domain.numbers import significant
 
 
 class ScoreCriterion(NamedTuple):
@@ -121,12 +122,12 @@ def figure(value: float, readings: Sequence[InputValue]) -> Figure:
 
 
 def computed(formula: Callable[..., float], arguments: Sequence[Any]) -> float | None:
-    """What a formula gives, None where it has no value or none that is finite; never a negative zero."""
+    """What a formula gives, to twelve significant digits; None where it has no value or none that is finite."""
     try:
         value = formula(*arguments)
     except (ZeroDivisionError, OverflowError):
         return None
-    return value + 0.0 if math.isfinite(value) else None
+    return significant(value) if math.isfinite(value) else None
 
 
 def over(number: float, base: float) -> float:

@@ -17,6 +17,7 @@ from almanac.derived.companies.facts import FactVintage, KnownFacts, letter
 from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.fiscal_calendar import FiscalPeriods, Span
 from almanac.derived.companies.quarters import MIXED, Quarters, as_amount, granularity, together, total
+from almanac.domain.numbers import significant
 
 #: What quarters of earnings and average shares are computed from, beside their tags.
 _BESIDE = {
@@ -298,7 +299,7 @@ class ItemReader:
         shares = held.get(shares_key, {}).get(span.end)
         if income is None or shares is None or shares.value <= 0:
             return None
-        value = income.value / shares.value
+        value = significant(income.value / shares.value)
         if self._far(item, span, value):
             return None
         made = total([income, shares], "approximate_income_over_shares", span.start, span.end)

@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from almanac.derived.companies.financials import Amount, CompanyFinancials
+from almanac.domain.numbers import exact_sum, mean
 from almanac.domain.periods import Frequency
 
 #: How far before an end anything here looks: sixteen quarters of 52 or 53 weeks.
@@ -173,7 +174,7 @@ def _sum(parts: tuple[Amount, ...], count: int) -> TrailingTwelveMonths | None:
     if start is None:
         return None
     method = "sum_of_quarters" if count == 4 else "sum_of_halves"
-    return TrailingTwelveMonths(sum([amount.value for amount in parts]), start, parts[-1].end, method, parts)
+    return TrailingTwelveMonths(exact_sum(*[amount.value for amount in parts]), start, parts[-1].end, method, parts)
 
 
 def _mean(year: TrailingTwelveMonths | None, parts: tuple[Amount, ...], count: int) -> TrailingTwelveMonths | None:
@@ -183,7 +184,7 @@ def _mean(year: TrailingTwelveMonths | None, parts: tuple[Amount, ...], count: i
     if start is None or not one_basis(amount.value for amount in parts):
         return None
     method = "mean_of_quarters" if count == 4 else "mean_of_halves"
-    return TrailingTwelveMonths(sum(amount.value for amount in parts) / count, start, parts[-1].end, method, parts)
+    return TrailingTwelveMonths(mean([amount.value for amount in parts]), start, parts[-1].end, method, parts)
 
 
 def _per_share(
@@ -229,7 +230,7 @@ def _moved(
         day = amount.end + 1
     if not SHORTEST <= end - day + 1 <= LONGEST:
         return None
-    value = year.value + sum([amount.value for amount in now]) - sum([amount.value for amount in then])
+    value = exact_sum(year.value, *[amount.value for amount in now], *[-amount.value for amount in then])
     return TrailingTwelveMonths(value, day, end, "year_to_date", (*then, year, *reversed(now)))
 
 

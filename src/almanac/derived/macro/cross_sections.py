@@ -19,6 +19,7 @@ import msgspec
 from almanac.derived.macro.input_series import InputSeries
 from almanac.derived.macro.operators import FormulaError
 from almanac.derived.macro.results import result, withdrawal
+from almanac.domain.numbers import mean_difference, significant
 from almanac.domain.observations import FORECAST, Vintage, number, settle
 from almanac.domain.periods import Frequency, key_at
 
@@ -76,7 +77,7 @@ def _zscores(values: Sequence[float]) -> Callable[[int], float | None]:
 def _spreads(values: Sequence[float]) -> Callable[[int], float | None]:
     def spread(place: int) -> float | None:
         others = [value for index, value in enumerate(values) if index != place]
-        return values[place] - sum(others) / len(others)
+        return significant(mean_difference([values[place]], others))
 
     return spread
 

@@ -21,8 +21,9 @@ import numpy as np
 from almanac.derived.macro import vectorised
 from almanac.derived.macro.input_series import Derived, InputSeries, Ints
 from almanac.derived.macro.lookups import inside, shift, window
-from almanac.derived.macro.operators import ROUNDING, Operator, Slot
+from almanac.derived.macro.operators import Operator, Slot
 from almanac.derived.macro.results import result, withdrawal
+from almanac.derived.macro.rounding import exact_sum
 from almanac.domain.observations import Vintage, settle
 from almanac.domain.periods import Frequency, add_months, key_at
 
@@ -224,7 +225,7 @@ def _inside(slot: Slot, known: Known, output: int, frequency: Frequency, series:
     looked = known if own.months else [pair for pair in known if pair[0] >= nearest]
     used = (vintage, *(witness for witness in witnesses if witness is not vintage))
     values = [one.value * series.factor for _, one in within if one.value is not None]
-    value = values[0] if slot.within == "last" else sum(values) / (len(values) if slot.within == "mean" else 1)
+    value = values[0] if slot.within == "last" else exact_sum(*values) / (len(values) if slot.within == "mean" else 1)
     return Lookup(value, used, tuple(v for _, v in looked))
 
 
@@ -244,8 +245,8 @@ def _last_move(slot: Slot, known: Known, output: int, frequency: Frequency) -> L
             end = place
             break
         count += 1
-        moved = now - before
-        if abs(moved) >= slot.move - ROUNDING and not any(older < at <= place for at in slot.breaks):
+        moved = exact_sum(now, -before)
+        if abs(moved) >= slot.move and not any(older < at <= place for at in slot.breaks):
             found, end = moved, older
             break
     used = tuple(v for _, v, _ in there[:count])

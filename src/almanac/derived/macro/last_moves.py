@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from almanac.derived.macro.input_series import NO_RELEASE, Arrays, Ints
 from almanac.derived.macro.lookups import look_back, window
-from almanac.derived.macro.operators import ROUNDING, Slot
+from almanac.derived.macro.operators import Slot
+from almanac.derived.macro.rounding import exact_sum
 from almanac.domain.observations import DAY, FINAL, INITIAL, REVISED, UNKNOWN
 from almanac.domain.periods import Frequency
 
@@ -32,8 +33,8 @@ def last_moves(slot: Slot, outputs: Ints, frequency: Frequency, arrays: Arrays) 
     start = np.searchsorted(places, low + look_back(slot, frequency), side="right") - 1
     begin = np.maximum(start, first)
 
-    change = np.diff(arrays.value, prepend=arrays.value[:1])
-    moved = np.abs(change) >= slot.move - ROUNDING
+    change = exact_sum(arrays.value, -np.append(arrays.value[:1], arrays.value[:-1]))
+    moved = np.abs(change) >= slot.move
     for at in slot.breaks:
         across = int(np.searchsorted(places, at, side="left"))
         if across < len(moved):

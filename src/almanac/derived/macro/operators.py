@@ -3,26 +3,24 @@ The operators that formulas of the catalogue are made of.
 
 An operator says which cells it looks up for an output period (`slots`) and what it makes of their values (`apply`).
 `apply` works on floats and on numpy arrays alike, with the same operations in the same order, so that the vectorised
-and the cell-by-cell path give the same bits.
+and the cell-by-cell path give the same bits. What it gives is rounded as `domain.numbers` says: sums and differences of
+published numbers are exact in decimals, everything else has twelve significant digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from almanac.derived.macro.rounding import Number, exact_sum, significant
+from almanac.domain import numbers
 from almanac.domain.periods import Frequency, Period, ordinal
 
 #: Days a look-up may go back from its target in daily and weekly data.
 LOOK_BACK_DAYS = 7
-
-#: What the difference of two published decimals may lack of the size of a move (5.30 − 5.25 is 0.04999999999999982).
-ROUNDING = 1e-9
-
-Number = Any  # a float, or an array of floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,34 +107,40 @@ def _growth(params: Mapping[str, Any], frequency: Frequency) -> Operator:
     power = int(params.get("power", 1))
 
     def apply(now: Number, base: Number) -> Number:
-        return 100.0 * (_power(now / base, power) - 1.0)
+        return significant(100.0 * (_power(now / base, power) - 1.0))
 
     return Operator((Slot(0), Slot(0, lag_months(params["lag"], frequency))), apply)
 
 
 def _change(params: Mapping[str, Any], frequency: Frequency) -> Operator:
     """x_t − x_{t−lag}."""
-    return Operator((Slot(0), Slot(0, lag_months(params["lag"], frequency))), lambda now, base: now - base)
+    return Operator((Slot(0), Slot(0, lag_months(params["lag"], frequency))), lambda now, base: exact_sum(now, -base))
 
 
 def _difference(params: Mapping[str, Any], frequency: Frequency) -> Operator:
     """A − b, of one period."""
-    return Operator((Slot(0), Slot(1)), lambda a, b: a - b, same_source=bool(params.get("same_source", False)))
+    return Operator(
+        (Slot(0), Slot(1)), lambda a, b: exact_sum(a, -b), same_source=bool(params.get("same_source", False))
+    )
 
 
 def _butterfly(params: Mapping[str, Any], frequency: Frequency) -> Operator:
     """2·b − a − c, of one period, source and curve: positive when the middle yields more than the wings."""
-    return Operator((Slot(1), Slot(0), Slot(2)), lambda b, a, c: 2.0 * b - a - c, same_source=True)
+    return Operator((Slot(1), Slot(0), Slot(2)), lambda b, a, c: exact_sum(b, b, -a, -c), same_source=True)
 
 
 def _sum(params: Mapping[str, Any], frequency: Frequency) -> Operator:
-    """A + b, of one period."""
-    return Operator((Slot(0), Slot(1)), lambda a, b: a + b)
+    """A + b, of one period, one of them computed."""
+    return Operator((Slot(0), Slot(1)), lambda a, b: significant(exact_sum(a, b)))
 
 
 def _real_rate(params: Mapping[str, Any], frequency: Frequency) -> Operator:
     """The rate at the end of the period − the inflation of the period (ex post)."""
-    return Operator((Slot(1), Slot(0, within="last")), lambda inflation, rate: rate - inflation, vector=False)
+
+    def apply(inflation: float, rate: float) -> float:
+        return numbers.difference(rate, inflation, computed=True)
+
+    return Operator((Slot(1), Slot(0, within="last")), apply, vector=False)
 
 
 def _sahm(params: Mapping[str, Any], frequency: Frequency) -> Operator:
@@ -148,19 +152,13 @@ def _sahm(params: Mapping[str, Any], frequency: Frequency) -> Operator:
     """
     slots = tuple(Slot(0, months, optional=months > 0) for months in range(15))
 
-    def mean(three: Sequence[float | None]) -> float | None:
-        there = [value for value in three if value is not None]
-        if len(there) < 2:
-            return None
-        total = there[0]
-        for value in there[1:]:
-            total += value
-        return total / len(there)
-
     def apply(*u: float | None) -> float | None:
-        now = mean(u[0:3])
-        before = [found for lag in range(1, 13) if (found := mean(u[lag : lag + 3])) is not None]
-        return None if now is None or len(before) < 10 else now - min(before)
+        threes = [[value for value in u[lag : lag + 3] if value is not None] for lag in range(13)]
+        before = [there for there in threes[1:] if len(there) >= 2]
+        if len(threes[0]) < 2 or len(before) < 10:
+            return None
+        lowest = min(before, key=lambda there: sum(there) / len(there))
+        return numbers.significant(numbers.mean_difference(threes[0], lowest))
 
     def note(*u: float | None) -> str | None:
         missing = sum(value is None for value in u)
@@ -179,7 +177,7 @@ def _share_of_output(params: Mapping[str, Any], frequency: Frequency) -> Operato
     flow = tuple(Slot(0, months, within="sum") for months in _YEAR)
 
     def apply(*x: float) -> float:
-        return 100.0 * sum(x[4:]) / sum(x[:4])
+        return numbers.significant(100.0 * sum(x[4:]) / sum(x[:4]))
 
     return Operator((*output, *flow), apply, vector=False, money=True)
 
@@ -194,7 +192,8 @@ def _credit_impulse(params: Mapping[str, Any], frequency: Frequency) -> Operator
     output = tuple(Slot(1, months) for months in (*_YEAR, *(12 + months for months in _YEAR)))
 
     def apply(now: float, year: float, two: float, *g: float) -> float:
-        return 100.0 * ((now - year) / sum(g[:4]) - (year - two) / sum(g[4:]))
+        flow, flow_before = numbers.exact_sum(now, -year), numbers.exact_sum(year, -two)
+        return numbers.significant(100.0 * (flow / sum(g[:4]) - flow_before / sum(g[4:])))
 
     return Operator((*credit, *output), apply, vector=False, money=True)
 
@@ -204,7 +203,7 @@ def _taylor(params: Mapping[str, Any], frequency: Frequency) -> Operator:
     neutral, target = float(params.get("neutral", 2)), float(params.get("target", 2))
 
     def apply(gap: float, inflation: float) -> float:
-        return neutral + inflation + 0.5 * (inflation - target) + 0.5 * gap
+        return numbers.significant(neutral + inflation + 0.5 * (inflation - target) + 0.5 * gap)
 
     return Operator((Slot(1), Slot(0, within="mean")), apply, vector=False)
 

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from almanac.catalog.records import Catalog, Formula, input_slugs
 from almanac.derived.macro.cross_sections import PEER_COMPARISONS
 from almanac.derived.macro.derivation import Derived, InputSeries, derive, span_needed
@@ -36,7 +38,7 @@ class Deriver:
         self._specs: dict[str, SeriesSpec] = {}
         self._topics: dict[tuple[str, str], list[SeriesSpec]] = defaultdict(list)
         self._directory: Directory | None = None
-        self.plans = Planner(catalog, self._topics, self._preference).plans
+        self._planner = Planner(catalog, self._topics, self._preference)
         self._sections = Sections(catalog, self._topics, self._preference)
         self._formulas = _in_order(catalog.formulas)
         self._users: dict[str, list[Formula]] = defaultdict(list)
@@ -54,15 +56,23 @@ class Deriver:
         self._specs[spec.id] = spec
         self._topics[spec.indicator, spec.entity].append(spec)
 
+    def plans(self, formula: Formula, entity: str) -> list[SeriesPlan]:
+        """The series a formula makes for an entity, from the series that exist."""
+        return [_by_row(plan) if plan.mixed else plan for plan in self._planner.plans(formula, entity)]
+
     def register(self, spec: SeriesSpec) -> None:
-        """Take note of a series. One that is new may change which series formulas make."""
-        if self._exists(spec):
+        """
+        Take note of a series. One that is new may change which series formulas make, one that has come to be something else
+        (the computed rates of an index that there is unadjusted now) what these say of themselves.
+        """
+        if self._held(spec) == spec:
             return
         for formula in self._users[spec.indicator]:
             for entity in self._entities(formula, spec):
                 key = (formula.slug, entity)
                 if key not in self._before:
                     self._before[key] = self.plans(formula, entity)
+        self._leave(spec)
         self._enter(spec)
 
     def reconsider(self, spec: SeriesSpec | None = None) -> None:
@@ -93,8 +103,13 @@ class Deriver:
         rank = self._directory.rank(spec.indicator, spec.source, spec.variant or "", sys.maxsize)
         return (info is None or info.rights.withheld, *rank)
 
-    def _exists(self, spec: SeriesSpec) -> bool:
-        return any(held.id == spec.id for held in self._topics.get((spec.indicator, spec.entity), ()))
+    def _held(self, spec: SeriesSpec) -> SeriesSpec | None:
+        """What a series is held to be; None for one that does not exist."""
+        return next((held for held in self._topics.get((spec.indicator, spec.entity), ()) if held.id == spec.id), None)
+
+    def _leave(self, spec: SeriesSpec) -> None:
+        topic = self._topics[spec.indicator, spec.entity]
+        topic[:] = [held for held in topic if held.id != spec.id]
 
     def _entities(self, formula: Formula, spec: SeriesSpec) -> list[str]:
         """Entities whose result of a formula a series takes part in: its own, or all where the formula names it."""
@@ -187,9 +202,7 @@ class Deriver:
         for formula in self._users[spec.indicator]:
             for entity in self._entities(formula, spec):
                 self._before.setdefault((formula.slug, entity), self.plans(formula, entity))
-        self._topics[spec.indicator, spec.entity] = [
-            held for held in self._topics[spec.indicator, spec.entity] if held.id != spec.id
-        ]
+        self._leave(spec)
 
     def _drop_if_empty(self, batch: Batch, spec: SeriesSpec) -> None:
         """
@@ -229,7 +242,7 @@ class Deriver:
         ]
         allowance = plan.spec.allowance_days or frequency.allowance_days
         computed = derive(op, frequency, inputs, allowance)
-        if not self._exists(plan.spec) and not any(computed.values()):
+        if self._held(plan.spec) is None and not any(computed.values()):
             return 0
         self.register(plan.spec)
         handle = batch.series(plan.spec, "derived", None if plan.mixed else every)
@@ -288,6 +301,12 @@ class Deriver:
             )
             for derived in made
         ]
+
+
+def _by_row(plan: SeriesPlan) -> SeriesPlan:
+    """A plan whose rows come from different series: what follows from those is said of each row, not of the whole."""
+    spec = msgspec.structs.replace(plan.spec, seasonal_adjustment=None, curve_type=None, compounding=None)
+    return plan._replace(spec=spec)
 
 
 def _in_order(formulas: Mapping[str, Formula]) -> list[Formula]:

@@ -13,6 +13,7 @@ from datetime import date
 from itertools import groupby
 
 from almanac.domain.events import EventState, event_id, settle
+from almanac.domain.numbers import exact_sum
 from almanac.domain.periods import Frequency, Period, end_of
 from almanac.domain.releases import (
     HeadlineVintage,
@@ -26,7 +27,7 @@ from almanac.domain.releases import (
 from almanac.domain.times import DAY_SECONDS, midnight
 
 #: Smaller differences of a policy rate are new definitions (a midpoint, a mean), no moves. Percentage points.
-SMALLEST_MOVE = 0.05 - 1e-9
+SMALLEST_MOVE = 0.05
 #: Type of the events that are a calendar's and no release of ours.
 NOTICE = "publication"
 
@@ -275,7 +276,7 @@ def rate_changes(vintages: Sequence[HeadlineVintage], source: str, place: tuple[
 
 
 def _moved(before: float | None, now: float | None) -> bool:
-    return before is not None and now is not None and abs(now - before) >= SMALLEST_MOVE
+    return before is not None and now is not None and abs(exact_sum(now, -before)) >= SMALLEST_MOVE
 
 
 def _at(states: Sequence[HeadlineVintage], known: int) -> float | None:

@@ -17,6 +17,7 @@ from almanac.api.endpoints.briefs.records import BriefReading
 from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, aligned
 from almanac.api.rows.redaction import Redaction
 from almanac.api.rows.rights import of_row
+from almanac.domain.numbers import difference
 from almanac.domain.periods import add_months, end_of, freshness
 from almanac.domain.reference import Entity
 from almanac.domain.times import wire_day
@@ -250,14 +251,16 @@ def _record(
     reading: MeasureReading | None = None,
 ) -> BriefReading:  # fmt: skip
     """A reading on the wire; without its numbers where there is none to be sent."""
+    indicator = ctx.view.directory.indicators[measure.slug]
     value = previous = change = percentile = None
     ranking: Ranking | None = None
     if reading is not None:
         value, previous, percentile, ranking = reading.value, reading.previous, reading.percentile, reading.ranking
-        change = None if previous is None else value - previous
+        computed = indicator.kind == "derived"
+        change = None if previous is None else difference(value, previous, computed=computed)
     return BriefReading(
         indicator_id=f"indicator_{measure.slug}",
-        name=ctx.view.directory.indicators[measure.slug].name,
+        name=indicator.name,
         value=_number(value),
         unit=series.spec.unit,
         period_end=wire_day(end_of(period)),

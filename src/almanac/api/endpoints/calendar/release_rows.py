@@ -73,6 +73,7 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
             at,
             vintages=series.source.stores_vintages,
             level_free=spec.unit in report.LEVEL_FREE,
+            computed=series.kind == "derived",
         )
         observation = observation_id(series.id, period, shown[1], shown[2], None)
     known = max([shown[1], *(row[1] for row in found if row[0] == before and row[1] <= at)])

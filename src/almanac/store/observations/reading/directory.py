@@ -104,6 +104,7 @@ class Directory:
         self._by_id: dict[str, int] = {}
         self._lineages: dict[int, tuple[str, ...]] = {}
         self._mixed: dict[tuple[int, int], SeriesRights] = {}
+        self._said: dict[tuple[int, int], bytes] = {}
 
     def _records(self, kind: str, record: type[T]) -> dict[str, T]:
         found = self._db.execute("SELECT id, body FROM record WHERE kind = ? ORDER BY id", (kind,))
@@ -193,6 +194,22 @@ class Directory:
             self._mixed[key] = self._derived_rights(series.source, self.lineage(lineage))
         return self._mixed[key]
 
+    def row_metadata(self, series: SeriesInfo, lineage: int) -> bytes:
+        """
+        Series-level metadata of a row, as `SeriesInfo.metadata`: its series', unless the row has a lineage of its own.
+
+        Then adjustment, curve and compounding are those that all of its inputs have in common.
+        """
+        if not lineage:
+            return series.metadata
+        key = (series.number, lineage)
+        if key not in self._said:
+            specs = [info.spec for name in self.lineage(lineage) if (info := self.series_by_id(name)) is not None]
+            said = {name: _common(getattr(spec, name) for spec in specs) for name in _FROM_INPUTS}
+            spec = msgspec.structs.replace(series.spec, **said)
+            self._said[key] = _metadata(spec, series.kind, simulated=series.simulated)
+        return self._said[key]
+
     def _load(self, number: int) -> SeriesInfo:
         row: Any = self._db.execute(
             "SELECT s.id, s.topic, s.spec, s.lineage, s.exposure, s.reason, t.kind FROM series s JOIN topic t USING(topic) WHERE s.series = ?",
@@ -217,7 +234,7 @@ class Directory:
             derived_from=b',"derivedFrom":' + dumps(inputs).encode(),
             unit=f',"unit":{dumps(spec.unit)},"frequency":"{spec.frequency.word}"'.encode(),
             tail=f',"sourceUrl":{dumps(_page(spec, source, kind))}'.encode(),
-            metadata=b',"metadata":' + dumps(_metadata(spec, kind, simulated=simulated)).encode()[:-1],
+            metadata=_metadata(spec, kind, simulated=simulated),
         )  # fmt: skip
 
     def _all_inputs(self, topic: int, number: int) -> tuple[str, ...]:
@@ -294,8 +311,17 @@ def _names(spec: SeriesSpec, source: Source) -> bytes:
     ).encode()
 
 
-def _metadata(spec: SeriesSpec, kind: str, *, simulated: bool) -> dict[str, Any]:
-    """Series-level metadata, only what applies."""
+#: What a computed row takes over from the series it was computed from, where these are of one mind.
+_FROM_INPUTS = ("seasonal_adjustment", "curve_type", "compounding")
+
+
+def _common(values: Iterable[str | None]) -> str | None:
+    found = set(values)
+    return found.pop() if len(found) == 1 else None
+
+
+def _metadata(spec: SeriesSpec, kind: str, *, simulated: bool) -> bytes:
+    """Series-level metadata, only what applies, as an object that a row's own goes on with."""
     found: dict[str, Any] = {
         "nativeId": spec.native if kind == "raw" else None,
         "seasonalAdjustment": spec.seasonal_adjustment,
@@ -311,4 +337,5 @@ def _metadata(spec: SeriesSpec, kind: str, *, simulated: bool) -> dict[str, Any]
         "simulated": simulated or None,
     }
     # Something is always there, so that a row's own metadata can follow after a comma.
-    return {"seriesId": spec.id, **{key: value for key, value in found.items() if value is not None}}
+    told = {"seriesId": spec.id, **{key: value for key, value in found.items() if value is not None}}
+    return b',"metadata":' + dumps(told).encode()[:-1]

@@ -1,0 +1,72 @@
+"""
+How computed numbers are rounded: once, where they are computed, so that the value stored, compared and served is one.
+
+What is published is never touched. Sums, differences and spreads of published numbers are exact in decimals; everything
+else that is computed, from a quotient to a difference of computed numbers, has twelve significant digits.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from decimal import Context, Decimal
+
+#: Significant digits of a computed number: beyond what any publisher states, short of the noise of binary fractions.
+DIGITS = 12
+#: Wide enough for any sum of floats to come out whole.
+_WIDE = Context(prec=700)
+#: Below this every whole number is a float, so that floats add them without a loss.
+_WHOLE = 2.0**53
+
+
+def significant(value: float) -> float:
+    """A value to twelve significant digits, never a negative zero; infinities and NaN as they are."""
+    return float(f"{value:.{DIGITS}g}") + 0.0
+
+
+def exact_sum(*terms: float, times: int = 1) -> float:
+    """
+    The sum of finite numbers, `times` as much, exact in decimals of their shortest text: 5.3 − 5.25 is 0.05.
+
+    The float nearest to it, never a negative zero. A difference is a sum with the subtrahend's sign turned.
+    """
+    plain = sum(terms) * times
+    if abs(plain) < _WHOLE and all(term.is_integer() and abs(term) < _WHOLE for term in terms):
+        return plain + 0.0
+    return float(_WIDE.multiply(_total(terms), times)) + 0.0
+
+
+def exact_sums(columns: Sequence[Sequence[float]]) -> list[float]:
+    """`exact_sum` of each row of at least two columns of one length, without Python code for each."""
+    decimals = [map(Decimal, map(float.__repr__, column)) for column in columns]
+    totals = functools.reduce(functools.partial(map, _WIDE.add), decimals)
+    return [total + 0.0 for total in map(float, totals)]
+
+
+def difference(value: float, other: float, *, computed: bool) -> float:
+    """A value less another: exact of published numbers, to twelve significant digits where one was `computed`."""
+    exact = exact_sum(value, -other)
+    return significant(exact) if computed else exact
+
+
+def mean(values: Sequence[float]) -> float:
+    """The mean of finite numbers, at least one, to twelve significant digits."""
+    return significant(exact_sum(*values) / len(values))
+
+
+def mean_difference(these: Sequence[float], those: Sequence[float]) -> float:
+    """
+    The mean of some finite numbers less that of others, at least one each: equal means leave no trace of a rounding.
+
+    A step of a computation, and not rounded yet.
+    """
+    these_, those_ = _WIDE.multiply(_total(these), len(those)), _WIDE.multiply(_total(those), len(these))
+    return float(_WIDE.subtract(these_, those_)) / (len(these) * len(those)) + 0.0
+
+
+def _total(terms: Sequence[float]) -> Decimal:
+    total = Decimal()
+    for term in terms:
+        # Not `repr`, of which the float of an array has its own idea.
+        total = _WIDE.add(total, Decimal(float.__repr__(term)))
+    return total
