@@ -64,8 +64,16 @@ def test_every_dimension_of_the_warehouse_is_part_of_the_code():
     parsed = parse(CURVE, url)
     assert read(parsed) == {TEN: ({key("2099-02-02"): 0.564}, (key("2099-02-02"), key("2099-02-02")))}
     assert parsed.unmapped == {f"{NSS}{{J10M0,A1600,P1D_L,ZZ}}": 1}
-    with pytest.raises(SourceChanged, match="no item SNB1A"):  # not left out by the request, so it is missing
-        parse(CURVE, WAREHOUSE + "?fromDate=2099-02-01")
+    assert parsed.missing == set()
+    # Not left out by the request, so it is missing.
+    assert len(parse(CURVE, WAREHOUSE + "?fromDate=2099-02-01").missing) == 1
+
+
+def test_an_item_that_is_not_there_costs_nothing_but_itself():
+    parsed = parse(TEXT.replace("10J0", "10J"))
+    assert read(parsed) == {"rendoblid{2J}": read(parse(TEXT))["rendoblid{2J}"]}
+    assert parsed.missing == {"rendoblid{10J0}"}
+    assert "rendoblid{10J}" in parsed.unmapped
 
 
 def test_nothing_new_since_a_day_is_no_fault_but_an_empty_history_is():
@@ -87,7 +95,7 @@ def test_nothing_new_since_a_day_is_no_fault_but_an_empty_history_is():
         (TEXT.replace("\n\n", "\nx\n", 1), "expected a blank line"),
         (TEXT.replace('"Value"', '"Wert"'), "header 'Date;D0;Wert'"),
         (TEXT.replace('"D0";"Value"', '"D0";"D1";"Value"'), "has 3 cells, the header 4"),
-        (TEXT.replace("10J0", "10J"), "no item rendoblid{10J0}"),
+        (TEXT.replace("J", "K"), "none of rendoblid{10J0}, rendoblid{2J}, which were expected"),
         (TEXT.replace('"2099-01-06";"10J0"', '"2099-01-05";"10J0"'), "2099-01-05;10J0 is there twice"),
         (TEXT.replace("0.75", "NaN"), "rendoblid{10J0} 2099-01-06: 'NaN'"),
         (TEXT.replace("0.75", "0,75"), "rendoblid{10J0} 2099-01-06: '0,75'"),

@@ -77,6 +77,12 @@ class _Reader:
             raise SourceChanged(f"{asked.where}: {flow.id} has no column {', '.join(missing)}")
         asked.in_order(flow, [name for name in header if name in flow.dimensions])
         others = [name for name in header if name not in flow.dimensions and name not in _FRAME]
+        # The standard puts dimensions before the period and attributes after the value; who writes no name of the flow
+        # has attributes right after the dimensions.
+        ends = _PERIOD if any(name in _NAMING for name in header) else flow.dimensions[-1]
+        extra = asked.unknown(flow, [name for name in others if self._place[name] < self._place[ends]])
+        if extra:
+            raise SourceChanged(f"{asked.where}: {flow.id} with unknown dimension {', '.join(extra)}")
         asked.known(flow, others)
         read = [asked.service.multiplier, asked.service.published, flow.release, flow.corrected, flow.last_actual]
         places = [self._place[name] for name in read if name in self._place]

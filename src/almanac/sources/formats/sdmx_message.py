@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from almanac.catalog.services import Flow, Service
 from almanac.domain.periods import Frequency, Period
-from almanac.sources.base import SourceChanged
+from almanac.sources.base import Parsed, SourceChanged
 from almanac.sources.formats import strict
 
 #: Codes of CL_OBS_STATUS (SDMX cross-domain code list 2.2) that say there is no value.
@@ -20,6 +20,8 @@ _MISSING = frozenset("HJKLMOQ")
 _PLAIN = frozenset(["", "A"])
 #: Codes of CL_CONF_STATUS that say everyone may see the value.
 _FREE = frozenset(["F", ""])
+#: Attributes of which a row may not be read without knowing what they say.
+_DECISIVE = re.compile(r"CONF|MULT", re.IGNORECASE)
 _URN = re.compile(r"=[^:=]+:([^():]+)\(")
 _MONTH = re.compile(r"([0-9]{4})-M([0-9]{2})")
 _WEEK = re.compile(r"([0-9]{4})-W([0-9]{2})")
@@ -50,11 +52,12 @@ class MessageSeries:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose message is read: the service, the words of the address, and how error messages begin."""
+    """Whose message is read: the service, the words of the address, how error messages begin, and who is told of more."""
 
     service: Service
     words: tuple[str, ...]
     where: str
+    parsed: Parsed
 
     def flow(self, said: Iterable[str]) -> tuple[str, Flow | None]:
         """
@@ -92,13 +95,22 @@ class Asked:
             )
 
     def known(self, flow: Flow, names: Iterable[str]) -> None:
-        """Raise SourceChanged naming attributes that nobody reads and the catalogue does not list."""
+        """Report attributes that nobody reads and the catalogue does not list.
+
+        Raises SourceChanged for one that by its name bears on who may see a value, or on its power of ten.
+        """
+        unknown = self.unknown(flow, names)
+        decisive = [name for name in unknown if _DECISIVE.search(name)]
+        if decisive:
+            raise SourceChanged(f"{self.where}: {flow.id} has {', '.join(decisive)}, which nobody reads")
+        self.parsed.meet(unknown, f"{flow.id} attribute")
+
+    def unknown(self, flow: Flow, names: Iterable[str]) -> list[str]:
+        """Those names that are no attribute we know, sorted."""
         service = self.service
         read = {service.multiplier, service.status, service.confidentiality, service.published}
         read |= {flow.release, flow.corrected, flow.last_actual}
-        unknown = sorted(set(names) - read - {*service.attributes, *flow.attributes})
-        if unknown:
-            raise SourceChanged(f"{self.where}: {flow.id} has {', '.join(unknown)}, which nobody reads")
+        return sorted(set(names) - read - {*service.attributes, *flow.attributes})
 
 
 def name_in(text: str) -> str:
