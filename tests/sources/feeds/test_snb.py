@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from almanac.catalog.load import load
 from almanac.domain.observations import UNKNOWN
 from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.snb import CONNECTOR
@@ -139,3 +140,16 @@ def test_plan_asks_for_each_cube_that_speaks_for_the_time_wanted_and_for_no_copy
     assert urls(None) == [chosen + "2099-02-01", stopped + "1950-01-01", money + "1950-01"]
     assert urls(date(2099, 1, 31)) == [chosen + "2099-02-01", stopped + "2099-01-31", money + "2099-01"]
     assert urls(date(2099, 2, 10)) == [chosen + "2099-02-10", money + "2099-02"]
+
+
+def test_the_ten_year_item_of_the_monthly_cube_has_a_code_of_its_own():
+    """`10J0` in the daily cube, `10J` in the monthly one, as the catalogue has it. Yields are invented."""
+    catalog = load()
+    mapped = catalog.series["snb"]
+    months = [native for native in mapped if native.startswith("rendoblim{")]
+    assert mapped["rendoblim{10J}"].indicator == mapped["rendoblid{10J0}"].indicator == "gov_yield_10y"
+    lines = "".join(f'"2099-02";"{native[10:-1]}";"{number}.5"\n' for number, native in enumerate(months))
+    head = '"CubeId";"rendoblim"\n"PublishingDate";"2099-03-01 14:30"\n\n"Date";"D0";"Value"\n'
+    parsed = parse(head + lines, PORTAL + "rendoblim/data/csv/en", series=mapped)
+    assert {block.native for block in parsed.blocks} == set(months)
+    assert (parsed.missing, parsed.unmapped) == (set(), {})

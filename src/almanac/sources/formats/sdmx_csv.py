@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from almanac.catalog.services import Flow
 from almanac.sources.base import SourceChanged
 from almanac.sources.formats import strict
-from almanac.sources.formats.sdmx_message import Asked, MessageSeries, SdmxObservation, name_in
+from almanac.sources.formats.sdmx_message import Asked, MessageSeries, SdmxObservation, confidentiality
 
 _PERIOD, _VALUE = "TIME_PERIOD", "OBS_VALUE"
 #: Columns that say whose numbers these are; the first there is names the flow.
@@ -66,7 +66,8 @@ class _Reader:
         self.said = said
         self._asked = asked
         self._place = {name: index for index, name in enumerate(header)}
-        self._name, self._flow = asked.flow([name_in(said)])
+        self._name, self._flow = asked.flow([said])
+        self._confidentiality = confidentiality(self._flow, asked.service)
         if self._flow is not None:
             self._dimensions, self._attributes = self._layout(self._flow, header)
 
@@ -92,7 +93,7 @@ class _Reader:
         """Add one line to its series."""
         service, where = self._asked.service, self._asked.where
         row = SdmxObservation(
-            *(self._cell(cells, name) for name in (_PERIOD, _VALUE, service.status, service.confidentiality))
+            *(self._cell(cells, name) for name in (_PERIOD, _VALUE, service.status, self._confidentiality))
         )
         action = self._cell(cells, "ACTION")
         if action and action not in _ACTIONS:

@@ -12,7 +12,7 @@ import msgspec
 
 from almanac.sources.base import SourceChanged
 from almanac.sources.formats import jsonstat, strict
-from almanac.sources.formats.sdmx_message import Asked, MessageSeries, NotData, SdmxObservation, name_in
+from almanac.sources.formats.sdmx_message import Asked, MessageSeries, NotData, SdmxObservation, confidentiality
 
 _PERIOD = "TIME_PERIOD"
 
@@ -122,7 +122,7 @@ class _Reader:
     def __init__(self, asked: Asked, structure: Structure, data: DataSet) -> None:
         self._asked, self._structure, self._data = asked, structure, data
         urns = [link.urn for link in (*structure.links, *data.links) if link.urn]
-        self._name, self._flow = asked.flow([name_in(urn) for urn in urns])
+        self._name, self._flow = asked.flow(urns)
         levels = dict(structure.dimensions)
         over = levels.pop("observation", [])
         if [one.id for one in over] != [_PERIOD]:
@@ -214,5 +214,8 @@ class _Reader:
         more: Mapping[str, str] = self._attributes(self._level("observation"), cells[1:], within)
         service = self._asked.service
         return SdmxObservation(
-            self._periods[int(place)], cells[0], more.get(service.status, ""), more.get(service.confidentiality, "")
+            self._periods[int(place)],
+            cells[0],
+            more.get(service.status, ""),
+            more.get(confidentiality(self._flow, service), ""),
         )
