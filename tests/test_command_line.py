@@ -13,7 +13,17 @@ from tests.support.paths import REAL_DATA
 
 from .support.treasury_home import BILLS, GOOD, NOW, ROWS, SOURCE, url, write_mirror
 
-SUMMARY = ["source", "read", "known", "notRead", "quarantined", "failed", "cellsChanged", "unmappedSeries"]
+SUMMARY = [
+    "source",
+    "read",
+    "known",
+    "notRead",
+    "quarantined",
+    "failed",
+    "cellsChanged",
+    "unmappedSeries",
+    "unreadNames",
+]
 
 
 @pytest.fixture
@@ -52,7 +62,7 @@ def coverage(run):
 
 def test_a_mirror_is_taken_in_and_what_was_not_read_is_named(run, mirror):
     result = run("ingest", "us-treasury", "--from", mirror, expect=3)
-    assert summary(result) == {SOURCE: [4, 0, 2, 1, 0, 13, 1]}
+    assert summary(result) == {SOURCE: [4, 0, 2, 1, 0, 13, 1, 0]}
     told = result.stderr.splitlines()
     assert f"read {url(2026)}: 4 cells changed, 1 series not mapped" in told
     assert f"not read {url(2023)}: the publisher answered 404" in told
@@ -64,13 +74,21 @@ def test_the_second_run_adds_no_vintage(run, good):
     run("ingest", SOURCE, "--from", good)
     before = coverage(run)
     assert (before["observations"], before["lastIngestedAt"]) == (8, NOW)
-    assert summary(run("ingest", SOURCE, "--from", good)) == {SOURCE: [0, 4, 0, 0, 0, 0, 0]}
+    assert summary(run("ingest", SOURCE, "--from", good)) == {SOURCE: [0, 4, 0, 0, 0, 0, 0, 0]}
     assert coverage(run) == before
+
+
+def test_the_summary_counts_responses_not_addresses(run, tmp_path):
+    address, _, body, status = ROWS[5]
+    again = (address, "2026-01-08T23:33:00Z", body + b"<!-- another -->", status)
+    late = [(url(2023), f"2026-01-0{day}T00:00:01Z", b"", 404) for day in (1, 2, 3)]
+    folder = write_mirror(tmp_path / "twice", [ROWS[5], again, *late])
+    assert summary(run("ingest", SOURCE, "--from", folder, expect=1)) == {SOURCE: [0, 0, 3, 2, 0, 0, 0, 0]}
 
 
 def test_nothing_ingested_is_exit_1(run, tmp_path):
     only_broken = write_mirror(tmp_path / "broken", [ROWS[5]])
-    assert summary(run("ingest", SOURCE, "--from", only_broken, expect=1)) == {SOURCE: [0, 0, 0, 1, 0, 0, 0]}
+    assert summary(run("ingest", SOURCE, "--from", only_broken, expect=1)) == {SOURCE: [0, 0, 0, 1, 0, 0, 0, 0]}
 
 
 def test_a_broken_file_of_a_mirror_fails_alone(run, tmp_path):
@@ -79,7 +97,7 @@ def test_a_broken_file_of_a_mirror_fails_alone(run, tmp_path):
     (folder / "mirror.csv").write_text(listing)
     (folder / "3.xml.gz").write_bytes(b"no gzip")
     result = run("ingest", SOURCE, "--from", folder, expect=3)
-    assert summary(result) == {SOURCE: [3, 0, 0, 0, 1, 11, 1]}
+    assert summary(result) == {SOURCE: [3, 0, 0, 0, 1, 11, 1, 0]}
     assert f"failed {url(2025)}: " in result.stderr
     sources = json.loads(run("status", "--json").stdout)["sources"]
     assert {one["id"]: one["health"] for one in sources}[SOURCE] == "failing"
@@ -90,7 +108,7 @@ def test_all_takes_every_real_source(run, good):
     assert found.pop(SOURCE)[0] == 4
     assert {"fred", "mof-japan"} <= set(found)
     assert not any(name.startswith(("sandbox", "almanac")) for name in found)
-    assert {tuple(figures) for figures in found.values()} == {(0,) * 7}
+    assert {tuple(figures) for figures in found.values()} == {(0,) * len(SUMMARY[1:])}
 
 
 def test_a_source_named_twice_is_taken_once(run, good):
@@ -137,7 +155,7 @@ def test_a_missing_key_is_named_before_anything_is_asked(run):
 def test_an_entity_no_source_has_asks_nobody(run):
     """Nothing is asked of a publisher for an entity it has nothing on: the run ends without the network."""
     result = run("ingest", SOURCE, "--entity", "japan", expect=1)
-    assert summary(result) == {SOURCE: [0] * 7}
+    assert summary(result) == {SOURCE: [0] * len(SUMMARY[1:])}
 
 
 def test_a_folder_without_a_listing_is_an_error(run, tmp_path):
@@ -268,7 +286,7 @@ def test_status_of_an_empty_home(run):
     found = json.loads(run("status", "--json").stdout)
     assert (found["coverage"]["observations"], found["coverage"]["firstPeriod"]) == (0, None)
     assert {one["health"] for one in found["sources"]} == {"never_run"}
-    assert (found["quarantine"], found["unmapped"]) == ([], [])
+    assert (found["quarantine"], found["unmapped"], found["unread"]) == ([], [], [])
 
 
 # -- backup and restore -------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import shutil
 import signal
 import sys
 import threading
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,13 +20,14 @@ import structlog
 from almanac import config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from starlette.applications import Starlette
 
     from almanac.api.server.app import App
     from almanac.api.server.limits import Limiter
     from almanac.config import Settings
+    from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.serving")
 
@@ -140,19 +142,29 @@ def limiter(settings: Settings, on_fallback: object) -> Limiter:
 def ops(settings: Settings, metrics_folder: Path | None) -> Starlette:
     """The operations listener's application."""
     from almanac import ops as module
+    from almanac.store.log import payloads
     from almanac.store.observations.reading.reader import Reader
 
     reader = Reader(settings.data_path)
 
-    def data_version() -> int:
+    @contextlib.contextmanager
+    def looking() -> Iterator[View]:
         # Opened anew for each probe: what is in memory would hide a file that was damaged in place.
         try:
             with reader.view() as view:
-                return view.version
+                yield view
         finally:
             reader.close()
 
-    return module.create(data_version, multiprocess_dir=metrics_folder)
+    def data_version() -> int:
+        with looking() as view:
+            return view.version
+
+    def unread() -> Counter[tuple[str, str]]:
+        with looking() as view:
+            return Counter((row.source, row.kind) for row in payloads.unread(view))
+
+    return module.create(data_version, unread=unread, multiprocess_dir=metrics_folder)
 
 
 def serve(settings: Settings) -> None:

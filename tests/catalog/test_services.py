@@ -256,7 +256,12 @@ def test_curves_say_their_kind_and_compounding(catalog):
         }
 
     assert kinds("ecb-yc") == {("gov_yield", "spot", "continuous"), ("gov_par_yield", "par", "continuous")}
-    assert kinds("bundesbank") == {("gov_yield", "spot", "annual")}
+    # The par curve is the main one; the spot curve of the same model stands beside it as a variant.
+    assert kinds("bundesbank") == {("gov_yield", "par", "annual"), ("gov_yield", "spot", "annual")}
+    assert {(n.split(".")[3], s.curve_type, s.variant) for n, s in catalog.series["bundesbank"].items()} == {
+        ("ZAR", "par", None),
+        ("ZST", "spot", "spot"),
+    }
     assert kinds("norges-bank") == {("gov_yield", "benchmark", None), ("gov_yield", "bill", None)}
     # 3M and 12M of Norway are 3 and 12 months; each tenor goes to the indicator of its length.
     norway = {n.split(".")[2]: s.indicator for n, s in catalog.series["norges-bank"].items() if "GOVT" in n}
@@ -265,6 +270,14 @@ def test_curves_say_their_kind_and_compounding(catalog):
     assert germany == {f"R{years:02}XX": f"gov_yield_{years}y" for years in (1, 2, 3, 5, 7, 10, 20, 30)}
     euro = {n.rpartition("_")[2]: s.indicator.rpartition("_")[2] for n, s in catalog.series["ecb-yc"].items()}
     assert euro == {tenor: tenor.lower() for tenor in euro}
+
+
+def test_a_former_base_of_australian_prices_is_a_variant(catalog):
+    prices = [s for s in catalog.series["abs"].values() if s.indicator == "cpi_index" and s.frequency.value == "Q"]
+    assert {(s.native, s.id, s.basis) for s in prices} == {
+        ("CPI.1.10001.10.50.Q", "abs:country_aus:cpi_index:Q", None),
+        ("CPI-V1.1.10001.10.50.Q", "abs:country_aus:cpi_index:Q:former-2011-12", "2011-12=100"),
+    }
 
 
 def test_the_standing_example_of_a_withheld_source(catalog):

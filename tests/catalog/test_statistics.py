@@ -36,7 +36,7 @@ def test_eurostat_s_data_sets_are_mapped_for_every_member_and_neighbour(catalog:
         "EI_BSCO_M.M.BS-CSMCI.SA.BAL.{}",
         "EI_BSSI_M_R2.M.BS-ESI-I.SA.{}",
         "EI_BPM6CA_Q.Q.MIO_EUR.NSA.S1.S1.WRL_REST.BAL.CA.{}",
-        "GOV_10Q_GGDEBT.Q.PC_GDP.S13.GD.{}",
+        "GOV_10Q_GGDEBT.Q.GD.S13.PC_GDP.{}",
     ):
         places = [*MEMBERS, "NO", "CH", "TR", "UK"]
         assert [place for place in places if pattern.format(place) not in natives] == [], pattern

@@ -24,6 +24,9 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     path: str | None = None
     #: Other names by which messages call it: its data structure, its set.
     names: tuple[str, ...] = ()
+    #: Major version of its structure, where one that follows counts otherwise (another base): flows may share a name, and
+    #: a message belongs to that of its version. None: any version.
+    version: str | None = None
     #: Attributes that are known and carry nothing for us, beside the service's.
     attributes: tuple[str, ...] = ()
     #: Dimensions of which one request brings every code.
@@ -39,6 +42,8 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     corrected: str | None = None
     #: Attribute with the last year that is not a projection.
     last_actual: str | None = None
+    #: Attribute with an observation's confidentiality, where it is not the service's.
+    confidentiality: str | None = None
     #: The publisher has closed it: what a mirror holds of it is read, nothing is asked.
     closed: bool = False
 
@@ -83,9 +88,10 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     per_hour: int | None = None
     flow: tuple[Flow, ...]
 
-    def find(self, words: Iterable[str]) -> Flow | None:
-        """The flow that one of these names means."""
-        return next((flow for word in words for flow in self.flow if flow.owns(word)), None)
+    def find(self, words: Iterable[str], version: str | None = None) -> Flow | None:
+        """The flow that one of these names means, of those that share one that of this major version. None: the first."""
+        meant = [flow for word in words for flow in self.flow if flow.owns(word)]
+        return next((flow for flow in meant if version in {None, flow.version}), meant[0] if meant else None)
 
 
 class Areas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -186,6 +192,9 @@ def problems(
         for host in service.hosts:
             if hosts.setdefault(host, service.id) != service.id:
                 yield f"services {hosts[host]} and {service.id} share the host {host}"
+        versions = [(name, flow.version) for flow in service.flow for name in (flow.id, *flow.names)]
+        for name, version in sorted({one for one in versions if versions.count(one) > 1}, key=str):
+            yield f"service {service.id}: two flows are called {name}" + (f" in version {version}" if version else "")
         for flow in service.flow:
             if "." in flow.id:
                 yield f"service {service.id}: flow {flow.id} has a dot in its name, which ends it in a native code"

@@ -63,7 +63,7 @@ def verify() -> None:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def status(as_json: bool) -> None:
-    """Show what is held, the health of each source, what is quarantined and what is not mapped."""
+    """Show what is held, the health of each source, what is quarantined, not mapped, or not read of what was."""
     import msgspec
 
     from almanac.pipeline.operate.status import status as look
@@ -98,6 +98,9 @@ def _tell(found: Status) -> None:
     if found.unmapped:
         click.echo()
         table([msgspec.to_builtins(one) for one in found.unmapped], ("source", "nativeId", "rows"))
+    if found.unread:
+        click.echo()
+        table([msgspec.to_builtins(one) for one in found.unread], ("source", "kind", "name", "met", "seenAt"))
 
 
 @click.command()

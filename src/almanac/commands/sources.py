@@ -90,11 +90,12 @@ def summary(outcomes: Sequence[RunOutcome]) -> None:
             "source": o.source,
             "read": o.folded,
             "known": o.known,
-            "notRead": len(o.ignored),
-            "quarantined": len(o.quarantined),
+            "notRead": o.ignored_responses,
+            "quarantined": o.quarantined_responses,
             "failed": len(o.failed),
             "cellsChanged": o.vintages,
             "unmappedSeries": len(o.unmapped),
+            "unreadNames": len(o.unread),
         }
         for o in outcomes
     ]

@@ -1,9 +1,16 @@
-"""What a connector is: it plans requests and reads payloads. It never writes, never fetches, never asks the clock."""
+"""
+What a connector is: it plans requests and reads payloads. It never writes, never fetches, never asks the clock.
+
+What a name in a payload may cost is one rule for all of them. A name that nobody knows (an attribute, a field) and one
+that was expected and is not there (an item, a column) are reported in `Parsed`, and all else is read. The whole payload
+is refused (`SourceChanged`) only where its meaning is in doubt: an unknown dimension or measure, another unit or
+multiplier, another order of columns, a type that does not parse, none of the names that were expected.
+"""
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Protocol, Self, runtime_checkable
@@ -117,6 +124,10 @@ class Parsed:
     blocks: list[Block] = field(default_factory=list)
     #: Native series the catalogue does not map, with the number of rows passed over.
     unmapped: dict[str, int] = field(default_factory=dict)
+    #: Names that nobody knows, with how often each was met (a column once). What stands beside them was read.
+    unknown: dict[str, int] = field(default_factory=dict)
+    #: Mapped native series that the payload should have and has not. The others were read.
+    missing: set[str] = field(default_factory=set)
     #: Why the whole payload was not read (a kind of response that carries no observations for us); None if it was.
     ignored: str | None = None
     #: Native series whose own metadata tightens their rights, with the reason served beside the withheld value.
@@ -128,6 +139,27 @@ class Parsed:
     #: With the CIK of the company that filed.
     filings: list[tuple[int, Filing]] = field(default_factory=list)
     facts: list[CompanyFacts] = field(default_factory=list)
+
+    @property
+    def unread(self) -> list[str]:
+        """Both of these in words, sorted."""
+        return [f"unknown {name}" for name in sorted(self.unknown)] + [
+            f"missing {name}" for name in sorted(self.missing)
+        ]
+
+    def meet(self, names: Iterable[str], kind: str) -> None:
+        """Report names that nobody knows. `kind` says what they are: `attribute`, `column`."""
+        for name in names:
+            told = f"{kind} {name}"
+            self.unknown[told] = self.unknown.get(told, 0) + 1
+
+    def lack(self, expected: Iterable[str], found: Collection[str], where: str) -> None:
+        """Report native series that are not among those found. Raises SourceChanged where not one of them is."""
+        wanted = set(expected)
+        absent = wanted.difference(found)
+        if absent and absent == wanted:
+            raise SourceChanged(f"{where}: none of {', '.join(sorted(absent))}, which were expected")
+        self.missing |= absent
 
 
 class Connector(Protocol):

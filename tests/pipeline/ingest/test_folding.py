@@ -66,6 +66,20 @@ def test_native_series_that_are_not_mapped_are_counted_never_dropped_silently(wo
     assert found == [("cheese", 4, START + DAY_SECONDS), ("wine", 5, START + 2 * DAY_SECONDS)]
 
 
+def test_what_was_not_read_is_kept_and_a_missing_series_is_forgotten_once_it_is_there(world):
+    def unread():
+        return [
+            (row.kind, row.name, row.met, (row.seen_at - START) // DAY_SECONDS) for row in payloads.unread(world.db)
+        ]
+
+    level = Block("level.aaa", [ReportedValue(JANUARY, 1.0)])
+    fold(world, Parsed(unknown={"attribute MOOD": 3}, missing={"level.aaa"}), day=2)
+    fold(world, Parsed([level], unknown={"attribute MOOD": 2}), day=1)  # older: it says nothing of now
+    assert unread() == [("missing", "level.aaa", 0, 2), ("unknown", "attribute MOOD", 3, 2)]
+    fold(world, Parsed([level]), day=3)
+    assert unread() == [("unknown", "attribute MOOD", 3, 2)]
+
+
 def test_a_feed_can_tighten_the_rights_of_its_series_and_never_loosen_them(world):
     block = Block("level.aaa", [ReportedValue(JANUARY, 1.0)])
     fold(

@@ -67,7 +67,6 @@ def test_a_series_nobody_maps_is_counted_and_years_before_it_began_are_no_fault(
 WRONG = [
     (answer(status="REQUEST_NOT_PROCESSED", message=["daily threshold reached"]), "NOT_PROCESSED, 'daily threshold"),
     (answer(message=["Series does not exist for Series CUUR1"]), "says 'Series does not exist for Series CUUR1'"),
-    (answer(colour="red"), "unknown field `colour`"),
     (answer({"seriesID": "CUUR1", "data": []}, {"seriesID": "CUUR1", "data": []}), "series CUUR1 is there twice"),
     (TEXT.replace('"M12"', '"M01"').replace('"2098"', '"2099"'), "CUUR1 2099-M01 is there twice"),
     (TEXT.replace('"M12"', '"M14"'), "CUUR1 2098-M14 is not a period of a year that has 12"),
@@ -85,6 +84,13 @@ def test_an_answer_of_another_kind_is_refused_by_name(body, culprit):
     with pytest.raises(SourceChanged) as caught:
         parse(body)
     assert culprit in str(caught.value)
+
+
+def test_a_field_nobody_knows_is_reported_and_its_row_read():
+    plain = parse(TEXT)
+    parsed = parse(TEXT.replace('"value": "314.25"', '"value": "314.25", "aspects": []'))
+    assert (read(parsed), parsed.unknown) == (read(plain), {"field Results.series.data.aspects": 1})
+    assert parse(answer(colour="red")).unknown == {"field colour": 1}
 
 
 def asked(key_, since=None, series=SERIES):

@@ -51,6 +51,15 @@ def test_a_group_may_hold_any_of_its_series():
     assert read(parse(text, BASE + "group/bond_yields_benchmark/json"))[TWO][0] == {key("2099-01-05"): 3.0}
 
 
+def test_names_nobody_knows_and_a_series_that_is_not_there_cost_nothing_else():
+    extra = [{**day, "V2": {"v": "1"}} for day in DAYS]
+    parsed = parse(answer(extra, TWO, "V1", extra=1))
+    assert read(parsed)[TWO] == read(parse(TEXT))[TWO]
+    assert parsed.missing == {BILL}
+    assert parsed.unknown["field extra"] == 1
+    assert parsed.unknown["series not in seriesDetail: V2"] == len(DAYS)
+
+
 def test_an_answer_without_days_says_nothing():
     assert parse(answer([], TWO, BILL, "V1")).blocks == []
 
@@ -63,12 +72,10 @@ def test_an_answer_without_days_says_nothing():
         (TEXT[:-20], "is not JSON"),
         (TEXT.encode("utf-16"), "is not utf-8"),
         ('{"message": "Series V2 not found.", "docs": "https://example.org"}', "unknown field `message`"),
-        (answer(DAYS, TWO, BILL, "V1", extra=1), "unknown field `extra`"),
         (TEXT.replace('"observations"', '"observed"'), "unknown field `observed`"),
         (TEXT.replace('{"v": "3.10"}', '{"value": "3.10"}'), "unknown field `value`"),
         (TEXT.replace('"key": "d"', '"key": "id"'), "is dated by 'id', expected d"),
-        (answer(DAYS, TWO, "V1"), f"seriesDetail does not name {BILL}"),
-        (answer([{"d": "2099-01-05", "V2": {"v": "1"}}], TWO, BILL, "V1"), "2099-01-05 has V2"),
+        (answer(DAYS, "V9"), "seriesDetail: none of BD.CDN.2YR.DQ.YLD, TB.CDN.90D.MID, V1, which were expected"),
         (answer([{TWO: {"v": "1"}}], TWO, BILL, "V1"), "observation 1 has no day d"),
         (answer([{"d": "2099-01-05", TWO: "1"}], TWO, BILL, "V1"), f"{TWO} is '1', expected an object"),
         (answer(DAYS + DAYS[:1], TWO, BILL, "V1"), "2099-01-06 is there twice"),

@@ -14,7 +14,7 @@ FOLDER = "https://www.bankofengland.co.uk/-/media/boe/files/statistics/yield-cur
 LATEST, HISTORY = FOLDER + "latest-yield-curve-data.zip", FOLDER + "glcnominalddata.zip"
 SOURCE, SERIES = source("boe-glc"), table({"spot 2y": "D", "spot 30y": "D"})
 NAME = "GLC Nominal daily data current month.xlsx"
-HEAD = [["UK nominal spot curve"], [], ["Maturity"], ["shared 0", 0.5, 2, 30], [None, "#VALUE!", "#VALUE!"]]
+HEAD = [["UK nominal spot curve"], [], ["Maturity"], ["shared 0", 0.5, 2, 30], ["#VALUE!", "#VALUE!", "#VALUE!"]]
 #: Invented yields; Tuesday lies before Monday in the sheet, and Wednesday is a holiday that is listed.
 DAYS = [[TUESDAY, 4.25, 3.5, 5], [MONDAY, 4.2, -0.25, None], [WEDNESDAY, None, None, None], []]
 FIRST, SECOND, THIRD = (key(f"2099-01-0{day}") for day in (5, 6, 7))
@@ -46,7 +46,7 @@ def test_workbooks_may_lie_in_an_archive_inside():
 
 
 def test_the_history_joins_its_workbooks_though_the_older_ones_end_at_a_shorter_maturity():
-    old = book([[MONDAY, 4.2, 3.25]], [["shared 0", 0.5, 2]], "4. nominal spot curve")
+    old = book([[MONDAY, 4.2, 3.25]], [["shared 0", 0.5, 2], []], "4. nominal spot curve")
     new = book([[TUESDAY, 4.25, 3.5, 5]])
     members = {
         "GLC Nominal daily data_1979 to 2015.xlsx": old,
@@ -57,6 +57,37 @@ def test_the_history_joins_its_workbooks_though_the_older_ones_end_at_a_shorter_
         "spot 2y": ({FIRST: 3.25, SECOND: 3.5}, (FIRST, SECOND)),
         "spot 30y": ({SECOND: 5.0}, (SECOND, SECOND)),
     }
+
+
+@pytest.mark.parametrize(
+    "under",
+    [
+        ["Refresh", "Refresh", "Refresh", "Refresh"],
+        ["#VALUE!"],
+        [],
+        [None, 9.5, 9.75, 9.25],  # leftover numbers of an older file
+        [MONDAY, 9.5, 9.75, 9.25],
+    ],
+)
+def test_the_row_under_the_maturities_is_never_read(under):
+    parsed = parse({NAME: book(head=[*HEAD[:4], under])})
+    assert read(parsed) == read(parse({NAME: book()}))
+    assert parsed.unknown == ({"a day under years: 72690": 1} if under[:1] == [MONDAY] else {})
+
+
+def test_a_text_of_nothing_is_a_blank_cell():
+    def with_texts(day):
+        return zipped(workbook({"4. spot curve": sheet([*HEAD, day])}, texts=("years:", "")))
+
+    for blank in ("shared 1", ""):
+        parsed = parse({NAME: with_texts([MONDAY, blank, 4.5, blank])})
+        assert read(parsed) == {"spot 2y": ({FIRST: 4.5}, (FIRST, FIRST)), "spot 30y": ({}, (FIRST, FIRST))}
+
+
+def test_a_maturity_that_is_not_there_costs_nothing_but_itself():
+    parsed = parse({NAME: book(head=[*HEAD[:3], ["shared 0", 0.5, 2, 25], []])})
+    assert [block.native for block in parsed.blocks] == ["spot 2y"]
+    assert parsed.missing == {"spot 30y"}
 
 
 def changed(days=DAYS, head=HEAD, **more):
@@ -77,7 +108,7 @@ def changed(days=DAYS, head=HEAD, **more):
         (changed(head=[["shared 0", 0.5, "two", 30]]), "maturity 'two' is not a number of years"),
         (changed(head=[["shared 0", 2, 2, 30]]), "expected each maturity once"),
         (changed(head=[["shared 0"]]), "expected each maturity once"),
-        (changed(head=[["shared 0", 0.5, 2, 25]]), "no maturity spot 30y"),
+        (changed(head=[["shared 0", 0.5, 3, 25]]), "none of spot 2y, spot 30y, which were expected"),
         (changed([[MONDAY, 1, "#N/A", 1]]), "2099-01-05 spot 2y: '#N/A' is not a number"),
         (changed([[MONDAY + 0.5, 1, 1, 1]]), "'72690.5' is not the serial number of a day"),
         (changed([["5 January 2099", 1, 1, 1]]), "'5 January 2099' is not the serial number"),

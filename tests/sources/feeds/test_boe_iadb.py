@@ -67,7 +67,7 @@ def test_an_answer_with_a_header_only_says_nothing():
         ('<!DOCTYPE html>\n<html lang="en">\n</html>', "header '<!DOCTYPE html>', expected DATE"),
         (TEXT.encode("utf-16"), "not utf-8-sig"),
         (TEXT.replace("DATE", "Day"), "header 'Day,IUDBEDR,IUDSNZC,XUD'"),
-        (TEXT.replace("IUDSNZC", "IUDSNZX"), "no series IUDSNZC"),
+        ("DATE,A\r\n01 Jan 2099,1\r\n", "none of IUDBEDR, IUDSNZC, XUD, which were expected"),
         (TEXT.replace("IUDSNZC", "IUDBEDR"), "expected each code once"),
         (TEXT.replace("-0.5", "NaN"), "IUDSNZC 2099-01-02: 'NaN'"),
         (TEXT.replace("-0.5", ".."), "IUDSNZC 2099-01-02: '..'"),
@@ -95,12 +95,12 @@ def test_a_csv_payload_of_another_kind_is_refused_by_name(text, culprit):
         (BOMB, "has a document type declaration"),
         (OUTSIDE, "has a document type declaration"),
         (TWO_CUBES.replace("2002-08-01", "2003-08-01"), "expected {http://www.gesmes.org/xml/2002-08-01}Envelope"),
-        (HEAD + "</Envelope>", "no series LPM"),
+        (HEAD + "</Envelope>", "none of LPM, which were expected"),
         (TWO_CUBES.replace("agg_series", "series"), "expected a Cube"),
         (HEAD + CUBE.format("<Row/>") + "</Envelope>", "agg_series}Row, expected a Cube"),
         (TWO_CUBES.replace(' SCODE="LPM"', ""), "a Cube has no SCODE"),
         (TWO_CUBES.replace('FREQ_CODE="M"', 'FREQ_CODE="Q"'), "LPM has FREQ_CODE 'Q', expected M"),
-        (TWO_CUBES.replace("OBS_VALUE", "VALUE"), "a Cube with VALUE, which nobody reads"),
+        (TWO_CUBES.replace("OBS_VALUE", "VALUE"), "LPM 2099-01-31: no OBS_VALUE"),
         (TWO_CUBES.replace(' OBS_VALUE="510"', ""), "LPM 2099-02-28: no OBS_VALUE"),
         (TWO_CUBES.replace('OBS_CONF="N"', 'OBS_CONF="C"'), "LPM 2099-01-31: OBS_CONF 'C', expected N"),
         (TWO_CUBES.replace("2099-05-01 09:30:00", "today"), "LAST_UPDATED 'today' is not a time"),
@@ -115,6 +115,14 @@ def test_an_xml_payload_of_another_kind_is_refused_by_name(text, culprit):
         parse(text, XML)
     assert culprit in str(caught.value)
     assert str(caught.value).startswith("iadb LPM")
+
+
+def test_a_code_that_is_not_there_and_an_attribute_nobody_knows_cost_nothing_else():
+    parsed = parse(TEXT.replace("IUDSNZC", "IUDSNZX"))
+    assert read(parsed) == {"IUDBEDR": read(parse(TEXT))["IUDBEDR"]}
+    assert parsed.missing == {"IUDSNZC"}
+    marked = parse(TWO_CUBES.replace('OBS_VALUE="510"', 'OBS_VALUE="510" MOOD="good"', 1), XML)
+    assert (read(marked), marked.unknown) == (read(parse(TWO_CUBES, XML)), {"attribute MOOD": 1})
 
 
 def test_other_pages_of_the_database_are_set_aside_and_the_yield_curve_files_are_not_ours():

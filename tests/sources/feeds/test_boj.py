@@ -82,6 +82,13 @@ def test_a_date_is_read_by_the_frequency_of_its_series(code, frequency, number, 
     assert read(parsed) == {f"FM9'{code}": ({key(period): 3.0}, (key(period), key(period)))}
 
 
+def test_a_field_nobody_knows_is_reported_and_the_rest_read_and_followed():
+    body = answer(one(), COLOUR="red", NEXTPOSITION=61)
+    parsed = parse(body)
+    assert (read(parsed), parsed.unknown) == (read(parse(answer(one()))), {"field COLOUR": 1})
+    assert READER.follow(payload(URL, body.encode()), SOURCE, None) != []
+
+
 def test_a_long_answer_leads_to_its_next_part():
     told = payload(URL, answer(one(), NEXTPOSITION=61).encode())
     assert [request.url for request in READER.follow(told, SOURCE, None)] == [f"{URL}&startPosition=61"]
@@ -103,7 +110,6 @@ def test_each_series_is_asked_from_the_period_that_holds_the_day():
 WRONG = [
     (answer(STATUS=400, MESSAGE="Invalid code"), "status 400, 'Invalid code'"),
     (answer(PARAMETER={}), "the answer does not name its data base DB"),
-    (answer(COLOUR="red"), "unknown field `COLOUR`"),
     (answer(one(values=(1.5,))), "FM9'DAY1 has 3 dates and 1 values"),
     (answer(one(dates=(20990101, 20990102, 20990101))), "FM9'DAY1 20990101 is there twice"),
     (answer(one(dates=(20990105, 20990102, 20990230))), "FM9'DAY1 20990230 is not a daily period"),

@@ -67,6 +67,12 @@ def test_columns_become_blocks_known_when_fetched_and_complete_between_the_file_
     assert parsed.unmapped == {"9Y": 2}
 
 
+def test_a_column_that_is_not_there_costs_nothing_but_itself():
+    parsed = parse(TEXT.replace("2Y", "3Y"))
+    assert [block.native for block in parsed.blocks] == ["40Y"]
+    assert parsed.missing == {"2Y"}
+
+
 def test_a_month_without_days_yet_is_read_as_empty_but_a_history_without_days_is_not():
     empty = "".join(TEXT.splitlines(keepends=True)[:2])
     assert parse(empty).blocks == []
@@ -87,7 +93,7 @@ def test_a_month_without_days_yet_is_read_as_empty_but_a_history_without_days_is
         (TEXT.replace("Date,", "Day,"), "header 'Day,2Y,9Y,40Y'"),
         (TEXT.replace("9Y", "9 years"), "column '9 years'"),
         (TEXT.replace("9Y", "2Y"), "each tenor once"),
-        (TEXT.replace("2Y", "3Y"), "no column 2Y; the header has 3Y, 9Y, 40Y"),
+        (TEXT.replace("2Y", "3Y").replace("40Y", "50Y"), "none of 2Y, 40Y, which were expected"),
         (TEXT.replace("-0.25", "NaN"), "2099-01-05 2Y: 'NaN'"),
         (TEXT.replace("-0.25", '"1,5"'), "2099-01-05 2Y: '1,5'"),
         (TEXT.replace("-0.25", "1_0"), "2099-01-05 2Y: '1_0'"),

@@ -60,6 +60,13 @@ def test_a_column_of_another_owner_is_restricted_and_names_it():
     assert "Invented Exchange" in sold["FIRMMCRTD"][1]
 
 
+def test_a_row_nobody_knows_and_a_column_that_is_not_there_cost_nothing_else():
+    parsed = parse(TEXT.replace("FIRMMTN3D", "FIRMMTN3X").replace("Series ID,", "Mood,a,b,c,d\r\nSeries ID,"))
+    whole = read(parse(TEXT))
+    assert read(parsed) == {native: values for native, values in whole.items() if native != "FIRMMTN3D"}
+    assert (parsed.missing, parsed.unknown) == ({"FIRMMTN3D"}, {"row 'Mood'": 1})
+
+
 def test_the_monthly_table_is_about_months():
     text = (
         "F2.1 INVENTED\nFrequency,Monthly\nUnits,Per cent per annum\nSource,RBA\nSeries ID,FCMYGBAG2\n"
@@ -79,11 +86,10 @@ def test_the_monthly_table_is_about_months():
         (TEXT.replace("F1 ", "F11 "), "expected F1"),
         (TEXT[: TEXT.index("Series ID")], "no row Series ID"),
         (TEXT[: TEXT.index("02-Jan")], "has a header and no days"),
-        (TEXT.replace("Units,", "Unit,"), "row 'Unit', expected one of Title"),
+        (TEXT.replace("Units,", "Unit,"), "row Units has 0 cells, Series ID 4"),
         (TEXT.replace("Type,", "Title,"), "row Title is there twice"),
         (TEXT.replace("Source,RBA,", "Source,"), "row Source has 3 cells, Series ID 4"),
         (TEXT.replace("Frequency,Daily,as announced,Daily,Daily\r\n", ""), "row Frequency has 0 cells"),
-        (TEXT.replace("FIRMMTN3D", "FIRMMTN3X"), "no column FIRMMTN3D"),
         (TEXT.replace("FIRMMOIS1D", "FIRMMCRTD"), "expected each id once"),
         (TEXT.replace("Frequency,Daily", "Frequency,Weekly"), "FIRMMCRTD has frequency 'Weekly', expected daily"),
         (TEXT.replace("Units,Per cent", "Units,Basis points"), "FIRMMCRTD has units 'Basis points', expected percent"),

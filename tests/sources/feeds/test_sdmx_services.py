@@ -84,7 +84,7 @@ def test_a_status_of_another_name_is_read_in_xml_too():
     [
         (("bp", "bk"), "RATES.M.AA.X 2098-04: status 'bk', known are the letters bcep"),
         (("30/06/98 23:00:00", "31/06/98 23:00:00"), "LAST UPDATE: '31/06/98 23:00:00' is not a time of publication"),
-        (("FLAG,SHUT", "OBS_STATUS,SHUT"), "RATES has OBS_STATUS, which nobody reads"),
+        (("FLAG,SHUT", "FLAG,CONFIDENCE"), "RATES has CONFIDENCE, which nobody reads"),
     ],
 )
 def test_what_the_service_never_wrote_is_refused(change, culprit):
@@ -146,3 +146,49 @@ def test_frequencies_asked_together_begin_with_the_period_of_the_lowest():
     assert [request.url for request in asked(both, series)] == [
         "https://data.example.org/rest/data/OFFICE,RATES,1.0/..X?format=csv&startPeriod=2099-Q2"
     ]
+
+
+#: Version 2 of the structure counts on another base than version 1 did, under the same name.
+REBASED = msgspec.structs.replace(
+    SERVICE,
+    flow=(
+        msgspec.structs.replace(RATES, version="2"),
+        msgspec.structs.replace(RATES, id="RATES-V1", names=("RATES",), version="1", closed=True),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "path", "native"),
+    [
+        ("OFFICE:RATES(2.0.0)", "OFFICE,RATES/M..X", "RATES.M.AA.X"),
+        ("OFFICE:RATES(2.4)", "OFFICE,RATES,2.4/M..X", "RATES.M.AA.X"),
+        ("OFFICE:RATES(1.1.0)", "OFFICE,RATES/M..X", "RATES-V1.M.AA.X"),
+        ("OFFICE:RATES(1.1.0)", "OFFICE,RATES,1.1.0/M..X", "RATES-V1.M.AA.X"),
+        ("OFFICE:RATES", "OFFICE,RATES,1.1.0/M..X", "RATES-V1.M.AA.X"),
+        ("OFFICE:RATES", "OFFICE,RATES/M..X", "RATES.M.AA.X"),
+    ],
+)
+def test_flows_of_one_name_are_told_apart_by_the_version_of_their_structure(said, path, native):
+    body = invented_csv(said)
+    table = {code: spec(code) for code in ("RATES.M.AA.X", "RATES-V1.M.AA.X")}
+    parsed = parse(body, f"https://data.example.org/rest/data/{path}", series=table, service=REBASED)
+    assert {code: [s.value for s in told] for code, told in blocks(parsed).items()} == {native: [137.5]}
+
+
+def test_a_version_nobody_knows_may_count_otherwise_and_is_refused():
+    with pytest.raises(SourceChanged, match="RATES in version 3, expected 2"):
+        parse(
+            invented_csv("OFFICE:RATES(3.0)"), "https://data.example.org/rest/data/OFFICE,RATES/M..X", service=REBASED
+        )
+
+
+def test_a_flow_may_name_its_own_attribute_of_confidentiality():
+    own = msgspec.structs.replace(SERVICE, flow=(msgspec.structs.replace(RATES, confidentiality="CONF_STATUS"),))
+    body = "DATAFLOW,FREQ,AREA,KIND,TIME_PERIOD,OBS_VALUE,CONF_STATUS\nOFFICE:RATES(1.0),M,AA,X,2099-01,1.5,C\n"
+    assert set(parse(body, service=own).tightened) == {"RATES.M.AA.X"}
+    assert parse(body.replace(",C", ",F"), service=own).tightened == {}
+
+
+def invented_csv(said):
+    return f"DATAFLOW,FREQ,AREA,KIND,TIME_PERIOD,OBS_VALUE\n{said},M,AA,X,2099-01,137.5\n"

@@ -3,7 +3,7 @@
 import pytest
 
 from almanac.domain.companies import CompanyRecord, Listing
-from almanac.sources.base import SourceChanged
+from almanac.sources.base import Parsed, SourceChanged
 from almanac.sources.feeds.sec import reference
 from tests.support.sec_invented import encoded
 
@@ -20,7 +20,7 @@ LISTINGS = {
 
 
 def test_one_record_for_each_company_its_tickers_in_the_order_of_the_list():
-    assert reference.parsed(reference.tickers(encoded(TICKERS))).companies == [
+    assert reference.companies(reference.tickers(encoded(TICKERS), Parsed())) == [
         CompanyRecord(
             cik=9900001, part="tickers", name="Invented Widgets Inc.", listings=(Listing("WDGT"), Listing("WDGT-B"))
         ),
@@ -31,7 +31,7 @@ def test_one_record_for_each_company_its_tickers_in_the_order_of_the_list():
 def test_exchanges_come_with_the_other_list_in_any_order_of_fields():
     turned = {"fields": LISTINGS["fields"][::-1], "data": [line[::-1] for line in LISTINGS["data"]]}
     for body in (LISTINGS, turned):
-        assert reference.parsed(reference.tickers_with_exchanges(encoded(body))).companies == [
+        assert reference.companies(reference.tickers_with_exchanges(encoded(body), Parsed())) == [
             CompanyRecord(
                 cik=9900001, part="tickers", name="Invented Widgets Inc.", listings=(Listing("WDGT", "Nasdaq"),)
             ),
@@ -39,18 +39,24 @@ def test_exchanges_come_with_the_other_list_in_any_order_of_fields():
         ]
 
 
+def test_a_field_nobody_knows_is_reported_and_its_entry_read():
+    parsed = Parsed()
+    body = {"0": {"cik_str": 1, "ticker": "A", "title": "B", "lei": "C"}}
+    assert reference.tickers(encoded(body), parsed) == [reference.Ticker(1, "B", "A", None)]
+    assert parsed.unknown == {"field lei": 1}
+
+
 @pytest.mark.parametrize(
     ("body", "told"),
     [
         ({"0": {"cik_str": "x", "ticker": "A", "title": "B"}}, "entry 0: 'x' is not a CIK"),
         ({"0": {"cik_str": 1, "ticker": " ", "title": "B"}}, "entry 0: cik 1, name 'B', ticker ' '"),
-        ({"0": {"cik_str": 1, "ticker": "A", "title": "B", "lei": "C"}}, "unknown field `lei`"),
         ([], "Expected `object`"),
     ],
 )
 def test_a_changed_list_of_tickers_is_refused(body, told):
     with pytest.raises(SourceChanged) as caught:
-        reference.tickers(encoded(body))
+        reference.tickers(encoded(body), Parsed())
     assert told in str(caught.value)
 
 
@@ -65,5 +71,5 @@ def test_a_changed_list_of_tickers_is_refused(body, told):
 )
 def test_a_changed_list_with_exchanges_is_refused(change, told):
     with pytest.raises(SourceChanged) as caught:
-        reference.tickers_with_exchanges(encoded(LISTINGS | change))
+        reference.tickers_with_exchanges(encoded(LISTINGS | change), Parsed())
     assert told in str(caught.value)

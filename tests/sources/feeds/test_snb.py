@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from almanac.catalog.load import load
 from almanac.domain.observations import UNKNOWN
 from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.snb import CONNECTOR
@@ -64,8 +65,16 @@ def test_every_dimension_of_the_warehouse_is_part_of_the_code():
     parsed = parse(CURVE, url)
     assert read(parsed) == {TEN: ({key("2099-02-02"): 0.564}, (key("2099-02-02"), key("2099-02-02")))}
     assert parsed.unmapped == {f"{NSS}{{J10M0,A1600,P1D_L,ZZ}}": 1}
-    with pytest.raises(SourceChanged, match="no item SNB1A"):  # not left out by the request, so it is missing
-        parse(CURVE, WAREHOUSE + "?fromDate=2099-02-01")
+    assert parsed.missing == set()
+    # Not left out by the request, so it is missing.
+    assert len(parse(CURVE, WAREHOUSE + "?fromDate=2099-02-01").missing) == 1
+
+
+def test_an_item_that_is_not_there_costs_nothing_but_itself():
+    parsed = parse(TEXT.replace("10J0", "10J"))
+    assert read(parsed) == {"rendoblid{2J}": read(parse(TEXT))["rendoblid{2J}"]}
+    assert parsed.missing == {"rendoblid{10J0}"}
+    assert "rendoblid{10J}" in parsed.unmapped
 
 
 def test_nothing_new_since_a_day_is_no_fault_but_an_empty_history_is():
@@ -87,7 +96,7 @@ def test_nothing_new_since_a_day_is_no_fault_but_an_empty_history_is():
         (TEXT.replace("\n\n", "\nx\n", 1), "expected a blank line"),
         (TEXT.replace('"Value"', '"Wert"'), "header 'Date;D0;Wert'"),
         (TEXT.replace('"D0";"Value"', '"D0";"D1";"Value"'), "has 3 cells, the header 4"),
-        (TEXT.replace("10J0", "10J"), "no item rendoblid{10J0}"),
+        (TEXT.replace("J", "K"), "none of rendoblid{10J0}, rendoblid{2J}, which were expected"),
         (TEXT.replace('"2099-01-06";"10J0"', '"2099-01-05";"10J0"'), "2099-01-05;10J0 is there twice"),
         (TEXT.replace("0.75", "NaN"), "rendoblid{10J0} 2099-01-06: 'NaN'"),
         (TEXT.replace("0.75", "0,75"), "rendoblid{10J0} 2099-01-06: '0,75'"),
@@ -131,3 +140,16 @@ def test_plan_asks_for_each_cube_that_speaks_for_the_time_wanted_and_for_no_copy
     assert urls(None) == [chosen + "2099-02-01", stopped + "1950-01-01", money + "1950-01"]
     assert urls(date(2099, 1, 31)) == [chosen + "2099-02-01", stopped + "2099-01-31", money + "2099-01"]
     assert urls(date(2099, 2, 10)) == [chosen + "2099-02-10", money + "2099-02"]
+
+
+def test_the_ten_year_item_of_the_monthly_cube_has_a_code_of_its_own():
+    """`10J0` in the daily cube, `10J` in the monthly one, as the catalogue has it. Yields are invented."""
+    catalog = load()
+    mapped = catalog.series["snb"]
+    months = [native for native in mapped if native.startswith("rendoblim{")]
+    assert mapped["rendoblim{10J}"].indicator == mapped["rendoblid{10J0}"].indicator == "gov_yield_10y"
+    lines = "".join(f'"2099-02";"{native[10:-1]}";"{number}.5"\n' for number, native in enumerate(months))
+    head = '"CubeId";"rendoblim"\n"PublishingDate";"2099-03-01 14:30"\n\n"Date";"D0";"Value"\n'
+    parsed = parse(head + lines, PORTAL + "rendoblim/data/csv/en", series=mapped)
+    assert {block.native for block in parsed.blocks} == set(months)
+    assert (parsed.missing, parsed.unmapped) == (set(), {})

@@ -9,7 +9,7 @@ import pytest
 from lxml import etree
 
 from almanac.domain.periods import Frequency, Period
-from almanac.sources.base import SourceChanged
+from almanac.sources.base import Parsed, SourceChanged
 from almanac.sources.formats import sdmx_ml
 from almanac.sources.formats.sdmx_message import Asked, period_of
 from tests.support import sdmx_invented as invented
@@ -91,6 +91,15 @@ def test_a_structure_message_is_named_and_set_aside(body, kind):
     assert parse(body).ignored == said
 
 
+def with_column(after, name, value):
+    """The message with one more column to the right of another."""
+    lines = [line.split(",", 7) for line in CSV.splitlines()]
+    place = lines[0].index(after) + 1
+    return "\n".join(
+        ",".join([*cells[:place], value if number else name, *cells[place:]]) for number, cells in enumerate(lines)
+    )
+
+
 WRONG_CSV = [
     ("", "is empty"),
     ("\n\n", "is empty"),
@@ -98,7 +107,10 @@ WRONG_CSV = [
     (CSV.replace("OBS_VALUE", "VALUE"), "has no column OBS_VALUE"),
     (CSV.replace("TIME_PERIOD", "PERIOD"), "has no column TIME_PERIOD"),
     (CSV.replace("FREQ,AREA", "AREA,FREQ"), "dimensions AREA.FREQ.KIND, expected FREQ.AREA.KIND"),
-    (CSV.replace("TITLE", "SEX"), "RATES has SEX, which nobody reads"),
+    (CSV.replace("TITLE", "SHUT_CONF"), "RATES has SHUT_CONF, which nobody reads"),
+    (CSV.replace("UNIT_MULT", "MULTIPLIER"), "RATES has MULTIPLIER, which nobody reads"),
+    (with_column("KIND", "SEX", "_T"), "RATES with unknown dimension SEX"),
+    (with_column("AREA", "SEX", "_T"), "RATES with unknown dimension SEX"),
     (CSV.replace("TITLE", "UNIT_MULT"), "column UNIT_MULT is there twice"),
     (CSV.replace("M,BB", "M,"), "RATES without dimension AREA"),
     (CSV.replace("-0.25", "-0.25,1"), "line 4 has 11 cells, the header 10"),
@@ -159,6 +171,29 @@ def replaced(old, new):
     return json_1().replace(old, new)
 
 
+def test_an_attribute_nobody_knows_is_reported_and_its_rows_are_read():
+    """In every form of a message: a column, a component of a list, an attribute of a series, a row or a group."""
+    for body in (
+        CSV.replace("TITLE", "MOOD"),
+        replaced('"TITLE"', '"MOOD"'),
+        GENERIC.replace("TITLE", "MOOD"),
+        SPECIFIC.replace("TITLE", "MOOD"),
+        SPECIFIC.replace("REMARK", "MOOD"),
+    ):
+        parsed = parse(body)
+        assert (blocks(parsed), parsed.unmapped) == (EXPECTED, UNMAPPED)
+        assert list(parsed.unknown) == ["RATES attribute MOOD"]
+    assert parse(CSV).unknown == {}
+
+
+def test_an_attribute_without_a_list_of_values_is_not_set():
+    """Index 0 of an empty list says that there is none; any other place of it is wrong."""
+    parsed = parse(replaced("[0, null]", "[0, 0]"))
+    assert (blocks(parsed), parsed.unmapped) == (EXPECTED, UNMAPPED)
+    with pytest.raises(SourceChanged, match="has TITLE 1, which is not in the list"):
+        parse(replaced("[0, null]", "[0, 1]"))
+
+
 WRONG_JSON = [
     ("{", "is not JSON"),
     ("{}", "has no data"),
@@ -170,7 +205,7 @@ WRONG_JSON = [
     (series_dimensions("FREQ", "AREA", "KIND", "SEX"), "dimensions FREQ.AREA.KIND.SEX"),
     (dimensions(observation=[{"id": "AREA", "values": []}]), "observations lie over ['AREA']"),
     (dimensions(weather=[]), "dimensions of level weather"),
-    (json_1(attributes={"series": [{"id": "MOOD"}]}), "RATES has MOOD, which nobody reads"),
+    (replaced('"UNIT_MULT"', '"UNIT_MULTIPLIER"'), "RATES has UNIT_MULTIPLIER, which nobody reads"),
     (replaced('"0:1:0"', '"0:9:0"'), "0:9:0 has AREA 9, which is not in the list"),
     (replaced('"0:1:0"', '"0:1"'), "series key '0:1', expected 3 places"),
     (replaced('"0:1:0"', '"0:-1:0"'), "series key '0:-1:0', expected 3 places"),
@@ -225,8 +260,8 @@ WRONG_XML = [
     (GENERIC.replace('<g:Value id="AREA" value="BB"/>', ""), "dimensions FREQ.KIND, expected FREQ.AREA.KIND"),
     (GENERIC.replace('id="AREA"', 'id="REGION"'), "dimensions FREQ.REGION.KIND, expected FREQ.AREA.KIND"),
     (GENERIC.replace('value="BB"', 'value=""'), "RATES without dimension AREA"),
-    (GENERIC.replace("TITLE", "MOOD"), "RATES has MOOD, which nobody reads"),
-    (GENERIC.replace("OBS_STATUS", "OBS_MOOD"), "RATES has OBS_MOOD, which nobody reads"),
+    (GENERIC.replace("TITLE", "OBS_CONF2"), "RATES has OBS_CONF2, which nobody reads"),
+    (GENERIC.replace("OBS_STATUS", "OBS_MOOD"), "no value, and status '' does not say why"),
     (GENERIC.replace('<g:ObsDimension value="2099-01"/>', ""), "an observation without TIME_PERIOD"),
     (GENERIC.replace("<g:ObsDimension value", '<g:ObsDimension id="AREA" value'), "ObsDimension AREA"),
     (GENERIC.replace("<g:ObsValue", "<g:ObsMood"), "element ObsMood in an observation"),
@@ -235,10 +270,8 @@ WRONG_XML = [
     (GENERIC.replace('<g:ObsValue value="-0.25"/>', ""), "no value, and status 'A' does not say why"),
     (GENERIC.replace('value="BB"', 'value="AA"'), "series RATES.M.AA.X is there twice"),
     (SPECIFIC.replace(' KIND="X"', ""), "RATES without dimension KIND"),
-    (SPECIFIC.replace("KIND", "SORT"), "RATES has SORT, which nobody reads"),
-    (SPECIFIC.replace("TITLE", "MOOD"), "RATES has MOOD, which nobody reads"),
-    (SPECIFIC.replace("REMARK", "MOOD"), "RATES has MOOD, which nobody reads"),
-    (SPECIFIC.replace("OBS_STATUS", "OBS_MOOD"), "RATES has OBS_MOOD, which nobody reads"),
+    (SPECIFIC.replace("KIND", "SORT"), "RATES without dimension KIND"),
+    (SPECIFIC.replace("OBS_STATUS", "OBS_MOOD"), "no value, and status '' does not say why"),
     (SPECIFIC.replace("<Group ", "<Obs "), "element Obs in the data set"),
 ]
 
@@ -302,7 +335,7 @@ def test_a_publisher_s_own_sign_of_absence_needs_no_status():
 
 def test_what_was_read_of_a_stream_is_freed():
     """One series is in memory at a time, however many a message has."""
-    asked = Asked(invented.SERVICE, ("RATES",), "x")
+    asked = Asked(invented.SERVICE, ("RATES",), "x", Parsed())
     left = []
 
     def watched():

@@ -12,7 +12,7 @@ from tests.support.workbooks import MAIN, MONDAY, sheet, workbook, zipped
 
 def rows(members, name="one", budget=None):
     book = Workbook(Archive(zipped(members), budget or Budget(), "a.xlsx"))
-    return list(book.rows(name))
+    return [cells for _, cells in book.rows(name)]
 
 
 def one(body, **more):
@@ -30,6 +30,21 @@ def test_cells_have_their_column_and_value_and_empty_ones_are_left_out():
         {0: -2.0, 1: 0.001, 2: "1", 3: "x"},
     ]
     assert rows(members, "two") == [{0: 1.0}]
+
+
+def test_rows_have_the_number_they_state_or_follow_the_one_before():
+    def numbers(body):
+        return [number for number, _ in Workbook(Archive(zipped(one(body)), Budget(), "a.xlsx")).rows("one")]
+
+    body = sheet([[1], [], [2], [3]])
+    assert numbers(body) == [1, 3, 4]
+    assert numbers(body.replace(' r="4"', "")) == [1, 3, 4]
+    with pytest.raises(SourceChanged, match="'x' is not the number of a row"):
+        numbers(body.replace('<row r="1">', '<row r="x">'))
+
+
+def test_a_text_of_nothing_is_a_blank_cell():
+    assert rows(one(sheet([["shared 0", "", 1]]), texts=("",))) == [{2: 1.0}]
 
 
 def test_a_column_may_have_two_letters():

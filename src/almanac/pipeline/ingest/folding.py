@@ -77,6 +77,8 @@ class Folding:
         db = self._world.db
         for native, rows in unmapped.items():
             payloads.note_unmapped(db, self._source.id, native, rows, row.ingested_at)
+        payloads.note_read(db, row, (block.native for block in parsed.blocks if block.native in self._stretches))
+        payloads.note_unread(db, row, parsed.unknown, parsed.missing)
         for dated in parsed.release_dates:
             payloads.note_release_date(db, self._source.id, dated.release, dated.day.toordinal(), row.ref)
         self._world.releases.note(row, parsed)

@@ -208,7 +208,7 @@ class Ingest:
         row = payloads.put(self._world.db, judged.capture, self.run_id, judged.state, judged.reason)
         if judged.parsed is None:
             quarantined = judged.state == payloads.QUARANTINED
-            (self.outcome.quarantined if quarantined else self.outcome.ignored)[url] = judged.reason or ""
+            self.outcome.set_aside(url, judged.reason or "", quarantined=quarantined)
             self._say(f"{'quarantined' if quarantined else 'not read'} {url}: {judged.reason}")
             return
         before = self._folding.vintages
@@ -224,6 +224,9 @@ class Ingest:
         self.outcome.vintages += changed
         self.outcome.unmapped.update(unmapped)
         told = f", {len(unmapped)} series not mapped" if unmapped else ""
+        unread = judged.parsed.unread
+        self.outcome.unread.update(unread)
+        told += f"; {', '.join(unread)}" if unread else ""
         self._say(f"read {url}: {changed} cells changed{told}")
 
     def _answered(self, fetched_at: int | None) -> None:

@@ -37,7 +37,7 @@ def _arrivals(ingest: Ingest, rows: Iterable[mirror.MirrorRow], most: int, say: 
     outcome = ingest.outcome
     for row in rows:
         if row.status != 200:
-            outcome.ignored[row.url] = f"the publisher answered {row.status}"
+            outcome.set_aside(row.url, f"the publisher answered {row.status}", quarantined=False)
             say(f"not read {row.url}: the publisher answered {row.status}")
             continue
         try:

@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class RunOutcome:
-    """What a run did: counts, and the reasons by payload."""
+    """What a run did: counts of responses, and the reasons by address, of which one may have sent many."""
 
     source: str
     folded: int = 0
@@ -19,8 +19,21 @@ class RunOutcome:
     quarantined: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     unmapped: dict[str, int] = field(default_factory=dict)
+    #: Names that were not read of responses that were: unknown ones, and mapped series that were missing.
+    unread: set[str] = field(default_factory=set)
+    ignored_responses: int = 0
+    quarantined_responses: int = 0
     #: Seconds for which the publisher asked to be left alone.
     retry_after: float = 0.0
+
+    def set_aside(self, url: str, reason: str, *, quarantined: bool) -> None:
+        """Count a response that was not read, and why."""
+        if quarantined:
+            self.quarantined[url] = reason
+            self.quarantined_responses += 1
+        else:
+            self.ignored[url] = reason
+            self.ignored_responses += 1
 
     @property
     def exit_code(self) -> int:

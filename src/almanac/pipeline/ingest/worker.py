@@ -263,7 +263,7 @@ class Worker:
         else:
             after = turn.answered(began)
             how = "next"
-        told = f"{outcome.folded} read, {outcome.known} known, {len(outcome.quarantined)} quarantined"
+        told = f"{outcome.folded} read, {outcome.known} known, {outcome.quarantined_responses} quarantined"
         if turns.end(world.db, source.id, self._holder.owner, after):
             self._say(f"{source.id}: {told}; {how} at {wire_time(after.due_at(cadence, now))}")
         else:

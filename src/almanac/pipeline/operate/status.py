@@ -67,14 +67,28 @@ class Unmapped(msgspec.Struct, frozen=True, rename="camel"):
     rows: int
 
 
+class Unread(msgspec.Struct, frozen=True, rename="camel"):
+    """
+    What was not read of responses that were. `kind` `unknown`: a name nobody knows, `met` so often at most in one
+    response; `missing`: a mapped native series that a response should have had, until one has it again.
+    """
+
+    source: str
+    kind: str
+    name: str
+    met: int
+    seen_at: str
+
+
 class Status(msgspec.Struct, frozen=True, rename="camel"):
-    """Everything `almanac status` tells. Lists are by source, then by series, address or native id."""
+    """Everything `almanac status` tells. Lists are by source, then by series, address, native id or kind and name."""
 
     coverage: Coverage
     sources: list[SourceHealth]
     stale: list[Stale]
     quarantine: list[Quarantined]
     unmapped: list[Unmapped]
+    unread: list[Unread]
 
 
 def status(db: Database, now: int) -> Status:
@@ -92,6 +106,9 @@ def status(db: Database, now: int) -> Status:
                 for row in payloads.quarantined(db)
             ],
             unmapped=[Unmapped(*row) for row in payloads.unmapped(db)],
+            unread=[
+                Unread(row.source, row.kind, row.name, row.met, wire_time(row.seen_at)) for row in payloads.unread(db)
+            ],
         )
 
 

@@ -76,7 +76,7 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
 class Bls:
     """Time series, one to an answer."""
 
-    version = 1
+    version = 2
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the API's host."""
@@ -109,14 +109,14 @@ class Bls:
         if _DATA.fullmatch(path) is None:
             return Parsed(ignored=f"{path}: not time series in JSON")
         where = path.rpartition("/data/")[2].rstrip("/")
-        head = strict.json(payload.body, _Head, where)
+        parsed = Parsed()
+        head = strict.json(payload.body, _Head, where, parsed)
         if head.status != _SUCCEEDED:
             raise SourceChanged(f"{where}: {head.status}, {strict.shown('; '.join(head.message))}")
-        answer = strict.json(payload.body, _Answer, where)
+        answer = strict.json(payload.body, _Answer, where, parsed)
         refused = [told for told in answer.message if _NO_DATA.fullmatch(told) is None]
         if refused:
             raise SourceChanged(f"{where}: the service says {strict.shown(refused[0])}")
-        parsed = Parsed()
         seen: set[str] = set()
         for one in answer.results.series:
             if one.id in seen:

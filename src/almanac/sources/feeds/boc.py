@@ -47,7 +47,7 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
 class Boc:
     """Observations of series, or of a group of them."""
 
-    version = 1
+    version = 2
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the bank's host."""
@@ -63,24 +63,22 @@ class Boc:
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one answer, one block for each mapped series, complete from the answer's first day to its last.
 
-        Raises SourceChanged naming series and day, also where a series asked for in the URL is missing.
+        Raises SourceChanged naming series and day, also where none of the series asked for in the URL is there.
         """
         path = urlsplit(payload.url).path
         asked = _OBSERVATIONS.fullmatch(path)
         if asked is None:
             return Parsed(ignored=f"{path}: not observations in JSON")
         where = f"valet {unquote(asked[1])}"
-        answer = strict.json(payload.body, _Answer, where)
+        parsed = Parsed()
+        answer = strict.json(payload.body, _Answer, where, parsed)
         names = set(answer.series_detail)
         if not path.startswith("/valet/observations/group/"):
-            missing = sorted(set(unquote(asked[1]).split(",")) - names)
-            if missing:
-                raise SourceChanged(f"{where}: seriesDetail does not name {', '.join(missing)}")
+            parsed.lack(unquote(asked[1]).split(","), names, f"{where}: seriesDetail")
         for name, detail in answer.series_detail.items():
             if detail.dimension.key != "d":
                 raise SourceChanged(f"{where}: {name} is dated by {strict.shown(detail.dimension.key)}, expected d")
-        days = _days(answer, where)
-        parsed = Parsed()
+        days = _days(answer, where, parsed)
         if not days:  # nothing yet since the day asked for
             return parsed
         for name in sorted(names):
@@ -88,7 +86,7 @@ class Boc:
         return parsed
 
 
-def _days(answer: _Answer, where: str) -> dict[date, dict[str, str | None]]:
+def _days(answer: _Answer, where: str, parsed: Parsed) -> dict[date, dict[str, str | None]]:
     days: dict[date, dict[str, str | None]] = {}
     for number, cells in enumerate(answer.observations, start=1):
         stamp = cells.pop("d", None)
@@ -97,11 +95,11 @@ def _days(answer: _Answer, where: str) -> dict[date, dict[str, str | None]]:
         day = strict.day(stamp, where)
         if day in days:
             raise SourceChanged(f"{where}: {day} is there twice")
-        unknown = sorted(cells.keys() - answer.series_detail.keys())
-        if unknown:
-            raise SourceChanged(f"{where}: {day} has {', '.join(unknown)}, which seriesDetail does not name")
+        parsed.meet(sorted(cells.keys() - answer.series_detail.keys()), "series not in seriesDetail:")
         days[day] = values = {}
         for name, value in cells.items():
+            if name not in answer.series_detail:
+                continue
             if not isinstance(value, _Value):
                 raise SourceChanged(f"{where}: {day} {name} is {strict.shown(value)}, expected an object with v")
             values[name] = value.v

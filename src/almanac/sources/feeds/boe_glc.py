@@ -1,8 +1,9 @@
 """Bank of England: the fitted curve of gilts (government liability curve), zip archives of workbooks.
 
 Two archives: the history, one workbook for each stretch of years, and the current month, whose workbooks may lie in a
-second archive inside the first. The sheet of spot yields has a row `years:` with the maturities, then one row per day;
-a blank cell is a maturity not fitted that day. Yields are in percent, continuously compounded. Native codes are
+second archive inside the first. The sheet of spot yields has a row `years:` with the maturities, under it a row that
+the bank's own program refreshes from (`#VALUE!`, `Refresh`, in older files leftover numbers), then one row per day; a
+blank cell is a maturity not fitted that day. Yields are in percent, continuously compounded. Native codes are
 `spot 10y` for the column of that maturity.
 """
 
@@ -35,7 +36,7 @@ _Curve = dict[str, dict[date, float | None]]
 class BoeGlc:
     """The archive of the history and the archive of the current month."""
 
-    version = 1
+    version = 2
 
     def owns(self, url: str) -> bool:
         """Whether the URL is one of the bank's yield-curve files; its database is another source."""
@@ -52,20 +53,17 @@ class BoeGlc:
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one archive, one block for each mapped maturity, complete from the maturity's first day to its last.
 
-        Raises SourceChanged naming member, day and maturity, also where a mapped maturity is in no workbook, or an
+        Raises SourceChanged naming member, day and maturity, also where no mapped maturity is in a workbook, or an
         archive unpacks to more than is allowed.
         """
         path = urlsplit(payload.url).path
         if path not in {_LATEST, _HISTORY}:
             return Parsed(ignored=f"{path}: neither the history nor the current month of the nominal curve")
         where = path.removeprefix(_FOLDER)
-        curve: _Curve = {}
+        parsed, curve = Parsed(), _Curve()
         for archive in _workbooks(payload.body, where):
-            _read(archive, curve)
-        missing = sorted(series.keys() - curve.keys())
-        if missing:
-            raise SourceChanged(f"{where}: no maturity {', '.join(missing)}")
-        parsed = Parsed()
+            _read(archive, curve, parsed)
+        parsed.lack(series, curve, where)
         for native, days in sorted(curve.items()):
             present = [(day, value) for day, value in sorted(days.items()) if value is not None]
             if native not in series:
@@ -99,22 +97,26 @@ def _nominal(archive: Archive) -> list[str]:
     return [name for name in archive.names if _NOMINAL.fullmatch(name) and not name.startswith("__MACOSX/")]
 
 
-def _read(archive: Archive, curve: _Curve) -> None:
-    """Add what one workbook says to the curve."""
+def _read(archive: Archive, curve: _Curve, parsed: Parsed) -> None:
+    """Add what one workbook says to the curve. A day where none should be is reported."""
     book = Workbook(archive)
     sheet = next((name for name in book.sheets if name.strip().lower() in _SHEETS), None)
     if sheet is None:
         raise SourceChanged(f"{archive.where}: sheets {shown(', '.join(book.sheets))}, expected {_SHEETS[0]}")
     where = f"{archive.where}/{sheet}"
     columns: dict[int, str] | None = None
+    refreshed = 0
     seen: set[date] = set()
-    for row in book.rows(sheet):
+    for number, row in book.rows(sheet):
         label = row.get(0)
         if columns is None:
             if isinstance(label, str) and label.strip().lower() == "years:":
-                columns = _maturities(row, where)
+                columns, refreshed = _maturities(row, where), number + 1
                 for native in columns.values():
                     curve.setdefault(native, {})
+            continue
+        if number == refreshed:  # never read: nothing in it tells a leftover from a yield
+            parsed.meet([f"{label:g}"] if isinstance(label, float) else [], "a day under years:")
             continue
         if label is None:
             _be_empty(row, columns, where)

@@ -39,7 +39,7 @@ _Read = dict[str, dict[date, str | None]]
 class BoeIadb:
     """Series of the database by code."""
 
-    version = 1
+    version = 2
 
     def owns(self, url: str) -> bool:
         """Whether the URL is one of the bank's database; its yield-curve files are another source."""
@@ -55,7 +55,7 @@ class BoeIadb:
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one answer, one block for each mapped series, complete from the answer's first day to its last.
 
-        Raises SourceChanged naming code and day, also where a code asked for in the URL is missing.
+        Raises SourceChanged naming code and day, also where none of the codes asked for in the URL is there.
         """
         url = urlsplit(payload.url)
         query = parse_qs(url.query)
@@ -64,11 +64,9 @@ class BoeIadb:
         if "fromshowcolumns" not in url.path.lower() or not asked or len(forms) != 1:
             return Parsed(ignored=f"{url.path}: not series of the database in CSV or XML")
         where = f"iadb {','.join(asked)}"
-        read = (_xml if forms == ["xml"] else _csv)(payload.body, series, where)
-        missing = [code for code in asked if code not in read]
-        if missing:
-            raise SourceChanged(f"{where}: no series {', '.join(missing)}")
         parsed = Parsed()
+        read = _xml(payload.body, series, where, parsed) if forms == ["xml"] else _csv(payload.body, where)
+        parsed.lack(asked, read, where)
         for native, values in sorted(read.items()):
             tables.take(parsed, native, values, series, where)
         return parsed
@@ -81,7 +79,7 @@ def _url(native: str, spec: SeriesSpec, since: date | None) -> str:
     return f"{_QUERY}?csv.x=yes&Datefrom={written}&Dateto=now&SeriesCodes={native}&CSVF=TN&UsingCodes=Y&VPD=Y&VFD=N"
 
 
-def _csv(body: bytes, series: Mapping[str, SeriesSpec], where: str) -> _Read:
+def _csv(body: bytes, where: str) -> _Read:
     rows = [row for row in strict.rows(body, "utf-8-sig", where) if any(row)]
     header = rows[0] if rows else []
     if header[:1] != ["DATE"]:
@@ -93,7 +91,7 @@ def _csv(body: bytes, series: Mapping[str, SeriesSpec], where: str) -> _Read:
     return {code: {day: cells[place] for day, cells in days.items()} for place, code in enumerate(codes)}
 
 
-def _xml(body: bytes, series: Mapping[str, SeriesSpec], where: str) -> _Read:
+def _xml(body: bytes, series: Mapping[str, SeriesSpec], where: str, parsed: Parsed) -> _Read:
     read: _Read = {}
     for cube in strict.xml(body, _ENVELOPE, where):
         _be_cube(cube, where)
@@ -111,6 +109,7 @@ def _xml(body: bytes, series: Mapping[str, SeriesSpec], where: str) -> _Read:
                 )
             if first in _DESCRIPTIONS:
                 continue
+            parsed.meet(sorted(str(name) for name in part.attrib if name not in _OBSERVATION), "attribute")
             day, text = _observation(part, f"{where}: {code}")
             if values.setdefault(day, text) != text:
                 raise SourceChanged(
@@ -125,9 +124,8 @@ def _be_cube(element: etree._Element, where: str) -> None:
 
 
 def _observation(part: etree._Element, where: str) -> tuple[date, str | None]:
-    unknown = sorted(str(name) for name in part.attrib if name not in _OBSERVATION)
-    if unknown or len(part):
-        raise SourceChanged(f"{where}: a Cube with {', '.join(unknown) or 'elements inside'}, which nobody reads")
+    if len(part):
+        raise SourceChanged(f"{where}: a Cube with elements inside, which nobody reads")
     day = strict.day(part.get("TIME"), f"{where}: TIME")
     if part.get("OBS_CONF") != "N":
         raise SourceChanged(f"{where} {day}: OBS_CONF {strict.shown(part.get('OBS_CONF'))}, expected N")

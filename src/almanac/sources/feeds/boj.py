@@ -69,7 +69,7 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True, rename="upper"):
 class Boj:
     """Series by code. `units` are the catalogue's."""
 
-    version = 1
+    version = 2
 
     def __init__(self, units: Mapping[str, Unit]) -> None:
         self._units = units
@@ -96,7 +96,7 @@ class Boj:
         url = urlsplit(payload.url)
         if url.path != _DATA:
             return []
-        place = strict.json(payload.body, _Answer, "getDataCode").nextposition
+        place = strict.json(payload.body, _Answer, "getDataCode", Parsed()).nextposition
         if place is None:
             return []
         asked = {name: values[-1] for name, values in parse_qs(url.query).items()} | {"startPosition": str(place)}
@@ -110,14 +110,14 @@ class Boj:
         path = urlsplit(payload.url).path
         if path != _DATA:
             return Parsed(ignored=f"{path}: not data of series by code")
-        head = strict.json(payload.body, _Head, "getDataCode")
+        parsed = Parsed()
+        head = strict.json(payload.body, _Head, "getDataCode", parsed)
         if head.status != 200:
             raise SourceChanged(f"getDataCode: status {head.status}, {strict.shown(head.message)}")
-        answer = strict.json(payload.body, _Answer, "getDataCode")
+        answer = strict.json(payload.body, _Answer, "getDataCode", parsed)
         database = answer.parameter.get("DB")
         if not database:
             raise SourceChanged("getDataCode: the answer does not name its data base DB")
-        parsed = Parsed()
         for one in answer.resultset:
             native = f"{database}'{one.series_code}"
             if len(one.values.survey_dates) != len(one.values.values):

@@ -34,7 +34,7 @@ _DATE = re.compile(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})")
 class MofJapan:
     """The current-month file and the history file."""
 
-    version = 1
+    version = 2
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the ministry's host."""
@@ -49,7 +49,7 @@ class MofJapan:
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one file, one block for each mapped column, complete from the file's first day to its last.
 
-        Raises SourceChanged naming the column and day, also where a mapped column is missing from the header.
+        Raises SourceChanged naming the column and day, also where none of the mapped columns is in the header.
         """
         path = urlsplit(payload.url).path
         if path not in {_CURRENT, _HISTORY}:
@@ -57,11 +57,9 @@ class MofJapan:
         where = path.rpartition("/")[2]
         rows = strict.rows(payload.body, _ENCODING, where)
         columns = _layout(rows, where)
-        missing = sorted(series.keys() - set(columns))
-        if missing:
-            raise SourceChanged(f"{where}: no column {', '.join(missing)}; the header has {', '.join(columns)}")
-        days = _days(rows[2:], columns, where)
         parsed = Parsed()
+        parsed.lack(series, columns, f"{where}: header {strict.shown(','.join(columns))}")
+        days = _days(rows[2:], columns, where)
         if not days:
             if path == _HISTORY:
                 raise SourceChanged(f"{where} has a header and no days")

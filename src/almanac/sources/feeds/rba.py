@@ -45,7 +45,7 @@ class _Column(NamedTuple):
 class Rba:
     """Three tables, each always the whole history."""
 
-    version = 1
+    version = 2
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the bank's host."""
@@ -64,7 +64,7 @@ class Rba:
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one table, one block for each mapped column, complete from the table's first day to its last.
 
-        Raises SourceChanged naming the column and day, also where a mapped column is missing or is now published at
+        Raises SourceChanged naming the column and day, also where no mapped column is there or one is now published at
         another frequency or in another unit.
         """
         path = urlsplit(payload.url).path
@@ -73,15 +73,13 @@ class Rba:
             return Parsed(ignored=f"{path}: none of the tables {', '.join(_TABLES)}")
         where = _TABLES[table][0]
         rows = strict.rows(payload.body, "utf-8-sig", where)
-        columns, start = _layout(rows, table, where)
+        parsed = Parsed()
+        columns, start = _layout(rows, table, where, parsed)
         natives = [column.native for column in columns]
-        missing = sorted(n for n in series if _TABLES[table][1].fullmatch(n) and n not in natives)
-        if missing:
-            raise SourceChanged(f"{where}: no column {', '.join(missing)}")
+        parsed.lack(filter(_TABLES[table][1].fullmatch, series), natives, where)
         days = tables.by_day(rows[start:], natives, lambda text: dates.named_day(text, "-", where), where, ragged=True)
         if not days:
             raise SourceChanged(f"{where} has a header and no days")
-        parsed = Parsed()
         for index, column in enumerate(columns):
             spec = series.get(column.native)
             if spec is not None:
@@ -96,7 +94,7 @@ def _reason(owner: str) -> str:
     return f"The Reserve Bank of Australia names {owner} as the source of this column, which is not under its open licence."
 
 
-def _layout(rows: Sequence[list[str]], table: str, where: str) -> tuple[list[_Column], int]:
+def _layout(rows: Sequence[list[str]], table: str, where: str, parsed: Parsed) -> tuple[list[_Column], int]:
     """The columns, and the number of the first row of data."""
     name = rows[0][0] if rows and rows[0] else ""
     if not name.startswith(table + " "):
@@ -107,7 +105,8 @@ def _layout(rows: Sequence[list[str]], table: str, where: str) -> tuple[list[_Co
             continue
         label, cells = row[0], row[1:]
         if label not in _LABELS:
-            raise SourceChanged(f"{where}: row {strict.shown(label)}, expected one of {', '.join(_LABELS)}")
+            parsed.meet([strict.shown(label)], "row")
+            continue
         if label in head:
             raise SourceChanged(f"{where}: row {label} is there twice")
         head[label] = cells

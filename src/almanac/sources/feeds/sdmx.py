@@ -33,7 +33,7 @@ _YEAR = re.compile(r"(?:FY)?([0-9]{4})(?:/[0-9]{2}(?:[0-9]{2})?)?")
 class Sdmx:
     """The connector of one service. `whole` is the service with all its flows, `units` are the catalogue's."""
 
-    version = 2
+    version = 3
 
     def __init__(self, service: Service, whole: Service, units: Mapping[str, Unit]) -> None:
         self._service = service
@@ -104,9 +104,9 @@ class Sdmx:
 
         A message of what changed of late (`updatedAfter`) claims nothing. Raises SourceChanged.
         """
-        asked = Asked(self._service, _words(payload.url), urlsplit(payload.url).path)
-        whole = "updatedAfter" not in parse_qs(urlsplit(payload.url).query)
         parsed = Parsed()
+        asked = Asked(self._service, _words(payload.url), urlsplit(payload.url).path, parsed)
+        whole = "updatedAfter" not in parse_qs(urlsplit(payload.url).query)
         seen: set[str] = set()
         try:
             for one in _read(payload.body, asked):

@@ -9,7 +9,7 @@ Swiss ones and is never mapped. The time of publishing is the whole file's, so i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -35,7 +35,7 @@ _BEGINNING = date(1950, 1, 1)
 class Snb:
     """Cubes by name."""
 
-    version = 1
+    version = 2
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the host of the data portal."""
@@ -58,7 +58,7 @@ class Snb:
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one cube, one block for each mapped item, complete from the item's first date listed to its last.
 
-        Raises SourceChanged naming item and date, also where a mapped item that was asked for is missing.
+        Raises SourceChanged naming item and date, also where none of the mapped items asked for is there.
         """
         url = urlsplit(payload.url)
         path = _CUBE.fullmatch(url.path)
@@ -74,8 +74,8 @@ class Snb:
                 return Parsed()  # nothing yet since the day asked for
             raise SourceChanged(f"{cube} has a header and no rows")
         mapped = {native: spec for native, spec in series.items() if _parts(native)[0] == cube}
-        _complete(mapped, items, dimensions, query, cube)
         parsed = Parsed()
+        parsed.lack(_expected(mapped, dimensions, query, cube), items, cube)
         for native, cells in items.items():
             present = {text: value for text, value in cells.items() if value}
             if native not in mapped:
@@ -145,26 +145,19 @@ def _items(rows: Sequence[list[str]], dimensions: Sequence[str], cube: str) -> d
     return {native: dict(sorted(cells.items())) for native, cells in sorted(found.items())}
 
 
-def _complete(
-    mapped: Mapping[str, SeriesSpec],
-    items: Mapping[str, object],
-    dimensions: Sequence[str],
-    query: Mapping[str, Sequence[str]],
-    cube: str,
-) -> None:
-    """Raise SourceChanged if a mapped item is missing that the request did not leave out itself."""
+def _expected(
+    mapped: Iterable[str], dimensions: Sequence[str], query: Mapping[str, Sequence[str]], cube: str
+) -> Iterator[str]:
+    """Mapped items that the request did not leave out itself. Raises SourceChanged for a cube of other dimensions."""
     selected = {
         name: set(chosen.split(",")) for name, chosen in _SELECTED.findall(unquote(",".join(query.get("dimSel", []))))
     }
-    missing = []
-    for native in sorted(mapped.keys() - items.keys()):
+    for native in sorted(mapped):
         coordinates = _parts(native)[1]
         if len(coordinates) != len(dimensions):
             raise SourceChanged(f"{cube} has dimensions {', '.join(dimensions)}, {native} another number")
         if all(item in selected.get(name, {item}) for name, item in zip(dimensions, coordinates, strict=True)):
-            missing.append(native)
-    if missing:
-        raise SourceChanged(f"{cube}: no item {', '.join(missing)}")
+            yield native
 
 
 def _key(text: str, frequency: Frequency, native: str) -> int:

@@ -81,7 +81,7 @@ class _Country(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
 class WorldBank:
     """Indicators and the list of countries."""
 
-    version = 1
+    version = 2
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the API's host."""
@@ -108,7 +108,7 @@ class WorldBank:
         url = urlsplit(payload.url)
         if _DATA.fullmatch(url.path) is None or "page" in parse_qs(url.query):
             return []
-        page, _ = _parts(payload, unquote(url.path))
+        page, _ = _parts(payload, unquote(url.path), Parsed())
         return [Request(f"{payload.url}&page={number}") for number in range(2, page.pages + 1)]
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
@@ -119,17 +119,18 @@ class WorldBank:
         """
         path = unquote(urlsplit(payload.url).path)
         asked = _DATA.fullmatch(path)
+        parsed = Parsed()
         if asked is None:
             if _COUNTRIES.fullmatch(path):
-                return Parsed(ignored=_compared(_read(_parts(payload, path)[1], list[_Country], path), path))
+                parsed.ignored = _compared(_read(_parts(payload, path, parsed)[1], list[_Country], path, parsed), path)
+                return parsed
             return Parsed(ignored=f"{path}: a kind of response nobody reads")
         where = f"indicator {asked[2]}"
-        page, raw = _parts(payload, where)
-        rows = _read(raw, list[_Row], where)
+        page, raw = _parts(payload, where, parsed)
+        rows = _read(raw, list[_Row], where, parsed)
         if not rows and page.total == 0 and "date" not in parse_qs(urlsplit(payload.url).query):
             raise SourceChanged(f"{where} has no rows at all")
         published = notes.published_at(page.lastupdated, None, f"{where}: lastupdated") if page.lastupdated else None
-        parsed = Parsed()
         for native, found in _by_series(rows, where).items():
             if native not in series:
                 parsed.unmapped[native] = sum(row.value is not None for row in found.values())
@@ -138,9 +139,9 @@ class WorldBank:
         return parsed
 
 
-def _parts(payload: Payload, where: str) -> tuple[_Page, msgspec.Raw]:
+def _parts(payload: Payload, where: str, parsed: Parsed) -> tuple[_Page, msgspec.Raw]:
     """What page an answer is, and its rows unread. Raises SourceChanged for a message in their place."""
-    parts = strict.json(payload.body, list[msgspec.Raw], where)
+    parts = strict.json(payload.body, list[msgspec.Raw], where, parsed)
     if len(parts) == 1:
         told: Any = msgspec.json.decode(parts[0])
         message = told.get("message") if isinstance(told, dict) else None
@@ -150,12 +151,12 @@ def _parts(payload: Payload, where: str) -> tuple[_Page, msgspec.Raw]:
         raise SourceChanged(f"{where}: the service says {strict.shown(str(said))}")
     if len(parts) != 2:
         raise SourceChanged(f"{where}: a list of {len(parts)}, expected the page and its rows")
-    return strict.json(bytes(parts[0]), _Page, where), parts[1]
+    return strict.json(bytes(parts[0]), _Page, where, parsed), parts[1]
 
 
-def _read(raw: msgspec.Raw, shape: type[list[Any]], where: str) -> list[Any]:
+def _read(raw: msgspec.Raw, shape: type[list[Any]], where: str, parsed: Parsed) -> list[Any]:
     """Rows; null stands for none."""
-    return strict.json(bytes(raw), shape, where) if bytes(raw).strip() != b"null" else []
+    return strict.json(bytes(raw), shape, where, parsed) if bytes(raw).strip() != b"null" else []
 
 
 def _by_series(rows: Sequence[_Row], where: str) -> dict[str, dict[str, _Row]]:

@@ -71,7 +71,7 @@ class Dataset(msgspec.Struct, forbid_unknown_fields=True):
 
 def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
     """Series of a data set, in the order of its cells. Raises SourceChanged."""
-    cube = strict.json(body, Dataset, asked.where)
+    cube = strict.json(body, Dataset, asked.where, asked.parsed)
     if cube.version != "2.0":
         raise SourceChanged(f"{asked.where} is JSON-stat {strict.shown(cube.version)}, expected 2.0")
     return _Reader(asked, cube).series()

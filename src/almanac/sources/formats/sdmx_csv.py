@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from almanac.catalog.services import Flow
 from almanac.sources.base import SourceChanged
 from almanac.sources.formats import strict
-from almanac.sources.formats.sdmx_message import Asked, MessageSeries, SdmxObservation, name_in
+from almanac.sources.formats.sdmx_message import Asked, MessageSeries, SdmxObservation, confidentiality
 
 _PERIOD, _VALUE = "TIME_PERIOD", "OBS_VALUE"
 #: Columns that say whose numbers these are; the first there is names the flow.
@@ -66,7 +66,8 @@ class _Reader:
         self.said = said
         self._asked = asked
         self._place = {name: index for index, name in enumerate(header)}
-        self._name, self._flow = asked.flow([name_in(said)])
+        self._name, self._flow = asked.flow([said])
+        self._confidentiality = confidentiality(self._flow, asked.service)
         if self._flow is not None:
             self._dimensions, self._attributes = self._layout(self._flow, header)
 
@@ -77,6 +78,12 @@ class _Reader:
             raise SourceChanged(f"{asked.where}: {flow.id} has no column {', '.join(missing)}")
         asked.in_order(flow, [name for name in header if name in flow.dimensions])
         others = [name for name in header if name not in flow.dimensions and name not in _FRAME]
+        # The standard puts dimensions before the period and attributes after the value; who writes no name of the flow
+        # has attributes right after the dimensions.
+        ends = _PERIOD if any(name in _NAMING for name in header) else flow.dimensions[-1]
+        extra = asked.unknown(flow, [name for name in others if self._place[name] < self._place[ends]])
+        if extra:
+            raise SourceChanged(f"{asked.where}: {flow.id} with unknown dimension {', '.join(extra)}")
         asked.known(flow, others)
         read = [asked.service.multiplier, asked.service.published, flow.release, flow.corrected, flow.last_actual]
         places = [self._place[name] for name in read if name in self._place]
@@ -86,7 +93,7 @@ class _Reader:
         """Add one line to its series."""
         service, where = self._asked.service, self._asked.where
         row = SdmxObservation(
-            *(self._cell(cells, name) for name in (_PERIOD, _VALUE, service.status, service.confidentiality))
+            *(self._cell(cells, name) for name in (_PERIOD, _VALUE, service.status, self._confidentiality))
         )
         action = self._cell(cells, "ACTION")
         if action and action not in _ACTIONS:

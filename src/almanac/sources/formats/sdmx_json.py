@@ -12,7 +12,7 @@ import msgspec
 
 from almanac.sources.base import SourceChanged
 from almanac.sources.formats import jsonstat, strict
-from almanac.sources.formats.sdmx_message import Asked, MessageSeries, NotData, SdmxObservation, name_in
+from almanac.sources.formats.sdmx_message import Asked, MessageSeries, NotData, SdmxObservation, confidentiality
 
 _PERIOD = "TIME_PERIOD"
 
@@ -96,7 +96,7 @@ class _Kind(msgspec.Struct):
 
 def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
     """Series of a message. Raises NotData for a structure message, SourceChanged for anything else that is no data."""
-    kind = strict.json(body, _Kind, asked.where)
+    kind = strict.json(body, _Kind, asked.where, asked.parsed)
     if kind.kind == "dataset":
         yield from jsonstat.read(body, asked)
         return
@@ -108,7 +108,7 @@ def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
         if any(name in kind.data for name in ("dataStructures", "dataflows", "codelists")):
             raise NotData("a structure message (SDMX-JSON), which has no observations")
         raise SourceChanged(f"{asked.where} has no data.dataSets; it has {', '.join(sorted(kind.data))}")
-    data = strict.json(body, Message, asked.where).data
+    data = strict.json(body, Message, asked.where, asked.parsed).data
     structures = [data.structure] if data.structure is not None else data.structures
     for one in data.dataSets:
         if not 0 <= one.structure < len(structures):
@@ -122,7 +122,7 @@ class _Reader:
     def __init__(self, asked: Asked, structure: Structure, data: DataSet) -> None:
         self._asked, self._structure, self._data = asked, structure, data
         urns = [link.urn for link in (*structure.links, *data.links) if link.urn]
-        self._name, self._flow = asked.flow([name_in(urn) for urn in urns])
+        self._name, self._flow = asked.flow(urns)
         levels = dict(structure.dimensions)
         over = levels.pop("observation", [])
         if [one.id for one in over] != [_PERIOD]:
@@ -197,6 +197,8 @@ class _Reader:
             if isinstance(value, int | float):
                 if value != int(value):
                     raise SourceChanged(f"{self._asked.where}: {within} has {component.id} {value}, not a place")
+                if value == 0 and not component.values:
+                    continue  # an attribute of which the message lists no value is not set
                 found[component.id] = self._code(component, int(value), within)
             elif value is not None:
                 found[component.id] = value
@@ -212,5 +214,8 @@ class _Reader:
         more: Mapping[str, str] = self._attributes(self._level("observation"), cells[1:], within)
         service = self._asked.service
         return SdmxObservation(
-            self._periods[int(place)], cells[0], more.get(service.status, ""), more.get(service.confidentiality, "")
+            self._periods[int(place)],
+            cells[0],
+            more.get(service.status, ""),
+            more.get(confidentiality(self._flow, service), ""),
         )

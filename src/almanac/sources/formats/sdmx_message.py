@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from almanac.catalog.services import Flow, Service
 from almanac.domain.periods import Frequency, Period
-from almanac.sources.base import SourceChanged
+from almanac.sources.base import Parsed, SourceChanged
 from almanac.sources.formats import strict
 
 #: Codes of CL_OBS_STATUS (SDMX cross-domain code list 2.2) that say there is no value.
@@ -20,7 +20,11 @@ _MISSING = frozenset("HJKLMOQ")
 _PLAIN = frozenset(["", "A"])
 #: Codes of CL_CONF_STATUS that say everyone may see the value.
 _FREE = frozenset(["F", ""])
+#: Attributes of which a row may not be read without knowing what they say.
+_DECISIVE = re.compile(r"CONF|MULT", re.IGNORECASE)
 _URN = re.compile(r"=[^:=]+:([^():]+)\(")
+#: Major version in `AGENCY:FLOW(1.1.0)`, and in an address of `AGENCY,FLOW,1.1.0`.
+_VERSION = re.compile(r"\(([0-9]+)[0-9.]*\)$|,([0-9]+)\.[0-9.]+(?=/|$)")
 _MONTH = re.compile(r"([0-9]{4})-M([0-9]{2})")
 _WEEK = re.compile(r"([0-9]{4})-W([0-9]{2})")
 
@@ -50,24 +54,36 @@ class MessageSeries:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose message is read: the service, the words of the address, and how error messages begin."""
+    """Whose message is read: the service, the words of the address and its path, and who is told of more."""
 
     service: Service
     words: tuple[str, ...]
-    where: str
+    #: Path of the address.
+    path: str
+    parsed: Parsed
+
+    @property
+    def where(self) -> str:
+        """How messages about errors begin."""
+        return self.path
 
     def flow(self, said: Iterable[str]) -> tuple[str, Flow | None]:
         """
         Name and record of the flow that a message is about, by what it says of itself and by its address.
 
-        Raises SourceChanged where the two name different flows, or neither names any.
+        Raises SourceChanged where the two name different flows, or neither names any, or it is of a version that none
+        of the flows of that name is.
         """
-        names = [name for name in said if name]
-        own, asked = self.service.find(names), self.service.find(self.words)
+        told = [text for text in said if text]
+        names = [name_in(text) for text in told]
+        version = next(filter(None, map(version_in, [*told, self.path])), None)
+        own, asked = self.service.find(names, version), self.service.find(self.words, version)
         if own is not None and asked is not None and own is not asked:
             raise SourceChanged(f"{self.where} is about {own.id}, the address asks for {asked.id}")
         found = own or asked
         if found is not None:
+            if found.version is not None and version not in {None, found.version}:
+                raise SourceChanged(f"{self.where}: {found.id} in version {version}, expected {found.version}")
             return found.id, found
         if not names:
             raise SourceChanged(f"{self.where} names no dataflow")
@@ -92,19 +108,39 @@ class Asked:
             )
 
     def known(self, flow: Flow, names: Iterable[str]) -> None:
-        """Raise SourceChanged naming attributes that nobody reads and the catalogue does not list."""
+        """Report attributes that nobody reads and the catalogue does not list.
+
+        Raises SourceChanged for one that by its name bears on who may see a value, or on its power of ten.
+        """
+        unknown = self.unknown(flow, names)
+        decisive = [name for name in unknown if _DECISIVE.search(name)]
+        if decisive:
+            raise SourceChanged(f"{self.where}: {flow.id} has {', '.join(decisive)}, which nobody reads")
+        self.parsed.meet(unknown, f"{flow.id} attribute")
+
+    def unknown(self, flow: Flow, names: Iterable[str]) -> list[str]:
+        """Those names that are no attribute we know, sorted."""
         service = self.service
-        read = {service.multiplier, service.status, service.confidentiality, service.published}
+        read = {service.multiplier, service.status, confidentiality(flow, service), service.published}
         read |= {flow.release, flow.corrected, flow.last_actual}
-        unknown = sorted(set(names) - read - {*service.attributes, *flow.attributes})
-        if unknown:
-            raise SourceChanged(f"{self.where}: {flow.id} has {', '.join(unknown)}, which nobody reads")
+        return sorted(set(names) - read - {*service.attributes, *flow.attributes})
+
+
+def confidentiality(flow: Flow | None, service: Service) -> str:
+    """Name of the attribute with an observation's confidentiality."""
+    return (flow.confidentiality if flow else None) or service.confidentiality
 
 
 def name_in(text: str) -> str:
     """The bare name in a URN or in `AGENCY:FLOW(VERSION)`, without the view of it (`FLOW$VIEW`); other text as it is."""
     match = _URN.search("=" + text if "=" not in text else text)
     return match[1].partition("$")[0] if match else text
+
+
+def version_in(text: str) -> str | None:
+    """Major version of a flow in `AGENCY:FLOW(1.1.0)`, in a URN or in the path of an address, if it is stated."""
+    match = _VERSION.search(text)
+    return (match[1] or match[2]) if match else None
 
 
 def value_of(row: SdmxObservation, service: Service, where: str) -> float | None:

@@ -14,7 +14,7 @@ from lxml import etree
 from almanac.catalog.services import Flow
 from almanac.sources.base import SourceChanged
 from almanac.sources.formats import strict
-from almanac.sources.formats.sdmx_message import Asked, MessageSeries, NotData, SdmxObservation, name_in
+from almanac.sources.formats.sdmx_message import Asked, MessageSeries, NotData, SdmxObservation, confidentiality
 
 _MESSAGE = "{http://www.sdmx.org/resources/sdmxml/schemas/v2_1/message}"
 _GENERIC = {f"{_MESSAGE}GenericData", f"{_MESSAGE}GenericTimeSeriesData"}
@@ -181,7 +181,7 @@ class _Reader:
             stated["TIME_PERIOD"],
             stated.get("OBS_VALUE"),
             stated.get(service.status, ""),
-            stated.get(service.confidentiality, ""),
+            stated.get(confidentiality(self._flow, service), ""),
         )
 
     def _generic_row(self, element: etree._Element) -> dict[str, str]:
@@ -213,7 +213,7 @@ def _naming(header: etree._Element) -> list[str]:
         if name == "Ref":
             references.append(part.get("id") or "")
         elif name == "URN":
-            references.append(name_in(part.text or ""))
+            references.append((part.text or "").strip())
         elif name == "Structure":
             marks.append(part.get("structureID") or "")
     return [*references, *marks]

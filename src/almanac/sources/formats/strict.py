@@ -11,12 +11,12 @@ import io
 import math
 import re
 from datetime import date
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from lxml import etree
 
-from almanac.sources.base import SourceChanged
+from almanac.sources.base import Parsed, SourceChanged
 
 T = TypeVar("T")
 
@@ -27,10 +27,16 @@ _SHOWN = 60
 #: sends; they bound the memory of a reader, for a separator of one byte makes objects of fifty and more.
 _BYTES, _PARTS = 64 << 20, 2_000_000
 _LINE = 1 << 20
+#: What msgspec says of a field that a shape has not: its name, and the path of the objects that have it.
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.+?)`(?: - at `\$(?P<path>.*)`)?")
+_STEP = re.compile(r"\.(?P<name>[^.\[]+)|\[(?:\.\.\.|[0-9]+)\]")
+_PLACE = re.compile(r"\[(?:\.\.\.|[0-9]+)\]")
+#: Unknown fields of one payload that are passed over. One with more is another kind of payload.
+_FIELDS = 50
 
 
 class StrictRecord(msgspec.Struct, forbid_unknown_fields=True):
-    """A record of which every field is known: one more is an error that names it."""
+    """A record of which every field is known: `json` reports one more."""
 
 
 def shown(text: str | None) -> str:
@@ -90,17 +96,57 @@ def rows(body: bytes, encoding: str, where: str, delimiter: str = ",") -> list[l
         raise SourceChanged(f"{where} is not CSV: {error}") from None
 
 
-def json(body: bytes, shape: type[T], where: str) -> T:
-    """A JSON payload of that shape (a msgspec Struct; `forbid_unknown_fields` makes a new field an error)."""
+def json(body: bytes, shape: type[T], where: str, parsed: Parsed) -> T:
+    """A JSON payload of that shape. A field that a Struct with `forbid_unknown_fields` has not is reported in `parsed`."""
     bounded(body, b",", where)
     try:
-        return msgspec.json.decode(text(body, "utf-8", where), type=shape)
+        return _decoded(text(body, "utf-8", where), shape, parsed)
     except msgspec.ValidationError as error:
         raise SourceChanged(f"{where}: {error}") from None
     except msgspec.DecodeError as error:
         raise SourceChanged(f"{where} is not JSON: {error}") from None
     except RecursionError:
         raise SourceChanged(f"{where} is not JSON of a feed: it is nested too deeply") from None
+
+
+def _decoded(written: str, shape: type[T], parsed: Parsed) -> T:
+    """As `json`. Only a payload with an unknown field is decoded more than once. Raises as msgspec does."""
+    unread: Any = None
+    first = ""
+    for _ in range(_FIELDS):
+        try:
+            return msgspec.json.decode(written, type=shape)
+        except msgspec.ValidationError as error:
+            told = _UNKNOWN.fullmatch(str(error))
+            if told is None:
+                raise msgspec.ValidationError(f"{first}{error}") from None
+            first = first or f"{error}; "
+            unread = msgspec.json.decode(written) if unread is None else unread
+            name, path = told["name"], told["path"] or ""
+            holders = [one for one in _at([unread], path) if isinstance(one, dict) and name in one]
+            if not holders or any(len(holder) == 1 for holder in holders):
+                # Nothing known is beside it: a measure by another name, or an answer of another kind.
+                raise msgspec.ValidationError(f"{first}{error}") from None
+            for holder in holders:
+                del holder[name]
+            parsed.meet([f"{_PLACE.sub('', path)}.{name}".lstrip(".")] * len(holders), "field")
+            written = msgspec.json.encode(unread).decode()
+    return msgspec.json.decode(written, type=shape)
+
+
+def _at(values: list[Any], path: str) -> list[Any]:
+    """The parts of values at a path of msgspec's: `.name` of an object, for `[3]` or `[...]` all of a list or an object."""
+    for step in _STEP.finditer(path):
+        if step["name"] is not None:
+            values = [one[step["name"]] for one in values if isinstance(one, dict) and step["name"] in one]
+        else:
+            values = [
+                inner
+                for one in values
+                if isinstance(one, dict | list)
+                for inner in (one.values() if isinstance(one, dict) else one)
+            ]
+    return values
 
 
 def xml(body: bytes, root: str, where: str) -> etree._Element:

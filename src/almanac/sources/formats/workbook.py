@@ -32,7 +32,8 @@ _REFERENCE = re.compile(r"([A-Z]{1,3})([1-9][0-9]*)")
 _EPOCH = date(1899, 12, 30)
 _FIRST_DAY, _LAST_DAY = 61, 2_958_465
 
-#: Column number (from 0) → number, or text (also of an error mark such as `#N/A`).
+#: Column number (from 0) → number, or text (also of an error mark such as `#N/A`). A blank cell, or a text of nothing, is
+#: not there.
 SheetRow = dict[int, float | str]
 
 
@@ -60,8 +61,8 @@ class Workbook:
         """Names of the sheets, in order."""
         return list(self._members)
 
-    def rows(self, sheet: str) -> Iterator[SheetRow]:
-        """Rows of a sheet that have cells, in order. Raises SourceChanged for what cannot be read."""
+    def rows(self, sheet: str) -> Iterator[tuple[int, SheetRow]]:
+        """Rows of a sheet that have cells, with their numbers (from 1), in order. Raises SourceChanged for what cannot be read."""
         with self._archive.open(self._members[sheet]) as stream:
             where = f"{self._archive.where}/{sheet}"
             file: Any = stream  # the type stubs ask for more than `read`
@@ -69,20 +70,21 @@ class Workbook:
                 file, events=("start", "end"), resolve_entities=False, no_network=True,
                 load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True,
             )  # fmt: skip
-            first = True
+            first, number = True, 0
             try:
                 for event, element in parser:
                     if first:
                         _be_worksheet(element, where)
                         first = False
                     if event == "end" and element.tag == f"{_MAIN}row":
+                        number = _row_number(element, number + 1, where)
                         row = {column: value for column, value in self._cells(element, where) if value is not None}
                         # Rows read are let go, or a long sheet would be held whole.
                         element.clear()
                         while element.getprevious() is not None:
                             del element.getparent()[0]
                         if row:
-                            yield row
+                            yield number, row
             except etree.XMLSyntaxError as error:
                 raise SourceChanged(f"{where} is not well-formed XML: {error.msg}") from None
 
@@ -96,7 +98,7 @@ class Workbook:
     def _value(self, cell: etree._Element, where: str) -> float | str | None:
         kind = cell.get("t", "n")
         if kind == "inlineStr":
-            return "".join(text.text or "" for text in cell.iter(f"{_MAIN}t"))
+            return "".join(text.text or "" for text in cell.iter(f"{_MAIN}t")) or None
         written = cell.findtext(f"{_MAIN}v")
         if not written:
             return None
@@ -106,7 +108,7 @@ class Workbook:
             texts = self._shared()
             if not written.isascii() or not written.isdigit() or int(written) >= len(texts):
                 raise SourceChanged(f"{where}: {strict.shown(written)} is no number of a shared text")
-            return texts[int(written)]
+            return texts[int(written)] or None
         if kind in {"str", "e", "b"}:
             return written
         raise SourceChanged(f"{where}: a cell of type {strict.shown(kind)}, expected a number or a text")
@@ -136,6 +138,16 @@ def _be_worksheet(root: etree._Element, where: str) -> None:
         raise SourceChanged(f"{where} has a document type declaration (DOCTYPE)")
     if root.tag != f"{_MAIN}worksheet":
         raise SourceChanged(f"{where} starts with element {root.tag}, expected {_MAIN}worksheet")
+
+
+def _row_number(row: etree._Element, following: int, where: str) -> int:
+    """The number a row states; one that states none follows the one before."""
+    stated = row.get("r")
+    if stated is None:
+        return following
+    if not (stated.isascii() and stated.isdigit()):
+        raise SourceChanged(f"{where}: {strict.shown(stated)} is not the number of a row")
+    return int(stated)
 
 
 def _column(reference: str, where: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from almanac.domain.times import DAY_SECONDS
@@ -11,6 +12,8 @@ from almanac.store.raw.captures import Capture
 
 #: States a kept payload can be in.
 FOLDED, IGNORED, QUARANTINED = "folded", "ignored", "quarantined"
+#: Kinds of names that were not read of a payload that was.
+UNKNOWN, MISSING = "unknown", "missing"
 
 
 class PayloadRef(NamedTuple):
@@ -151,6 +154,41 @@ def note_unmapped(db: Database, source: str, native: str, rows: int, now: int) -
         "INSERT INTO unmapped VALUES(?1, ?2, ?3, ?4)"
         " ON CONFLICT DO UPDATE SET rows = max(rows, excluded.rows), seen_at = excluded.seen_at",
         (source, native, rows, now),
+    )
+
+
+class UnreadRow(NamedTuple):
+    """A name that nobody knows, with the most times one payload had it; or a mapped series that was missing (0 times)."""
+
+    source: str
+    kind: str
+    name: str
+    met: int
+    seen_at: int
+
+
+def unread(db: Queryable) -> list[UnreadRow]:
+    """What was not read of payloads that were, by source, kind and name."""
+    return [
+        UnreadRow(*row) for row in db.execute("SELECT source, kind, name, met, seen_at FROM unread ORDER BY 1, 2, 3")
+    ]
+
+
+def note_unread(db: Database, row: PayloadRow, unknown: Mapping[str, int], missing: Collection[str]) -> None:
+    """Enter what was not read of a payload that was."""
+    found = [(UNKNOWN, name, met) for name, met in unknown.items()] + [(MISSING, name, 0) for name in missing]
+    db.executemany(
+        "INSERT INTO unread VALUES(?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
+        " met = max(met, excluded.met), seen_at = max(seen_at, excluded.seen_at)",
+        [(row.source, kind, name, met, row.ingested_at) for kind, name, met in found],
+    )
+
+
+def note_read(db: Database, row: PayloadRow, natives: Iterable[str]) -> None:
+    """Native series that a payload had are no longer missing, unless a later one lacked them."""
+    db.executemany(
+        f"DELETE FROM unread WHERE source = ? AND kind = '{MISSING}' AND name = ? AND seen_at <= ?",
+        [(row.source, native, row.ingested_at) for native in natives],
     )
 
 

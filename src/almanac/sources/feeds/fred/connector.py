@@ -45,7 +45,7 @@ _Shape = TypeVar("_Shape")
 class Fred:
     """The JSON of api.stlouisfed.org. `parse` tells responses apart by path and query of their URL."""
 
-    version = 1
+    version = 2
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the API's host."""
@@ -90,22 +90,22 @@ class Fred:
         return planned
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
-        """Read one response. A body of another shape, an error body, a new field, a misplaced date: SourceChanged."""
+        """Read one response. A body of another shape, an error body, a misplaced date: SourceChanged."""
         url = urlsplit(payload.url)
         query = {name: value for name, value in parse_qsl(url.query) if name != "api_key"}
         kind = url.path.removeprefix("/fred/").strip("/")
         native = query.get("series_id", "").upper()
         where = f"{kind} {native}".strip()
-        head = strict.json(payload.body, responses.Head, where)
+        parsed = Parsed()
+        head = strict.json(payload.body, responses.Head, where, parsed)
         if head.error_code is not None:
             raise SourceChanged(f"{where}: error {head.error_code}, {_KEY.sub('(key)', head.error_message)}")
         if kind in {"series/observations", "series/tags"} and not native:
             raise SourceChanged(f"{where}: the URL names no series_id")
 
         def read(shape: type[_Shape]) -> _Shape:
-            return strict.json(payload.body, shape, where)
+            return strict.json(payload.body, shape, where, parsed)
 
-        parsed = Parsed()
         if kind == "series/observations":
             parsed.ignored = _other_kind(head, query)
             if parsed.ignored is None:

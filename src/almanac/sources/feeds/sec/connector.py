@@ -59,7 +59,7 @@ _CIK = re.compile(r"(?:CIK)?([0-9]{1,10})", re.IGNORECASE)
 class Sec:
     """The connector. `companies`: CIKs and tickers to ask for, none for all; `bulk`: by the nightly archives."""
 
-    version = 1
+    version = 2
     companies: tuple[str, ...] = ()
     bulk: bool = False
 
@@ -100,7 +100,7 @@ class Sec:
         """
         path = urlsplit(payload.url).path
         if path == _LISTINGS and not self.bulk:
-            return _of_companies(self._listed(reference.tickers_with_exchanges(payload.body)), source, key)
+            return _of_companies(self._listed(reference.tickers_with_exchanges(payload.body, Parsed())), source, key)
         if found := _SUBMISSIONS.fullmatch(path):
             names = submissions.pages(payload.body, int(found[1]))
             return [_request(f"{_DATA}/submissions/{name}", source, key) for name in names]
@@ -120,10 +120,11 @@ class Sec:
             return submissions.read(payload.body, int(found[1]))
         if found := _PAGE.fullmatch(path):
             return submissions.read_page(payload.body, int(found[2]), found[1])
-        if path == _TICKERS:
-            return reference.parsed(reference.tickers(payload.body))
-        if path == _LISTINGS:
-            return reference.parsed(reference.tickers_with_exchanges(payload.body))
+        if path in {_TICKERS, _LISTINGS}:
+            parsed = Parsed()
+            read = reference.tickers if path == _TICKERS else reference.tickers_with_exchanges
+            parsed.companies += reference.companies(read(payload.body, parsed))
+            return parsed
         if found := _DATASET.fullmatch(path):
             return datasets.read(payload.body, found[1], wanted_tags())
         if path in _ARCHIVES:

@@ -58,9 +58,10 @@ class Table:
         self.where = where
         self._lines = lines
         self.names = self._cells(next(lines, b""), 1)
-        missing, unknown = sorted({*known} - {*self.names}), sorted({*self.names} - {*known, *optional})
+        missing = sorted({*known} - {*self.names})
+        #: Columns that nobody reads.
+        self.unknown = sorted({*self.names} - {*known, *optional})
         told = [f"has no column {', '.join(missing)}"] if missing else []
-        told += [f"has columns nobody reads: {', '.join(unknown)}"] if unknown else []
         told += ["has a column twice"] if len(set(self.names)) != len(self.names) else []
         if told:
             raise SourceChanged(f"{where} {', '.join(told)}")
@@ -89,24 +90,31 @@ def read(body: bytes, name: str, wanted: frozenset[str]) -> Parsed:
     """
     where = f"data set {name}"
     archive = Archive(body, Budget(_TOTAL, _MEMBER), where)
+    parsed = Parsed()
     with archive.open("sub.txt") as stream:
-        submissions = _submissions(Table(stream.lines(_LINE), f"{where}/sub.txt", _SUB))
+        table = Table(stream.lines(_LINE), f"{where}/sub.txt", _SUB)
+        parsed.meet(table.unknown, "column of sub.txt")
+        submissions = _submissions(table)
     with archive.open("num.txt") as stream:
+        table = Table(stream.lines(_LINE), f"{where}/num.txt", _NUM, [_SEGMENTS])
+        if (
+            table.unknown
+        ):  # as the segments once were, it may be a dimension: what is of the whole company then is in doubt
+            raise SourceChanged(f"{table.where} has columns nobody reads: {', '.join(table.unknown)}")
         numbers = _Numbers(submissions, wanted)
-        numbers.take(Table(stream.lines(_LINE), f"{where}/num.txt", _NUM, [_SEGMENTS]))
+        numbers.take(table)
     latest = {
         one.cik: one.record
         for one in sorted(submissions.values(), key=lambda one: (one.filing.filed, one.filing.accession))
     }
-    return Parsed(
-        unmapped=dict(numbers.passed),
-        companies=[
-            msgspec.structs.replace(record, currency=main_currency(numbers.currencies.get(cik, {})))
-            for cik, record in latest.items()
-        ],
-        filings=[(one.cik, one.filing) for one in submissions.values()],
-        facts=[CompanyFacts(cik, tuple(facts)) for cik, facts in numbers.facts.items()],
+    parsed.unmapped.update(numbers.passed)
+    parsed.companies += (
+        msgspec.structs.replace(record, currency=main_currency(numbers.currencies.get(cik, {})))
+        for cik, record in latest.items()
     )
+    parsed.filings += ((one.cik, one.filing) for one in submissions.values())
+    parsed.facts += (CompanyFacts(cik, tuple(facts)) for cik, facts in numbers.facts.items())
+    return parsed
 
 
 def _submissions(table: Table) -> dict[str, Submission]:

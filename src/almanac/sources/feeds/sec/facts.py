@@ -58,13 +58,13 @@ def read(body: bytes, cik: int, wanted: frozenset[str]) -> Parsed:
     Rows of other tags are counted by taxonomy. Raises SourceChanged naming tag and accession number.
     """
     where = f"companyfacts of CIK {cik}"
+    parsed = Parsed()
     try:
-        response = strict.json(body, CompanyFactsResponse, where)
+        response = strict.json(body, CompanyFactsResponse, where, parsed)
     except SourceChanged as error:
         raise SourceChanged(_culprit(body, where) or str(error)) from None
     if number(response.cik, where) != cik:
         raise SourceChanged(f"{where}: the response is of CIK {response.cik}")
-    parsed = Parsed()
     days = Days(where)
     filings: dict[str, Filing] = {}
     facts: list[Fact] = []

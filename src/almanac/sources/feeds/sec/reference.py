@@ -36,19 +36,19 @@ class _Table(msgspec.Struct, forbid_unknown_fields=True):
 _EXCHANGE_FIELDS = ["cik", "name", "ticker", "exchange"]
 
 
-def tickers(body: bytes) -> list[Ticker]:
+def tickers(body: bytes, parsed: Parsed) -> list[Ticker]:
     """`company_tickers.json`, in its order. Raises SourceChanged naming the entry."""
     where = "company_tickers.json"
-    found = strict.json(body, dict[str, _Entry], where)
+    found = strict.json(body, dict[str, _Entry], where, parsed)
     return [
         _ticker(entry.cik_str, entry.title, entry.ticker, None, f"{where}: entry {key}") for key, entry in found.items()
     ]
 
 
-def tickers_with_exchanges(body: bytes) -> list[Ticker]:
+def tickers_with_exchanges(body: bytes, parsed: Parsed) -> list[Ticker]:
     """`company_tickers_exchange.json`, in its order. Raises SourceChanged naming the row."""
     where = "company_tickers_exchange.json"
-    table = strict.json(body, _Table, where)
+    table = strict.json(body, _Table, where, parsed)
     if sorted(table.fields) != sorted(_EXCHANGE_FIELDS):
         raise SourceChanged(f"{where}: fields are {', '.join(table.fields)}, expected {', '.join(_EXCHANGE_FIELDS)}")
     found: list[Ticker] = []
@@ -73,7 +73,7 @@ def _ticker(
     return Ticker(number(cik, where), name.strip(), ticker.strip(), exchange or None)
 
 
-def parsed(entries: Iterable[Ticker]) -> Parsed:
+def companies(entries: Iterable[Ticker]) -> list[CompanyRecord]:
     """One record for each company, all its tickers in the order of the list."""
     names: dict[int, str] = {}
     listings: dict[int, list[Listing]] = {}
@@ -82,9 +82,7 @@ def parsed(entries: Iterable[Ticker]) -> Parsed:
         held = listings.setdefault(entry.cik, [])
         if all(listing.ticker != entry.ticker for listing in held):
             held.append(Listing(entry.ticker, entry.exchange))
-    return Parsed(
-        companies=[
-            CompanyRecord(cik=cik, part="tickers", name=name or f"CIK {cik}", listings=tuple(listings[cik]))
-            for cik, name in names.items()
-        ]
-    )
+    return [
+        CompanyRecord(cik=cik, part="tickers", name=name or f"CIK {cik}", listings=tuple(listings[cik]))
+        for cik, name in names.items()
+    ]

@@ -119,7 +119,8 @@ class CompanySubmissions(StrictRecord, rename="camel"):
 def read(body: bytes, cik: int) -> Parsed:
     """The company and its newest filings. Raises SourceChanged naming the field, the column or the filing."""
     where = f"submissions of CIK {cik}"
-    company = strict.json(body, CompanySubmissions, where)
+    parsed = Parsed()
+    company = strict.json(body, CompanySubmissions, where, parsed)
     if number(company.cik, where) != cik:
         raise SourceChanged(f"{where}: the response is of CIK {company.cik}")
     if len(company.tickers) != len(company.exchanges):
@@ -146,19 +147,23 @@ def read(body: bytes, cik: int) -> Parsed:
         website=company.website or None,
         entity_type=company.entity_type or None,
     )
-    return Parsed(companies=[record], filings=_filings(company.filings.recent, cik, where))
+    parsed.companies.append(record)
+    parsed.filings += _filings(company.filings.recent, cik, where)
+    return parsed
 
 
 def read_page(body: bytes, cik: int, page: str) -> Parsed:
     """Older filings of a company. Raises SourceChanged naming the column or the filing."""
     where = f"submissions of CIK {cik}, page {page}"
-    return Parsed(filings=_filings(strict.json(body, FilingColumns, where), cik, where))
+    parsed = Parsed()
+    parsed.filings += _filings(strict.json(body, FilingColumns, where, parsed), cik, where)
+    return parsed
 
 
 def pages(body: bytes, cik: int) -> list[str]:
     """File names of the pages that hold a company's older filings. Raises SourceChanged."""
     where = f"submissions of CIK {cik}"
-    named = [page.name for page in strict.json(body, CompanySubmissions, where).filings.files]
+    named = [page.name for page in strict.json(body, CompanySubmissions, where, Parsed()).filings.files]
     for name in named:
         if re.fullmatch(rf"CIK{cik:010d}-submissions-[0-9]{{3,}}\.json", name) is None:
             raise SourceChanged(f"{where}: {strict.shown(name)} is not a page of its filings")

@@ -84,6 +84,10 @@ CREATE TABLE source_state(
 CREATE TABLE unmapped(
   source TEXT NOT NULL, native TEXT NOT NULL, rows INTEGER NOT NULL, seen_at INTEGER NOT NULL,
   PRIMARY KEY(source, native)) WITHOUT ROWID, STRICT;
+-- Names met that nobody knows (`unknown`), and mapped series that a response should have had (`missing`).
+CREATE TABLE unread(
+  source TEXT NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL, met INTEGER NOT NULL, seen_at INTEGER NOT NULL,
+  PRIMARY KEY(source, kind, name)) WITHOUT ROWID, STRICT;
 CREATE TABLE release_date(
   source TEXT NOT NULL, native TEXT NOT NULL, day INTEGER NOT NULL, known_at INTEGER NOT NULL, payload INTEGER NOT NULL,
   PRIMARY KEY(source, native, day)) WITHOUT ROWID, STRICT;
