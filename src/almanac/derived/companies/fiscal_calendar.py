@@ -122,7 +122,13 @@ class FiscalCalendar:
         quarterly = {end: own for (kind, end), own in first.items() if kind == "quarter"}
         half = {end: own for (kind, end), own in first.items() if kind == "half"}
         years = self._years(annual, stubs, moment)
-        quarters = self._quarters(years, {**stubs, **quarterly}, moment) if quarterly or stubs else {}
+        if quarterly or stubs:
+            # Some report the second quarter as a half-year only: the first taken from it leaves the quarter.
+            low, high = BUCKETS["Q"]
+            seconds = {end: own for end, own in half.items() if any(low <= end - one <= high for one in quarterly)}
+            quarters = self._quarters(years, {**seconds, **stubs, **quarterly}, moment)
+        else:
+            quarters = {}
         halves = _halves(years, half)
         return FiscalPeriods(years, quarters, halves)
 

@@ -29,14 +29,14 @@ from almanac.domain.times import midnight, wire_day, wire_time
 
 INCOME, BALANCE, CASH_FLOW = "income", "balance", "cash_flow"
 _CHECKS = {INCOME: checks.of_income, BALANCE: checks.of_balance, CASH_FLOW: checks.of_cash_flow}
-_WORD = {YEAR: "annual", QUARTER: "quarterly", HALF: "quarterly"}
-_FREQUENCY = {YEAR: Frequency.ANNUAL, QUARTER: Frequency.QUARTERLY, HALF: Frequency.QUARTERLY}
+_WORD = {YEAR: "annual", QUARTER: "quarterly", HALF: "semiannual"}
+_FREQUENCY = {YEAR: Frequency.ANNUAL, QUARTER: Frequency.QUARTERLY, HALF: Frequency.SEMIANNUAL}
 #: Methods that compute a line from other lines of the same period: they do not make a statement derived.
 _WITHIN = frozenset(["formula", "sum_of_tags"])
 
 
 class StatementKey(NamedTuple):
-    """One statement of a company: income, balance or cash_flow; ANNUAL or QUARTERLY (half-years too); period key."""
+    """One statement of a company: income, balance or cash_flow; ANNUAL, SEMIANNUAL or QUARTERLY; period key."""
 
     kind: str
     frequency: Frequency
@@ -173,8 +173,6 @@ class StatementHistory:
 
     def _write(self, moment: int, filing: Filing, kind: str, letter: str, end: int) -> None:
         span = self.line_items.span(letter, end)
-        if letter == HALF and kind == BALANCE and end in self.line_items.fiscal_periods.quarters:
-            return
         name = (kind, letter, end)
         held = self._standing.get(name)
         content = None if span is None else self._content(kind, letter, span)
