@@ -155,6 +155,31 @@ def test_two_values_in_one_filing_are_flagged_on_the_statement():
     assert check["detail"] == "inconsistent: the filing gives two values for total_assets; the first is served"
 
 
+def test_a_later_filing_that_repeats_the_numbers_leaves_a_statement_as_it_was():
+    filer = Filer()
+    names = plain_year(filer, 2020)
+    # A year later the third quarter is given once more: now all four are known, and a check says so. No number differs.
+    lines = {"NetIncomeLoss": {quarter(2021, 3): 31, quarter(2020, 3): 30}, "NetCashProvidedByUsedInOperatingActivities": {quarter(2020, 3): 3}}  # fmt: skip
+    filer.file("10-Q", "2021-11-01", "2021-09-30", lines, fy=2021, fp="Q3")
+    versions = filer.swept().statements[key("cash_flow", QUARTERLY, "2020-07-01", "2020-09-30")]
+    first, repeated = (wire(version) for version in versions)
+    assert (first["basis"], repeated["basis"]) == ("derived", "reported")
+    about = ("form", "accession", "filedAt", "observedAt", "sourceUrl", "revisionStatus")
+    assert [repeated[name] for name in about] == [first[name] for name in about]
+    assert (repeated["accession"], repeated["revisionStatus"]) == (names[2], "initial")
+    assert versions[1].known == at("2021-11-01")
+
+
+def test_a_line_more_is_no_revision_but_is_of_its_filing():
+    filer = Filer()
+    plain_year(filer, 2020)
+    second = filer.file("10-K", "2022-02-20", "2021-12-31", {"NetIncomeLoss": {ytd(2021, 4): 110, ytd(2020, 4): 100}, "Revenues": {ytd(2020, 4): 900}}, fy=2021, fp="FY")  # fmt: skip
+    third = filer.file("10-K", "2023-02-20", "2022-12-31", {"NetIncomeLoss": {ytd(2022, 4): 5, ytd(2020, 4): 101}}, fy=2022, fp="FY")  # fmt: skip
+    versions = [wire(v) for v in filer.swept().statements[key("income", ANNUAL, "2020-01-01", "2020-12-31")]]
+    assert [one["revisionStatus"] for one in versions] == ["initial", "initial", "revised"]
+    assert [one["accession"] for one in versions[1:]] == [second, third]
+
+
 def test_half_years_are_named_so():
     filer = Filer(currency="TWD")
     filer.file("20-F", "2021-04-20", "2020-12-31", {"ifrs-full:ProfitLoss": {ytd(2020, 4): 30}}, fy=2020, fp="FY")
