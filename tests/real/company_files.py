@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from almanac.catalog.companies import wanted_tags
 from almanac.derived.companies.derivation import derive
-from almanac.domain.companies import Fact, Filing
+from almanac.domain.companies import Fact, Filing, is_periodic
 from tests.support.filer import assemble
 
 from . import files
@@ -120,6 +120,18 @@ def filings_of(cik):
             fiscal_period=fact.fiscal_period,
             document=document or None,
         )
+    return found
+
+
+def indexed_filings(cik):
+    """These and all other periodic reports in the regulator's index, untagged ones back to the first."""
+    found = dict(filings_of(cik))
+    for accession, (accepted, report, form, document) in _index(cik).items():
+        if accession not in found and is_periodic(form):
+            filed = day(accepted[:10])
+            found[accession] = Filing(
+                accession, form, filed, known_at(filed, accepted), day(report) if report else None, document=document
+            )
     return found
 
 

@@ -85,8 +85,7 @@ def test_statements_and_observations_say_the_same(world, cik):
         for (kind, frequency, period), history in statements.items():
             if body := as_of(history, moment):
                 statement = json.loads(body)
-                letter = "S" if statement["fiscalPeriod"] in {"H1", "H2"} else frequency
-                told |= {(kind, letter, period, key): float(value) for key, value in statement["items"].items()}
+                told |= {(kind, frequency, period, key): float(value) for key, value in statement["items"].items()}
         stored = {
             (served[item], frequency, period, item): value
             for (item, frequency, period), history in values.items()

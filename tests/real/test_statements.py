@@ -275,7 +275,7 @@ def test_tsmc():
     # 6-K 0001193125-21-301021; 1,587,415.0 (0001193125-22-104891) − 734,555.4 million.
     assert of(tsmc, "revenue", "S", "2021-01-01", "2021-06-30") == 734_555.4e6
     assert of(tsmc, "revenue", "S", "2021-07-01", "2021-12-31") == 852_859.6e6
-    first = body(tsmc, "income", "Q", "2021-06-30")
+    first = body(tsmc, "income", "S", "2021-06-30")
     assert (first["fiscalPeriod"], first["form"], first["currency"]) == ("H1", "6-K", "TWD")
     assert of(tsmc, "total_assets", "S", None, "2021-06-30") == 3_092_688.8e6
 

@@ -235,3 +235,101 @@ def test_a_report_without_an_income_statement_still_has_its_year():
     filer = Filer()
     filer.file("10-K", "2016-03-03", "2016-01-03", {"Assets": {"2016-01-03": 5}}, fy=2015, fp="FY")
     assert [(end, label) for _, end, label in shown(grid(filer).years)] == [("2016-01-03", "2015FY")]
+
+
+def bare(filer, form, filed, end):
+    """A report of which only the regulator's index tells: no figures, no words of its cover."""
+    return filer.file(form, filed, end, {})
+
+
+def tagged_years(filer, ends, words):
+    for end, word in zip(ends, words, strict=True):
+        first = text(day(end) - 363)
+        filer.file("10-K", text(day(end) + 50), end, {"NetIncomeLoss": {(first, end): 5}}, fy=word, fp="FY")
+
+
+def names(filer, moment="2100-01-01"):
+    return {text(end): span.fiscal_year for end, span in grid(filer, moment).years.items()}
+
+
+def test_an_amendment_dated_by_a_savings_plan_moves_no_later_year():
+    filer = Filer()
+    for year in range(1995, 2010):
+        bare(filer, "10-K", f"{year}-08-01", f"{year}-05-31")
+    bare(filer, "10-K/A", "1995-09-28", "1995-09-25")
+    for year in (2010, 2011):
+        lines = {"NetIncomeLoss": {(f"{year - 1}-06-01", f"{year}-05-31"): 5}}
+        filer.file("10-K", f"{year}-07-20", f"{year}-05-31", lines, fy=year, fp="FY")
+    assert names(filer) == {f"{year}-05-31": year for year in range(1995, 2012)}
+
+
+def test_years_that_end_in_january_are_counted_from_the_filers_own_words():
+    filer = Filer()
+    # Plain counting would call them 2007 to 2009, and the first word, 2009, would come too late.
+    for end in ("2007-01-28", "2008-02-03", "2009-02-01"):
+        bare(filer, "10-K", text(day(end) + 60), end)
+    ends = ("2010-01-31", "2011-01-30", "2012-01-29")
+    tagged_years(filer, ends, (2009, 2010, 2011))
+    found = names(filer)
+    assert [found[end] for end in ("2007-01-28", "2008-02-03", "2009-02-01", *ends)] == list(range(2006, 2012))
+
+
+def test_one_odd_word_moves_no_other_year():
+    ends = [f"{year}-01-31" for year in range(2011, 2017)]
+    for odd in range(6):
+        filer = Filer()
+        tagged_years(filer, ends, [2010 + place + (place == odd) for place in range(6)])
+        expected = [2010, 2011, 2012, 2013, 2014, 2015]
+        # Of the last year a word more is a leap like any other: no later one speaks against it.
+        expected[5] += odd == 5
+        assert [names(filer)[end] for end in ends] == expected, odd
+
+
+def test_a_run_of_words_that_another_year_has_is_overruled_rather_than_a_year_skipped():
+    filer = Filer()
+    ends = [f"{year}-01-31" for year in range(2010, 2020)]
+    tagged_years(filer, ends, [2010, 2010, 2011, 2012, *range(2014, 2020)])
+    assert [names(filer)[end] for end in ends] == list(range(2010, 2020))
+
+
+def test_an_untagged_report_dated_by_its_filing_day_keeps_no_year_away():
+    filer = Filer()
+    for year in (2007, 2008):
+        bare(filer, "10-K", f"{year}-03-30", f"{year}-01-31")
+    bare(filer, "10-K", "2009-04-01", "2009-04-01")
+    lines = {"Revenues": {("2009-02-01", "2010-01-31"): 408, ("2008-02-01", "2009-01-31"): 404}}
+    filer.file("10-K", "2010-03-30", "2010-01-31", lines, fy=2009, fp="FY")
+    found = grid(filer)
+    assert "2009-04-01" not in names(filer)
+    assert shown(found.years)[-2:] == [("2008-02-01", "2009-01-31", "2008FY"), ("2009-02-01", "2010-01-31", "2009FY")]
+    assert filer.financials().years["revenue"][day("2009-01-31")].value == 404
+
+
+def test_an_untagged_report_dated_by_a_slip_makes_no_second_quarter():
+    filer = Filer()
+    for form, filed, end in (("10-K", "2008-07-28", "2008-05-31"), ("10-Q", "2008-10-07", "2008-09-30")):
+        bare(filer, form, filed, end)
+    bare(filer, "10-K", "2009-07-27", "2009-05-31")
+    lines = {"NetIncomeLoss": {("2009-06-01", "2009-08-31"): 5, ("2008-06-01", "2008-08-31"): 4}}
+    filer.file("10-Q", "2009-10-08", "2009-08-31", lines, fy=2010, fp="Q1")
+    found = [(start, end, label) for start, end, label in shown(grid(filer).quarters) if label.endswith("Q1")]
+    assert found == [("2008-06-01", "2008-08-31", "2009Q1"), ("2009-06-01", "2009-08-31", "2010Q1")]
+
+
+def test_a_first_quarter_named_like_the_year_before_is_the_year_after():
+    filer = Filer()
+    tagged_years(filer, ["2019-01-27", "2020-01-26"], [2019, 2020])
+    for end, word in (("2019-04-28", 2020), ("2020-04-26", 2020)):
+        filer.file(
+            "10-Q", text(day(end) + 25), end, {"NetIncomeLoss": {(text(day(end) - 90), end): 5}}, fy=word, fp="Q1"
+        )
+    assert [label for _, _, label in shown(grid(filer).quarters) if label.endswith("Q1")] == ["2020Q1", "2021Q1"]
+
+
+def test_no_two_quarters_share_a_name_where_a_year_between_is_not_known():
+    filer = Filer()
+    for end in ("2007-01-31", "2008-01-31"):
+        bare(filer, "10-K", text(day(end) + 60), end)
+    lines = {"NetIncomeLoss": {("2009-05-01", "2009-07-31"): 5, ("2008-05-01", "2008-07-31"): 4}}
+    filer.file("10-Q", "2009-09-09", "2009-07-31", lines, fy=2009, fp="Q2")
+    assert [label for _, _, label in shown(grid(filer).quarters)][-2:] == ["2008Q2", "2009Q2"]

@@ -11,7 +11,7 @@ from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Frequency, key_of
 from tests.support.filer import Filer, at, day, plain_year, quarter, ytd
 
-ANNUAL, QUARTERLY = Frequency.ANNUAL, Frequency.QUARTERLY
+ANNUAL, SEMIANNUAL, QUARTERLY = Frequency.ANNUAL, Frequency.SEMIANNUAL, Frequency.QUARTERLY
 
 
 def key(kind, frequency, start, end):
@@ -155,17 +155,91 @@ def test_two_values_in_one_filing_are_flagged_on_the_statement():
     assert check["detail"] == "inconsistent: the filing gives two values for total_assets; the first is served"
 
 
+def test_a_later_filing_that_repeats_the_numbers_leaves_a_statement_as_it_was():
+    filer = Filer()
+    names = plain_year(filer, 2020)
+    # A year later the third quarter is given once more: now all four are known, and a check says so. No number differs.
+    lines = {"NetIncomeLoss": {quarter(2021, 3): 31, quarter(2020, 3): 30}, "NetCashProvidedByUsedInOperatingActivities": {quarter(2020, 3): 3}}  # fmt: skip
+    filer.file("10-Q", "2021-11-01", "2021-09-30", lines, fy=2021, fp="Q3")
+    versions = filer.swept().statements[key("cash_flow", QUARTERLY, "2020-07-01", "2020-09-30")]
+    first, repeated = (wire(version) for version in versions)
+    assert (first["basis"], repeated["basis"]) == ("derived", "reported")
+    about = ("form", "accession", "filedAt", "observedAt", "sourceUrl", "revisionStatus")
+    assert [repeated[name] for name in about] == [first[name] for name in about]
+    assert (repeated["accession"], repeated["revisionStatus"]) == (names[2], "initial")
+    assert versions[1].known == at("2021-11-01")
+
+
+def test_a_line_more_is_no_revision_but_is_of_its_filing():
+    filer = Filer()
+    plain_year(filer, 2020)
+    second = filer.file("10-K", "2022-02-20", "2021-12-31", {"NetIncomeLoss": {ytd(2021, 4): 110, ytd(2020, 4): 100}, "Revenues": {ytd(2020, 4): 900}}, fy=2021, fp="FY")  # fmt: skip
+    third = filer.file("10-K", "2023-02-20", "2022-12-31", {"NetIncomeLoss": {ytd(2022, 4): 5, ytd(2020, 4): 101}}, fy=2022, fp="FY")  # fmt: skip
+    versions = [wire(v) for v in filer.swept().statements[key("income", ANNUAL, "2020-01-01", "2020-12-31")]]
+    assert [one["revisionStatus"] for one in versions] == ["initial", "initial", "revised"]
+    assert [one["accession"] for one in versions[1:]] == [second, third]
+
+
 def test_half_years_are_named_so():
     filer = Filer(currency="TWD")
     filer.file("20-F", "2021-04-20", "2020-12-31", {"ifrs-full:ProfitLoss": {ytd(2020, 4): 30}}, fy=2020, fp="FY")
     filer.file("6-K", "2021-10-18", "2021-06-30", {"ifrs-full:ProfitLoss": {ytd(2021, 2): 18}, "ifrs-full:Assets": {"2021-06-30": 9}})  # fmt: skip
     filer.file("20-F", "2022-04-14", "2021-12-31", {"ifrs-full:ProfitLoss": {ytd(2021, 4): 40}}, fy=2021, fp="FY")
     statements = filer.swept().statements
-    first = wire(statements[key("income", QUARTERLY, "2021-01-01", "2021-06-30")][-1])
-    second = wire(statements[key("income", QUARTERLY, "2021-07-01", "2021-12-31")][-1])
+    first = wire(statements[key("income", SEMIANNUAL, "2021-01-01", "2021-06-30")][-1])
+    second = wire(statements[key("income", SEMIANNUAL, "2021-07-01", "2021-12-31")][-1])
+    assert (first["frequency"], second["frequency"]) == ("semiannual", "semiannual")
+    assert not any(one.frequency is QUARTERLY for one in statements)
     assert (first["fiscalPeriod"], first["calendarQuarter"], first["currency"]) == ("H1", None, "TWD")
     assert (second["fiscalPeriod"], second["items"], second["basis"]) == ("H2", {"net_income": 22}, "derived")
-    assert wire(statements[key("balance", QUARTERLY, None, "2021-06-30")][-1])["items"] == {"total_assets": 9}
+    assert wire(statements[key("balance", SEMIANNUAL, None, "2021-06-30")][-1])["items"] == {"total_assets": 9}
+
+
+def half_and_quarters(year=2021):
+    """A foreign filer whose second report of the year shows the half only; the first and third show quarters too."""
+    filer = Filer(currency="TWD")
+    income, before = "ifrs-full:ProfitLoss", year - 1
+    filer.file("20-F", f"{year}-04-20", f"{before}-12-31", {income: {ytd(before, 4): 30}}, fy=before, fp="FY")
+    filer.file(
+        "6-K",
+        f"{year}-05-18",
+        f"{year}-03-31",
+        {income: {quarter(year, 1): 7}, "ifrs-full:Assets": {f"{year}-03-31": 8}},
+    )
+    filer.file(
+        "6-K", f"{year}-08-18", f"{year}-06-30", {income: {ytd(year, 2): 18}, "ifrs-full:Assets": {f"{year}-06-30": 9}}
+    )
+    filer.file("6-K", f"{year}-11-18", f"{year}-09-30", {income: {quarter(year, 3): 9, ytd(year, 3): 27}})
+    filer.file("20-F", f"{year + 1}-04-14", f"{year}-12-31", {income: {ytd(year, 4): 40}}, fy=year, fp="FY")
+    return filer
+
+
+def test_quarters_of_a_filer_whose_second_report_shows_the_half():
+    statements = half_and_quarters().swept().statements
+    income = {
+        (one["frequency"], one["fiscalPeriod"]): one["items"]["net_income"]
+        for name, versions in statements.items()
+        if name.kind == "income" and (one := wire(versions[-1]))["fiscalYear"] == 2021
+    }
+    # 18 less 7, 40 less 27, 40 less 18.
+    assert income == {
+        ("annual", "FY"): 40,
+        ("quarterly", "Q1"): 7,
+        ("quarterly", "Q2"): 11,
+        ("quarterly", "Q3"): 9,
+        ("quarterly", "Q4"): 13,
+        ("semiannual", "H1"): 18,
+        ("semiannual", "H2"): 22,
+    }
+    second = wire(statements[key("income", QUARTERLY, "2021-04-01", "2021-06-30")][-1])
+    assert second["derivedItems"]["net_income"]["method"] == "ytd_difference"
+    for frequency in (QUARTERLY, SEMIANNUAL):
+        assert wire(statements[key("balance", frequency, None, "2021-06-30")][-1])["items"] == {"total_assets": 9}
+
+
+def test_no_two_statements_share_type_frequency_and_last_day():
+    ends = [(name.kind, name.frequency, name.period >> 14) for name in half_and_quarters().swept().statements]
+    assert len(ends) == len(set(ends))
 
 
 def test_lines_are_in_the_order_of_the_catalogue():

@@ -143,6 +143,18 @@ def test_half_year_filers_have_two_halves():
     assert (found.value, found.method, found.start) == (11, "year_to_date", day("2021-07-01"))
 
 
+def test_halves_stand_for_quarters_that_are_missing():
+    # 2021 in halves, a first quarter in 2022: no four quarters and no same part of the year before, but two halves.
+    over = spans(["2021-06-30", "2021-12-31", "2022-06-30"], "2021-01-01")
+    halves = {ITEM: series(ITEM, over, [3, 7, 4])}
+    mixed = book([None] * 4 + [2] + [None] * 3, (10, None), quarters={"other": series("other", GRID, range(8))})
+    found = made(mixed._replace(halves=halves), "2022-06-30")
+    assert (found.value, found.method, found.start) == (11, "sum_of_halves", day("2021-07-01"))
+    del halves[ITEM][day("2021-12-31")]
+    found = made(mixed._replace(halves=halves), "2022-06-30")
+    assert (found.value, found.method, found.start) == (11, "year_to_date", day("2021-07-01"))
+
+
 def test_the_frequency_is_that_of_the_reports():
     assert periods(book([1] * 8, (4, 4))) == (Q, tuple(end for _, end in GRID))
     early = book([None] * 4 + [1] * 4, (4, 4))._replace(quarter_ends=tuple(end for _, end in GRID[4:]))

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from datetime import date
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from almanac.derived.companies.facts import BUCKETS, CompanyInput, Disclosure, known_at, letter
+from almanac.derived.companies.fiscal_year_names import fiscal_years
 from almanac.domain.companies import ANNUAL_FORMS, Filing, base_form, is_periodic
 
 #: Days by which a report date may differ from the last day of the periods in the report.
@@ -64,6 +64,8 @@ class ReportPeriod(NamedTuple):
     fiscal_year: int | None
     fiscal_period: str | None
     accession: str
+    #: Whether it gives figures for periods of some length; without them only the regulator's index speaks for its end.
+    tagged: bool = True
 
 
 class FiscalCalendar:
@@ -95,12 +97,16 @@ class FiscalCalendar:
             for filing in company.filings.values()
             if is_periodic(filing.form) and (own := _own(filing, spans.get(filing.accession, Counter()))) is not None
         ]
-        self.owns: list[ReportPeriod] = sorted(owns, key=lambda own: (own.known, own.accession))
+        #: An amendment without figures tells of no period: the index often dates it by what it is about (a savings plan).
+        self.owns: list[ReportPeriod] = sorted(
+            (own for own in owns if own.tagged or not company.filings[own.accession].form.endswith("/A")),
+            key=lambda own: (own.known, own.accession),
+        )
         self.moments: set[int] = {own.known for own in self.owns}
         for found in self.evidence.values():
             self.moments.update(known for known, _ in found)
         #: Accession → the period end its report is about.
-        self.own_end = {own.accession: own.end for own in self.owns}
+        self.own_end = {own.accession: own.end for own in owns}
 
     def at(self, moment: int) -> FiscalPeriods:
         """The calendar as known at a moment."""
@@ -108,13 +114,21 @@ class FiscalCalendar:
         for own in self.owns:
             if own.known > moment:
                 break
-            first.setdefault((own.kind, own.end), own)
+            held = first.setdefault((own.kind, own.end), own)
+            if own.tagged and not held.tagged:
+                first[own.kind, own.end] = own
         annual = {end: own for (kind, end), own in first.items() if kind == "year"}
         stubs = {end: own for (kind, end), own in first.items() if kind == "stub"}
         quarterly = {end: own for (kind, end), own in first.items() if kind == "quarter"}
         half = {end: own for (kind, end), own in first.items() if kind == "half"}
         years = self._years(annual, stubs, moment)
-        quarters = self._quarters(years, {**stubs, **quarterly}, moment) if quarterly or stubs else {}
+        if quarterly or stubs:
+            # Some report the second quarter as a half-year only: the first taken from it leaves the quarter.
+            low, high = BUCKETS["Q"]
+            seconds = {end: own for end, own in half.items() if any(low <= end - one <= high for one in quarterly)}
+            quarters = self._quarters(years, {**seconds, **stubs, **quarterly}, moment)
+        else:
+            quarters = {}
         halves = _halves(years, half)
         return FiscalPeriods(years, quarters, halves)
 
@@ -141,8 +155,8 @@ class FiscalCalendar:
         return best
 
     def _years(self, annual: dict[int, ReportPeriod], stubs: dict[int, ReportPeriod], moment: int) -> dict[int, Span]:
-        ends = set(annual)
-        for end in sorted(annual, reverse=True):
+        ends = {end for end in annual if _is_sure(end, annual)} or set(annual)
+        for end in sorted(ends, reverse=True):
             later = end
             while (before := self._near("A", later - 365, _DRIFT, moment)) is not None and not any(
                 abs(before - known) < _APART for known in ends
@@ -151,7 +165,7 @@ class FiscalCalendar:
                 later = before
         boundaries = sorted({*ends, *stubs})
         spans: dict[int, Span] = {}
-        labels = _labels(ends, annual)
+        labels = fiscal_years({end: annual[end].fiscal_year if end in annual else None for end in ends})
         low, high = BUCKETS["A"]
         for end in sorted(ends):
             previous = _before(boundaries, end)
@@ -166,7 +180,7 @@ class FiscalCalendar:
         return spans
 
     def _quarters(self, years: dict[int, Span], own: dict[int, ReportPeriod], moment: int) -> dict[int, Span]:
-        ends = {*own, *years}
+        ends = {*(end for end, report in own.items() if report.tagged), *years}
         for end in sorted(own, reverse=True):
             year_ago = self._near("Q", end - 365, _DRIFT, moment)
             if year_ago is not None and not any(abs(year_ago - known) <= 20 for known in ends):
@@ -179,11 +193,15 @@ class FiscalCalendar:
                 found = self._near("Q", guess, _QUARTER_DRIFT, moment)
                 if found is not None:
                     ends.add(found)
+        low, high = BUCKETS["Q"]
+        for end in sorted(own.keys() - ends):
+            # The index alone dates this report, and sometimes by a slip: it makes no second quarter beside another.
+            if all(abs(end - known) >= low for known in ends):
+                ends.add(end)
         spans: dict[int, Span] = {}
         previous: int | None
         in_order = sorted(ends)
         year_ends = sorted(years)
-        low, high = BUCKETS["Q"]
         for end in in_order:
             before = _before(in_order, end)
             start: int | None
@@ -195,10 +213,33 @@ class FiscalCalendar:
                     start = own[end].start
             if start is None:
                 continue
-            label = _quarter_label(end, years, year_ends, own.get(end)) or _a_year_before(end, own)
+            report = own.get(end)
+            label = _quarter_label(end, years, year_ends, report) or _a_year_before(end, own)
             if label is not None:
                 spans[end] = Span(start, end, previous, *label)
+        return _told_apart(spans, years, own)
+
+
+def _told_apart(spans: dict[int, Span], years: Mapping[int, Span], own: Mapping[int, ReportPeriod]) -> dict[int, Span]:
+    """Quarters of which no two have one name: of two, that of a known year keeps it, then that with a word of its own."""
+
+    def doubt(end: int) -> tuple[int, int]:
+        if any(year.start <= end <= year.end for year in years.values()):
+            return 0, end
+        return (1 if end in own and own[end].fiscal_period in _QUARTERS else 2), end
+
+    names = Counter((span.fiscal_year, span.fiscal_period) for span in spans.values())
+    if len(names) == len(spans):
         return spans
+    holders: dict[tuple[int, str], int] = {}
+    for end in sorted(spans, key=doubt):
+        year, quarter = spans[end].fiscal_year, spans[end].fiscal_period
+        step = 1 if end > holders.get((year, quarter), end) else -1
+        while (year, quarter) in holders:
+            year += step
+        holders[year, quarter] = end
+        spans[end] = spans[end]._replace(fiscal_year=year)
+    return spans
 
 
 def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod | None:
@@ -238,7 +279,9 @@ def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod |
     name, plain = ("A", 364) if kind == "year" else ("Q", 90)
     starts = {first: count for (length, first, last), count in spans.items() if length == name and last == end}
     start = max(starts, key=lambda first: (starts[first], first)) if starts else end - plain
-    return ReportPeriod(known_at(filing), start, end, kind, filing.fiscal_year, filing.fiscal_period, filing.accession)
+    return ReportPeriod(
+        known_at(filing), start, end, kind, filing.fiscal_year, filing.fiscal_period, filing.accession, bool(spans)
+    )
 
 
 def _before(ends: Sequence[int], end: int) -> int | None:
@@ -263,31 +306,9 @@ def _halves(years: dict[int, Span], own: dict[int, ReportPeriod]) -> dict[int, S
     return spans
 
 
-def _labels(ends: set[int], annual: dict[int, ReportPeriod]) -> dict[int, int]:
-    """Fiscal year of each year end: the filer's own word for it, else counted from the nearest that has one."""
-    said: dict[int, int] = {}
-    last: int | None = None
-    for end in sorted(annual):
-        year = date.fromordinal(end).year
-        word = annual[end].fiscal_year
-        if word is None or abs(word - year) > 1 or (last is not None and word <= said[last]):
-            # Absent, or plainly wrong, as in some of the filers' own cover data.
-            word = _plain_year(end) if last is None else said[last] + max(1, round((end - last) / 365.25))
-        said[end] = word
-        last = end
-    labels: dict[int, int] = {}
-    for end in ends:
-        if not said:
-            labels[end] = _plain_year(end)
-            continue
-        nearest = min(said, key=lambda other: (abs(other - end), other))
-        labels[end] = said[nearest] + round((end - nearest) / 365.25)
-    return labels
-
-
-def _plain_year(end: int) -> int:
-    """A year that ends in the first days of January is the one before."""
-    return date.fromordinal(end - 7).year
+def _is_sure(end: int, annual: Mapping[int, ReportPeriod]) -> bool:
+    """Whether a report's year end is beyond doubt: there are figures for it, or a report of the year beside it."""
+    return annual[end].tagged or any(abs(abs(end - other) - 365) <= _DRIFT for other in annual)
 
 
 def _quarter_label(
@@ -304,7 +325,7 @@ def _quarter_label(
         before = years[year_ends[place - 1]]
         counted = f"Q{_place(end - before.end)}"
         if own is not None and own.fiscal_year is not None and word is not None:
-            likely = word == counted and abs(own.fiscal_year - before.fiscal_year - 1) <= 1
+            likely = word == counted and own.fiscal_year - before.fiscal_year in {1, 2}
             if likely or own.kind == "stub":
                 return own.fiscal_year, word
         return before.fiscal_year + 1, counted

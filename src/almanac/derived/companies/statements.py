@@ -29,14 +29,14 @@ from almanac.domain.times import midnight, wire_day, wire_time
 
 INCOME, BALANCE, CASH_FLOW = "income", "balance", "cash_flow"
 _CHECKS = {INCOME: checks.of_income, BALANCE: checks.of_balance, CASH_FLOW: checks.of_cash_flow}
-_WORD = {YEAR: "annual", QUARTER: "quarterly", HALF: "quarterly"}
-_FREQUENCY = {YEAR: Frequency.ANNUAL, QUARTER: Frequency.QUARTERLY, HALF: Frequency.QUARTERLY}
+_WORD = {YEAR: "annual", QUARTER: "quarterly", HALF: "semiannual"}
+_FREQUENCY = {YEAR: Frequency.ANNUAL, QUARTER: Frequency.QUARTERLY, HALF: Frequency.SEMIANNUAL}
 #: Methods that compute a line from other lines of the same period: they do not make a statement derived.
 _WITHIN = frozenset(["formula", "sum_of_tags"])
 
 
 class StatementKey(NamedTuple):
-    """One statement of a company: income, balance or cash_flow; ANNUAL or QUARTERLY (half-years too); period key."""
+    """One statement of a company: income, balance or cash_flow; ANNUAL, SEMIANNUAL or QUARTERLY; period key."""
 
     kind: str
     frequency: Frequency
@@ -61,7 +61,7 @@ class StatementBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """
     A statement of one period. `items`: line → value, as filed; `derived_items`: those that are not as filed.
 
-    What is said of the filing that made it has a default: statements are compared without that.
+    What is said of the filing has a default: it is that of the one that last changed an item, known when all is told.
     """
 
     frequency: str
@@ -122,7 +122,7 @@ class StatementHistory:
         for lines in self.lines.values():
             lines.sort(key=order.__getitem__)
         self._statement_of = {item.key: item.statement for item in line_items.items.values()}
-        #: (statement, letter, end) → period key and content that stand.
+        #: (statement, letter, end) → period key and body that stand.
         self._standing: dict[tuple[str, str, int], tuple[int, StatementBody]] = {}
         self._contradictions = any(
             vintage.inconsistent
@@ -173,8 +173,6 @@ class StatementHistory:
 
     def _write(self, moment: int, filing: Filing, kind: str, letter: str, end: int) -> None:
         span = self.line_items.span(letter, end)
-        if letter == HALF and kind == BALANCE and end in self.line_items.fiscal_periods.quarters:
-            return
         name = (kind, letter, end)
         held = self._standing.get(name)
         content = None if span is None else self._content(kind, letter, span)
@@ -184,22 +182,30 @@ class StatementHistory:
                 self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(StatementVersion(moment, None))
             return
         period = key_of(None if kind == BALANCE else span.start, end)
-        if held == (period, content):
+        versions = self.versions.setdefault(StatementKey(kind, _FREQUENCY[letter], period), [])
+        told = [held[1]] if held is not None else [version.body for version in versions if version.body is not None]
+        before = told[-1] if told else None
+        if before is not None and before.items == content.items:
+            body = _as_told(before, content)
+        else:
+            body = self._body(moment, filing, self._status(moment, name, before, content), content)
+        if held == (period, body):
             return
         if held is not None and held[0] != period:
             self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(StatementVersion(moment, None))
-        self._standing[name] = (period, content)
-        versions = self.versions.setdefault(StatementKey(kind, _FREQUENCY[letter], period), [])
-        status = self._status(moment, kind, letter, end, first=not versions)
-        versions.append(StatementVersion(moment, self._body(moment, filing, status, content)))
+        self._standing[name] = (period, body)
+        versions.append(StatementVersion(moment, body))
 
-    def _status(self, moment: int, kind: str, letter: str, end: int, *, first: bool) -> str:
-        """Initial, revised or unknown, by the rule for observations."""
-        amounts = self._amounts(kind, letter, end).values()
-        if any(amount.flags & UNKNOWN for amount in amounts):
+    def _status(
+        self, moment: int, name: tuple[str, str, int], before: StatementBody | None, content: StatementBody
+    ) -> str:
+        """Initial, revised or unknown, by the rule for observations; revised once a number that was told is another."""
+        kind, letter, end = name
+        if any(amount.flags & UNKNOWN for amount in self._amounts(kind, letter, end).values()):
             return "unknown"
-        if not first:
-            return "revised"
+        if before is not None:
+            changed = any(content.items.get(key) != value for key, value in before.items.items())
+            return "revised" if changed else before.revision_status
         allowance = Frequency(letter).allowance_days
         return "initial" if moment <= midnight(end + allowance + 1) else "unknown"
 
@@ -298,6 +304,19 @@ class StatementHistory:
                 if fact.latest.inconsistent:
                     return True
         return False
+
+
+def _as_told(before: StatementBody, content: StatementBody) -> StatementBody:
+    """Content under the filing of a statement with the same numbers: one that only repeats them is not their source."""
+    return msgspec.structs.replace(
+        content,
+        filed_at=before.filed_at,
+        observed_at=before.observed_at,
+        form=before.form,
+        accession=before.accession,
+        source_url=before.source_url,
+        revision_status=before.revision_status,
+    )
 
 
 def _at(values: Values, end: int | None, item: str) -> Amount | None:

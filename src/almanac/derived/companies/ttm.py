@@ -6,11 +6,12 @@ Twelve months of an item: four contiguous quarters, the fiscal year, or the year
 | a fiscal year end | the year as reported, else four quarters | the year's, else the mean of four | the year's, else the sum |
 | another quarter end | four quarters, else year + year to date − year to date a year before | mean of four | sum of four |
 
-Half-year filers have two halves for four quarters; of annual-only filers the fiscal year stands. A figure per share is
-the sum of four quarters' own figures (the market's habit), not income over average shares; at a fiscal year end it is
-the reported one. Average shares and figures per share need one basis: where the average number of shares jumps by
-nearly a whole factor between neighbouring periods, one of them is from before a split, and there is no value. Which of
-both is older cannot be told from one state of knowledge, and a later filing restates the older one.
+Half-year filers have two halves for four quarters, and so have flows of others where quarters are missing; of
+annual-only filers the fiscal year stands. A figure per share is the sum of four quarters' own figures (the market's
+habit), not income over average shares; at a fiscal year end it is the reported one. Average shares and figures per
+share need one basis: where the average number of shares jumps by nearly a whole factor between neighbouring periods,
+one of them is from before a split, and there is no value. Which of both is older cannot be told from one state of
+knowledge, and a later filing restates the older one.
 """
 
 from __future__ import annotations
@@ -89,6 +90,10 @@ def trailing_twelve_months(
     if year is not None:
         return year if total is None or agree(year, total) else year._replace(method="ttm_mismatch")
     moved = _moved(financials, own, item, end, count, floor)
+    if total is None and moved is None and own is financials.quarters:
+        # Years in which the company reported halves: the other one and this, or the year moved on by halves.
+        halves = financials.halves
+        return _sum(chain(halves.get(item, {}), end, 2, floor), 2) or _moved(financials, halves, item, end, 2, floor)
     if total is None or moved is None:
         return total or moved
     return total if agree(total, moved) else total._replace(method="ttm_mismatch")
@@ -223,7 +228,7 @@ def _moved(
     then: list[Amount] = []
     day = year.start
     for _ in now:
-        amount = _starting(financials, cells, day)
+        amount = _starting(financials, cells, day, quarterly=count == 4)
         if amount is None or amount.end < floor:
             return None
         then.append(amount)
@@ -234,9 +239,11 @@ def _moved(
     return TrailingTwelveMonths(value, day, end, "year_to_date", (*then, year, *reversed(now)))
 
 
-def _starting(financials: CompanyFinancials, cells: Mapping[int, Amount], day: int) -> Amount | None:
+def _starting(
+    financials: CompanyFinancials, cells: Mapping[int, Amount], day: int, *, quarterly: bool
+) -> Amount | None:
     """The first amount that ends after a day, if it starts on that day."""
-    ends: Sequence[int] = financials.quarter_ends or sorted(cells)
+    ends: Sequence[int] = financials.quarter_ends if quarterly else sorted(cells)
     place = bisect_left(ends, day)
     amount = cells.get(ends[place]) if place < len(ends) else None
     return amount if amount is not None and amount.start == day else None

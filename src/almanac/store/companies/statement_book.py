@@ -14,7 +14,7 @@ INCOME, BALANCE, CASH_FLOW = 0, 1, 2
 
 
 class Key(NamedTuple):
-    """One statement of a company: its kind, frequency (A, Q) and period key."""
+    """One statement of a company: its kind, frequency (A, Q, S) and period key."""
 
     kind: int
     frequency: str

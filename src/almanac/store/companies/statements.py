@@ -11,7 +11,7 @@ from almanac.store.companies.statement_book import BALANCE, CASH_FLOW, INCOME
 from almanac.store.engine.queryable import Queryable
 
 KINDS = (INCOME, BALANCE, CASH_FLOW)
-FREQUENCIES = ("A", "Q")
+FREQUENCIES = ("A", "Q", "S")
 
 
 class StatementRow(NamedTuple):
@@ -36,6 +36,7 @@ def newest(
 ) -> list[StatementRow]:
     """
     The newest statements of one kind, each as last known by a moment: by last day, of one day annual before quarterly.
+    Beside quarters a half-year stands only where no quarter ends with it.
 
     `ends_from`: periods must end on or after this day.
     """
@@ -45,6 +46,8 @@ def newest(
         for frequency in frequencies
         for row in db.execute(_NEWEST, (version, known_by, entity, kind, frequency, low, limit))
     ]
+    quarters = {end_of(one.period) for one in found if one.frequency == "Q"}
+    found = [one for one in found if one.frequency != "S" or end_of(one.period) not in quarters]
     found.sort(key=lambda one: (-end_of(one.period).toordinal(), one.frequency))
     return found[:limit]
 

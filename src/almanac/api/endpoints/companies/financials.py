@@ -16,6 +16,9 @@ from almanac.domain.times import wire_time
 from almanac.store.companies.statement_book import BALANCE, CASH_FLOW, INCOME
 from almanac.store.companies.statements import FREQUENCIES, StatementRow, newest
 
+#: `frequency` as asked → what is looked for.
+_FREQUENCIES = {None: FREQUENCIES, "A": ("A",), "Q": ("Q", "S")}
+
 
 def financials(ctx: Context) -> ItemAnswer:
     """Statements of one company."""
@@ -26,7 +29,7 @@ def financials(ctx: Context) -> ItemAnswer:
             ctx.view,
             company.entity,
             kind,
-            FREQUENCIES if asked is None else (asked,),
+            _FREQUENCIES[asked],
             version=ctx.version,
             known_by=ctx.as_of,
             ends_from=ctx.window_start,
@@ -81,7 +84,7 @@ ENDPOINT = Endpoint(
     params=(
         Param(
             "frequency",
-            "Only annual or only quarterly statements (half-years count as quarterly).",
+            "Only annual or only quarterly statements: quarters, and half-years where no quarter ends with them.",
             "enum",
             choices={"annual": "A", "quarterly": "Q"},
         ),

@@ -159,7 +159,7 @@ class StatementSchema(Record):
     Values are as filed, per-share ones too. `basis`: whether the lines are reported, derived or both.
     """
 
-    frequency: Literal["annual", "quarterly"]
+    frequency: Literal["annual", "semiannual", "quarterly"]
     fiscal_year: int | None
     fiscal_period: Literal["FY", "Q1", "Q2", "Q3", "Q4", "H1", "H2"] | None
     calendar_year: int

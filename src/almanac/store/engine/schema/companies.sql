@@ -40,7 +40,7 @@ CREATE INDEX filing_known ON filing(entity, known_at);
 -- Statements as they stood after each filing that changed one: rendered once, when written.
 CREATE TABLE statement(
   entity TEXT NOT NULL, kind INTEGER NOT NULL,       -- 0 income, 1 balance, 2 cash flow
-  frequency TEXT NOT NULL,                           -- A or Q (half-years: Q)
+  frequency TEXT NOT NULL,                           -- A, Q or S
   period INTEGER NOT NULL,                           -- key, as everywhere
   known_at INTEGER NOT NULL, from_version INTEGER NOT NULL, to_version INTEGER NOT NULL,
   body BLOB NOT NULL,                                -- the statement as JSON; empty: there is none any more

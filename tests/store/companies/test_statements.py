@@ -1,0 +1,53 @@
+"""Statements read back: of which periods, and in which order. All of it is invented."""
+
+from datetime import date
+
+import pytest
+
+from almanac.domain.periods import key_of
+from almanac.store.companies.statement_book import BALANCE, INCOME, Key, replace
+from almanac.store.companies.statements import FREQUENCIES, newest
+from almanac.store.engine import sqlite
+
+ENTITY = "company_0000000001"
+
+
+def key(kind, frequency, start, end):
+    first = None if kind == BALANCE else date.fromisoformat(start).toordinal()
+    return Key(kind, frequency, key_of(first, date.fromisoformat(end).toordinal()))
+
+
+@pytest.fixture
+def db():
+    """2021 in halves, 2022 in quarters as far as they are known, and in halves."""
+    connection = sqlite.Connection(":memory:")
+    sqlite._make(connection, {"version": "0", "reference": "0"})
+    periods = [
+        ("S", "2021-01-01", "2021-06-30"),
+        ("S", "2021-07-01", "2021-12-31"),
+        ("A", "2021-01-01", "2021-12-31"),
+        ("Q", "2022-01-01", "2022-03-31"),
+        ("Q", "2022-04-01", "2022-06-30"),
+        ("S", "2022-01-01", "2022-06-30"),
+    ]
+    bodies = {
+        key(kind, *period): [(1, f"{kind} {period}".encode())] for kind in (INCOME, BALANCE) for period in periods
+    }
+    replace(connection, 1, ENTITY, bodies)
+    yield connection
+    connection.close()
+
+
+def told(db, kind, frequencies, limit=100):
+    found = newest(db, ENTITY, kind, frequencies, version=1, known_by=9, ends_from=None, limit=limit)
+    return [(one.frequency, date.fromordinal(one.period >> 14).isoformat()) for one in found]
+
+
+@pytest.mark.parametrize("kind", [INCOME, BALANCE])
+def test_a_half_year_is_told_where_no_quarter_ends_with_it(db, kind):
+    quarters = [("Q", "2022-06-30"), ("Q", "2022-03-31")]
+    halves = [("S", "2021-12-31"), ("S", "2021-06-30")]
+    assert told(db, kind, ("Q", "S")) == quarters + halves
+    assert told(db, kind, FREQUENCIES) == [*quarters, ("A", "2021-12-31"), *halves]
+    assert told(db, kind, ("Q", "S"), limit=3) == [*quarters, halves[0]]
+    assert told(db, kind, ("A",)) == [("A", "2021-12-31")]
