@@ -177,10 +177,3 @@ def test_a_year_without_inflation_yet_is_listed(catalog, listed):
     parsed = read(catalog, listed, "world-bank", "macro/world_bank/wb_fp.cpi.totl.zg_gbr_jpn_usa_2026-10-02.json")
     (block,) = [block for block in parsed.blocks if block.native == "USA/FP.CPI.TOTL.ZG"]
     assert (block.statements, block.complete) == ([], (Period.parse("2025").key,) * 2)
-
-
-def test_a_catalogued_code_that_a_file_shows_is_no_guess(catalog, listed):
-    for source, path, expected in BY_HAND:
-        natives = {block.native for block in read(catalog, listed, source, path).blocks}
-        assert natives >= {native for native, *_ in expected}
-        assert [native for native in natives if catalog.series[source][native].guess] == []
