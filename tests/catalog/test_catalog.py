@@ -102,6 +102,7 @@ WRONG: dict[str, tuple[Callable[[Part], None], str]] = {
     "table": (lambda part: part.update(series_group=[]), "unknown table [[series_group]]"),
     "field": (put("unit", symbol="%"), "unit percent: unknown field symbol"),
     "field of a series": (code(colour="red"), "series P2: unknown field colour"),
+    "guess": (code(guess="maybe"), "series P2: guess is true or false"),
     "field of rights": (
         source_rights(derivative_allowed=True),
         "source office-prices: unknown field rights.derivative_allowed" + ORPHANED,
@@ -269,3 +270,13 @@ def test_an_extra_part_is_checked_against_the_packaged_one() -> None:
 )
 def test_an_input_names_alternatives_and_entities(text: str, slugs: list[tuple[str | None, str]]) -> None:
     assert input_slugs(text) == slugs
+
+
+def test_guesses_are_told_by_source_and_code():
+    part = small()
+    part["series"][0]["codes"][0]["guess"] = True
+    native = part["series"][0]["codes"][0]["native"]
+    catalog = build([part])
+    assert catalog.guesses == {("office-prices", native)}
+    assert build([small()]).guesses == frozenset()
+    assert catalog.series == build([small()]).series  # what is served of a series does not depend on the mark

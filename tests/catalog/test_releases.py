@@ -6,7 +6,7 @@ import pytest
 
 from almanac.catalog.load import shipped
 from almanac.catalog.records import CatalogError
-from almanac.catalog.releases import check, meetings, meetings_of, parse, simulated
+from almanac.catalog.releases import check, meetings, meetings_of, parse, scheduled, simulated
 from almanac.catalog.releases import shipped as releases
 from almanac.domain.times import wire_time
 
@@ -68,6 +68,45 @@ def test_the_simulated_world_has_copies_of_the_calendars():
 def test_a_contradiction_is_named(data, culprit):
     with pytest.raises(CatalogError, match=culprit):
         parse(data)
+
+
+def test_what_the_schedules_say_that_ship():
+    """Days that the Bureau of Labor Statistics revised after the lapse in appropriations of 2025, from its own page."""
+    about = {
+        c.native: {date.fromordinal(day).isoformat(): name for day, name in c.schedule.items()}
+        for one in releases()
+        for c in one.calendars
+        if c.source == "bls-calendar"
+    }
+    assert all(about.values())
+    assert about["Employment Situation"]["2025-11-20"] == "2025-09"
+    assert about["Employment Situation"]["2025-12-16"] == "2025-11"
+    assert about["Consumer Price Index"]["2025-12-18"] == "2025-11"
+    assert about["Job Openings and Labor Turnover Survey"]["2025-12-09"] == "2025-10"
+    assert about["Employment Cost Index"]["2025-12-10"] == "2025-Q3"
+    # Household survey and prices of October 2025 were never collected.
+    for name in ("Employment Situation", "Consumer Price Index"):
+        assert "2025-10" not in about[name].values()
+
+
+@pytest.mark.parametrize(
+    ("change", "culprit"),
+    [
+        ({"native": "11"}, "schedule fred 11: no calendar has it"),
+        ({"days": {"2026-10": date(2026, 11, 10), "2026-09": date(2026, 11, 10)}}, "fred 10: one day for two periods"),
+        ({"days": {"October": date(2026, 11, 10)}}, "fred 10: October is not a period"),
+        ({"days": {"2026-Q3": date(2026, 11, 10)}}, "fred 10: 2026-Q3 is not a monthly period over by 2026-11-10"),
+        ({"days": {"2026-11": date(2026, 11, 10)}}, "fred 10: 2026-11 is not a monthly period over by 2026-11-10"),
+        ({"colour": "red"}, "schedules: .*colour"),
+    ],
+)
+def test_a_schedule_that_does_not_fit_is_named(change, culprit):
+    made = parse({"release": [RELEASE], "calendar": [CALENDAR]})
+    plan = {"source": "fred", "native": "10", "page": "https://x.example", "days": {"2026-10": date(2026, 11, 10)}}
+    (one,) = scheduled(made, {"entered": date(2026, 1, 1), "schedule": [plan]})
+    assert one.calendars[0].schedule == {date(2026, 11, 10).toordinal(): "2026-10"}
+    with pytest.raises(CatalogError, match=culprit):
+        scheduled(made, {"entered": date(2026, 1, 1), "schedule": [plan | change]})
 
 
 def test_names_the_catalogue_does_not_have():

@@ -93,9 +93,10 @@ def build(parts: Iterable[Mapping[str, Any]]) -> Catalog:
                 problems += _enter(line, table, records)
     # Series last: a line may stand for one series of every entity.
     series: dict[str, dict[str, SeriesSpec]] = {}
+    guesses: set[tuple[str, str]] = set()
     for part in parts:
         for group in part.get("series", ()):
-            problems += _map(group, tables, series)
+            problems += _map(group, tables, series, guesses)
     preferences: list[Preference] = []
     for part in parts:
         for line in part.get("preference", ()):
@@ -112,6 +113,7 @@ def build(parts: Iterable[Mapping[str, Any]]) -> Catalog:
         formulas,
         series,
         tables["service"],
+        frozenset(guesses),
     )
     problems += contradictions(catalog)
     if problems:
@@ -137,7 +139,10 @@ def _enter(line: Mapping[str, Any], table: str, records: dict[str, Any]) -> Iter
 
 
 def _map(
-    group: Mapping[str, Any], tables: Mapping[str, Mapping[str, Any]], series: dict[str, dict[str, SeriesSpec]]
+    group: Mapping[str, Any],
+    tables: Mapping[str, Mapping[str, Any]],
+    series: dict[str, dict[str, SeriesSpec]],
+    guesses: set[tuple[str, str]],
 ) -> Iterator[str]:
     """Read one group of native codes into the series of their sources; what is wrong with it."""
     if not group.get("codes"):
@@ -145,9 +150,14 @@ def _map(
     defaults = {key: value for key, value in group.items() if key != "codes"}
     for code in group.get("codes", ()):
         pattern = {**defaults, **code}
+        guess = pattern.pop("guess", False)
+        if not isinstance(guess, bool):
+            yield f"series {pattern.get('native')}: guess is true or false"
         try:
             for line in expanded(pattern, tables["areas"], tables["entity"]):
                 yield from _specify(line, series)
+                if guess:
+                    guesses.add((line["source"], line["native"]))
         except msgspec.ValidationError as error:
             yield f"series {pattern.get('native')}: {error}"
 

@@ -81,6 +81,8 @@ class Catalog(msgspec.Struct, frozen=True):
     #: source id → native code → series
     series: Mapping[str, Mapping[str, SeriesSpec]]
     services: Mapping[str, Service] = {}
+    #: (source id, native code) that no response at hand has shown: as documented, so what is asked for may not be there.
+    guesses: frozenset[tuple[str, str]] = frozenset()
 
     def providers_sources(self, name: str) -> list[str]:
         """

@@ -14,7 +14,7 @@ import msgspec
 
 from almanac.catalog.lines import plain
 from almanac.catalog.records import Catalog, CatalogError, simulated_copy
-from almanac.domain.periods import Frequency
+from almanac.domain.periods import Frequency, Period
 from almanac.domain.releases import Release, ReleaseCalendar
 from almanac.domain.times import instant
 
@@ -23,7 +23,7 @@ class _Date(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     type: str
     native: str
     frequency: Frequency
-    after_days: int
+    after_days: int | None = None
     estimates: int = 1
 
 
@@ -37,6 +37,23 @@ class _Calendar(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 class _Release(Release, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """As written: the headline is not among the indicators, and the calendars are tables of their own."""
+
+
+class _Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What one release of a calendar's source is about, by the publisher's own schedule: days by period."""
+
+    source: str
+    native: str
+    #: The page of the publisher that says so.
+    page: str
+    days: dict[str, date]
+
+
+class _Schedules(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The schedules, and the day on which they were last brought into step with the publishers' pages."""
+
+    entered: date
+    schedule: tuple[_Schedule, ...]
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -161,10 +178,55 @@ def simulated(releases: tuple[Release, ...], sources: Collection[str]) -> tuple[
     return tuple(found)
 
 
+def scheduled(releases: tuple[Release, ...], data: Mapping[str, Any]) -> tuple[Release, ...]:
+    """The same with what publishers' schedules say, from a read file. Raises CatalogError naming every culprit."""
+    try:
+        read = msgspec.convert(data, _Schedules)
+    except msgspec.ValidationError as error:
+        raise CatalogError(f"schedules: {error}") from None
+    calendars = {(c.source, c.native): c for one in releases for c in one.calendars}
+    problems = [told for one in read.schedule for told in _schedule_problems(one, calendars)]
+    if problems:
+        raise CatalogError("\n".join(problems))
+    found = {
+        (one.source, one.native): {day.toordinal(): name for name, day in one.days.items()} for one in read.schedule
+    }
+    return tuple(
+        msgspec.structs.replace(
+            one,
+            calendars=tuple(
+                msgspec.structs.replace(c, schedule=found.get((c.source, c.native), {})) for c in one.calendars
+            ),
+        )
+        for one in releases
+    )
+
+
+def _schedule_problems(one: _Schedule, calendars: Mapping[tuple[str, str], ReleaseCalendar]) -> Iterator[str]:
+    calendar = calendars.get((one.source, one.native))
+    if calendar is None:
+        yield f"schedule {one.source} {one.native}: no calendar has it"
+        return
+    if len(set(one.days.values())) < len(one.days):
+        yield f"schedule {one.source} {one.native}: one day for two periods"
+    for name, day in one.days.items():
+        try:
+            period = Period.parse(name)
+        except ValueError:
+            yield f"schedule {one.source} {one.native}: {name} is not a period"
+            continue
+        if Period.ending(period.end, calendar.frequency) != period or period.end >= day:
+            yield f"schedule {one.source} {one.native}: {name} is not a {calendar.frequency.word} period over by {day}"
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(files(__package__).joinpath("data", "events", name).read_text("utf-8"))
+
+
 @functools.cache
 def shipped() -> tuple[Release, ...]:
     """The releases of the package. Raises CatalogError."""
-    return parse(tomllib.loads(files(__package__).joinpath("data", "events", "releases.toml").read_text("utf-8")))
+    return scheduled(parse(_read("releases.toml")), _read("schedules.toml"))
 
 
 def meetings_of(data: Mapping[str, Any]) -> Meetings:
@@ -187,4 +249,4 @@ def meetings_of(data: Mapping[str, Any]) -> Meetings:
 @functools.cache
 def meetings() -> Meetings:
     """The meetings of the package. Raises CatalogError."""
-    return meetings_of(tomllib.loads(files(__package__).joinpath("data", "events", "meetings.toml").read_text("utf-8")))
+    return meetings_of(_read("meetings.toml"))

@@ -143,8 +143,6 @@ class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True):
     #: What tells this series from the source's main one of the same topic: a currency other than the filer's own, a former
     #: base year. The main one is preferred, then variants in the order of their names.
     variant: str | None = None
-    #: No response of the publisher has shown this native code: it is as documented, and what is asked for may not be there.
-    guess: bool = False
     #: First day this native code speaks for its series; the code it succeeds does before. None: from the beginning.
     from_date: date | None = None
     #: Native code of the same series whose numbers this one repeats; what a copy leaves out is no withdrawal.

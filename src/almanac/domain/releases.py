@@ -25,12 +25,14 @@ class ReleaseCalendar(msgspec.Struct, frozen=True, kw_only=True):
     #: Source whose numbers the release brings.
     data: str
     frequency: Frequency
-    #: A date is about the newest period that ended at least so many days before it.
-    after_days: int
+    #: A bare date is about the newest period that ended at least so many days before it. None: days are not counted back.
+    after_days: int | None = None
     #: IANA name of the zone in which the publisher's days are days.
     zone: str
     #: Publications of one period that the calendar lists (advance, second, third): with more than one, a further date is no move.
     estimates: int = 1
+    #: What the publisher's own schedule says a day's publication is about: names of periods by ordinals of days.
+    schedule: dict[int, str] = {}
 
 
 class ReleaseCalendarEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -155,8 +157,8 @@ def period_before(key: int, frequency: Frequency) -> int:
 
 
 def period_due(day: date, calendar: ReleaseCalendar) -> int:
-    """Key of the period that a date of a calendar is about."""
-    last = day - timedelta(days=calendar.after_days)
+    """Key of the period that a date of a calendar is about, by the days counted back."""
+    last = day - timedelta(days=calendar.after_days or 0)
     if calendar.frequency is Frequency.WEEKLY:
         # Weeks end on Saturdays, as those of the weekly claims do.
         return Period.ending(last - timedelta(days=(last.weekday() - 5) % 7), Frequency.WEEKLY).key

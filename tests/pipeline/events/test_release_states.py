@@ -2,6 +2,7 @@
 
 from datetime import date
 
+import msgspec
 import pytest
 
 from almanac.config import load as load_settings
@@ -22,12 +23,15 @@ from almanac.pipeline.events.release_states import (
     by_entries,
     meeting_states,
     notice_states,
+    other_states,
     rate_changes,
     release_states,
 )
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.world import SIMULATED, World
 from almanac.store.engine import sqlite
 from almanac.store.events import events
+from almanac.store.events import releases as store
 
 M, Q, W = Frequency("M"), Frequency("Q"), Frequency("W")
 PRICES = ReleaseCalendar(
@@ -156,7 +160,7 @@ def entry(text, status="scheduled", uid="u1", hour=13, period="2026-10"):
 
 def test_entries_with_an_hour():
     said = [(100, entry("2026-11-10", "tentative")), (200, entry("2026-11-10")), (300, entry("2026-11-13")), (400, entry("2026-11-13", "canceled"))]  # fmt: skip
-    (found,) = states(by_entries(said, PRICES)).values()
+    (found,) = states(by_entries(said, PRICES).by_period).values()
     assert found == [
         (100, at("2026-11-10", 13, 30), "minute", "tentative"), (200, at("2026-11-10", 13, 30), "minute", "scheduled"),
         (300, at("2026-11-13", 13, 30), "minute", "rescheduled"), (400, at("2026-11-13", 13, 30), "minute", "canceled"),
@@ -164,7 +168,7 @@ def test_entries_with_an_hour():
 
 
 def test_the_announced_hour_says_more_than_a_bare_day_and_than_the_time_of_fetching():
-    said = by_entries([(100, entry("2026-11-13"))], PRICES)
+    said = by_entries([(100, entry("2026-11-13"))], PRICES).by_period
     hour = at("2026-11-13", 13, 30)
     by_day = [vintage("2026-10", out("2026-11-13"), 3.0, out("2026-11-13"), DAY)]
     fetched = [vintage("2026-10", at("2026-11-14", 6), 3.0)]
@@ -174,6 +178,69 @@ def test_the_announced_hour_says_more_than_a_bare_day_and_than_the_time_of_fetch
         (out("2026-11-13"), hour, "minute", "released"), (at("2026-11-14", 6), hour, "minute", "released"),
         (out("2026-11-16"), at("2026-11-16"), "day", "released"),
     ]  # fmt: skip
+
+
+#: The Bureau's kind of calendar: entries state an hour and no period, and days are not counted back.
+BUREAU = msgspec.structs.replace(
+    PRICES, after_days=None, schedule={day("2026-11-10"): "2026-10", day("2026-12-18"): "2026-11"}
+)
+
+
+def silent(text, uid, **more):
+    return entry(text, uid=uid, period=None, **more)
+
+
+def placed(said, calendar=BUREAU, vintages=()):
+    """Uids by what they are about: the key of a period, or None."""
+    found = by_entries(sorted(said, key=lambda one: (one[1].uid, one[0])), calendar, published(vintages))
+    begins = {at(f"2026-{text}", 13, 30): text for text in ("11-10", "11-25", "12-10", "12-18")}
+    about = {key_: [begins[planned[1]] for planned in states] for key_, states in found.by_period.items()}
+    return about, {uid: period for uid, (period, _) in found.others.items()}
+
+
+def test_a_day_of_the_publisher_s_schedule_says_what_an_entry_is_about():
+    """Before and after a move: the day an entry stands at now counts first."""
+    said = [(100, silent("2026-11-10", "a")), (100, silent("2026-12-10", "b")), (200, silent("2026-12-18", "b"))]
+    assert placed(said) == ({key("2026-10"): ["11-10"], key("2026-11"): ["12-10", "12-18"]}, {})
+
+
+def test_an_entry_of_which_nothing_says_the_period_replaces_no_other():
+    """Counted back by days both would be about October, and the later one would have moved the earlier."""
+    said = [(100, silent("2026-11-10", "a")), (100, silent("2026-11-25", "b")), (100, silent("2026-12-10", "c"))]
+    assert placed(said) == ({key("2026-10"): ["11-10"]}, {"b": None, "c": None})
+    found = by_entries(said, BUREAU)
+    events_ = other_states(RELEASE, PLACE, BUREAU, found.others)
+    assert len(events_) == 2
+    (first, _) = sorted(events_.values(), key=lambda listed: listed[0].occurred_at)
+    assert [(s.period, s.title, s.indicator, s.status, s.category) for s in first] == [
+        (None, "Testland: Consumer prices", "cpi_inflation_yoy", "scheduled", "macro_release")
+    ]
+    late = other_states(RELEASE, PLACE, BUREAU, by_entries([(at("2026-11-26"), said[1][1])], BUREAU).others)
+    assert [s.status for listed in late.values() for s in listed] == ["released"]
+
+
+def test_two_entries_that_one_payload_lists_for_one_period_are_two_publications():
+    said = [(100, entry("2026-11-10", uid="a")), (100, entry("2026-11-25", uid="b"))]
+    assert placed(said) == ({key("2026-10"): ["11-10"]}, {"b": key("2026-10")})
+    # Of two payloads it is one publication that moved, though its name changed.
+    said = [(100, entry("2026-11-10", uid="a")), (200, entry("2026-11-25", uid="b"))]
+    assert placed(said) == ({key("2026-10"): ["11-10", "11-25"]}, {})
+
+
+def test_the_numbers_say_what_an_entry_was_about():
+    """With a stated day the entry of that day; else the one before, if the calendar lists the next one too."""
+    calendar = msgspec.structs.replace(BUREAU, schedule={})
+    said = [(100, silent("2026-11-10", "a")), (100, silent("2026-11-25", "b")), (100, silent("2026-12-10", "c"))]
+    by_day = [vintage("2026-09", out("2026-11-10"), 3.0, out("2026-11-10"), DAY)]
+    assert placed(said, calendar, by_day) == ({key("2026-09"): ["11-10"]}, {"b": None, "c": None})
+    elsewhere = [vintage("2026-09", out("2026-11-11"), 3.0, out("2026-11-11"), DAY)]
+    assert placed(said, calendar, elsewhere)[0] == {}
+    fetched = [vintage("2026-08", at("2026-11-26"), 2.0), vintage("2026-09", at("2026-11-26"), 3.0)]
+    assert placed(said, calendar, fetched) == ({key("2026-09"): ["11-25"]}, {"a": None, "c": None})
+    after_the_last = [vintage("2026-09", at("2026-12-20"), 3.0)]
+    assert placed(said, calendar, after_the_last)[0] == {}
+    # What an entry or the schedule says counts before the numbers.
+    assert placed(said, BUREAU, [vintage("2026-09", at("2026-11-11"), 3.0)])[0] == {key("2026-10"): ["11-10"]}
 
 
 def test_a_release_that_nobody_announced():
@@ -276,3 +343,38 @@ def test_a_simulated_store_takes_out_the_meetings_of_the_package(tmp_path):
     with World(chosen, SIMULATED) as world:
         assert world.db.execute(f"SELECT count(*) FROM event WHERE to_version = {sqlite.OPEN}").get == 0
         assert events.count(world.db) == 0
+
+
+#: An invented calendar: the first day is in no schedule, the second in that of consumer prices.
+SILENT = """BEGIN:VCALENDAR
+PRODID:-//Invented//EN
+VERSION:2.0
+X-WR-TIMEZONE:US-Eastern
+BEGIN:VEVENT
+UID:a
+SUMMARY:Consumer Price Index
+DTSTART;TZID=US-Eastern:20240305T083000
+END:VEVENT
+BEGIN:VEVENT
+UID:b
+SUMMARY:Consumer Price Index
+DTSTART;TZID=US-Eastern:20240312T083000
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+def test_a_release_of_no_known_period_is_an_event_and_is_not_summed_up(tmp_path):
+    chosen = load_settings({"ALMANAC_HOME": str(tmp_path), "ALMANAC_NOW": "2026-11-20T12:00:00Z"})
+    with World(chosen) as world:
+        run = Ingest(world, world.catalog.sources["bls-calendar"], lambda _: None)
+        run.run([Arrival("https://www.bls.gov/schedule/news_release/bls.ics", SILENT.encode(), "text/calendar", None)])
+        shown = "SELECT json_extract(body, '$.period'), status FROM event WHERE category = 'macro_release' ORDER BY occurred_at"
+        assert list(world.db.execute(shown)) == [(None, "released"), ("2024-02", "scheduled")]
+        out_by_then, _ = store.page(
+            world.db, types=None, countries=None, span=(None, None), version=int(sqlite.meta(world.db, "version")),
+            known_by=1 << 40, descending=True, after=None, limit=10,
+        )  # fmt: skip
+        assert out_by_then == []
+        with world.batch("again") as batch:
+            assert world.releases.recompute(batch) == 0

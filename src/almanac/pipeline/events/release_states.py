@@ -7,10 +7,12 @@ A state follows from all that is known of its event, never from the order in whi
 from __future__ import annotations
 
 import functools
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from itertools import groupby
+from typing import NamedTuple
 
 from almanac.domain.events import EventState, event_id, settle
 from almanac.domain.numbers import exact_sum
@@ -33,6 +35,8 @@ NOTICE = "publication"
 
 #: What a calendar said of a period: since when, when it happens (unix seconds), `minute` or `day`, status, page.
 Planned = tuple[int, int, str, str, str | None]
+#: What a calendar said of an entry, and since when.
+Statement = tuple[int, ReleaseCalendarEntry]
 States = dict[str, list[EventState]]
 
 
@@ -43,6 +47,8 @@ def by_days(days: Iterable[tuple[int, int]], calendar: ReleaseCalendar) -> dict[
     Only what was announced before it happened. A later word on a period is a move where a period has one publication.
     """
     found: dict[int, list[Planned]] = defaultdict(list)
+    if calendar.after_days is None:
+        return {}
     for day, known in sorted(days, key=lambda one: (one[1], one[0])):
         begins = midnight(day)
         if known >= begins + DAY_SECONDS:
@@ -55,26 +61,80 @@ def by_days(days: Iterable[tuple[int, int]], calendar: ReleaseCalendar) -> dict[
     return dict(found)
 
 
+class Entries(NamedTuple):
+    """Announcements by what they are about, and by uid those that are a publication of their own."""
+
+    by_period: dict[int, list[Planned]]
+    #: With the period, None where nothing says it.
+    others: dict[str, tuple[int | None, list[Planned]]]
+
+
 def by_entries(
-    entries: Iterable[tuple[int, ReleaseCalendarEntry]], calendar: ReleaseCalendar
-) -> dict[int, list[Planned]]:
-    """Announcements of each period, from entries of a calendar (`store.releases.entries`)."""
-    found: dict[int, list[Planned]] = defaultdict(list)
-    for _, said in groupby(entries, key=lambda one: one[1].uid):
-        states = list(said)
-        first = states[0][1]
-        told = next((entry.period for _, entry in states if entry.period is not None), None)
-        about = period_due(date.fromordinal(first.day), calendar) if told is None else Period.parse(told).key
-        found[about] += planned(states)
-    return {about: sorted(states) for about, states in found.items()}
+    entries: Iterable[Statement], calendar: ReleaseCalendar, publications: Iterable[Published] = ()
+) -> Entries:
+    """
+    Announcements from entries of a calendar (`store.releases.entries`).
+
+    What an entry is about is what it says itself, else what the publisher's schedule says of its day, else what came out
+    with it: never a guess from the day. No entry stands in for another: of two that one payload lists for one period the
+    first has it, the other is a publication of its own.
+    """
+    said = {uid: list(group) for uid, group in groupby(entries, key=lambda one: one[1].uid)}
+    about = {uid: key for uid, states in said.items() if (key := _stated(states, calendar)) is not None}
+    about |= _came_out_with(said, about, publications)
+    found = Entries(defaultdict(list), {})
+    listed: dict[int, set[int]] = defaultdict(set)
+    for uid in sorted(said, key=lambda uid: (said[uid][-1][1].day, uid)):
+        period, moments = about.get(uid), {known for known, _ in said[uid]}
+        if period is None or listed[period] & moments:
+            found.others[uid] = period, planned(said[uid])
+        else:
+            listed[period] |= moments
+            found.by_period[period] = sorted([*found.by_period[period], *planned(said[uid])])
+    return found
 
 
-def planned(said: Iterable[tuple[int, ReleaseCalendarEntry]]) -> list[Planned]:
+def _stated(states: Sequence[Statement], calendar: ReleaseCalendar) -> int | None:
+    """What an entry is about by its own word, or by the publisher's schedule; the latest word counts."""
+    newest_first = [entry for _, entry in reversed(states)]
+    told = [entry.period for entry in newest_first] + [calendar.schedule.get(entry.day) for entry in newest_first]
+    return next((Period.parse(name).key for name in told if name is not None), None)
+
+
+def _came_out_with(
+    said: Mapping[str, Sequence[Statement]], about: Mapping[str, int], publications: Iterable[Published]
+) -> dict[str, int]:
+    """
+    What the numbers say of entries of which nothing else says the period: what they brought.
+
+    Numbers with a stated time came with the entry of that day. Others were first seen by chance at some time: they came
+    with the last entry before it, if the calendar lists the next one too, so that none is missing between.
+    """
+    held = sorted((_begins(states[-1][1]), uid) for uid, states in said.items() if states[-1][1].status != "canceled")
+    begins, claimed = [begin for begin, _ in held], set(about.values())
+    found: dict[str, int] = {}
+    for one in sorted(publications):
+        last = one.occurred + DAY_SECONDS - 1 if one.by_day else one.occurred
+        place = bisect_right(begins, last if one.stated else one.known) - 1
+        if place < 0 or not one.newest or one.period in claimed:
+            continue
+        begin, uid = held[place]
+        sure = begin // DAY_SECONDS == last // DAY_SECONDS if one.stated else place + 1 < len(held)
+        if sure and uid not in about:
+            found[uid] = one.period
+    return found
+
+
+def _begins(entry: ReleaseCalendarEntry) -> int:
+    return midnight(entry.day) if entry.start is None else entry.start
+
+
+def planned(said: Iterable[Statement]) -> list[Planned]:
     """States of one entry, as its calendar said them over time: one that is elsewhere than before is rescheduled."""
     states: list[Planned] = []
     moved = False
     for known, entry in said:
-        begins = midnight(entry.day) if entry.start is None else entry.start
+        begins = _begins(entry)
         moved = moved or bool(states and states[-1][1] != begins)
         status = "rescheduled" if moved and entry.status == "scheduled" else entry.status
         states.append((known, begins, "day" if entry.start is None else "minute", status, entry.url))
@@ -130,14 +190,39 @@ def release_states(
     return by_event
 
 
+def other_states(
+    release: Release,
+    place: tuple[str, str],
+    calendar: ReleaseCalendar,
+    others: Mapping[str, tuple[int | None, list[Planned]]],
+) -> States:
+    """
+    States of the events of a release that are named by their entry: nothing says what they are about, or another one is
+    about the same. One that is still listed after its time has come out.
+    """
+    by_event: States = {}
+    for uid, (period, states) in others.items():
+        about = None if period is None else period_name(period, calendar.frequency)
+        identifier = event_id(calendar.source, calendar.native, uid)
+        state = functools.partial(_state, identifier, release, calendar.source, place, about, calendar.zone)
+        by_event[identifier] = settle(
+            [
+                state(known, begins, precision, _held(status, known, begins, precision), url)
+                for known, begins, precision, status, url in states
+            ]
+        )
+    return by_event
+
+
 def _state(
-    identifier: str, release: Release, source: str, place: tuple[str, str], about: str, zone: str,
+    identifier: str, release: Release, source: str, place: tuple[str, str], about: str | None, zone: str,
     known: int, occurred: int, precision: str, status: str, url: str | None = None,
 ) -> EventState:  # fmt: skip
     entity, name = place
+    title = f"{name}: {release.name}" if about is None else f"{name}: {release.name}, {about}"
     return EventState(
         event=identifier, known_at=known, occurred_at=occurred, precision=precision, time_zone=zone, category="macro_release",
-        type=release.type, title=f"{name}: {release.name}, {about}", status=status, source=source, entity=entity,
+        type=release.type, title=title, status=status, source=source, entity=entity,
         country=entity, indicator=release.headline, period=about, url=url,
     )  # fmt: skip
 

@@ -16,12 +16,14 @@ from almanac.domain.times import midnight
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.events.release_states import (
     NOTICE,
+    Planned,
     States,
     by_days,
     by_entries,
     meeting,
     meeting_states,
     notice_states,
+    other_states,
     rate_changes,
     release_states,
 )
@@ -160,14 +162,16 @@ class ReleaseEvents:
         for calendar in calendars:
             source = data if calendar is None else calendar.source
             frequency, out = self._published(release, entity, data)
-            announced = {}
+            announced: dict[int, list[Planned]] = {}
+            target: States = {}
             if calendar is not None and frequency in {None, calendar.frequency}:
                 frequency = calendar.frequency
                 announced = by_days(store.days(self._db, source, calendar.native), calendar)
-                announced |= by_entries(store.entries(self._db, source, calendar.native), calendar)
-            target: States = {}
+                found = by_entries(store.entries(self._db, source, calendar.native), calendar, out)
+                announced |= found.by_period
+                target |= other_states(release, self._place(entity), calendar, found.others)
             if frequency is not None:
-                target = release_states(
+                target |= release_states(
                     release,
                     self._place(entity),
                     source,

@@ -157,7 +157,7 @@ def page(
 #: As the index `event_out` has it.
 _RELEASED = "(x.occurred_at + iif(json_extract(x.body, '$.precision') = 'day', 86399, 0))"
 _OUT = (
-    "x.category = 'macro_release' AND x.status IN ('released', 'revised')"
+    "x.category = 'macro_release' AND x.status IN ('released', 'revised') AND json_extract(x.body, '$.period') IS NOT NULL"
     " AND x.from_version <= ?1 AND x.to_version > ?1 AND x.known_at <= ?2"
     " AND NOT EXISTS (SELECT 1 FROM event y WHERE y.event = x.event AND y.known_at > x.known_at AND y.known_at <= ?2"
     " AND y.from_version <= ?1 AND y.to_version > ?1)"
