@@ -286,7 +286,7 @@ def test_score_detail_comes_from_the_formulas(many):
     service, made = many
     asked = []
     detail = {
-        "value": 7, "verdict": None, "present": 9, "of": 9, "passed": 7,
+        "periodEnd": "2026-09-30T00:00:00Z", "value": 7, "verdict": None, "present": 9, "of": 9, "passed": 7,
         "tests": [{"name": "roa_positive", "inputs": {"net_income": 5.0, "total_assets": None}, "value": 0.1, "passed": True}],
     }  # fmt: skip
 

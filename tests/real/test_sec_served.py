@@ -108,3 +108,15 @@ def test_everything_can_be_computed_again(service):
     with service.world() as world:
         assert recompute(world) == 0
         assert list(verify(world, Checked())) == []
+
+
+def test_scores_and_their_detail_are_of_the_same_twelve_months(service):
+    told = 0
+    for ticker in NAMES.values():
+        profile = service.ok(f"/companies/{ticker}/profile", "enterprise")
+        detail = profile["scoreDetail"]
+        assert len({score["periodEnd"] for score in detail.values()}) == 1
+        for name in ("piotroskiF", "altmanZ2"):
+            assert profile[name] == detail[name]["value"]
+            told += profile[name] is not None
+    assert told > 5

@@ -65,7 +65,7 @@ class Filer:
         self.facts = []
         self.filings = {}
 
-    def file(self, form, filed, end, lines, *, fy=None, fp=None, accession=None, known=None):
+    def file(self, form, filed, end, lines, *, fy=None, fp=None, accession=None, known=None, items=()):
         """Add a filing about the period that ends on `end` (None: the index does not say). Returns its accession."""
         accession = accession or f"{len(self.filings) + 1:010d}-{filed[2:4]}-000001"
         self.filings[accession] = Filing(
@@ -76,6 +76,7 @@ class Filer:
             report_date=day(end) if end else None,
             fiscal_year=fy,
             fiscal_period=fp,
+            items=items,
         )
         self.say(accession, lines)
         return accession

@@ -28,6 +28,15 @@ def is_periodic(form: str) -> bool:
     return base_form(form) in PERIODIC_FORMS
 
 
+#: Item of a current report by which a company says that statements it filed are not to be relied upon.
+NON_RELIANCE = "4.02"
+
+
+def is_warning(filing: Filing) -> bool:
+    """Whether a filing says that earlier statements are not to be relied upon."""
+    return base_form(filing.form) == "8-K" and NON_RELIANCE in filing.items
+
+
 def company_id(cik: int) -> str:
     """Entity id of a company: its CIK with ten digits, so it stays the same whatever the company calls itself."""
     return f"company_{cik:010d}"

@@ -22,6 +22,8 @@ Flags = npt.NDArray[np.bool_]
 
 #: Changes with anything that changes a score: measures, directions, minimum counts.
 MODEL: Final = "pillars-1"
+#: How many months before the moment asked the accounts behind a score may end.
+MONTHS: Final = 18
 #: Companies of a sector that have a measure, from which on they are compared among themselves.
 SECTOR_MINIMUM: Final = 10
 #: Pillars a score needs.

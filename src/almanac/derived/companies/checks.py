@@ -17,7 +17,7 @@ from almanac.derived.companies.quarters import MIXED, granularity
 
 PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not_applicable"
 #: Checks whose failure makes the whole statement doubtful; any other failure is a warning.
-GRAVE = frozenset(["balance_identity", "scale"])
+GRAVE = frozenset(["balance_identity", "scale", "relied_upon"])
 #: A line this many times its neighbour's, or this small a part of it, was filed in another scale.
 _SCALE = 1_000
 #: Part of income that earnings per share times shares may miss it by: participating securities, rounding.
@@ -83,6 +83,14 @@ def of_balance(period: CheckedPeriod) -> list[QualityCheck]:
         _scale(period, ("total_assets", "shares_outstanding")),
         _consistent(period),
     ]
+
+
+def not_relied_upon(day: str, accession: str) -> QualityCheck:
+    """What a company's own warning says of its statements."""
+    detail = (
+        f"on {day} the company said that statements it had filed are not to be relied upon (8-K {accession}, item 4.02)"
+    )
+    return QualityCheck("relied_upon", FAILED, detail)
 
 
 def rounding(values: Iterable[float]) -> float:

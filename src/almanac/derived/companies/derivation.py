@@ -97,7 +97,7 @@ class _Derivation:
         by_moment = {
             known: list(group) for known, group in groupby(self.disclosures, key=lambda disclosure: disclosure.known)
         }
-        for moment in sorted({*by_moment, *self.line_items.calendar.moments}):
+        for moment in sorted({*by_moment, *self.line_items.calendar.moments, *self.statements.moments}):
             self._at(moment, by_moment.get(moment, []), filings.get(moment, []))
         return CompanyVintages({name: dict(cells) for name, cells in self.out.items()}, self.statements.versions)
 

@@ -16,12 +16,13 @@ import msgspec
 
 from almanac.derived.companies import checks
 from almanac.derived.companies.checks import CheckedPeriod
+from almanac.derived.companies.facts import known_at
 from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.fiscal_calendar import Span
 from almanac.derived.companies.line_items import HALF, INSTANT, QUARTER, YEAR, LineItems
 from almanac.derived.companies.quarters import MIXED
 from almanac.derived.companies.tag_mapping import Values
-from almanac.domain.companies import Filing, cik_of, raw_slug
+from almanac.domain.companies import Filing, cik_of, is_warning, raw_slug
 from almanac.domain.filings import page_of
 from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Frequency, key_of
@@ -31,6 +32,8 @@ INCOME, BALANCE, CASH_FLOW = "income", "balance", "cash_flow"
 _CHECKS = {INCOME: checks.of_income, BALANCE: checks.of_balance, CASH_FLOW: checks.of_cash_flow}
 _WORD = {YEAR: "annual", QUARTER: "quarterly", HALF: "semiannual"}
 _FREQUENCY = {YEAR: Frequency.ANNUAL, QUARTER: Frequency.QUARTERLY, HALF: Frequency.SEMIANNUAL}
+#: Days before the end of a fiscal year on which none of its own quarters ends.
+_YEAR = 350
 #: Methods that compute a line from other lines of the same period: they do not make a statement derived.
 _WITHIN = frozenset(["formula", "sum_of_tags"])
 
@@ -131,6 +134,9 @@ class StatementHistory:
             for vintage in history
         )
         self._ids: dict[tuple[str, ...], list[str]] = {}
+        #: Filings that say that earlier statements are not to be relied upon, the last first.
+        self._warnings = sorted(filter(is_warning, line_items.company.filings.values()), key=known_at, reverse=True)
+        self.moments = {known_at(warning) for warning in self._warnings}
 
     def write(
         self,
@@ -138,9 +144,15 @@ class StatementHistory:
         filings: list[Filing],
         changed: Mapping[tuple[str, int], set[str]],
     ) -> None:
-        """Write what changed at an instant. `filings` became known at it, the one that counts last."""
-        for kind, letter, end in sorted(self._concerned(changed)):
-            self._write(moment, filings[-1], kind, letter, end)
+        """
+        Write what changed at an instant. `filings` became known at it, the one that counts last: none where only a warning
+        did, which changes no line.
+        """
+        concerned = self._concerned(changed)
+        if self._warnings:
+            concerned |= self._in_doubt(moment)
+        for kind, letter, end in sorted(concerned):
+            self._write(moment, filings[-1] if filings else None, kind, letter, end)
 
     # -- which -------------------------------------------------------------------------------------------------------
 
@@ -171,7 +183,7 @@ class StatementHistory:
 
     # -- one statement -----------------------------------------------------------------------------------------------
 
-    def _write(self, moment: int, filing: Filing, kind: str, letter: str, end: int) -> None:
+    def _write(self, moment: int, filing: Filing | None, kind: str, letter: str, end: int) -> None:
         span = self.line_items.span(letter, end)
         name = (kind, letter, end)
         held = self._standing.get(name)
@@ -188,13 +200,42 @@ class StatementHistory:
         if before is not None and before.items == content.items:
             body = _as_told(before, content)
         else:
+            assert filing is not None
             body = self._body(moment, filing, self._status(moment, name, before, content), content)
+        body = self._warned(moment, end, body)
         if held == (period, body):
             return
         if held is not None and held[0] != period:
             self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(StatementVersion(moment, None))
         self._standing[name] = (period, body)
         versions.append(StatementVersion(moment, body))
+
+    def _in_doubt(self, moment: int) -> set[tuple[str, str, int]]:
+        """Statements that a warning, or a report about their own period, of this instant may speak of."""
+        told = {own.end for own in self.line_items.calendar.owns if own.known == moment}
+        return {name for name in self._standing if name[2] in told or moment in self.moments}
+
+    def _warned(self, moment: int, end: int, body: StatementBody) -> StatementBody:
+        """
+        The statement with the company's warning, where one came after the filing it is of.
+
+        The index does not say which periods a warning is about. It is taken to be about the last fiscal year that was
+        reported and all that was after it, until a later filing changes the statement or reports on its period anew.
+        """
+        for warning in self._warnings:
+            if known_at(warning) <= moment and self._doubted(warning, moment, end, body.accession):
+                found = [*body.quality.checks, checks.not_relied_upon(_day(warning.filed)[:10], warning.accession)]
+                return msgspec.structs.replace(body, quality=Quality(checks.verdict(found), found))
+        return body
+
+    def _doubted(self, warning: Filing, moment: int, end: int, accession: str) -> bool:
+        since = known_at(warning)
+        if known_at(self.line_items.company.filings[accession]) >= since or end > warning.filed:
+            return False
+        owns = [own for own in self.line_items.calendar.owns if own.known <= moment]
+        years = [own.end for own in owns if own.kind == "year" and own.known <= since]
+        anew = any(own.end == end and own.known > since for own in owns)
+        return not anew and end > max(years, default=_YEAR) - _YEAR
 
     def _status(
         self, moment: int, name: tuple[str, str, int], before: StatementBody | None, content: StatementBody

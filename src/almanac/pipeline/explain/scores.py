@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -13,21 +13,25 @@ from almanac.catalog.companies import items
 from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.ratio_inputs import RatioInputs, parsed
 from almanac.derived.companies.ratios import REACH_DAYS, detail, periods
+from almanac.derived.companies.scores import SCORES, ScoreBreakdown
 from almanac.derived.companies.statements import plain_number
-from almanac.domain.periods import days_of
+from almanac.domain.periods import Frequency, add_months, days_of
+from almanac.domain.times import day_at, wire_day
+from almanac.reports.scoring import MONTHS
 from almanac.store.companies import facts
 from almanac.store.companies.statement_book import INCOME
 from almanac.store.observations.reading.reader import View as StoreView
 
-#: Days before the reach of a score that are read too: what a chain of quarters ends on may begin before it.
-_SLACK = 400
+#: Days before the reach of a score that are read too: the score may be of twelve months up to eighteen months older than
+#: the newest, and what a chain of quarters ends on may begin before it.
+_SLACK = 400 + 550
 
 
 def explain_scores(view: StoreView, entity: str, at: int, ends_from: date | None) -> Mapping[str, Mapping[str, Any]]:
     """
     Score → its tests with inputs and values, as known at a moment; the port `api.ports.ScoreExplainer`.
 
-    An input of twelve months or of a day that ends before `ends_from` has no value. Empty where nothing can be computed,
+    All are of the newest twelve months that give one of them, as in the lists. An input of twelve months or of a day that ends before `ends_from` has no value. Empty where nothing can be computed,
     and where the scores themselves are of a period that ends before it. Numbers are as the wire writes them.
     """
     found = ledger(view, entity, at)
@@ -36,17 +40,38 @@ def explain_scores(view: StoreView, entity: str, at: int, ends_from: date | None
     frequency, ends = periods(found)
     if not ends or (ends_from is not None and ends[-1] < ends_from.toordinal()):
         return {}
-    seen = RatioInputs(found, ends[-1], frequency)
-    told = msgspec.to_builtins(detail(found, ends[-1], frequency))
+    end, scores = _newest(found, frequency, ends, max((ends_from or date.min).toordinal(), _oldest(at, ends[-1])))
+    seen = RatioInputs(found, end, frequency)
+    told = msgspec.to_builtins(scores)
     for score in told.values():
+        score["periodEnd"] = wire_day(date.fromordinal(end))
         score["value"] = _plain(score["value"])
         for test in score["tests"]:
             test["value"] = _plain(test["value"])
             test["inputs"] = {
-                name: _plain(value) if _within(seen, ends[-1], name, ends_from) else None
+                name: _plain(value) if _within(seen, end, name, ends_from) else None
                 for name, value in test["inputs"].items()
             }
     return {_camel(slug): score for slug, score in told.items()}
+
+
+def _newest(
+    found: CompanyFinancials, frequency: Frequency, ends: Sequence[int], first: int
+) -> tuple[int, dict[str, ScoreBreakdown]]:
+    """The newest twelve months, ending on `first` or later, of which there is a score; without any the newest of all."""
+    for end in reversed(ends):
+        if end < first:
+            break
+        scores = detail(found, end, frequency)
+        if any(scores[slug].value is not None for slug in SCORES if slug in scores):
+            return end, scores
+    return ends[-1], detail(found, ends[-1], frequency)
+
+
+def _oldest(at: int, newest: int) -> int:
+    """From which day on a score counts beside accounts that still do; of a company that reports no more any."""
+    first = add_months(date.fromordinal(day_at(at)), -MONTHS).toordinal()
+    return first if newest >= first else 1
 
 
 def ledger(view: StoreView, entity: str, at: int) -> CompanyFinancials | None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from almanac.catalog.sectors import classify
 from almanac.derived.companies.facts import letter
 from almanac.derived.companies.reported_values import reported_values
-from almanac.domain.companies import CompanyFacts, Filing, company_id, is_periodic, raw_slug
+from almanac.domain.companies import CompanyFacts, Filing, company_id, is_periodic, is_warning, raw_slug
 from almanac.domain.filings import known_at
 from almanac.domain.observations import ReportedValue, Vintage
 from almanac.domain.periods import EVERY_KEY, Frequency
@@ -131,8 +131,9 @@ class CompanyFolding:
                 moved[entity] = None
             if entered.new:
                 fresh[entity].append((entered.filing, entered.exact))
-                if is_periodic(entered.filing.form):
-                    self._deriver.note(entity)  # the fiscal calendar is read from what reports say they are about
+                if is_periodic(entered.filing.form) or is_warning(entered.filing):
+                    # The fiscal calendar is read from what reports say they are about; a warning marks statements.
+                    self._deriver.note(entity)
         for entity in renamed:
             fresh[entity] = filings.every(self._db, entity)
         for entity, filed in fresh.items():

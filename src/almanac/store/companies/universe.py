@@ -118,10 +118,10 @@ def _newest_of(kind: int, frequency: str) -> str:
 
 _NEWEST = (
     "SELECT c.entity, max("
-    + ", ".join(_newest_of(kind, frequency) for kind in (0, 1, 2) for frequency in "AQ")
+    + ", ".join(_newest_of(kind, frequency) for kind in (0, 1, 2) for frequency in "AQS")
     + ") FROM company c WHERE c.reports = 1"
 )
 _KNOWN = (
-    "SELECT max(s.known_at) FROM statement s WHERE s.entity = ?3 AND s.kind IN (0, 1, 2) AND s.frequency IN ('A', 'Q')"
+    "SELECT max(s.known_at) FROM statement s WHERE s.entity = ?3 AND s.kind IN (0, 1, 2) AND s.frequency IN ('A', 'Q', 'S')"
     f" AND s.period = ?4 AND {_OPEN.format('s')}"
 )

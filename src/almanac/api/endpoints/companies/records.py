@@ -23,8 +23,9 @@ class CompanySchema(Record):
     """
     A company and its score, which is computed when asked.
 
-    `country` is the domicile, `fiscalYearEnd` month and day (`09-30`), `lastPeriodEnd` the end of its newest statement,
-    `scoreCoverage` the share of the score's measures that it has. Sector and industry are today's.
+    `country` is the domicile, `fiscalYearEnd` month and day (`09-30`), `lastPeriodEnd` the end of its newest statement.
+    `piotroskiF` and `altmanZ2` are of the newest twelve months that give a score (a profile's `scoreDetail` says which).
+    `scoreCoverage` is the share of the score's measures that it has. Sector and industry are today's.
     """
 
     entity_id: str
@@ -94,8 +95,12 @@ class ScoreTest(Record):
 
 
 class ScoreDetailSchema(Record):
-    """A score with its tests. It has a value only if all tests have one; `present` of `of` do, `passed` are passed."""
+    """
+    A score of the twelve months to `periodEnd`, with its tests. It has a value only if all of them have one; `present`
+    of `of` do, `passed` are passed.
+    """
 
+    period_end: Time
     value: float | None
     verdict: str | None
     present: int

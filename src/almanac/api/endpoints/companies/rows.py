@@ -17,7 +17,7 @@ from almanac.reports.scoring import MODEL
 from almanac.store.companies.rows import Company, by_lookup
 from almanac.store.companies.statements import last_period
 
-_PIOTROSKI, _ALTMAN = "piotroski_f", "altman_z2"
+_PIOTROSKI, _ALTMAN, _BENEISH = "piotroski_f", "altman_z2", "beneish_m"
 
 
 def company_of(ctx: Context) -> Company:
@@ -43,6 +43,7 @@ class CompanyScoring:
         self.scores = self.peers.scores()
         self._piotroski = self.peers.readings(_PIOTROSKI)
         self._altman = self.peers.readings(_ALTMAN)
+        self._told = (self._piotroski, self._altman, self.peers.readings(_BENEISH))
 
     def row(self, company: Company) -> dict[str, Any]:
         """Fields of a row of /companies, by the names of the wire."""
@@ -63,11 +64,18 @@ class CompanyScoring:
             "lastPeriodEnd": None if last is None else wire_day(end_of(last)),
             "score": _shown(scores.score, place),
             "scores": {name: _shown(scores.pillars[name], place) for name in CompanyScores.__struct_fields__},
-            "piotroskiF": _reading(self._piotroski, place),
-            "altmanZ2": _reading(self._altman, place),
+            "piotroskiF": self._reading(self._piotroski, place),
+            "altmanZ2": self._reading(self._altman, place),
             "scoreCoverage": 0 if place is None else _plain(scores.coverage[place]),
             "scoreModel": MODEL,
         }
+
+    def _reading(self, score: AlignedColumn, place: int | None) -> float | int | None:
+        """A score, of the newest twelve months of which there is one: an older one beside it would be of other accounts."""
+        if place is None or score.places[place] < 0:
+            return None
+        newest = max(one.end(place) for one in self._told if one.places[place] >= 0)
+        return _shown(score.values, place) if score.end(place) == newest else None
 
     def _last(self, entity: str, place: int | None) -> int | None:
         """Key of the newest period: of those that take part it is known, older ones are looked up."""
@@ -79,10 +87,6 @@ class CompanyScoring:
 
 def _shown(values: Any, place: int | None) -> float | int | None:
     return None if place is None or np.isnan(values[place]) else _plain(values[place])
-
-
-def _reading(aligned: AlignedColumn, place: int | None) -> float | int | None:
-    return _shown(aligned.values, place)
 
 
 def _plain(value: Any) -> float | int:

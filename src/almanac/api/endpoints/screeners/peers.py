@@ -23,9 +23,8 @@ from almanac.reports import scoring
 from almanac.reports.screener import Mask, Texts
 from almanac.store.companies.universe import Companies, known_at
 
-MONTHS = 18
 #: The first day with all those months before it.
-_EARLY = add_months(date.min, MONTHS)
+_EARLY = add_months(date.min, scoring.MONTHS)
 _LOCAL, _MONEY = "local_currency", ("usd", "local_currency")
 
 
@@ -101,7 +100,7 @@ class Peers:
 
 def _months_before(day: date) -> date:
     """The day so many months before, as far as there are dates."""
-    return date.min if day < _EARLY else add_months(day, -MONTHS)
+    return date.min if day < _EARLY else add_months(day, -scoring.MONTHS)
 
 
 def _table(cache: ProcessCache, companies: Companies) -> CompanyTable:
