@@ -12,7 +12,7 @@ from almanac.domain.times import wire_time
 
 RELEASE = {"type": "prices", "name": "Prices", "headline": "cpi_inflation_yoy", "indicators": [], "frequencies": ["M"]}
 DATE = {"type": "prices", "native": "10", "frequency": "M", "after_days": 8}
-CALENDAR = {"source": "fred", "country": "country_usa", "data": "fred", "zone": "UTC", "dates": [DATE]}
+CALENDAR = {"source": "fred", "country": "country_usa", "zone": "UTC", "dates": [DATE]}
 
 
 def test_what_ships_fits_the_catalogue():
@@ -20,9 +20,10 @@ def test_what_ships_fits_the_catalogue():
     by_type = {one.type: one for one in releases()}
     prices = by_type["consumer_prices"]
     assert prices.headline == prices.indicators[0] == "cpi_inflation_yoy"
-    assert [(c.source, c.native, c.data) for c in prices.calendars] == [
-        ("fred", "10", "fred"),
-        ("bls-calendar", "Consumer Price Index", "bls"),
+    # The Bureau's own calendar, which states hours, before a list of days.
+    assert [(c.source, c.native) for c in prices.calendars] == [
+        ("bls-calendar", "Consumer Price Index"),
+        ("fred", "10"),
     ]
     natives = {c.native: one.type for one in releases() for c in one.calendars if c.source == "fred"}
     assert [natives[n] for n in ("10", "50", "53", "54", "9", "13", "46")] == [
@@ -36,17 +37,9 @@ def test_what_ships_fits_the_catalogue():
 
 
 def test_the_simulated_world_has_copies_of_the_calendars():
-    (one,) = simulated(parse({"release": [RELEASE], "calendar": [CALENDAR, {**CALENDAR, "source": "bls-calendar", "data": "bls"}]}),
+    (one,) = simulated(parse({"release": [RELEASE], "calendar": [CALENDAR, {**CALENDAR, "source": "bls-calendar"}]}),
                        {"sandbox-fred", "sandbox-bls-calendar"})  # fmt: skip
-    assert [(c.source, c.data) for c in one.calendars] == [
-        ("sandbox-fred", "sandbox-fred"),
-        ("sandbox-bls-calendar", "sandbox-fred"),
-    ]
-    assert (one.is_main("sandbox-fred", "country_usa"), one.is_main("sandbox-bls-calendar", "country_usa")) == (
-        True,
-        False,
-    )
-    assert one.is_main("sandbox-licensed", "country_usa")
+    assert [c.source for c in one.calendars] == ["sandbox-fred", "sandbox-bls-calendar"]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +50,7 @@ def test_the_simulated_world_has_copies_of_the_calendars():
         ({"release": [{**RELEASE, "only_countries": ["a"], "except_countries": ["b"]}], "calendar": []}, "release prices: only_countries and except"),
         ({"release": [{**RELEASE, "colour": "red"}], "calendar": []}, "colour"),
         (
-            {"release": [{**RELEASE, "calendars": [{"source": "fred", "native": "10", "country": "a", "data": "fred", "frequency": "M", "after_days": 8, "zone": "UTC"}]}], "calendar": []},
+            {"release": [{**RELEASE, "calendars": [{"source": "fred", "native": "10", "country": "a", "frequency": "M", "after_days": 8, "zone": "UTC"}]}], "calendar": []},
             "release prices: calendars are tables of their own",
         ),
         ({"release": [RELEASE], "calendar": [{**CALENDAR, "zone": "Mars/Olympus"}]}, "calendar fred: unknown zone Mars/Olympus"),
@@ -113,7 +106,7 @@ def test_names_the_catalogue_does_not_have():
     found = parse(
         {
             "release": [{**RELEASE, "headline": "nothing", "except_countries": ["country_xxx"]}],
-            "calendar": [{**CALENDAR, "data": "nobody"}],
+            "calendar": [{**CALENDAR, "source": "nobody"}],
         }
     )
     assert list(check(found, shipped())) == [

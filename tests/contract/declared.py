@@ -79,7 +79,7 @@ KEYS = {
         "formerNames latestFilings keyFigures scoreDetail peers",
         "/companies/{idOrLookup}/financials": "entityId ticker cik currency asOf incomeStatements balanceSheets cashFlowStatements",
         "/events": "id category type title status occurredAt timePrecision timeZone entityId country indicatorId period actual "
-        "previous revisedPrevious unit form accession url sourceId providerId observedAt rights",
+        "revisedActual previous revisedPrevious unit form accession url sourceId providerId observedAt rights",
         "/release-summaries": "id release name country entityId period periodEnd releasedAt observedAt sourceId providerId "
         "headline readings",
         "/coverage": "countries regions companies indicators series observations derivedObservations vintages statements "

@@ -1,6 +1,7 @@
 """Release summaries, and the events of releases and central banks, over a part of the simulated world."""
 
 import math
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -220,7 +221,63 @@ def test_numbers_of_an_event_are_those_known_at_the_moment(service):
     )
     (then,) = [row for row in first if row["id"] == one["id"]]
     assert then["status"] == "released"
-    assert then["actual"] != one["actual"]
+    # The first print stays; what has become of it is told beside it.
+    assert (then["actual"], then["revisedActual"]) == (one["actual"], None)
+    assert one["revisedActual"] not in {None, one["actual"]}
+
+
+def test_an_event_has_the_first_print_for_ever_and_what_stood_before_it(service):
+    """actual: the first print; revisedActual: the newest known, where it differs; previous: as it stood before the release."""
+    history = cells(service, "cpi_inflation_yoy", "GBR")
+    rows = service.walk(
+        "/events",
+        limit=100,
+        country="GBR",
+        indicator="cpi_inflation_yoy",
+        start_date="2025-01-01",
+        end_date="2026-03-31",
+    )
+    assert len(rows) == 15
+    revised = previous = 0
+    for row in rows:
+        end = max(end for end, *_ in history if end[:7] == row["period"])
+        prints = [value for of, _, value in history if of == end]
+        first = min(seen for of, seen, _ in history if of == end)
+        assert (row["actual"], row["revisedActual"]) == (prints[0], prints[-1] if prints[-1] != prints[0] else None)
+        before = max(of for of, *_ in history if of < end)
+        stood, now = [[v for of, seen, v in history if of == before and seen < until][-1] for until in (first, "9999")]
+        assert (row["previous"], row["revisedPrevious"]) == (stood, now if now != stood else None)
+        revised += row["revisedActual"] is not None
+        previous += row["revisedPrevious"] is not None
+    assert revised > 3
+    assert previous > 3
+
+
+def test_a_release_is_told_once_whoever_tells_of_it(service):
+    """The same release from a calendar and from FRED is one event, in lists and among a brief's upcoming ones."""
+    rows = service.walk("/events", limit=500, category="macro_release")
+    told = Counter((row["type"], row["entityId"], row["period"]) for row in rows)
+    assert {name: count for name, count in told.items() if count > 1} == {}
+    prices = [row for row in rows if row["type"] == "consumer_prices" and row["country"] == "country_usa"]
+    # The Bureau's calendar states hours; before its first one there are the days of the numbers.
+    announced = [row for row in prices if row["period"] > "2016-06"]
+    assert {row["sourceId"] for row in announced} == {"sandbox-bls-calendar"}
+    assert {row["timePrecision"] for row in announced if row["status"] in {"scheduled", "tentative"}} == {"minute"}
+    assert {row["sourceId"] for row in prices if row["period"] < "2015-06"} <= {"sandbox-fred"}
+    coming = service.ok("/briefs/USA")["upcomingEvents"]
+    assert len(coming) > 3
+    assert len({(row["type"], row["period"] or row["occurredAt"]) for row in coming}) == len(coming)
+
+
+def test_a_release_is_at_one_instant_in_events_and_in_summaries(service):
+    at = {
+        row["id"].removeprefix("evt_"): row["occurredAt"]
+        for row in service.walk("/events", limit=500, start_date="2025-01-01")
+    }
+    rows = service.walk(PATH, limit=100, start_date="2025-01-01")
+    assert len(rows) > 50
+    assert [row["releasedAt"] for row in rows] == [at[row["id"].removeprefix("rls_")] for row in rows]
+    assert [row["releasedAt"] for row in rows] == sorted((row["releasedAt"] for row in rows), reverse=True)
 
 
 def test_a_rebuild_gives_the_same_events_and_summaries(own):

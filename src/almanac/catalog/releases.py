@@ -30,7 +30,6 @@ class _Date(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
 class _Calendar(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     source: str
     country: str
-    data: str
     zone: str
     dates: tuple[_Date, ...]
 
@@ -104,7 +103,6 @@ def parse(data: Mapping[str, Any]) -> tuple[Release, ...]:
                     source=calendar.source,
                     native=dated.native,
                     country=calendar.country,
-                    data=calendar.data,
                     frequency=dated.frequency,
                     after_days=dated.after_days,
                     zone=calendar.zone,
@@ -155,24 +153,18 @@ def check(releases: tuple[Release, ...], catalog: Catalog) -> Iterator[str]:
         )
         places = (*one.only_countries, *one.except_countries, *(c.country for c in one.calendars))
         yield from (f"release {one.type}: unknown entity {name}" for name in places if name not in catalog.entities)
-        named = {name for c in one.calendars for name in (c.source, c.data)}
+        named = {c.source for c in one.calendars}
         yield from (
             f"release {one.type}: unknown source {name}" for name in sorted(named) if name not in catalog.sources
         )
 
 
 def simulated(releases: tuple[Release, ...], sources: Collection[str]) -> tuple[Release, ...]:
-    """
-    The same with the simulated copies of the calendars' sources, as far as there are any.
-
-    Numbers that have no copy of their own come from the copy of FRED, which has them all.
-    """
+    """The same with the simulated copies of the calendars' sources, as far as there are any."""
     copy, found = functools.partial(simulated_copy, sources=sources), []
     for one in releases:
         calendars = tuple(
-            msgspec.structs.replace(c, source=source, data=copy(c.data) or copy("fred") or source)
-            for c in one.calendars
-            if (source := copy(c.source)) is not None
+            msgspec.structs.replace(c, source=source) for c in one.calendars if (source := copy(c.source)) is not None
         )
         found.append(msgspec.structs.replace(one, calendars=calendars))
     return tuple(found)

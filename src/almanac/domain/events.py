@@ -64,10 +64,14 @@ class EventState(msgspec.Struct, frozen=True, kw_only=True):
     indicator: str | None = None
     #: Reference period, as people write it: `2026-10`, `2026-Q3`, `2026-09-30`.
     period: str | None = None
+    #: The first print, and what it has become where that differs.
     actual: float | None = None
+    revised_actual: float | None = None
     previous: float | None = None
     revised_previous: float | None = None
     unit: str | None = None
+    #: Sources of the numbers that were released, the one it was first read from before others that have them too.
+    data: tuple[str, ...] = ()
     form: str | None = None
     accession: str | None = None
     url: str | None = None
@@ -80,7 +84,8 @@ class EventState(msgspec.Struct, frozen=True, kw_only=True):
         ):
             if value not in allowed:
                 raise ValueError(f"event {self.event}: {name} must be one of {', '.join(allowed)}, not {value!r}")
-        if self.unit is None and (self.actual, self.previous, self.revised_previous) != (None, None, None):
+        numbers = (self.actual, self.revised_actual, self.previous, self.revised_previous)
+        if self.unit is None and any(number is not None for number in numbers):
             raise ValueError(f"event {self.event} has numbers and no unit")
 
     @property

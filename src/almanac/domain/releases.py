@@ -22,8 +22,6 @@ class ReleaseCalendar(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     native: str
     country: str
-    #: Source whose numbers the release brings.
-    data: str
     frequency: Frequency
     #: A bare date is about the newest period that ended at least so many days before it. None: days are not counted back.
     after_days: int | None = None
@@ -61,25 +59,12 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     #: The only places that have this release; empty: all but those where another one is about these indicators.
     only_countries: tuple[str, ...] = ()
     except_countries: tuple[str, ...] = ()
-    #: The first for a country and its data is the main one: its events are the releases that are summed up.
+    #: In order of preference: the first that tells of a period of a country names its event.
     calendars: tuple[ReleaseCalendar, ...] = ()
 
     def exists_in(self, country: str) -> bool:
         """Whether a place has this release, if it has the numbers."""
         return country in self.only_countries if self.only_countries else country not in self.except_countries
-
-    def calendars_for(self, country: str, data: str) -> tuple[ReleaseCalendar, ...]:
-        """Calendars of this release of one place, with the numbers of one source."""
-        return tuple(one for one in self.calendars if (one.country, one.data) == (country, data))
-
-    def data_of(self, source: str, country: str) -> str:
-        """Source of the numbers behind an event of this release."""
-        return next((one.data for one in self.calendars if (one.source, one.country) == (source, country)), source)
-
-    def is_main(self, source: str, country: str) -> bool:
-        """Whether events from this source stand for the releases of a place, rather than repeat them."""
-        main = self.calendars_for(country, self.data_of(source, country))
-        return not main or main[0].source == source
 
 
 class HeadlineVintage(NamedTuple):

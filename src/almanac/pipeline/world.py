@@ -88,7 +88,7 @@ class World:
 
             parts = [catalog_part()]
         self.catalog: Catalog = load(parts)
-        self.releases = ReleaseEvents(self.catalog, self.db, simulated_world=self.kind == SIMULATED)
+        self.releases = ReleaseEvents(self.catalog, self.db, self._orders(), simulated_world=self.kind == SIMULATED)
         if not self._rebuilding:
             self.sync()
             self.renew()

@@ -35,7 +35,7 @@ from almanac.store.events import releases as store
 
 M, Q, W = Frequency("M"), Frequency("Q"), Frequency("W")
 PRICES = ReleaseCalendar(
-    source="press", native="7", country="country_aaa", data="press", frequency=M, after_days=8, zone="America/New_York"
+    source="press", native="7", country="country_aaa", frequency=M, after_days=8, zone="America/New_York"
 )
 RELEASE = Release(
     type="consumer_prices", name="Consumer prices", headline="cpi_inflation_yoy", indicators=("cpi_inflation_yoy",),
@@ -65,8 +65,17 @@ def vintage(period, known, value, released=None, flags=0):
     return HeadlineVintage(key(period), known, released, flags, value)
 
 
-def states(announced=None, vintages=(), *, main=True, calendar=PRICES):
-    found = release_states(RELEASE, PLACE, "press", announced or {}, published(vintages), M, calendar, main=main)
+def merged(announced=None, **vintages):
+    """Events by calendars (what each announced) and by the vintages of sources of the numbers, in order of preference."""
+    told = {}
+    for calendar, plans in reversed(announced or []):
+        told |= {about: (calendar, said) for about, said in plans.items()}
+    out = [(data, published(found)) for data, found in vintages.items()]
+    return release_states(RELEASE, PLACE, told, out, M)
+
+
+def states(announced=None, vintages=()):
+    found = merged([(PRICES, announced or {})], press=vintages)
     return {
         name: [(s.known_at, s.occurred_at, s.precision, s.status) for s in listed] for name, listed in found.items()
     }
@@ -96,14 +105,12 @@ def test_only_the_newest_of_what_became_known_at_once_is_a_release():
     ],
 )  # fmt: skip
 def test_the_period_a_date_is_about(frequency, after, text, expected):
-    calendar = ReleaseCalendar(
-        source="s", native="n", country="c", data="s", frequency=frequency, after_days=after, zone="UTC"
-    )
+    calendar = ReleaseCalendar(source="s", native="n", country="c", frequency=frequency, after_days=after, zone="UTC")
     assert period_due(date.fromisoformat(text), calendar) == key(expected)
 
 
 def test_weeks_end_on_saturdays():
-    calendar = ReleaseCalendar(source="s", native="n", country="c", data="s", frequency=W, after_days=4, zone="UTC")
+    calendar = ReleaseCalendar(source="s", native="n", country="c", frequency=W, after_days=4, zone="UTC")
     week = Period.from_key(period_due(date(2026, 11, 19), calendar))  # a Thursday
     assert (week.start, week.end) == (date(2026, 11, 8), date(2026, 11, 14))
     assert period_before(week.key, W) == Period.ending(date(2026, 11, 7), W).key
@@ -137,7 +144,6 @@ def test_a_further_publication_of_the_same_period_is_no_move():
         source="press",
         native="7",
         country="country_aaa",
-        data="press",
         frequency=Q,
         after_days=20,
         zone="UTC",
@@ -244,10 +250,59 @@ def test_the_numbers_say_what_an_entry_was_about():
 
 
 def test_a_release_that_nobody_announced():
-    (found,) = states({}, [vintage("2026-10", 5_000, 3.0)], calendar=None).values()
-    assert found == [(5_000, 5_000, "minute", "released")]
-    # A further calendar of the same numbers has the events that it announced, and no others.
-    assert states({}, [vintage("2026-10", 5_000, 3.0)], main=False) == {}
+    ((identifier, listed),) = merged(press=[vintage("2026-10", 5_000, 3.0)]).items()
+    assert identifier == event_id("press", "consumer_prices:country_aaa", "2026-10")
+    assert [(s.known_at, s.occurred_at, s.precision, s.status) for s in listed] == [
+        (5_000, 5_000, "minute", "released")
+    ]
+
+
+AGENCY = msgspec.structs.replace(PRICES, source="bureau", native="Prices")
+
+
+def test_a_release_in_two_calendars_and_from_two_sources_is_one_event():
+    hours = by_entries([(100, entry("2026-11-13"))], AGENCY).by_period
+    days = by_days([(day("2026-11-13"), at("2026-09-01")), (day("2026-12-10"), at("2026-09-01"))], PRICES)
+    found = merged(
+        [(AGENCY, hours), (PRICES, days)],
+        first=[vintage("2026-10", out("2026-11-14"), 3.0)],
+        second=[vintage("2026-10", out("2026-11-13"), 3.0, out("2026-11-13"), DAY), vintage("2026-10", out("2026-12-10"), 3.1)],
+    )  # fmt: skip
+    # What only the second calendar tells of is still to come, and told from there.
+    assert set(found) == {event_id("bureau", "Prices", "2026-10"), event_id("press", "7", "2026-11")}
+    hour = at("2026-11-13", 13, 30)
+    assert [
+        (s.known_at, s.occurred_at, s.status, s.source, s.data) for s in found[event_id("bureau", "Prices", "2026-10")]
+    ] == [
+        (100, hour, "scheduled", "bureau", ()),
+        # The second source had it, and said when, more than a day before the first was read.
+        (out("2026-11-13"), hour, "released", "bureau", ("second", "first")),
+        (out("2026-12-10"), hour, "revised", "bureau", ("second", "first")),
+    ]
+    assert [s.status for s in found[event_id("press", "7", "2026-11")]] == ["scheduled"]
+
+
+def test_a_bare_day_that_another_calendar_has_in_words_is_not_told_again():
+    """Counted back, the day would be about October; the calendar that states hours does not say what it is about yet."""
+    listed = [(day("2026-11-13"), at("2026-09-01")), (day("2026-12-10"), at("2026-09-01"))]
+    assert list(by_days(listed, PRICES, spoken={day("2026-11-13")})) == [key("2026-11")]
+
+
+def test_of_sources_that_have_a_number_within_a_day_the_preferred_one_counts():
+    ((_, listed),) = merged(first=[vintage("2026-10", 80_000, 3.0)], second=[vintage("2026-10", 5_000, 3.0)]).items()
+    assert [(s.known_at, s.source, s.data) for s in listed] == [(80_000, "first", ("first", "second"))]
+    ((_, listed),) = merged(first=[vintage("2026-10", 95_000, 3.0)], second=[vintage("2026-10", 5_000, 3.0)]).items()
+    assert [(s.known_at, s.source, s.data) for s in listed] == [(5_000, "second", ("second", "first"))]
+
+
+def test_a_backfill_of_another_source_is_no_release_of_its_own():
+    found = merged(
+        first=[vintage("2026-09", 9_000, 2.0), vintage("2026-10", 9_000, 3.0)], second=[vintage("2026-09", 5_000, 2.0)]
+    )
+    assert {s.period: (s.known_at, s.data) for listed in found.values() for s in listed} == {
+        "2026-09": (5_000, ("second", "first")),
+        "2026-10": (9_000, ("first",)),
+    }
 
 
 def test_a_meeting_that_is_still_listed_after_its_time_has_been_held():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date
 from itertools import groupby
 from typing import NamedTuple
@@ -38,20 +38,24 @@ Planned = tuple[int, int, str, str, str | None]
 #: What a calendar said of an entry, and since when.
 Statement = tuple[int, ReleaseCalendarEntry]
 States = dict[str, list[EventState]]
+#: For each period the calendar that tells of it, and what it said.
+Announced = dict[int, tuple[ReleaseCalendar, list[Planned]]]
 
 
-def by_days(days: Iterable[tuple[int, int]], calendar: ReleaseCalendar) -> dict[int, list[Planned]]:
+def by_days(
+    days: Iterable[tuple[int, int]], calendar: ReleaseCalendar, spoken: Collection[int] = ()
+) -> dict[int, list[Planned]]:
     """
     Announcements of each period, from days that a calendar lists and since when (`store.releases.days`).
 
-    Only what was announced before it happened. A later word on a period is a move where a period has one publication.
+    Only what was announced before it happened, and not on days `spoken` for: of which an entry of another calendar tells. A later word on a period is a move where a period has one publication.
     """
     found: dict[int, list[Planned]] = defaultdict(list)
     if calendar.after_days is None:
         return {}
     for day, known in sorted(days, key=lambda one: (one[1], one[0])):
         begins = midnight(day)
-        if known >= begins + DAY_SECONDS:
+        if known >= begins + DAY_SECONDS or day in spoken:
             continue
         planned = found[period_due(date.fromordinal(day), calendar)]
         if not planned:
@@ -144,48 +148,44 @@ def planned(said: Iterable[Statement]) -> list[Planned]:
 def release_states(
     release: Release,
     place: tuple[str, str],
-    source: str,
-    announced: dict[int, list[Planned]],
-    published: Iterable[Published],
+    announced: Announced,
+    published: Iterable[tuple[str, Iterable[Published]]],
     frequency: Frequency,
-    calendar: ReleaseCalendar | None,
-    *,
-    main: bool,
 ) -> States:
     """
-    States of the events of a release of one place (id, name) and source: announced, released, revised.
+    States of the events of a release of one place (id, name): announced, released, revised. One event for each period.
 
-    With a calendar the events are the calendar's, else those of the source of the numbers. One that is not the `main`
-    calendar of the release has only events that it announced.
+    `announced` by the first calendar, in order of preference, that tells of a period; `published` by each source of the
+    numbers, in order of preference. What is published without having been announced is a release where it was news, else
+    history that came along. It is out when the first source has its number; of those that have it within a day, the
+    preferred one's counts.
     """
-    entity = place[0]
-    zone = "UTC" if calendar is None else calendar.zone
-    native = f"{release.type}:{entity}" if calendar is None else calendar.native
+    out: dict[int, list[tuple[str, Published]]] = defaultdict(list)
+    for data, publications in published:
+        for publication in publications:
+            out[publication.period].append((data, publication))
     by_event: States = {}
-    out = {publication.period: publication for publication in published}
     for period in sorted(announced.keys() | out.keys()):
+        calendar, told = announced.get(period, (None, ()))
+        news = [pair for pair in out[period] if pair[1].newest or any(plan[0] < pair[1].known for plan in told)]
+        if out[period] and not news:
+            continue
+        first = min((publication.known for _, publication in news), default=0)
+        news.sort(key=lambda pair: pair[1].known >= first + DAY_SECONDS)
+        # What a calendar says only afterwards is no announcement.
+        before = [plan for plan in told if not news or plan[0] < news[0][1].known]
+        if not before:
+            calendar = None
+        source = news[0][0] if calendar is None else calendar.source
+        native = f"{release.type}:{place[0]}" if calendar is None else calendar.native
         about = period_name(period, frequency)
         identifier = event_id(source, native, about)
-
+        zone = "UTC" if calendar is None else calendar.zone
         state = functools.partial(_state, identifier, release, source, place, about, zone)
-        publication = out.get(period)
-        before = [told for told in announced.get(period, ()) if publication is None or told[0] < publication.known]
-        if publication is not None and not before and not (publication.newest and main):
-            continue  # history that came along, or another calendar's business
-        states = [state(*told) for told in before]
-        if publication is not None:
-            occurred, precision = publication.occurred, "day" if publication.by_day else "minute"
-            last = before[-1] if before else None
-            if last is not None and last[1] <= publication.known and last[3] != "canceled":
-                # Where the publisher does not say when it was, what it had announced is nearer than the time of fetching;
-                # and an announced hour says more than a bare day.
-                same_day = publication.by_day and last[1] // DAY_SECONDS == publication.occurred // DAY_SECONDS
-                if not publication.stated or (same_day and last[2] == "minute"):
-                    occurred, precision = last[1], last[2]
-            url = None if last is None else last[4]
-            states.append(state(publication.known, occurred, precision, "released", url))
-            if publication.revised is not None:
-                states.append(state(publication.revised, occurred, precision, "revised", url))
+        states = [state(*plan) for plan in before]
+        if news:
+            having = tuple(dict.fromkeys(name for name, _ in [*news, *out[period]]))
+            states += _out(state, news[0][1], before, having)
         by_event[identifier] = settle(states)
     return by_event
 
@@ -214,16 +214,35 @@ def other_states(
     return by_event
 
 
+def _out(
+    state: Callable[..., EventState], publication: Published, before: Sequence[Planned], data: tuple[str, ...]
+) -> list[EventState]:
+    """A release that is out, and revised if it was."""
+    occurred, precision = publication.occurred, "day" if publication.by_day else "minute"
+    last = before[-1] if before else None
+    if last is not None and last[1] <= publication.known and last[3] != "canceled":
+        # Where the publisher does not say when it was, what it had announced is nearer than the time of fetching;
+        # and an announced hour says more than a bare day.
+        same_day = publication.by_day and last[1] // DAY_SECONDS == publication.occurred // DAY_SECONDS
+        if not publication.stated or (same_day and last[2] == "minute"):
+            occurred, precision = last[1], last[2]
+    url = None if last is None else last[4]
+    states = [state(publication.known, occurred, precision, "released", url, data)]
+    if publication.revised is not None:
+        states.append(state(publication.revised, occurred, precision, "revised", url, data))
+    return states
+
+
 def _state(
     identifier: str, release: Release, source: str, place: tuple[str, str], about: str | None, zone: str,
-    known: int, occurred: int, precision: str, status: str, url: str | None = None,
+    known: int, occurred: int, precision: str, status: str, url: str | None = None, data: tuple[str, ...] = (),
 ) -> EventState:  # fmt: skip
     entity, name = place
     title = f"{name}: {release.name}" if about is None else f"{name}: {release.name}, {about}"
     return EventState(
         event=identifier, known_at=known, occurred_at=occurred, precision=precision, time_zone=zone, category="macro_release",
         type=release.type, title=title, status=status, source=source, entity=entity,
-        country=entity, indicator=release.headline, period=about, url=url,
+        country=entity, indicator=release.headline, period=about, url=url, data=data,
     )  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -16,7 +17,7 @@ from almanac.domain.times import midnight
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.events.release_states import (
     NOTICE,
-    Planned,
+    Announced,
     States,
     by_days,
     by_entries,
@@ -40,8 +41,8 @@ BANKS = "central-bank-calendars"
 _MEETING, _RATE = "policy_meeting", "policy_rate"
 _ENTERED = "meetings"
 
-#: Release, place, source of its numbers.
-_Part = tuple[str, str, str]
+#: Release and place.
+_Part = tuple[str, str]
 
 
 class ReleaseEvents:
@@ -50,12 +51,15 @@ class ReleaseEvents:
     releases that does not fit the catalogue.
     """
 
-    def __init__(self, catalog: Catalog, db: Database, *, simulated_world: bool) -> None:
+    def __init__(
+        self, catalog: Catalog, db: Database, orders: Mapping[str, Sequence[str]], *, simulated_world: bool
+    ) -> None:
         problems = list(check(shipped(), catalog))
         if problems:
             raise CatalogError("\n".join(problems))
         self._catalog = catalog
         self._db = db
+        self._orders = orders
         self._simulated = simulated_world
         #: The simulated calendar of meetings, where there is one.
         self._meetings = simulated_copy(BANKS, catalog.sources)
@@ -108,15 +112,15 @@ class ReleaseEvents:
         parts: set[_Part] = set()
         rates: set[str] = set()
         for series in changes:
-            source, entity, indicator, frequency, *variant = series.split(":")
+            _, entity, indicator, frequency, *variant = series.split(":")
             if variant:
                 continue
             for release in self._by_headline.get(indicator, ()):
-                parts.add((release.type, entity, source))
+                parts.add((release.type, entity))
             if indicator == _RATE and frequency == Frequency.DAILY:
                 rates.add(series)
         for source in self._touched:
-            parts.update((release.type, c.country, c.data) for release, c in self._calendars.get(source, ()))
+            parts.update((release.type, c.country) for release, c in self._calendars.get(source, ()))
         self._write(batch, parts, rates, self._touched)
         self._touched.clear()
 
@@ -129,23 +133,23 @@ class ReleaseEvents:
         parts: set[_Part] = set()
         rates: set[str] = set()
         for series in held:
-            source, entity, indicator, frequency, *variant = series.split(":")
+            _, entity, indicator, frequency, *variant = series.split(":")
             if not variant:
-                parts.update((release.type, entity, source) for release in self._by_headline.get(indicator, ()))
+                parts.update((release.type, entity) for release in self._by_headline.get(indicator, ()))
                 if indicator == _RATE and frequency == Frequency.DAILY:
                     rates.add(series)
         for source in self._touched:
-            parts.update((release.type, c.country, c.data) for release, c in self._calendars.get(source, ()))
+            parts.update((release.type, c.country) for release, c in self._calendars.get(source, ()))
         changed = self._write(batch, parts, rates, self._touched)
         self._touched = before
         return changed
 
     def _write(self, batch: Batch, parts: Iterable[_Part], rates: Iterable[str], calendars: Iterable[str]) -> int:
         changed = 0
-        for kind, entity, data in sorted(parts):
+        for kind, entity in sorted(parts):
             release = self._by_type[kind]
             if release.exists_in(entity):
-                changed += self._release(batch, release, entity, data)
+                changed += self._release(batch, release, entity)
         for series in sorted(rates):
             source, entity, *_ = series.split(":")
             target = rate_changes(store.stated(self._db, series), source, self._place(entity))
@@ -156,33 +160,40 @@ class ReleaseEvents:
             changed += self._simulated_meetings(batch, self._meetings)
         return changed
 
-    def _release(self, batch: Batch, release: Release, entity: str, data: str) -> int:
-        calendars: tuple[ReleaseCalendar | None, ...] = release.calendars_for(entity, data) or (None,)
-        changed = 0
-        for calendar in calendars:
-            source = data if calendar is None else calendar.source
-            frequency, out = self._published(release, entity, data)
-            announced: dict[int, list[Planned]] = {}
-            target: States = {}
-            if calendar is not None and frequency in {None, calendar.frequency}:
-                frequency = calendar.frequency
-                announced = by_days(store.days(self._db, source, calendar.native), calendar)
-                found = by_entries(store.entries(self._db, source, calendar.native), calendar, out)
-                announced |= found.by_period
-                target |= other_states(release, self._place(entity), calendar, found.others)
+    def _release(self, batch: Batch, release: Release, entity: str) -> int:
+        """Bring the events of a release of one place into step, whoever tells of it: one for each period."""
+        out: dict[Frequency, list[tuple[str, list[Published]]]] = defaultdict(list)
+        for data in self._sources(release.headline, entity):
+            frequency, publications = self._published(release, entity, data)
             if frequency is not None:
-                target |= release_states(
-                    release,
-                    self._place(entity),
-                    source,
-                    announced,
-                    out,
-                    frequency,
-                    calendar,
-                    main=release.is_main(source, entity),
-                )
-            changed += self._replace(batch, target, source, release.type, entity)
-        return changed
+                out[frequency].append((data, publications))
+        announced: dict[Frequency, Announced] = defaultdict(dict)
+        target: States = {}
+        spoken: set[int] = set()
+        for calendar in release.calendars:
+            if calendar.country != entity:
+                continue
+            came_out = [one for _, publications in out[calendar.frequency] for one in publications]
+            entries = list(store.entries(self._db, calendar.source, calendar.native))
+            found = by_entries(entries, calendar, came_out)
+            days = store.days(self._db, calendar.source, calendar.native)
+            told = by_days(days, calendar, spoken) | found.by_period
+            announced[calendar.frequency] = {about: (calendar, plans) for about, plans in told.items()} | announced[
+                calendar.frequency
+            ]
+            target |= other_states(release, self._place(entity), calendar, found.others)
+            spoken.update(entry.day for _, entry in entries)
+        for frequency in out.keys() | announced.keys():
+            target |= release_states(release, self._place(entity), announced[frequency], out[frequency], frequency)
+        return self._replace(batch, target, None, release.type, entity)
+
+    def _sources(self, headline: str, entity: str) -> list[str]:
+        """Sources of a release's numbers, by preference."""
+        order = list(self._orders.get(headline, ()))
+        return sorted(
+            store.sources_of(self._db, headline, entity),
+            key=lambda source: (order.index(source) if source in order else len(order), source),
+        )
 
     def _published(self, release: Release, entity: str, data: str) -> tuple[Frequency | None, list[Published]]:
         for frequency in release.frequencies:
@@ -191,8 +202,8 @@ class ReleaseEvents:
                 return frequency, published(vintages)
         return None, []
 
-    def _replace(self, batch: Batch, target: States, source: str, kind: str, entity: str) -> int:
-        """Make these the events of a source, type and place: those that are there and not among them go."""
+    def _replace(self, batch: Batch, target: States, source: str | None, kind: str, entity: str) -> int:
+        """Make these the events of a source (None: of all), type and place: those that are there and not among them go."""
         gone: States = {identifier: [] for identifier in store.events_of(self._db, source, kind, entity)}
         if not events.replace(self._db, batch.version, gone | target):
             return 0

@@ -87,7 +87,7 @@ def held(db: Queryable, event: str) -> list[EventState]:
 
 
 def _row(state: EventState, version: int) -> tuple[Any, ...]:
-    body = msgspec.json.encode({name: value for name in _BODY if (value := getattr(state, name)) is not None})
+    body = msgspec.json.encode({name: value for name in _BODY if (value := getattr(state, name)) not in {None, ()}})
     return (
         state.event, state.known_at, version, state.occurred_at, state.category, state.type, state.status, state.source,
         state.entity, state.country, state.indicator, body.decode(),
@@ -95,7 +95,8 @@ def _row(state: EventState, version: int) -> tuple[Any, ...]:
 
 
 def _state(row: Sequence[Any]) -> EventState:
-    return EventState(**dict(zip(_COLUMNS, row, strict=False)), **msgspec.json.decode(row[-1]))
+    body = msgspec.json.decode(row[-1])
+    return EventState(**dict(zip(_COLUMNS, row, strict=False)), **body | {"data": tuple(body.get("data", ()))})
 
 
 _THIS = "WHERE event = ? AND known_at = ?"

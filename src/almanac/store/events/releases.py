@@ -82,10 +82,20 @@ def known(
     )
 
 
-def events_of(db: Database, source: str, kind: str, country: str) -> list[str]:
-    """Ids of the events of a type that a source has about a country."""
-    sql = f"SELECT DISTINCT event FROM event WHERE country = ? AND source = ? AND type = ? AND to_version = {OPEN}"
+def events_of(db: Database, source: str | None, kind: str, country: str) -> list[str]:
+    """Ids of the events of a type that a source (None: any) has about a country."""
+    sql = f"SELECT DISTINCT event FROM event WHERE country = ?1 AND source = coalesce(?2, source) AND type = ?3 AND to_version = {OPEN}"
     return [row[0] for row in db.execute(sql, (country, source, kind))]
+
+
+def sources_of(db: Database, indicator: str, entity: str) -> list[str]:
+    """Sources that have vintages of an indicator for an entity."""
+    found = db.execute(
+        "SELECT DISTINCT s.source FROM topic t JOIN series s USING(topic)"
+        " WHERE t.indicator = ? AND t.entity = ? AND s.vintages > 0",
+        (indicator, entity),
+    )
+    return [row[0] for row in found]
 
 
 def series_of(db: Database, indicators: Iterable[str]) -> list[str]:
@@ -98,8 +108,14 @@ def series_of(db: Database, indicators: Iterable[str]) -> list[str]:
     return [row[0] for row in found]
 
 
+class _Numbers(msgspec.Struct):
+    """The part of a body that says where the numbers are."""
+
+    data: tuple[str, ...] = ()
+
+
 class Out(NamedTuple):
-    """A release that is out. `released`: unix seconds, of a release known to the day its last second."""
+    """A release that is out. `released`: unix seconds, as its event has it; `data`: sources of its numbers."""
 
     event: str
     type: str
@@ -107,6 +123,7 @@ class Out(NamedTuple):
     country: str
     period: str
     released: int
+    data: tuple[str, ...]
 
 
 def page(
@@ -143,11 +160,11 @@ def page(
         values += after
     way = "DESC" if descending else "ASC"
     lines = db.execute(
-        f"SELECT x.event, x.type, x.source, x.country, json_extract(x.body, '$.period'), {_RELEASED} FROM event x"
+        f"SELECT x.event, x.type, x.source, x.country, json_extract(x.body, '$.period'), {_RELEASED}, x.body FROM event x"
         f" INDEXED BY event_out WHERE {' AND '.join(conditions)} ORDER BY {_RELEASED} {way}, x.event {way} LIMIT ?",
         (*values, limit + 1),
     )
-    rows = list(map(Out._make, lines))
+    rows = [Out._make((*line[:-1], msgspec.json.decode(line[-1], type=_Numbers).data)) for line in lines]
     if len(rows) <= limit:
         return rows, None
     last = rows[limit - 1]
@@ -155,7 +172,7 @@ def page(
 
 
 #: As the index `event_out` has it.
-_RELEASED = "(x.occurred_at + iif(json_extract(x.body, '$.precision') = 'day', 86399, 0))"
+_RELEASED = "x.occurred_at"
 _OUT = (
     "x.category = 'macro_release' AND x.status IN ('released', 'revised') AND json_extract(x.body, '$.period') IS NOT NULL"
     " AND x.from_version <= ?1 AND x.to_version > ?1 AND x.known_at <= ?2"

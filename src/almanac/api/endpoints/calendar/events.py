@@ -12,7 +12,7 @@ from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import RowRights
 from almanac.api.endpoints.calendar.records import EventSchema
-from almanac.api.endpoints.calendar.release_rows import numbers
+from almanac.api.endpoints.calendar.release_rows import EventNumbers, numbers
 from almanac.api.rows.filters import (
     AS_OF,
     ENTITY,
@@ -84,16 +84,14 @@ def _window(ctx: Context) -> int | None:
 def _event(ctx: Context, one: EventState, domiciles: dict[str, str | None], rights: RowRights) -> EventSchema:
     source = ctx.view.directory.sources.get(one.source)
     told = None
-    unit: str | None
     if one.status in {"released", "revised"} and one.category in {"macro_release", "central_bank"} and one.unit is None:
-        told = numbers(ctx, one.type, one.source, one.entity, one.indicator, one.period)
+        told = numbers(ctx, one)
     if told is not None:
-        figures, unit = told.figures, told.unit
-        actual, previous, revised = figures.actual, figures.previous, figures.revised_previous
+        shown_of: EventNumbers | EventState = told
         if told.rights.value_withheld:
             rights = told.rights
     else:
-        actual, previous, revised, unit = one.actual, one.previous, one.revised_previous, one.unit
+        shown_of = one
     shown = not rights.value_withheld
     return EventSchema(
         id=one.event,
@@ -108,10 +106,11 @@ def _event(ctx: Context, one: EventState, domiciles: dict[str, str | None], righ
         country=one.country or domiciles.get(one.entity or ""),
         indicator_id=None if one.indicator is None else f"indicator_{one.indicator}",
         period=one.period,
-        actual=_number(actual) if shown else None,
-        previous=_number(previous) if shown else None,
-        revised_previous=_number(revised) if shown else None,
-        unit=unit,
+        actual=_number(shown_of.actual) if shown else None,
+        revised_actual=_number(shown_of.revised_actual) if shown else None,
+        previous=_number(shown_of.previous) if shown else None,
+        revised_previous=_number(shown_of.revised_previous) if shown else None,
+        unit=shown_of.unit,
         form=one.form,
         accession=one.accession,
         url=one.url,

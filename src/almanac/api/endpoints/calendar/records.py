@@ -13,6 +13,8 @@ class EventSchema(Record):
     Something official that was or will be made public, as known from `observedAt`.
 
     `id` stays the same when the event is moved. Where `timePrecision` is day, `occurredAt` is the first second of that day.
+    `actual` is the first print and stays, `revisedActual` what it is now where that differs; `previous` is the period
+    before as it stood before the release, `revisedPrevious` what that is now where it differs.
     """
 
     id: str
@@ -28,6 +30,7 @@ class EventSchema(Record):
     indicator_id: str | None
     period: str | None
     actual: float | None
+    revised_actual: float | None
     previous: float | None
     revised_previous: float | None
     unit: str | None
@@ -56,7 +59,7 @@ class ReleaseReading(Record):
 
 
 class ReleaseSummary(Record):
-    """What one publication said, beside what was known before. `releasedAt` of a release known to the day is its last second."""
+    """What one publication said, beside what was known before. `releasedAt` is the `occurredAt` of its event."""
 
     id: str
     release: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from almanac.api.contract.endpoint import Context
 from almanac.api.contract.records import RowRights
 from almanac.api.endpoints.calendar.records import ReleaseReading, ReleaseSummary
 from almanac.api.rows.rights import of_row
+from almanac.domain.events import EventState
 from almanac.domain.observations import FORECAST, observation_id
 from almanac.domain.periods import Frequency, Period, end_of, highest_key, lowest_key
 from almanac.domain.releases import Release, period_before
@@ -31,6 +33,8 @@ class _CellReading(NamedTuple):
     figures: report.ReleaseFigures
     observation: str
     before: int | None
+    #: The first number of the cell, None where it may not be shown.
+    print_: float | None
 
 
 def _series(ctx: Context, data: str, entity: str, slug: str, frequency: Frequency) -> SeriesInfo | None:
@@ -77,7 +81,8 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
         )
         observation = observation_id(series.id, period, shown[1], shown[2], None)
     known = max([shown[1], *(row[1] for row in found if row[0] == before and row[1] <= at)])
-    return _CellReading(series, rights, first, known, figures, observation, before)
+    first_print = None if rights.withheld else next(row[2] for row in mine if row[2] is not None)
+    return _CellReading(series, rights, first, known, figures, observation, before, first_print)
 
 
 def _first(ctx: Context, series: SeriesInfo, period: int, *, by: int) -> int | None:
@@ -104,15 +109,14 @@ def _before(
 
 
 def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
-    """A release as a record; None for one that repeats another calendar's, or whose numbers this request may not reach."""
+    """A release as a record; None for one whose numbers this request may not reach."""
     directory = ctx.view.directory
     release: Release | None = directory.releases.get(out.type)
     entity = directory.entities.get(out.country)
     source = directory.sources.get(out.source)
-    if release is None or entity is None or source is None or not release.is_main(out.source, out.country):
+    if release is None or entity is None or source is None:
         return None
-    data = release.data_of(out.source, out.country)
-    for frequency in release.frequencies:
+    for data, frequency in _readable(ctx, release, entity.id, out.data):
         head = _series(ctx, data, entity.id, release.headline, frequency)
         period = _key(out.period, frequency)
         if head is None or period is None:
@@ -140,7 +144,7 @@ def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
             entity_id=entity.id,
             period=out.period,
             period_end=wire_day(end_of(period)),
-            released_at=wire_time(min(out.released, since)),
+            released_at=wire_time(out.released),
             observed_at=wire_time(since),
             source_id=source.id,
             provider_id=source.provider,
@@ -185,29 +189,50 @@ def _reading(slug: str, one: _CellReading) -> ReleaseReading:
 
 
 class EventNumbers(NamedTuple):
-    """Numbers of an event, and the rights of the row they are of."""
+    """Numbers of an event, and the rights of the row they are of. `actual` is the first print."""
 
-    figures: report.ReleaseFigures
+    actual: float | None
+    revised_actual: float | None
+    previous: float | None
+    revised_previous: float | None
     unit: str
     rights: RowRights
     #: Since when they are known.
     known: int
 
 
-def numbers(
-    ctx: Context, kind: str, source: str, entity: str | None, indicator: str | None, period: str | None
-) -> EventNumbers | None:
+def numbers(ctx: Context, one: EventState) -> EventNumbers | None:
     """What the data say of a release or a change of a policy rate, as known at the request's `as_of`; None: nothing yet."""
-    if entity is None or indicator is None or period is None:
+    if one.entity is None or one.indicator is None or one.period is None:
         return None
-    release: Release | None = ctx.view.directory.releases.get(kind)
-    data = source if release is None else release.data_of(source, entity)
-    for frequency in (Frequency.DAILY,) if release is None else release.frequencies:
-        series = _series(ctx, data, entity, indicator, frequency)
-        key = _key(period, frequency)
+    release: Release | None = ctx.view.directory.releases.get(one.type)
+    held = ((one.source, Frequency.DAILY),) if release is None else _readable(ctx, release, one.entity, one.data)
+    for data, frequency in held:
+        series = _series(ctx, data, one.entity, one.indicator, frequency)
+        key = _key(one.period, frequency)
         if series is None or key is None:
             continue
-        one = read(ctx, series, key, since=None, by=ctx.as_of)
-        if one is not None:
-            return EventNumbers(one.figures, series.spec.unit, of_row(one.rights), one.known)
+        found = read(ctx, series, key, since=None, by=ctx.as_of)
+        if found is not None:
+            first, now = found.print_, found.figures
+            return EventNumbers(
+                first,
+                now.actual if now.actual != first else None,
+                now.previous,
+                now.revised_previous,
+                series.spec.unit,
+                of_row(found.rights),
+                found.known,
+            )
     return None
+
+
+def _readable(ctx: Context, release: Release, entity: str, data: Sequence[str]) -> list[tuple[str, Frequency]]:
+    """Where the numbers of a release may be, in order: what may not be shown behind what may."""
+    places = [(source, frequency) for source in data for frequency in release.frequencies]
+
+    def withheld(place: tuple[str, Frequency]) -> bool:
+        series = _series(ctx, place[0], entity, release.headline, place[1])
+        return series is not None and series.rights.withheld
+
+    return sorted(places, key=withheld)

@@ -61,6 +61,6 @@ CREATE INDEX event_country ON event(country, occurred_at, event) WHERE country I
 CREATE INDEX event_indicator ON event(indicator, occurred_at, event) WHERE indicator IS NOT NULL;
 CREATE INDEX event_status ON event(status, occurred_at, event) WHERE status <> 'released';
 -- Releases that are out, by when they were: of a day the last second (almanac.store.events.releases).
-CREATE INDEX event_out ON event((occurred_at + iif(json_extract(body, '$.precision') = 'day', 86399, 0)), event)
+CREATE INDEX event_out ON event(occurred_at, event)
   WHERE category = 'macro_release' AND status IN ('released', 'revised');
 CREATE INDEX event_ahead ON event(occurred_at, event) WHERE known_at < occurred_at;  -- announced before they happen
