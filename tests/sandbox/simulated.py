@@ -27,6 +27,7 @@ class Seen:
     order: list[int] = field(default_factory=list)
     rows: int = 0
     unmapped: set[str] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
     ignored: set[str] = field(default_factory=set)
     releases: dict[str, set[date]] = field(default_factory=lambda: defaultdict(set))
     #: (source, native) → statements with the time of their page, in order of arrival.
@@ -63,6 +64,7 @@ def read(catalog: Catalog, pages: list[Response]) -> Seen:
         payload = Payload(page.url, page.body, page.fetched_at, page.media_type)
         parsed = reader.parse(payload, source, catalog.series.get(page.source, {}))
         seen.unmapped.update(parsed.unmapped)
+        seen.unread.update(parsed.unread)
         if parsed.ignored is not None:
             seen.ignored.add(parsed.ignored)
         for dated in parsed.release_dates:

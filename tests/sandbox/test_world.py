@@ -41,6 +41,7 @@ def test_pages_come_in_order_of_fetching_and_never_from_the_future(seen: Seen) -
 def test_connectors_read_every_page_whole(seen: Seen) -> None:
     assert seen.ignored == set()
     assert seen.unmapped == set()
+    assert seen.unread == set()
     assert 250_000 < seen.rows < 450_000
 
 

@@ -89,3 +89,25 @@ def test_flags_and_the_stamp_are_served_beside_the_value_and_date_nothing(world)
     # The same number said again a month later, now without the flag, is no new state of the cell.
     take(world, cube("I21", 100, 101), start=START + 30 * DAY)
     assert values(world, INDEX) == [("2025-08-31", 100.0), ("2026-08-31", 101.0)]
+
+
+def test_a_change_of_base_is_no_revision(world):
+    """One quarter under two versions of the structure of Australian prices, at one address: two series, one vintage each."""
+    url = "https://data.api.abs.gov.au/rest/data/ABS,CPI/1.10001.10.50.Q?format=csv"
+    head = "DATAFLOW,MEASURE,INDEX,TSEST,REGION,FREQ,TIME_PERIOD,OBS_VALUE\n"
+    run = Ingest(world, world.catalog.sources["abs"], lambda _: None)
+    run.run(
+        Arrival(
+            url, f"{head}ABS:CPI({version}),1,10001,10,50,Q,2026-Q1,{value}\n".encode(), "text/csv", START + day * DAY
+        )
+        for day, (version, value) in enumerate([("1.1.0", 150.5), ("2.0.0", 104.51), ("1.1.0", 150.5)])
+    )
+    assert run.outcome.quarantined == {}
+    sql = (
+        "SELECT s.id, v.value FROM vintages v JOIN series s USING(topic, series)"
+        " JOIN topic t USING(topic) WHERE t.indicator = 'cpi_index' ORDER BY s.id"
+    )
+    assert list(world.db.execute(sql)) == [
+        ("abs:country_aus:cpi_index:Q", 104.51),
+        ("abs:country_aus:cpi_index:Q:former-2011-12", 150.5),
+    ]

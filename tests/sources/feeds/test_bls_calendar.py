@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from almanac.sources.base import CalendarEntry, SourceChanged
+from almanac.sources.base import CalendarEntry, Parsed, SourceChanged
 from almanac.sources.feeds.bls_calendar import CONNECTOR
 from almanac.sources.formats import icalendars
 from tests.support.central_banks import payload, source
@@ -56,7 +56,7 @@ def event(start="DTSTART;TZID=US-Eastern:20260714T083000", uid="a", summary="Con
 
 
 def entries(*events, **parts):
-    return icalendars.entries(calendar(*events, **parts), "bls.ics")
+    return icalendars.entries(calendar(*events, **parts), "bls.ics", Parsed())
 
 
 def one(*events, **parts):
@@ -171,7 +171,7 @@ def test_cancelled_and_tentative_entries_stay_in_the_list():
     )
     assert [(entry.uid, entry.status) for entry in found] == [("a", "canceled"), ("b", "tentative"), ("c", "scheduled")]
     withdrawn = calendar(event()).replace(b"METHOD:PUBLISH", b"METHOD:CANCEL")
-    assert [entry.status for entry in icalendars.entries(withdrawn, "x")] == ["canceled"]
+    assert [entry.status for entry in icalendars.entries(withdrawn, "x", Parsed())] == ["canceled"]
 
 
 @pytest.mark.parametrize(
@@ -222,34 +222,37 @@ WRONG = [
         calendar(event(), zones=FIXED.format(name="US-Eastern", offset="-0500")),
         "2026-07-14 08:30:00 US-Eastern is -05:00 of UTC by the calendar, -04:00 in America/New_York",
     ),
-    (
-        calendar(event()).replace(b"END:VEVENT", b"END:VEVENT\r\nBEGIN:VTODO\r\nUID:t\r\nEND:VTODO"),
-        "has a component VTODO, which nobody reads",
-    ),
 ]
 
 
 @pytest.mark.parametrize(("body", "culprit"), WRONG)
 def test_a_calendar_of_another_kind_is_refused_by_name(body, culprit):
     with pytest.raises(SourceChanged) as caught:
-        icalendars.entries(body, "bls.ics")
+        icalendars.entries(body, "bls.ics", Parsed())
     assert culprit in str(caught.value)
+
+
+def test_a_part_that_is_no_entry_is_reported_and_the_entries_are_read():
+    parsed = Parsed()
+    body = calendar(event()).replace(b"END:VEVENT", b"END:VEVENT\r\nBEGIN:VTODO\r\nUID:t\r\nEND:VTODO")
+    assert icalendars.entries(body, "bls.ics", parsed) == icalendars.entries(calendar(event()), "bls.ics", Parsed())
+    assert parsed.unknown == {"component VTODO": 1}
 
 
 def test_a_calendar_of_more_entries_than_are_read_is_refused(monkeypatch):
     body = calendar(*(event(uid=f"u{number}") for number in range(3)))
     monkeypatch.setattr(icalendars, "_MOST", 3)
-    assert len(icalendars.entries(body, "a calendar")) == 3
+    assert len(icalendars.entries(body, "a calendar", Parsed())) == 3
     monkeypatch.setattr(icalendars, "_MOST", 2)
     with pytest.raises(SourceChanged, match="a calendar has more than 2 entries"):
-        icalendars.entries(body, "a calendar")
+        icalendars.entries(body, "a calendar", Parsed())
 
 
 def test_a_calendar_cut_anywhere_is_refused():
     whole = calendar(event(), zones=rules("US-Eastern"))
     for length in range(0, len(whole) - 2, 9):
         with pytest.raises(SourceChanged):
-            icalendars.entries(whole[:length], "bls.ics")
+            icalendars.entries(whole[:length], "bls.ics", Parsed())
 
 
 def test_the_connector_reads_the_one_calendar_and_names_the_rest():

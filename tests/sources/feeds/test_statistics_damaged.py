@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from almanac.sources.base import SourceChanged
+from almanac.sources.base import Parsed, SourceChanged
 from almanac.sources.formats import icalendars
 from tests.sources.feeds import test_bls, test_bls_calendar, test_boj, test_world_bank
 from tests.sources.formats import test_jsonstat
@@ -26,7 +26,7 @@ SAMPLES = {
     "bls": (lambda body: numbers(test_bls.parse(body)), test_bls.TEXT.encode()),
     "boj": (lambda body: numbers(test_boj.parse(body)), test_boj.TEXT.encode()),
     "calendar": (
-        lambda body: len(icalendars.entries(body, "bls.ics")),
+        lambda body: len(icalendars.entries(body, "bls.ics", Parsed())),
         test_bls_calendar.calendar(
             test_bls_calendar.event(more="SEQUENCE:2\nLAST-MODIFIED:20260601T120000Z\n"),
             test_bls_calendar.event("DTSTART;VALUE=DATE:20260714", uid="b"),

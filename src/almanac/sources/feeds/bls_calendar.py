@@ -17,7 +17,7 @@ _ADDRESS = f"https://{_HOST}/schedule/news_release/bls.ics"
 class BlsCalendar:
     """The calendar of all releases."""
 
-    version = 1
+    version = 2
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the Bureau's web site; its data come from another host."""
@@ -34,7 +34,9 @@ class BlsCalendar:
         path = urlsplit(payload.url).path
         if not path.endswith(".ics"):
             return Parsed(ignored=f"{path}: not a calendar")
-        return Parsed(calendar=icalendars.entries(payload.body, path.rpartition("/")[2]))
+        parsed = Parsed()
+        parsed.calendar += icalendars.entries(payload.body, path.rpartition("/")[2], parsed)
+        return parsed
 
 
 CONNECTOR: Connector = BlsCalendar()

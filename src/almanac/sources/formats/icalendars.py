@@ -18,7 +18,7 @@ from icalendar import Calendar
 from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON
 
 from almanac.domain.times import instant
-from almanac.sources.base import CalendarEntry, SourceChanged
+from almanac.sources.base import CalendarEntry, Parsed, SourceChanged
 from almanac.sources.formats import strict
 
 #: Names of zones that are neither IANA's nor Microsoft's.
@@ -47,9 +47,10 @@ _NAMED = re.compile(rf"(?P<name>.+?)(?:,| -| –)? (?:for (?:the )?|\()?{_WHEN}\
 _TOLD = re.compile(rf"\b(?:for|of) (?:the )?{_WHEN}", re.IGNORECASE)
 
 
-def entries(body: bytes, where: str) -> list[CalendarEntry]:
+def entries(body: bytes, where: str, parsed: Parsed) -> list[CalendarEntry]:
     """
-    Entries of a calendar, by uid; of several states of one uid the one with the highest sequence.
+    Entries of a calendar, by uid; of several states of one uid the one with the highest sequence. Other parts of it are
+    reported in `parsed`.
 
     Raises SourceChanged naming the entry: one without uid, name or start, in a zone nobody knows, that recurs, or of
     which two states claim to be the latest.
@@ -66,7 +67,7 @@ def entries(body: bytes, where: str) -> list[CalendarEntry]:
         raise SourceChanged(f"{where} is not a calendar: {strict.shown(str(error))}") from None
     if calendar.name != "VCALENDAR" or calendar.errors:
         raise SourceChanged(f"{where} is not a calendar: it starts with {calendar.name}, {calendar.errors}")
-    reader = _Reader(calendar, where)
+    reader = _Reader(calendar, where, parsed)
     found: dict[str, CalendarEntry] = {}
     for entry in reader.entries():
         held = found.setdefault(entry.uid, entry)
@@ -87,7 +88,7 @@ def _state(entry: CalendarEntry) -> tuple[int, int]:
 class _Reader:
     """Reads one calendar."""
 
-    def __init__(self, calendar: Calendar, where: str) -> None:
+    def __init__(self, calendar: Calendar, where: str, parsed: Parsed) -> None:
         self._calendar = calendar
         self._where = where
         self._rules: dict[str, Any] = {}
@@ -95,7 +96,7 @@ class _Reader:
             if component.name == "VTIMEZONE":
                 self._rules[str(component.get("TZID", ""))] = component
             elif component.name != "VEVENT":
-                raise SourceChanged(f"{where} has a component {component.name}, which nobody reads")
+                parsed.meet([str(component.name)], "component")
         self._zones: dict[str, tuple[str, tzinfo]] = {}
         self._owns: dict[str, tzinfo | None] = {}
 
