@@ -5,13 +5,20 @@ from functools import lru_cache
 
 import pytest
 
+from almanac.derived.companies.checks import rounding
 from almanac.derived.companies.derivation import derive
+from almanac.derived.companies.line_items import as_known
+from almanac.derived.companies.ratios import measures, periods
+from almanac.derived.companies.ttm import chain
+from almanac.domain.periods import Frequency
 
 from .company_files import whole_companies
 from .files import REAL
-from .test_fiscal_years import indexed
+from .test_fiscal_years import NOW, indexed
 
 pytestmark = [*REAL, pytest.mark.slow]
+#: Flows of twelve months that profiles show.
+ITEMS = ("revenue", "net_income", "net_cash_flow_from_operations", "free_cash_flow")
 
 
 @lru_cache(maxsize=1)
@@ -51,3 +58,18 @@ def test_revised_means_that_a_number_changed_and_the_filing_is_the_one_that_chan
             numbers = body.items
         revised += told[-1].revision_status == "revised"
     assert revised > 0
+
+
+@pytest.mark.parametrize("cik", whole_companies())
+def test_the_last_four_quarters_are_the_twelve_months_or_it_says_why_not(cik):
+    financials = as_known(indexed(cik), NOW)
+    frequency, ends = periods(financials)
+    compared = 0
+    for end in ends:
+        for slug, found in measures(financials, end, frequency).items():
+            item = slug.removesuffix("_ttm")
+            values = [one.value for one in chain(financials.quarters.get(item, {}), end, 4, 0)] if item in ITEMS else []
+            if values and found.method != "ttm_mismatch":
+                assert abs(sum(values) - found.value) <= rounding([found.value, *values])
+                compared += 1
+    assert compared > 50 or frequency is not Frequency.QUARTERLY

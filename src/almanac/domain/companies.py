@@ -28,6 +28,8 @@ def is_periodic(form: str) -> bool:
     return base_form(form) in PERIODIC_FORMS
 
 
+#: Forms by which a class of shares leaves its exchange, or its issuer the duty to report.
+DELISTING_FORMS = ("25", "25-NSE", "15-12B", "15-12G", "15-15D")
 #: Item of a current report by which a company says that statements it filed are not to be relied upon.
 NON_RELIANCE = "4.02"
 

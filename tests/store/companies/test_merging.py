@@ -7,11 +7,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from almanac.domain.companies import CompanyRecord, FormerName, Listing, company_id
+from almanac.domain.companies import CompanyRecord, Filing, FormerName, Listing, company_id
 from almanac.domain.reference import Entity
 from almanac.store.companies import aliases
+from almanac.store.companies.filings import put as put_filing
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
-from almanac.store.companies.rows import by_id, by_ids, by_lookup, by_name, countries, filings, names, tickers
+from almanac.store.companies.rows import (
+    by_id,
+    by_ids,
+    by_lookup,
+    by_name,
+    countries,
+    filings,
+    last_tickers,
+    names,
+    tickers,
+)
 from almanac.store.engine import sqlite
 from almanac.store.observations.reading.directory import Directory
 
@@ -216,6 +227,20 @@ def test_a_retired_ticker_ends_with_the_day_it_was_last_seen(db):
     # Listed again.
     put(db, said(7, "submissions", "Acme", ["ACM"]), day=12)
     assert names_of(db, 7)["ticker", "ACM"] == (True, None, None)
+
+
+def test_a_delisted_company_keeps_its_last_ticker_for_the_time_before(db):
+    entity = company_id(7)
+    put(db, said(7, "tickers", tickers=("ACM", "ACMW")), day=1)
+    put(db, said(7, "submissions", tickers=()), day=60, sha="b")
+    assert by_id(db, entity).ticker is None
+    # Last seen on the first day, off the exchange on the fortieth.
+    put_filing(db, entity, Filing("0000000007-26-000001", "25-NSE", ordinal(40), at(40)), at(40), "sec", 1)
+    told = [last_tickers(db, [entity, company_id(8)], at(day)) for day in (0, 1, 39, 40, 61)]
+    assert told == [{entity: "ACM"}] * 3 + [{}] * 2
+    # One that is listed has today's.
+    put(db, said(7, "submissions", tickers=("ACN",)), day=80, sha="c")
+    assert last_tickers(db, [entity], at(1)) == {}
 
 
 def test_a_ticker_goes_to_the_company_whose_list_is_newest(db):

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from almanac.domain.companies import CompanyRecord
+from almanac.domain.companies import DELISTING_FORMS, CompanyRecord
 from almanac.domain.names import normal
+from almanac.domain.times import day_at
 from almanac.store.engine.queryable import Queryable
 
 _COLUMNS = "entity, cik, source, slug, name, ticker, exchange, country, currency, sector, industry, template, reports"
@@ -88,6 +89,24 @@ def tickers(db: Queryable, company: Company) -> list[str]:
         )
     }
     return [one.ticker for one in company.record.listings if normal(one.ticker, "ticker") in held]
+
+
+def last_tickers(db: Queryable, entities: Iterable[str], moment: int) -> dict[str, str]:
+    """
+    Entity id → the last ticker of a company that has none today, while it was listed at a moment (unix seconds): seen in
+    a list on that day or later, or not yet taken off its exchange by a filing.
+    """
+    wanted = list(entities)
+    marks = ", ".join("?" * len(wanted))
+    farewells = ", ".join(f"'{form}'" for form in DELISTING_FORMS)
+    found = db.execute(
+        f"SELECT a.entity, a.alias FROM alias a JOIN company c USING(entity) WHERE a.entity IN ({marks})"
+        " AND a.scheme = 'ticker' AND a.valid_to IS NOT NULL AND c.ticker IS NULL AND (a.valid_to >= ? OR NOT EXISTS"
+        f" (SELECT 1 FROM filing f WHERE f.entity = a.entity AND f.form IN ({farewells}) AND f.known_at <= ?))"
+        " ORDER BY a.valid_to, length(a.norm) DESC, a.norm DESC",
+        (*wanted, day_at(moment), moment),
+    )
+    return dict(found)
 
 
 def countries(db: Queryable, entities: Iterable[str]) -> dict[str, str | None]:

@@ -13,6 +13,7 @@ from almanac.api.endpoints.companies.rows import company_of
 from almanac.api.rows.filters import AS_OF
 from almanac.api.rows.rights import of_source
 from almanac.domain.times import wire_time
+from almanac.store.companies.rows import last_tickers
 from almanac.store.companies.statement_book import BALANCE, CASH_FLOW, INCOME
 from almanac.store.companies.statements import FREQUENCIES, StatementRow, newest
 
@@ -45,7 +46,7 @@ def financials(ctx: Context) -> ItemAnswer:
     data: bytes = msgspec.json.encode(
         {
             "entityId": company.entity,
-            "ticker": company.ticker,
+            "ticker": company.ticker if as_of is None else company.ticker or _last_ticker(ctx, company.entity, as_of),
             "cik": f"{company.cik:010d}",
             "currency": company.currency,
             "asOf": None if moment is None else wire_time(moment),
@@ -55,6 +56,10 @@ def financials(ctx: Context) -> ItemAnswer:
         }
     )
     return ItemAnswer(data)
+
+
+def _last_ticker(ctx: Context, entity: str, as_of: int) -> str | None:
+    return last_tickers(ctx.view, [entity], as_of).get(entity)
 
 
 def _joined(told: list[StatementRow], reason: str | None) -> msgspec.Raw:

@@ -161,7 +161,9 @@ class StatementSchema(Record):
     """
     One statement of one period, as known at the moment asked. A line that was not reported is absent, never zero.
 
-    Values are as filed, per-share ones too. `basis`: whether the lines are reported, derived or both.
+    Values are as filed, per-share ones too. `basis`: whether the lines are reported, derived or both. `filedAt`,
+    `observedAt`, `form`, `accession` and `sourceUrl` are of the filing that last changed an item; `revised` means that a
+    number changed. The check `relied_upon` fails from the moment the company itself says not to rely on what it filed.
     """
 
     frequency: Literal["annual", "semiannual", "quarterly"]

@@ -32,6 +32,7 @@ from almanac.domain.times import wire_day, wire_time
 from almanac.reports.filter_text import Field
 from almanac.reports.scoring import MEASURES
 from almanac.reports.screener import Column, Texts, matching, page, place
+from almanac.store.companies.rows import last_tickers
 from almanac.store.observations.reading.directory import Directory
 
 _EXAMPLE = "revenue_ttm:gt:1e9,net_margin:gte:0.1"
@@ -88,7 +89,9 @@ class EquityScreener:
         )  # fmt: skip
         rows = cut.rows.tolist()
         following = place(rows[-1], peers.table.ties, key) if cut.more else None
-        return ListAnswer(_rows(peers, columns, readings, rows), following, total=cut.total)
+        as_of, ids = ctx.params["as_of"], peers.table.companies.ids
+        delisted = {} if as_of is None else last_tickers(ctx.view, [ids[row] for row in rows], as_of)
+        return ListAnswer(_rows(peers, columns, readings, rows, delisted), following, total=cut.total)
 
     def filters(self, ctx: Context) -> ItemAnswer:
         """The fields, operators and syntax of the filter."""
@@ -170,8 +173,14 @@ def _texts(peers: Peers, name: str) -> Texts:
     return {"sector": table.sectors, "industry": table.industries, "currency": table.currencies}[name]
 
 
-def _rows(peers: Peers, columns: dict[str, Column], readings: dict[str, AlignedColumn], rows: list[int]) -> list[bytes]:
-    """Rows as JSON."""
+def _rows(
+    peers: Peers,
+    columns: dict[str, Column],
+    readings: dict[str, AlignedColumn],
+    rows: list[int],
+    delisted: dict[str, str],
+) -> list[bytes]:
+    """Rows as JSON. `delisted`: the tickers of companies that have none today."""
     companies = peers.table.companies
     dated = {row: [one for one in readings.values() if not np.isnan(one.values[row])] for row in rows}
     known = peers.statement_known([row for row, found in dated.items() if not found])
@@ -185,7 +194,7 @@ def _rows(peers: Peers, columns: dict[str, Column], readings: dict[str, AlignedC
                 {
                     "entityId": companies.ids[row],
                     "name": companies.names[row],
-                    "ticker": companies.tickers[row],
+                    "ticker": companies.tickers[row] or delisted.get(companies.ids[row]),
                     "cik": f"{companies.ciks[row]:010d}",
                     "country": companies.countries[row],
                     "sector": companies.sectors[row],
