@@ -23,7 +23,7 @@ _SNAP = 10
 #: Days by which the start that a filing writes for a period may differ from the day after the last one.
 SLACK = 10
 #: Days by which two years, or two quarters a year apart, may differ from 365: weeks of 52 and 53.
-_DRIFT = 8
+DRIFT = 8
 #: Days that at least lie between the ends of two fiscal years: twelve months shown beside a year are not one.
 _APART = 300
 #: Days by which a quarter's end may lie off the quarters of its year: quarters of 12 and 16 weeks.
@@ -158,7 +158,7 @@ class FiscalCalendar:
         ends = {end for end in annual if _is_sure(end, annual)} or set(annual)
         for end in sorted(ends, reverse=True):
             later = end
-            while (before := self._near("A", later - 365, _DRIFT, moment)) is not None and not any(
+            while (before := self._near("A", later - 365, DRIFT, moment)) is not None and not any(
                 abs(before - known) < _APART for known in ends
             ):
                 ends.add(before)
@@ -182,13 +182,13 @@ class FiscalCalendar:
     def _quarters(self, years: dict[int, Span], own: dict[int, ReportPeriod], moment: int) -> dict[int, Span]:
         ends = {*(end for end, report in own.items() if report.tagged), *years}
         for end in sorted(own, reverse=True):
-            year_ago = self._near("Q", end - 365, _DRIFT, moment)
+            year_ago = self._near("Q", end - 365, DRIFT, moment)
             if year_ago is not None and not any(abs(year_ago - known) <= 20 for known in ends):
                 ends.add(year_ago)
         for year in years.values():
             for place in (1, 2, 3):
                 guess = year.start - 1 + round((year.end - year.start + 1) * place / 4)
-                if any(abs(guess - known) <= _QUARTER_DRIFT + _DRIFT for known in ends):
+                if any(abs(guess - known) <= _QUARTER_DRIFT + DRIFT for known in ends):
                     continue
                 found = self._near("Q", guess, _QUARTER_DRIFT, moment)
                 if found is not None:
@@ -308,7 +308,7 @@ def _halves(years: dict[int, Span], own: dict[int, ReportPeriod]) -> dict[int, S
 
 def _is_sure(end: int, annual: Mapping[int, ReportPeriod]) -> bool:
     """Whether a report's year end is beyond doubt: there are figures for it, or a report of the year beside it."""
-    return annual[end].tagged or any(abs(abs(end - other) - 365) <= _DRIFT for other in annual)
+    return annual[end].tagged or any(abs(abs(end - other) - 365) <= DRIFT for other in annual)
 
 
 def _quarter_label(
@@ -342,7 +342,7 @@ def _quarter_label(
 def _a_year_before(end: int, own: dict[int, ReportPeriod]) -> tuple[int, str] | None:
     """Name of a comparative quarter from the report it stands in."""
     for later, report in own.items():
-        if abs(later - 365 - end) <= _DRIFT and report.fiscal_year is not None and report.fiscal_period in _QUARTERS:
+        if abs(later - 365 - end) <= DRIFT and report.fiscal_year is not None and report.fiscal_period in _QUARTERS:
             return report.fiscal_year - 1, report.fiscal_period
     return None
 

@@ -18,7 +18,7 @@ from almanac.derived.companies import checks
 from almanac.derived.companies.checks import CheckedPeriod
 from almanac.derived.companies.facts import known_at
 from almanac.derived.companies.financials import Amount
-from almanac.derived.companies.fiscal_calendar import Span
+from almanac.derived.companies.fiscal_calendar import DRIFT, ReportPeriod, Span
 from almanac.derived.companies.line_items import HALF, INSTANT, QUARTER, YEAR, LineItems
 from almanac.derived.companies.quarters import MIXED
 from almanac.derived.companies.tag_mapping import Values
@@ -202,7 +202,7 @@ class StatementHistory:
         else:
             assert filing is not None
             body = self._body(moment, filing, self._status(moment, name, before, content), content)
-        body = self._warned(moment, end, body)
+        body = self._warned(moment, kind, end, body)
         if held == (period, body):
             return
         if held is not None and held[0] != period:
@@ -212,29 +212,34 @@ class StatementHistory:
 
     def _in_doubt(self, moment: int) -> set[tuple[str, str, int]]:
         """Statements that a warning, or a report about their own period, of this instant may speak of."""
-        told = {own.end for own in self.line_items.calendar.owns if own.known == moment}
-        return {name for name in self._standing if name[2] in told or moment in self.moments}
+        owns = [own for own in self.line_items.calendar.owns if own.known == moment]
+        return {
+            (kind, letter, end)
+            for kind, letter, end in self._standing
+            if moment in self.moments or any(own.end == end or _beside(own, kind, end) for own in owns)
+        }
 
-    def _warned(self, moment: int, end: int, body: StatementBody) -> StatementBody:
+    def _warned(self, moment: int, kind: str, end: int, body: StatementBody) -> StatementBody:
         """
         The statement with the company's warning, where one came after the filing it is of.
 
         The index does not say which periods a warning is about. It is taken to be about the last fiscal year that was
-        reported and all that was after it, until a later filing changes the statement or reports on its period anew.
+        reported and all that was after it, until a later filing changes the statement, reports on its period anew or shows it
+        again beside the same one a year later.
         """
         for warning in self._warnings:
-            if known_at(warning) <= moment and self._doubted(warning, moment, end, body.accession):
+            if known_at(warning) <= moment and self._doubted(warning, moment, kind, end, body.accession):
                 found = [*body.quality.checks, checks.not_relied_upon(_day(warning.filed)[:10], warning.accession)]
                 return msgspec.structs.replace(body, quality=Quality(checks.verdict(found), found))
         return body
 
-    def _doubted(self, warning: Filing, moment: int, end: int, accession: str) -> bool:
+    def _doubted(self, warning: Filing, moment: int, kind: str, end: int, accession: str) -> bool:
         since = known_at(warning)
         if known_at(self.line_items.company.filings[accession]) >= since or end > warning.filed:
             return False
         owns = [own for own in self.line_items.calendar.owns if own.known <= moment]
         years = [own.end for own in owns if own.kind == "year" and own.known <= since]
-        anew = any(own.end == end and own.known > since for own in owns)
+        anew = any(own.known > since and (own.end == end or _beside(own, kind, end)) for own in owns)
         return not anew and end > max(years, default=_YEAR) - _YEAR
 
     def _status(
@@ -345,6 +350,11 @@ class StatementHistory:
                 if fact.latest.inconsistent:
                     return True
         return False
+
+
+def _beside(own: ReportPeriod, kind: str, end: int) -> bool:
+    """Whether a report shows the period that ended a year before its own; of balances quarterly reports do not."""
+    return abs(own.end - 365 - end) <= DRIFT and (kind != BALANCE or own.kind == "year")
 
 
 def _as_told(before: StatementBody, content: StatementBody) -> StatementBody:
