@@ -27,7 +27,7 @@ from almanac.store.engine.queryable import Queryable
 
 #: `to_version` of a row that has not ended.
 OPEN = 1 << 62
-SCHEMA = "4"
+SCHEMA = "5"
 
 
 #: Errors of apsw that have a class of ours; all others are a plain DatabaseError.
