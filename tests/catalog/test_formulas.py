@@ -7,12 +7,15 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from almanac.catalog.load import load
 from almanac.catalog.records import Catalog, Formula
 from almanac.derived.macro.cross_sections import PEER_COMPARISONS, compare, peer_comparison
 from almanac.derived.macro.derivation import InputSeries, derive
+from almanac.derived.macro.lookups import window
+from almanac.derived.macro.operators import Operator
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, Period, key_at, ordinal
 from almanac.domain.times import midnight
@@ -89,6 +92,39 @@ def test_a_formula_gives_what_its_case_gives(catalog: Catalog, slug: str) -> Non
         key_at(at, frequency): value if isinstance(value, str) else pytest.approx(value, rel=1e-9, abs=1e-9)
         for at, value in expected.items()
     }
+
+
+@pytest.mark.parametrize("slug", sorted(CASES))
+def test_a_hole_in_a_window_gives_no_value_unless_the_words_say_so(catalog: Catalog, slug: str) -> None:
+    """Each input of a case is left out in turn: a result that looks at it goes, or says how many periods it does without."""
+    formula, case = catalog.formulas[slug], CASES[slug]
+    frequency, expected = by_period(case["gives"])
+    inputs = [by_period(values) for values in case["inputs"].values()]
+    if formula.operator in PEER_COMPARISONS or any(not own.months for own, _ in inputs):
+        return  # peers have a minimum of their own; days without a value are passed over
+    operator = operator_of(formula, "country_can", frequency)
+    whole = [spread_out(own, cells) for own, cells in inputs]
+    holes = 0
+    for place, (own, _) in enumerate(inputs):
+        for hole in whole[place]:
+            rest = [{at: v for at, v in cells.items() if (n, at) != (place, hole)} for n, cells in enumerate(whole)]
+            made = derive(
+                operator, frequency, [[input_series(f, c)] for (f, _), c in zip(inputs, rest, strict=True)], 0
+            )
+            for at in expected:
+                if looks_at(operator, place, own, hole, at, frequency):
+                    left = made.get(key_at(at, frequency))
+                    holes += 1
+                    if left:
+                        assert "missingPeriods" in (left[-1].vintage.note or "")
+                        assert "missingPeriods" in formula.description
+    assert holes
+
+
+def looks_at(operator: Operator, place: int, own: Frequency, cell: int, output: int, frequency: Frequency) -> bool:
+    """Whether a result looks at a cell of an input."""
+    spans = (window(slot, np.array([output]), frequency, own) for slot in operator.slots if slot.input == place)
+    return any(low[0] <= cell <= high[0] for low, high in spans)
 
 
 def check_peers(

@@ -96,7 +96,7 @@ PART: dict[str, Any] = {
         _formula("level_yoy", "growth", ["level"], params={"lag": "1y"}),
         _formula("level_mom", "growth", ["level"], params={"lag": "1m", "power": 12}),
         _formula("jobless_change", "change", ["jobless"], params={"lag": "1p"}),
-        _formula("sahm", "sahm", ["jobless"]),
+        _formula("sahm", "sahm", ["jobless"], params={"least_months": 2, "least_means": 10}),
         _formula("misery", "sum", ["jobless", "level_yoy"]),
         _formula("real_rate", "real_rate", ["policy", "level_yoy"]),
         _formula("slope", "difference", ["yield_10y", "yield_2y"], params={"same_source": True}),

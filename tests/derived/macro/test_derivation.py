@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 
+from almanac.catalog.load import shipped
 from almanac.derived.macro.derivation import derive, span_needed
 from almanac.derived.macro.explain import explain
 from almanac.derived.macro.operators import operator
@@ -13,6 +14,7 @@ from almanac.domain.periods import Frequency, Period
 from .cells import NOW, YOY, both, made, number, series, vintage
 
 M, Q, A, D, W = (Frequency(letter) for letter in "MQADW")
+SAHM = shipped().formulas["sahm_indicator"].params
 
 
 def test_growth_is_known_when_its_later_input_is():
@@ -259,7 +261,7 @@ def test_an_input_without_any_cell_gives_nothing():
 
 
 def test_the_span_read_reaches_as_far_as_any_look_up_both_ways():
-    low, high = span_needed(operator("sahm", {}, M), M, [(date(2025, 6, 30), date(2025, 7, 31))])
+    low, high = span_needed(operator("sahm", SAHM, M), M, [(date(2025, 6, 30), date(2025, 7, 31))])
     assert low <= date(2024, 4, 1)
     assert high >= date(2026, 9, 30)
     assert span_needed(YOY, M, []) is None

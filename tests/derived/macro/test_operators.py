@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from almanac.catalog.load import shipped
 from almanac.derived.macro.operators import FormulaError, fits, lag_months, operator
 from almanac.domain.periods import Frequency
 
 M, Q, A, D = Frequency.MONTHLY, Frequency.QUARTERLY, Frequency.ANNUAL, Frequency.DAILY
+SAHM = shipped().formulas["sahm_indicator"].params
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_arrays_and_numbers_give_the_same_bits(pairs, power):
 
 def sahm(*months):
     """Unemployment, newest month first, padded with 4.0."""
-    return operator("sahm", {}, M), (*months, *(4.0,) * (15 - len(months)))
+    return operator("sahm", SAHM, M), (*months, *(4.0,) * (15 - len(months)))
 
 
 def test_sahm_is_the_three_month_mean_above_its_low_of_the_twelve_means_before():
@@ -80,8 +82,20 @@ def test_sahm_needs_two_of_three_months_and_ten_of_twelve_means():
     assert found.note(*(4.0,) * 15) is None
 
 
+def test_sahm_over_a_month_that_was_never_collected_is_as_its_publisher_has_it():
+    """
+    FRED's SAHMCURRENT is 0.35 for November and for December 2025, with no unemployment rate for October: 4.4, none, 4.5 and
+    4.4 from September on, over a low of 4.1. The last three months there are would give 0.33 for December.
+    """
+    low = (4.3, *(4.1,) * 12)
+    found = operator("sahm", SAHM, M)
+    november, december = (4.5, None, 4.4, *low)[:15], (4.4, 4.5, None, 4.4, *low)[:15]
+    assert (found.apply(*november), found.apply(*december)) == (0.35, 0.35)
+    assert (found.note(*november), found.note(*december)) == ('{"missingPeriods":1}',) * 2
+
+
 def test_sahm_looks_at_fifteen_months_of_which_only_the_first_must_be_there():
-    slots = operator("sahm", {}, M).slots
+    slots = operator("sahm", SAHM, M).slots
     assert [slot.months for slot in slots] == list(range(15))
     assert [slot.optional for slot in slots] == [False] + [True] * 14
 

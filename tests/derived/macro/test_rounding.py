@@ -5,6 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from almanac.catalog.load import shipped
 from almanac.derived.macro.derivation import derive
 from almanac.derived.macro.operators import operator
 from almanac.derived.macro.rounding import exact_sum, significant
@@ -20,6 +21,7 @@ decimals = st.builds(lambda n, places: n / 10**places, st.integers(-(10**15), 10
 middles = st.builds(lambda n, power: float(f"{n}5e{power}"), st.integers(10**11, 10**12 - 1), st.integers(-40, 40))
 beside = st.builds(lambda power, steps: 10.0**power * (1 + steps * 2.0**-52), st.integers(-30, 30), st.integers(-5, 5))
 any_value = floats | decimals | middles | beside
+SAHM = shipped().formulas["sahm_indicator"].params
 
 
 def bits(values):
@@ -80,5 +82,5 @@ def test_a_restatement_that_leaves_the_difference_leaves_no_vintage():
 def test_sahm_is_zero_where_the_means_are_equal():
     # The same three months in two orders add up to two floats.
     assert 3.5 + 3.6 + 3.8 != 3.8 + 3.6 + 3.5
-    sahm = operator("sahm", {}, Frequency.MONTHLY)
+    sahm = operator("sahm", SAHM, Frequency.MONTHLY)
     assert sahm.apply(*([3.5, 3.6, 3.8] + [3.8, 3.6, 3.5] * 4)) == 0.0

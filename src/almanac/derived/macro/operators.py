@@ -145,17 +145,19 @@ def _real_rate(params: Mapping[str, Any], frequency: Frequency) -> Operator:
 
 def _sahm(params: Mapping[str, Any], frequency: Frequency) -> Operator:
     """
-    mean₃(u)_t − min(mean₃(u)_{t−12} … mean₃(u)_{t−1}), after Sahm (2019).
+    mean₃(u)_t − min(mean₃(u)_{t−12} … mean₃(u)_{t−1}), after Sahm (2019), each mean over those of its months that there are.
 
-    A mean needs two of its three months, the minimum ten of its twelve means; `missingPeriods` counts the months
-    of the fifteen that have no value.
+    The month itself must have one. `least_months`: values a mean needs; `least_means`: means the minimum needs. So the
+    publisher does it: for November 2025 FRED has 0.35, with no rate for October. `missingPeriods` counts the months of the
+    fifteen that have no value.
     """
+    least_months, least_means = int(params["least_months"]), int(params["least_means"])
     slots = tuple(Slot(0, months, optional=months > 0) for months in range(15))
 
     def apply(*u: float | None) -> float | None:
         threes = [[value for value in u[lag : lag + 3] if value is not None] for lag in range(13)]
-        before = [there for there in threes[1:] if len(there) >= 2]
-        if len(threes[0]) < 2 or len(before) < 10:
+        before = [there for there in threes[1:] if len(there) >= least_months]
+        if len(threes[0]) < least_months or len(before) < least_means:
             return None
         lowest = min(before, key=lambda there: sum(there) / len(there))
         return numbers.significant(numbers.mean_difference(threes[0], lowest))
