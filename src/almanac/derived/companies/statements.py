@@ -17,10 +17,10 @@ import msgspec
 from almanac.derived.companies import checks
 from almanac.derived.companies.checks import CheckedPeriod
 from almanac.derived.companies.financials import Amount
-from almanac.derived.companies.fiscal_calendar import Span
+from almanac.derived.companies.fiscal_calendar import SLACK, Span
+from almanac.derived.companies.item_reader import Values
 from almanac.derived.companies.line_items import HALF, INSTANT, QUARTER, YEAR, LineItems
-from almanac.derived.companies.quarters import MIXED
-from almanac.derived.companies.tag_mapping import Values
+from almanac.derived.companies.quarters import BEFORE_RECAST, MIXED
 from almanac.domain.companies import Filing, cik_of, raw_slug
 from almanac.domain.filings import page_of
 from almanac.domain.observations import UNKNOWN
@@ -31,6 +31,9 @@ INCOME, BALANCE, CASH_FLOW = "income", "balance", "cash_flow"
 _CHECKS = {INCOME: checks.of_income, BALANCE: checks.of_balance, CASH_FLOW: checks.of_cash_flow}
 _WORD = {YEAR: "annual", QUARTER: "quarterly", HALF: "quarterly"}
 _FREQUENCY = {YEAR: Frequency.ANNUAL, QUARTER: Frequency.QUARTERLY, HALF: Frequency.QUARTERLY}
+_SHARES = "weighted_average_shares_basic"
+#: Days within which the next period of a length ends.
+_NEXT = {QUARTER: 130, HALF: 230, YEAR: 400}
 #: Methods that compute a line from other lines of the same period: they do not make a statement derived.
 _WITHIN = frozenset(["formula", "sum_of_tags"])
 
@@ -130,6 +133,7 @@ class StatementHistory:
             for history in periods.values()
             for vintage in history
         )
+        self._never_negative = frozenset(item.key for item in line_items.items.values() if item.never_negative)
         self._ids: dict[tuple[str, ...], list[str]] = {}
 
     def write(
@@ -167,6 +171,14 @@ class StatementHistory:
                 if letter == QUARTER:
                     years = ends[YEAR]
                     found.update((kind, YEAR, last) for last in years[bisect_left(years, end) :][:1])
+            if _SHARES in keys:
+                found.update((BALANCE, letter, last) for last in ends[letter] if end <= last <= end + _NEXT[letter])
+            if letter == QUARTER and "revenue" in keys:
+                found.update(
+                    (INCOME, QUARTER, last) for last in ends[QUARTER] if end - 130 <= last <= end + 365 + SLACK
+                )
+            if letter == YEAR and _SHARES in keys:
+                found.update((INCOME, QUARTER, last) for last in ends[QUARTER] if end - 390 <= last <= end)
         return found
 
     # -- one statement -----------------------------------------------------------------------------------------------
@@ -274,7 +286,29 @@ class StatementHistory:
             additive=self.additive[kind],
             keys=self.lines[kind],
             contradicted=self._contradicted if self._contradictions else None,
+            remark=partial(self._remark, INSTANT if kind == BALANCE else letter, end),
+            never_negative=self._never_negative,
+            neighbours=self._neighbours(span) if letter == QUARTER and kind == INCOME else (),
+            year=partial(_at, values[YEAR], self._year_of(end))
+            if letter == QUARTER and kind == INCOME
+            else checks.nothing,
+            incomes=(partial(_at, values[letter], end), partial(_at, values[letter], before)),
         )
+
+    def _remark(self, kind: str, end: int, key: str) -> str | None:
+        return self.line_items.remarks[kind][key].get(end)
+
+    def _year_of(self, end: int) -> int | None:
+        """The end of the own year that a day lies in."""
+        years = self.line_items.fiscal_periods.years.values()
+        return next((year.end for year in years if year.start <= end <= year.end), None)
+
+    def _neighbours(self, span: Span) -> list[checks.AmountOf]:
+        quarters = self.line_items.fiscal_periods.quarters
+        after = next((one.end for one in quarters.values() if one.previous == span.end), None)
+        year_before = next((end for end in quarters if abs(span.end - 365 - end) <= SLACK), None)
+        ends = [end for end in (span.previous, after, year_before) if end is not None]
+        return [partial(_at, self.line_items.values[QUARTER], end) for end in ends]
 
     def _quarters(self, year: Span) -> list[checks.AmountOf]:
         """Quarters that fill a year exactly; none where one is not there."""
@@ -307,11 +341,11 @@ def _at(values: Values, end: int | None, item: str) -> Amount | None:
 
 def _basis(amounts: Iterable[Amount]) -> str:
     """
-    `reported`: each line as filed for the period; `derived`: none is; `mixed`: some are, or a difference is of a
-    restated and a not restated period.
+    `reported`: each line as filed for the period; `derived`: none is; `mixed`: some are, or a difference is of
+    figures that were recast, or may be, for one of its periods.
     """
     methods = {amount.method for amount in amounts if amount.method not in _WITHIN}
-    if any(method is not None and method.endswith(MIXED) for method in methods):
+    if any(method is not None and method.endswith((MIXED, BEFORE_RECAST)) for method in methods):
         return "mixed"
     if None not in methods:
         return "derived" if methods else "reported"
