@@ -10,8 +10,8 @@ from .test_statements import body, of
 
 pytestmark = REAL
 
-MCDONALDS, TEXAS, WALMART, NIKE, HOME_DEPOT, NVIDIA, TESLA, UNDER_ARMOUR, NIKOLA, DISNEY = (
-    63908, 97476, 104169, 320187, 354950, 1045810, 1318605, 1336917, 1731289, 1744489,
+MCDONALDS, TEXAS, WALMART, NIKE, HOME_DEPOT, NVIDIA, TESLA, HERTZ, NIKOLA, DISNEY = (
+    63908, 97476, 104169, 320187, 354950, 1045810, 1318605, 1657853, 1731289, 1744489,
 )  # fmt: skip
 
 
@@ -95,3 +95,18 @@ def test_what_cannot_be_negative_is_never_served_so_as_if_nothing_were():
                     if version.body and version.body.items.get(key, 0) < 0:
                         below[key, version.body.quality.status, key in version.body.derived_items] += 1
     assert {status for _, status, _ in below} <= {"warning", "failed"}
+
+
+def test_nikola_has_revenue_where_its_reports_give_gross_profit_and_cost():
+    # 0001731289-24-000050 and the 10-K of October 2025: −214,067 + 249,906 and −230,426 + 299,288 thousand.
+    assert of(NIKOLA, "revenue", "A", "2023-01-01", "2023-12-31") == 35_839e3
+    assert of(NIKOLA, "revenue", "A", "2024-01-01", "2024-12-31") == 68_862e3
+    # −125,503 + 123,771 in the quarter in which it took back its trucks: served as filed, with a warning.
+    statement = body(NIKOLA, "income", "Q", "2023-09-30")
+    assert (statement["items"]["revenue"], statement["quality"]["status"]) == (-1_732_000, "warning")
+
+
+def test_hertz_has_a_cost_of_revenue():
+    # 4,808 of 8,685 million: "direct vehicle and operating" in the report of 2022.
+    items = body(HERTZ, "income", "A", "2022-12-31")["items"]
+    assert (items["cost_of_revenue"], items["gross_profit"]) == (4_808_000_000, 8_685_000_000 - 4_808_000_000)

@@ -130,11 +130,25 @@ def _gross_profit(get: AmountOf) -> QualityCheck:
     gross, revenue = get("gross_profit"), get("revenue")
     if gross is None or revenue is None or revenue.value < 0:
         return QualityCheck(name, NOT_APPLICABLE)
+    if gross.value > revenue.value:
+        detail = f"gross profit {spelled(gross.value)} exceeds revenue {spelled(revenue.value)}"
+        return QualityCheck(name, FAILED, detail)
+    costs = get("costs_and_expenses")
+    told = sum(amount.value for key in _COSTS if (amount := get(key)) is not None)
     return _judge(
         name,
-        right=gross.value <= revenue.value,
-        detail=f"gross profit {spelled(gross.value)} exceeds revenue {spelled(revenue.value)}",
+        right=gross.method is None or costs is None or told >= costs.value / 2,
+        detail="gross profit leaves out most costs: those that have a line are less than half of all",
     )
+
+
+#: Lines between revenue and operating income.
+_COSTS = (
+    "cost_of_revenue",
+    "research_and_development",
+    "selling_general_and_administrative",
+    "depreciation_and_amortization",
+)
 
 
 def _earnings_per_share(get: AmountOf) -> QualityCheck:

@@ -171,13 +171,14 @@ class ItemReader:
         if proof is not None and abs(proof - found.value) <= 0.5 * granularity(proof):
             return found
         for candidate in self.mapping.candidates[item.key]:
+            if not all(term.optional for term in candidate[1:]):
+                continue  # what the proof is made of, or another sum of parts
             other = self._sum_of_tags(candidate, end, span, kind, self.mapping.sought[item.key])
             if other is None:
                 continue
             if proof is not None and abs(proof - other.value) <= 0.5 * granularity(proof):
                 return other
-            simple = all(term.optional for term in candidate[1:])
-            if item.dominance is not None and simple and other.value >= item.dominance * found.value > 0:
+            if item.dominance is not None and other.value >= item.dominance * found.value > 0:
                 found = other
         return found
 

@@ -79,11 +79,13 @@ def mapping_for(items: Mapping[str, Item], template: str) -> TagMapping:
         touched = {key for tag in concerned for key in direct.get(tag, ())}
         for tag in tags:
             direct[tag] |= touched
+    # What revenue can be added up from is no revenue.
+    parts = {tag for key in ("gross_profit", "cost_of_revenue") if key in mine for tag in mine[key].tags()}
     core = frozenset(
         tag
         for key in ("revenue", "net_income", "net_cash_flow_from_operations", "income_before_tax")
         if key in mine
-        for tag in mine[key].tags()
+        for tag in mine[key].tags() - parts
     )
     return TagMapping(
         tuple(order),
