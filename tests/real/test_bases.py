@@ -110,3 +110,8 @@ def test_hertz_has_a_cost_of_revenue():
     # 4,808 of 8,685 million: "direct vehicle and operating" in the report of 2022.
     items = body(HERTZ, "income", "A", "2022-12-31")["items"]
     assert (items["cost_of_revenue"], items["gross_profit"]) == (4_808_000_000, 8_685_000_000 - 4_808_000_000)
+
+
+def test_a_balance_sheet_keeps_its_own_cash():
+    # 1,723 million at the end of the year 2014 in 0000354950-15-000008; a cash flow statement two years later says 2,216.
+    assert body(HOME_DEPOT, "balance", "A", "2015-02-01")["items"]["cash_and_equivalents"] == 1_723_000_000

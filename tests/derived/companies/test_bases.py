@@ -210,6 +210,54 @@ def test_a_number_given_more_precisely_later_takes_the_place_of_the_rounded_one(
     assert value(filer.financials().years, "revenue", "2020-12-31") == 4_681_507_000
 
 
+# -- statements of one basis --------------------------------------------------------------------------------------------
+
+
+def spun_off():
+    """The annual report of 2022 shows 2021 without a part that was spun off, and its revenue in another tag."""
+    filer = Filer()
+    cash = "NetCashProvidedByUsedInOperatingActivities"
+    held, equity = "CashAndCashEquivalentsAtCarryingValue", "StockholdersEquity"
+    for year, sales in ((2020, 10_775), (2021, 11_046)):
+        names = plain_year(filer, year)
+        end = f"{year}-12-31"
+        lines = {
+            WHOLE: {ytd(year, 4): sales},
+            cash: {ytd(year, 4): 3_400},
+            "Assets": {end: 24_423},
+            held: {end: 423},
+            equity: {end: 2_858},
+        }
+        filer.facts = [
+            f for f in filer.facts if (f.accession, f.end) != (names[3], day(end)) or f.tag == "us-gaap:NetIncomeLoss"
+        ]
+        filer.say(names[3], lines)
+    anew = {
+        NARROW: {ytd(2022, 4): 1_555, ytd(2021, 4): 1_770},
+        cash: {ytd(2022, 4): 433, ytd(2021, 4): 469},
+        "NetIncomeLoss": {ytd(2022, 4): 20, ytd(2021, 4): 90},
+        "Assets": {"2022-12-31": 3_466, "2021-12-31": 3_397},
+        held: {"2022-12-31": 24, "2021-12-31": 25, "2020-12-31": 15},
+        equity: {"2022-12-31": 318, "2021-12-31": 2_302, "2020-12-31": 1_877},
+    }
+    filer.file("10-K", "2023-02-20", "2022-12-31", anew, fy=2022, fp="FY")
+    return filer.financials()
+
+
+def test_revenue_of_the_old_group_is_not_served_beside_the_income_of_what_is_left():
+    financials = spun_off()
+    items = ("revenue", "net_income", "net_cash_flow_from_operations")
+    assert [value(financials.years, item, "2021-12-31") for item in items] == [1_770, 90, 469]
+    assert [value(financials.years, item, "2020-12-31") for item in items] == [10_775, 100, 3_400]
+
+
+def test_a_balance_sheet_does_not_take_single_lines_of_what_is_left_from_a_later_cash_flow_statement():
+    financials = spun_off()
+    items = ("total_assets", "cash_and_equivalents", "shareholders_equity")
+    assert [value(financials.balances, item, "2021-12-31") for item in items] == [3_397, 25, 2_302]
+    assert [value(financials.balances, item, "2020-12-31") for item in items] == [24_423, 423, 2_858]
+
+
 # -- signs --------------------------------------------------------------------------------------------------------------
 
 

@@ -46,8 +46,7 @@ AmountOf = Callable[[str], Amount | None]
 RemarkOf = Callable[[str], str | None]
 
 
-def nothing(_: str) -> None:
-    """Neither an amount nor a remark."""
+def nothing(_: str) -> None: ...
 
 
 class CheckedPeriod(NamedTuple):

@@ -151,8 +151,8 @@ class FactHistory:
 
 
 def _turned(before: float, now: float) -> bool:
-    """Whether only the sign of a number is another, but for a tenth of its size."""
-    return now * before < 0 and 0.9 < -now / before < 1.1
+    """Whether only the sign of a number is another, but for a fiftieth of its size."""
+    return now * before < 0 and 0.98 < -now / before < 1.02
 
 
 #: Start (None: an instant) → history, for one tag and one last day.

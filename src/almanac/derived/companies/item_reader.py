@@ -16,7 +16,16 @@ from almanac.derived.companies.facts import FactVintage, KnownFacts, letter
 from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.fiscal_calendar import FiscalPeriods, Span
 from almanac.derived.companies.precision import granularity
-from almanac.derived.companies.quarters import BEFORE_RECAST, MOST, Quarters, Sought, as_amount, together, total
+from almanac.derived.companies.quarters import (
+    BEFORE_RECAST,
+    MOST,
+    Quarters,
+    Sought,
+    as_amount,
+    together,
+    total,
+)
+from almanac.derived.companies.recasts import Recasts
 from almanac.derived.companies.tag_mapping import BESIDE, TagMapping
 
 #: An average of one quarter beyond these multiples of the average it is taken from was split in between, or misread.
@@ -51,6 +60,7 @@ class ItemReader:
         self.mapping = mapping
         self.covers = covers
         self.own_end = own_end
+        self.recasts = Recasts(known_facts, mapping, own_end)
         self.use_calendar(fiscal_periods)
 
     def use_calendar(self, fiscal_periods: FiscalPeriods) -> None:
@@ -78,7 +88,7 @@ class ItemReader:
         """An item at the end of an own period; `held` are the other balances."""
         self.quarters.refused = None
         for candidate in self.mapping.candidates[item.key]:
-            found = self._sum_of_tags(candidate, end, None, "")
+            found = self._sum_of_tags(candidate, end, None, "", self.mapping.sought[item.key])
             if found is not None:
                 return self._total(item, "", end, None, found)
         return _formula(item, end, None, held)
@@ -106,7 +116,8 @@ class ItemReader:
         for candidate in self.mapping.candidates[item.key]:
             found = self._sum_of_tags(candidate, span.end, span, kind, self.mapping.sought[item.key])
             if found is not None:
-                return self._total(item, kind, span.end, span, found)
+                found = self._total(item, kind, span.end, span, found)
+                return self.recasts.in_tag_of(item, kind, span, found) if item.proof else found
         if not item.additive:
             return None if kind == "A" else self._unadded(item, kind, span, held)
         if kind != "A":
@@ -161,7 +172,16 @@ class ItemReader:
             return self.quarters.period(tag, kind, span, sought)
         if tag.startswith("dei:"):
             return self._cover(tag, end)
-        return self.quarters.instant(tag, end)
+        fact = self.known_facts.fact(tag, None, end)
+        if fact is None:
+            return None
+        return as_amount(
+            tag,
+            "Q",
+            self.recasts.on_the_sheet(fact, end, self.fiscal_periods.years) if sought.whole else fact.latest,
+            None,
+            end,
+        )
 
     def _total(self, item: Item, kind: str, end: int, span: Span | None, found: Amount) -> Amount:
         """The total, where the first candidate with a value is a slice of it."""

@@ -62,6 +62,8 @@ class Sought(NamedTuple):
     dominance: float = math.inf
     #: Tags of the number of shares that amounts per share are counted in.
     shares: tuple[str, ...] = ()
+    #: Whether a balance must be of the same sheet as others.
+    whole: bool = False
 
 
 class Quarters:
@@ -75,11 +77,6 @@ class Quarters:
         self.known_facts = known_facts
         self.fiscal_periods = fiscal_periods
         self.refused: str | None = None
-
-    def instant(self, tag: str, end: int) -> Amount | None:
-        """The value at the end of a day."""
-        fact = self._facts(tag, end).get(None)
-        return None if fact is None else as_amount(tag, "Q", fact.latest, None, end)
 
     def period(self, tag: str, kind: str, span: Span, sought: Sought) -> Amount | None:
         """The value over an own period (`kind` Q, S or A); a difference only of what adds up."""

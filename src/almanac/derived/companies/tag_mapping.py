@@ -117,6 +117,7 @@ def _sought(item: Item, items: Mapping[str, Item], template: str) -> Sought:
         _alone(item, template),
         math.inf if item.dominance is None else item.dominance,
         () if shares is None else _alone(shares, template),
+        item.is_instant and item.served,
     )
 
 
