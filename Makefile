@@ -3,10 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 BENCH_STAMP := .venv-bench/.installed
+ORACLE_STAMP := .venv-oracle/.installed
 WORKERS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-all check docs bench lock clean
+.PHONY: help setup run test test-slow test-all check docs bench oracle lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -48,10 +49,19 @@ $(BENCH_STAMP): requirements/bench.txt
 bench: $(STAMP) $(BENCH_STAMP) ## Measure beside peers; BENCH="…" passes options (docs/performance.md)
 	$(BIN)/python -m bench $(BENCH)
 
+$(ORACLE_STAMP): requirements/oracle.txt
+	$(PYTHON) -m venv .venv-oracle
+	.venv-oracle/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/oracle.txt
+	@touch $@
+
+oracle: $(STAMP) $(ORACLE_STAMP) ## Compare statements with those of edgartools, where the real files are
+	$(BIN)/python -m pytest -m slow tests/real/test_oracle.py
+
 lock: ## Write the hashed requirement files anew (needs uv)
 	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra redis -o requirements/runtime.txt
 	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra redis --group dev -o requirements/dev.txt
 	uv pip compile requirements/bench.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/bench.txt
+	uv pip compile requirements/oracle.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/oracle.txt
 
 clean: ## Remove the environment and caches, keep the data folder
-	rm -rf .venv .venv-bench .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-bench .venv-oracle .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

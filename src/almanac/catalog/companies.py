@@ -58,6 +58,8 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     formulas: tuple[Expression, ...]
     dominance: float | None
     proof: Expression
+    #: A value below zero is an error of a filing, or of a difference.
+    never_negative: bool = False
 
     @property
     def is_instant(self) -> bool:
@@ -93,6 +95,7 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     for_template: dict[str, tuple[str, ...]] = {}
     dominance: float | None = None
     proof: str = ""
+    never_negative: bool = False
 
 
 _OPERAND = re.compile(r"(?P<sign>[+-]?)\s*(?P<name>(?:[a-z-]+:)?[A-Za-z_][A-Za-z0-9_]*)(?P<optional>\??)")
@@ -170,6 +173,7 @@ def _item(line: _Line) -> Item:
         formulas=tuple(expression(text) for text in line.formulas),
         dominance=line.dominance,
         proof=expression(line.proof) if line.proof else (),
+        never_negative=line.never_negative,
     )
 
 

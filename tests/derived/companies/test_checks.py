@@ -201,3 +201,11 @@ def test_rounding_is_half_a_unit_of_each_but_never_more_than_half_a_million():
     assert checks.rounding([1_000.0, 12.0]) == pytest.approx(500.5)
     assert checks.rounding([7e12]) == pytest.approx(500_000)
     assert checks.rounding([0.0]) == pytest.approx(0, abs=1e-5)
+
+
+def test_a_gross_profit_computed_from_a_fraction_of_the_costs_is_marked():
+    gross = Amount(97.0, None, 0, (), "formula")
+    now = {"gross_profit": gross, "revenue": 100, "cost_of_revenue": 3, "costs_and_expenses": 90}
+    assert status(checks.of_income(around(now)), "gross_profit_within_revenue") == FAILED
+    selling = {**now, "selling_general_and_administrative": 50}
+    assert status(checks.of_income(around(selling)), "gross_profit_within_revenue") == PASSED

@@ -123,13 +123,14 @@ def test_once_both_are_restated_the_last_quarter_is_too():
     assert method(quarters, ITEM, "2020-12-31") == "fy_minus_9m"
 
 
-def test_a_year_restated_alone_puts_all_of_it_into_the_last_quarter_and_says_so():
+def test_a_year_restated_alone_leaves_the_last_quarter_as_both_were_first_known_and_says_so():
     filer = Filer()
     plain_year(filer, 2020, cash=(1, 2, 3, 9))
     recast(filer, year=13)
     quarters = filer.financials().quarters
-    assert value(quarters, ITEM, "2020-12-31") == 7
-    assert method(quarters, ITEM, "2020-12-31") == "fy_minus_9m_mixed"
+    # 15 − 6 as the annual report knew them; 13 − 6 is of two bases.
+    assert value(quarters, ITEM, "2020-12-31") == 9
+    assert method(quarters, ITEM, "2020-12-31") == "fy_minus_9m_before_recast"
 
 
 def test_a_year_given_in_other_rounding_is_not_restated():

@@ -205,3 +205,25 @@ def test_a_report_without_a_cover_count_does_not_borrow_the_next_ones():
     filer.say(names[1], {"dei:EntityCommonStockSharesOutstanding": {"2020-07-24": 12}})
     shares = filer.financials().balances["shares_outstanding"]
     assert {end: amount.value for end, amount in shares.items()} == {day("2020-06-30"): 12}
+
+
+def test_revenue_is_what_gross_profit_and_cost_add_up_to_where_no_tag_gives_it():
+    filer = Filer()
+    names = plain_year(filer, 2020)
+    cost = "CostOfGoodsAndServicesSold"
+    filer.say(names[3], {"GrossProfit": {ytd(2020, 4): -214}, cost: {ytd(2020, 4): 250}})
+    filer.say(names[2], {"GrossProfit": {ytd(2020, 3): -176}, cost: {ytd(2020, 3): 200}})
+    financials = filer.financials()
+    assert value(financials.years, "revenue", "2020-12-31") == 36
+    assert value(financials.quarters, "revenue", "2020-12-31") == 12
+    assert financials.years["revenue"][day("2020-12-31")].method == "sum_of_tags"
+
+
+def test_direct_operating_costs_are_the_cost_of_revenue_of_who_rents_out():
+    filer = Filer()
+    names = plain_year(filer, 2020)
+    filer.say(names[3], {"Revenues": {ytd(2020, 4): 1_754}, "DirectOperatingCosts": {ytd(2020, 4): 700}})
+    assert value(filer.financials().years, "gross_profit", "2020-12-31") == 1_054
+    # What new goods cost that are sold beside is a part of the costs of revenue, a fraction.
+    filer.say(names[3], {"CostOfGoodsSold": {ytd(2020, 4): 40}})
+    assert value(filer.financials().years, "cost_of_revenue", "2020-12-31") == 700

@@ -13,15 +13,23 @@ from typing import NamedTuple
 import msgspec
 
 from almanac.derived.companies.financials import Amount
-from almanac.derived.companies.quarters import MIXED, granularity
+from almanac.derived.companies.precision import granularity, spelled
+from almanac.derived.companies.quarters import BEFORE_RECAST, MIXED
+from almanac.derived.companies.ttm import one_basis
 
 PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not_applicable"
 #: Checks whose failure makes the whole statement doubtful; any other failure is a warning.
 GRAVE = frozenset(["balance_identity", "scale", "relied_upon"])
 #: A line this many times its neighbour's, or this small a part of it, was filed in another scale.
 _SCALE = 1_000
+#: A quarter this many times each of its neighbours, or this small a part of each, is far outside them.
+_FAR = 3
 #: Part of income that earnings per share times shares may miss it by: participating securities, rounding.
 _SHARE_OF_INCOME = 0.03
+#: Part of the tax that minority interests and the like may make between income before and after it.
+_SHARE_OF_TAX = 0.1
+#: Part of the income that a tax is at least for its sign to be told from it.
+_TAX_OF_INCOME = 0.05
 
 
 class QualityCheck(msgspec.Struct, frozen=True):
@@ -34,6 +42,11 @@ class QualityCheck(msgspec.Struct, frozen=True):
 
 #: Amount of an item, None where there is none.
 AmountOf = Callable[[str], Amount | None]
+#: What the derivation remarks on an item: why it is not served, or that a filing gave it with the other sign.
+RemarkOf = Callable[[str], str | None]
+
+
+def nothing(_: str) -> None: ...
 
 
 class CheckedPeriod(NamedTuple):
@@ -52,6 +65,14 @@ class CheckedPeriod(NamedTuple):
     keys: Sequence[str]
     #: Whether the filing that gave an amount contradicts itself there; None: no filing of this company does anywhere.
     contradicted: Callable[[Amount], bool] | None
+    remark: RemarkOf = nothing
+    never_negative: frozenset[str] = frozenset()
+    #: The same statement of quarters beside a quarter: the one before, the one after, the one a year before.
+    neighbours: Sequence[AmountOf] = ()
+    #: The same statement of the year that a quarter is a part of.
+    year: AmountOf = nothing
+    #: Income statements of this period and of the one before, for the shares that a balance counts.
+    incomes: tuple[AmountOf, AmountOf] = (nothing, nothing)
 
 
 def verdict(checks: Iterable[QualityCheck]) -> str:
@@ -67,30 +88,27 @@ def of_income(period: CheckedPeriod) -> list[QualityCheck]:
         _gross_profit(period.get),
         _earnings_per_share(period.get),
         *_of_flows(period),
+        _signs(period),
+        _neighbours(period),
+        _split(period),
         _scale(period, ("revenue", "weighted_average_shares_basic")),
         _consistent(period),
     ]
 
 
 def of_cash_flow(period: CheckedPeriod) -> list[QualityCheck]:
-    return [_adds_up(period.get), _reconciles(period), *_of_flows(period), _consistent(period)]
+    return [_adds_up(period.get), _reconciles(period), *_of_flows(period), _signs(period), _consistent(period)]
 
 
 def of_balance(period: CheckedPeriod) -> list[QualityCheck]:
     return [
         _identity(period.get),
         _parts(period.get),
+        _signs(period),
+        _split_of_balance(period),
         _scale(period, ("total_assets", "shares_outstanding")),
         _consistent(period),
     ]
-
-
-def not_relied_upon(day: str, accession: str) -> QualityCheck:
-    """What a company's own warning says of its statements."""
-    detail = (
-        f"on {day} the company said that statements it had filed are not to be relied upon (8-K {accession}, item 4.02)"
-    )
-    return QualityCheck("relied_upon", FAILED, detail)
 
 
 def rounding(values: Iterable[float]) -> float:
@@ -106,20 +124,30 @@ def _times(ratio: float) -> str:
     return f"more than {_SCALE:,} times" if ratio > 1 else f"less than a {_SCALE:,}th of"
 
 
-def _say(value: float) -> str:
-    return f"{value:,.0f}" if value.is_integer() else f"{value:,.4f}"
-
-
 def _gross_profit(get: AmountOf) -> QualityCheck:
     name = "gross_profit_within_revenue"
     gross, revenue = get("gross_profit"), get("revenue")
     if gross is None or revenue is None or revenue.value < 0:
         return QualityCheck(name, NOT_APPLICABLE)
+    if gross.value > revenue.value:
+        detail = f"gross profit {spelled(gross.value)} exceeds revenue {spelled(revenue.value)}"
+        return QualityCheck(name, FAILED, detail)
+    costs = get("costs_and_expenses")
+    told = sum(amount.value for key in _COSTS if (amount := get(key)) is not None)
     return _judge(
         name,
-        right=gross.value <= revenue.value,
-        detail=f"gross profit {_say(gross.value)} exceeds revenue {_say(revenue.value)}",
+        right=gross.method is None or costs is None or told >= costs.value / 2,
+        detail="gross profit leaves out most costs: those that have a line are less than half of all",
     )
+
+
+#: Lines between revenue and operating income.
+_COSTS = (
+    "cost_of_revenue",
+    "research_and_development",
+    "selling_general_and_administrative",
+    "depreciation_and_amortization",
+)
 
 
 def _earnings_per_share(get: AmountOf) -> QualityCheck:
@@ -136,24 +164,103 @@ def _earnings_per_share(get: AmountOf) -> QualityCheck:
         return _judge(
             name,
             right=abs(product - income.value) <= allowed,
-            detail=f"{_say(per_share.value)} times {_say(shares.value)} shares is {_say(product)},"
-            f" income is {_say(income.value)}",
+            detail=f"{spelled(per_share.value)} times {spelled(shares.value)} shares is {spelled(product)},"
+            f" income is {spelled(income.value)}",
         )
     return QualityCheck(name, NOT_APPLICABLE)
 
 
 def _of_flows(period: CheckedPeriod) -> list[QualityCheck]:
-    mixed = [
-        key
-        for key in period.keys
-        if (amount := period.get(key)) is not None and amount.method is not None and amount.method.endswith(MIXED)
+    return [_one_basis(period), _quarters(period)]
+
+
+_BASES = {
+    MIXED: "the report of the longer period recast the year before, those of the shorter one did not",
+    BEFORE_RECAST: "the longer period was recast later and the shorter one was not, both are as first known",
+}
+
+
+def _one_basis(period: CheckedPeriod) -> QualityCheck:
+    methods = {key: amount.method for key in period.keys if (amount := period.get(key)) is not None and amount.method}
+    off = [
+        f"{words}: {', '.join(found)}"
+        for mark, words in _BASES.items()
+        if (found := [key for key, method in methods.items() if method.endswith(mark)])
     ]
-    basis = _judge(
-        "one_basis",
-        right=not mixed,
-        detail=f"the longer period was restated and the shorter one was not: {', '.join(mixed)}",
+    off += [f"no {key}: {why}" for key in period.keys if period.get(key) is None and (why := period.remark(key))]
+    return _judge("one_basis", right=not off, detail="; ".join(off))
+
+
+def _signs(period: CheckedPeriod) -> QualityCheck:
+    """Amounts that cannot be negative, a loss with earnings per share, a tax that leads to another income, turned signs."""
+    get = period.get
+    found = {key: amount.value for key in period.keys if (amount := get(key)) is not None}
+    off = [
+        f"{key} {spelled(found[key])} is negative" for key in found if key in period.never_negative and found[key] < 0
+    ]
+    off += [f"{key}: {why}" for key in found if (why := period.remark(key))]
+    common, per_share = get("net_income_to_common"), get("earnings_per_share_basic")
+    if common is not None and per_share is not None and common.value * per_share.value < 0:
+        off.append(f"income {spelled(common.value)} with {spelled(per_share.value)} per share")
+    before, tax, income = (found.get(key) for key in ("income_before_tax", "income_tax", "net_income"))
+    if before is not None and tax is not None and income is not None and _turned(before, tax, income):
+        off.append(f"tax {spelled(tax)} between {spelled(before)} before and {spelled(income)} after it")
+    return _judge("signs_agree", right=not off, detail="; ".join(off))
+
+
+def _turned(before: float, tax: float, income: float) -> bool:
+    """Whether only the tax with the other sign leads to the income, and is no trifle beside it."""
+    told = abs(tax) > _TAX_OF_INCOME * abs(before)
+    return told and abs(before - tax - income) > abs(tax) and abs(before + tax - income) < _SHARE_OF_TAX * abs(tax)
+
+
+def _neighbours(period: CheckedPeriod) -> QualityCheck:
+    name = "quarter_among_neighbours"
+    revenue = period.get("revenue")
+    beside = [amount.value for get in period.neighbours if (amount := get("revenue")) is not None]
+    if revenue is None or len(beside) < 2 or min(beside) <= 0:
+        return QualityCheck(name, NOT_APPLICABLE)
+    # Other periods' figures are not told: their statements may be out of a reader's reach.
+    return _judge(
+        name,
+        right=min(beside) / _FAR <= revenue.value <= max(beside) * _FAR,
+        detail=f"revenue {spelled(revenue.value)} is far outside the quarters beside it",
     )
-    return [basis, _quarters(period)]
+
+
+_SHARES = "weighted_average_shares_basic"
+
+
+def _split(period: CheckedPeriod) -> QualityCheck:
+    """Whether the quarters of a year, a quarter and its year, or two neighbours, are counted in the same shares."""
+    name = "shares_of_one_basis"
+    own = period.get(_SHARES)
+    beside = [amount for get in (period.before, period.year, *period.quarters) if (amount := get(_SHARES)) is not None]
+    if own is None or not beside:
+        return QualityCheck(name, NOT_APPLICABLE)
+    right = all(one_basis((other.value, own.value)) for other in beside)
+    return _judge(
+        name,
+        right=right,
+        detail=f"{spelled(own.value)} shares are not those that periods beside it count: a split, or another scale",
+    )
+
+
+def _split_of_balance(period: CheckedPeriod) -> QualityCheck:
+    """Whether the shares outstanding, of a cover dated after the period, are those that the income statement counts."""
+    name = "shares_of_one_basis"
+    now, then = period.get("shares_outstanding"), period.before("shares_outstanding")
+    average, average_before = (get(_SHARES) for get in period.incomes)
+    if not (now and then and average and average_before and then.value > 0 and average.value > 0):
+        return QualityCheck(name, NOT_APPLICABLE)
+    # Classes that one of both leaves out make the same ratio in the period before.
+    before = then.value / average_before.value if average_before.value > 0 else 1.0
+    ratio = now.value / average.value
+    return _judge(
+        name,
+        right=one_basis((1.0, ratio)) or one_basis((before, ratio)),
+        detail=f"{spelled(now.value)} shares are counted otherwise than the average of {spelled(average.value)}",
+    )
 
 
 def _quarters(period: CheckedPeriod) -> QualityCheck:
@@ -170,7 +277,7 @@ def _quarters(period: CheckedPeriod) -> QualityCheck:
         compared += 1
         total = sum(part.value for part in parts)
         if abs(total - year.value) > rounding([year.value, *(part.value for part in parts)]):
-            off.append(f"{key} {_say(total)} for {_say(year.value)}")
+            off.append(f"{key} {spelled(total)} for {spelled(year.value)}")
     if not compared:
         return QualityCheck(name, NOT_APPLICABLE)
     return _judge(name, right=not off, detail="the quarters give " + "; ".join(off))
@@ -190,7 +297,7 @@ def _adds_up(get: AmountOf) -> QualityCheck:
     return _judge(
         name,
         right=abs(total - change.value) <= allowed or abs(sum(there) - change.value) <= allowed,
-        detail=f"the flows give {_say(total)}, the change in cash is {_say(change.value)}",
+        detail=f"the flows give {spelled(total)}, the change in cash is {spelled(change.value)}",
     )
 
 
@@ -213,7 +320,7 @@ def _reconciles(period: CheckedPeriod) -> QualityCheck:
         if abs(moved - change.value) <= allowed or abs(moved - change.value - sum(effect)) <= allowed:
             return QualityCheck(name, PASSED)
         if key == "cash_of_cash_flow_statement":
-            failed = f"cash moved by {_say(moved)}, the statement says {_say(change.value)}"
+            failed = f"cash moved by {spelled(moved)}, the statement says {spelled(change.value)}"
     return QualityCheck(name, FAILED, failed) if failed else QualityCheck(name, NOT_APPLICABLE)
 
 
@@ -223,7 +330,9 @@ def _identity(get: AmountOf) -> QualityCheck:
     if assets is None:
         return QualityCheck(name, NOT_APPLICABLE)
     if both is not None and abs(assets.value - both.value) > rounding([assets.value, both.value]):
-        return QualityCheck(name, FAILED, f"assets {_say(assets.value)}, liabilities and equity {_say(both.value)}")
+        return QualityCheck(
+            name, FAILED, f"assets {spelled(assets.value)}, liabilities and equity {spelled(both.value)}"
+        )
     liabilities, equity = get("total_liabilities"), get("equity_with_minority")
     if liabilities is None or equity is None or liabilities.method == "formula":
         return QualityCheck(name, NOT_APPLICABLE if both is None else PASSED)
@@ -232,7 +341,7 @@ def _identity(get: AmountOf) -> QualityCheck:
     return _judge(
         name,
         right=abs(assets.value - sum(values)) <= rounding([assets.value, *values]),
-        detail=f"assets {_say(assets.value)}; liabilities, temporary equity and equity {_say(sum(values))}",
+        detail=f"assets {spelled(assets.value)}; liabilities, temporary equity and equity {spelled(sum(values))}",
     )
 
 
@@ -256,7 +365,7 @@ def _parts(get: AmountOf) -> QualityCheck:
                 continue
             compared += 1
             if part.value > whole.value + rounding([part.value, whole.value]):
-                off.append(f"{key} {_say(part.value)} exceeds {whole_key} {_say(whole.value)}")
+                off.append(f"{key} {spelled(part.value)} exceeds {whole_key} {spelled(whole.value)}")
     if not compared:
         return QualityCheck(name, NOT_APPLICABLE)
     return _judge(name, right=not off, detail="; ".join(off))
@@ -273,7 +382,7 @@ def _scale(period: CheckedPeriod, keys: Sequence[str]) -> QualityCheck:
         compared += 1
         if not 1 / _SCALE < now.value / then.value < _SCALE:
             # The other figure is not told: its own statement may be out of a reader's reach.
-            off.append(f"{key} {_say(now.value)} is {_times(now.value / then.value)} the one of the period before")
+            off.append(f"{key} {spelled(now.value)} is {_times(now.value / then.value)} the one of the period before")
     if not compared:
         return QualityCheck(name, NOT_APPLICABLE)
     return _judge(name, right=not off, detail="; ".join(off))

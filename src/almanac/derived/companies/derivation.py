@@ -17,10 +17,10 @@ from typing import NamedTuple
 from almanac.derived.companies.facts import CompanyInput, Disclosure, disclosures, known_at
 from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.fiscal_calendar import FiscalPeriods, Span
+from almanac.derived.companies.item_reader import COVER_DAYS, PROOF_DAYS
 from almanac.derived.companies.line_items import HALF, INSTANT, QUARTER, YEAR, LineItems
 from almanac.derived.companies.ratios import MeasureValue
 from almanac.derived.companies.statements import StatementHistory, StatementKey, StatementVersion
-from almanac.derived.companies.tag_mapping import COVER_DAYS, PROOF_DAYS
 from almanac.domain.companies import Filing, is_periodic
 from almanac.domain.observations import DAY
 from almanac.domain.periods import Frequency, key_of

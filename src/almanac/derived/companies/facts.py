@@ -6,10 +6,25 @@ The derivation goes through one instant after another with the same known facts,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
+from almanac.derived.companies.precision import agree, unit
 from almanac.domain.companies import Filing
+
+
+class Signs(NamedTuple):
+    """Tags whose values must have a sign, or one sign together."""
+
+    #: Never negative, by what they mean.
+    positive: frozenset[str] = frozenset()
+    #: Incomes after interest, before or after tax, and earnings per share.
+    incomes: tuple[str, ...] = ()
+    taxes: frozenset[str] = frozenset()
+    before_tax: tuple[str, ...] = ()
+    after_tax: tuple[str, ...] = ()
+
 
 #: Days of a period, first and last inclusive, by the letter of its frequency. Wide: quarters of 12, 16 and 17 weeks
 #: and years of 53 weeks are real.
@@ -66,26 +81,78 @@ class CompanyInput(NamedTuple):
     archived: bool = True
 
 
+class Basis(NamedTuple):
+    """One number a fact has had, in its most precise form, and since when it was known in any form."""
+
+    since: int
+    state: FactVintage
+
+
+#: The sign a fact must have by what else is known of its period: 1, -1, or 0 where nothing tells.
+SignVote = Callable[[], int]
+
+
 class FactHistory:
-    """The states of one fact, of which the first `count` are known."""
+    """
+    The states of one fact, of which the first `count` are known.
 
-    __slots__ = ("count", "history")
+    A state that repeats the number more coarsely is no change, and neither is one that turns its sign: that is an error
+    of one of the two filings. What tells is `sign`, else the filing that came first.
+    """
 
-    def __init__(self, history: Sequence[FactVintage], count: int = 0) -> None:
+    __slots__ = ("count", "history", "sign")
+
+    def __init__(self, history: Sequence[FactVintage], sign: SignVote, count: int = 0) -> None:
         self.history = history
+        self.sign = sign
         self.count = count
 
     @property
     def latest(self) -> FactVintage:
         """The state that holds now. Only for a fact of which something is known."""
-        return self.history[self.count - 1]
+        return self.history[0] if self.count == 1 else self.bases[-1].state
+
+    @property
+    def bases(self) -> list[Basis]:
+        """The numbers it has had, oldest first."""
+        found: list[Basis] = []
+        for state in self.history[: self.count]:
+            now = Basis(state.known, state)
+            if not found:
+                found.append(now)
+                continue
+            held = found[-1].state
+            if agree(state.value, held.value):
+                finer = unit(state.value) < unit(held.value)
+                found[-1] = Basis(found[-1].since, state if finer else held)
+            elif not _turned(held.value, state.value):
+                found.append(now)
+            elif agree(-state.value, held.value):
+                if self.sign() * state.value > 0:
+                    found[-1] = Basis(found[-1].since, state)
+            elif self.sign() * state.value >= 0:
+                found.append(now)
+        return found
 
     def as_of(self, moment: int) -> FactVintage | None:
-        """The state known by an earlier moment."""
-        for place in range(self.count - 1, -1, -1):
-            if self.history[place].known <= moment:
-                return self.history[place]
-        return None
+        """The number it had at an earlier moment, in the form known now."""
+        return next((basis.state for basis in reversed(self.bases) if basis.since <= moment), None)
+
+    @property
+    def misread(self) -> bool:
+        """Whether what was stated last has the wrong sign."""
+        return self.history[self.count - 1].value * self.latest.value < 0
+
+    def misread_at(self, moment: int) -> bool:
+        """Whether what was stated last by a moment has the wrong sign, as is known now."""
+        stated = next((s for s in reversed(self.history[: self.count]) if s.known <= moment), None)
+        held = self.as_of(moment)
+        return stated is not None and held is not None and stated.value * held.value < 0
+
+
+def _turned(before: float, now: float) -> bool:
+    """Whether only the sign of a number is another, but for a fiftieth of its size."""
+    return now * before < 0 and 0.98 < -now / before < 1.02
 
 
 #: Start (None: an instant) → history, for one tag and one last day.
@@ -103,9 +170,10 @@ class Disclosure(NamedTuple):
 
 
 class KnownFacts:
-    """Facts by tag and last day. One of which nothing is known yet is not in it."""
+    """Facts by tag and last day. One of which nothing is known yet is not in it. `signs` tell which must be positive."""
 
-    def __init__(self) -> None:
+    def __init__(self, signs: Signs) -> None:
+        self.signs = signs
         self.tags: dict[str, dict[int, HistoriesByStart]] = {}
 
     def learn(self, disclosure: Disclosure, facts: Facts) -> None:
@@ -113,8 +181,41 @@ class KnownFacts:
         by_start = self.tags.setdefault(disclosure.tag, {}).setdefault(disclosure.end, {})
         fact = by_start.get(disclosure.start)
         if fact is None:
-            by_start[disclosure.start] = fact = FactHistory(facts[disclosure.tag][disclosure.start, disclosure.end])
+            start, end = disclosure.start, disclosure.end
+            vote = partial(self._sign, disclosure.tag, start, end)
+            by_start[start] = fact = FactHistory(facts[disclosure.tag][start, end], vote)
         fact.count += 1
+
+    def fact(self, tag: str, start: int | None, end: int) -> FactHistory | None:
+        """What is known of one fact."""
+        return self.tags.get(tag, {}).get(end, {}).get(start)
+
+    def _sign(self, tag: str, start: int | None, end: int) -> int:
+        if tag in self.signs.positive:
+            return 1
+        own = self.fact(tag, start, end)
+        assert own is not None
+        if tag in self.signs.taxes:
+            return self._sign_of_tax(own.history[0].value, start, end)
+        if tag not in self.signs.incomes:
+            return 0
+        # Incomes and what they come to per share are gains or losses together. Who spoke first was not mistaken yet.
+        beside = (self.fact(other, start, end) for other in self.signs.incomes if other != tag)
+        first = [fact.history[0] for fact in beside if fact is not None]
+        return _sign(sum(_sign(one.value) for one in first if one.known <= own.history[0].known))
+
+    def _sign_of_tax(self, tax: float, start: int | None, end: int) -> int:
+        """The sign with which the tax leads from the income before it to the income after it."""
+        before = next((f for tag in self.signs.before_tax if (f := self.fact(tag, start, end))), None)
+        after = next((f for tag in self.signs.after_tax if (f := self.fact(tag, start, end))), None)
+        if before is None or after is None:
+            return 0
+        paid = before.history[0].value - after.history[0].value
+        return _sign(paid) if abs(abs(paid) - abs(tax)) < abs(tax) / 2 else 0
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)
 
 
 def disclosures(facts: Facts) -> list[Disclosure]:

@@ -27,7 +27,9 @@ class Amount(NamedTuple):
     | `approximate_income_over_shares` | earnings per share from income and average shares, where these are in one scale |
     | `sum_of_tags`, `formula` | of several tags, of other items, all of one period |
 
-    `_mixed` behind a method: the longer operand was restated and the shorter one was not.
+    `_before_recast` behind a method: the longer operand was restated later and the shorter one was not, so both are as
+    known when the longer one first was. `_mixed`: the report of the longer one recast the year before, by little, and
+    the reports of the shorter one did not.
     """
 
     value: float

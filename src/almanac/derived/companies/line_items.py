@@ -7,16 +7,20 @@ The line items of a company as they stand: every item of every own period, compu
 from __future__ import annotations
 
 import functools
+from collections import defaultdict
 from collections.abc import Iterable
 
 from almanac.catalog.companies import items as catalogue_items
 from almanac.derived.companies.facts import CompanyInput, Disclosure, KnownFacts, disclosures
 from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.fiscal_calendar import FiscalCalendar, FiscalPeriods, Span
-from almanac.derived.companies.tag_mapping import ItemReader, TagMapping, Values, mapping_for
+from almanac.derived.companies.item_reader import ItemReader, Values
+from almanac.derived.companies.tag_mapping import TagMapping, mapping_for
 
 #: Letters of the kinds of period; balances are instants.
 QUARTER, YEAR, HALF, INSTANT = "Q", "A", "S", "I"
+#: Kinds of statements.
+INCOME, BALANCE, CASH_FLOW = "income", "balance", "cash_flow"
 
 
 @functools.lru_cache(maxsize=8)
@@ -31,7 +35,7 @@ class LineItems:
     def __init__(self, company: CompanyInput, disclosures: Iterable[Disclosure]) -> None:
         self.company = company
         self.mapping = mapping_of(company.template)
-        self.known_facts = KnownFacts()
+        self.known_facts = KnownFacts(self.mapping.signs)
         listed = list(disclosures)
         self.calendar = FiscalCalendar(company, listed, self.mapping.core)
         covers = sorted(
@@ -42,6 +46,8 @@ class LineItems:
         self.values: dict[str, Values] = {
             kind: {item.key: {} for item in self.mapping.order} for kind in (QUARTER, YEAR, HALF, INSTANT)
         }
+        #: Why an item is absent, or that a filing gave it with the other sign; kind, item, last day.
+        self.remarks: dict[str, dict[str, dict[int, str]]] = {kind: defaultdict(dict) for kind in self.values}
         self.items = {item.key: item for item in self.mapping.order}
         flows = tuple(item.key for item in self.mapping.order if not item.is_instant)
         instants = tuple(item.key for item in self.mapping.order if item.is_instant)
@@ -66,7 +72,7 @@ class LineItems:
         return spans.get(end)
 
     def compute(self, kind: str, end: int, key: str) -> bool:
-        """Compute one item of one period anew; whether it came out different."""
+        """Compute one item of one period anew; whether it, or what is to remark on it, came out different."""
         values = self.values[kind]
         item = self.items[key]
         if kind == INSTANT:
@@ -76,11 +82,17 @@ class LineItems:
             made = None if span is None else self.reader.flow(item, kind, span, values)
             if made is None and span is not None and kind == YEAR:
                 made = self.reader.year_of_quarters(item, span, self.values[QUARTER][key])
-        held = values[key].get(end)
-        if made == held:
+        remark = self.reader.refused if made is None else self.reader.turned(made)
+        remarks = self.remarks[kind][key]
+        if remarks.get(end) != remark:
+            if remark is None:
+                del remarks[end]
+            else:
+                remarks[end] = remark
+        elif made == values[key].get(end):
             return False
         if made is None:
-            del values[key][end]
+            values[key].pop(end, None)
         else:
             values[key][end] = made
         return True

@@ -2,55 +2,94 @@
 From what filings state of one tag to its own quarters, halves and years.
 
 Interim reports give many flows from the beginning of the year only, and no report gives the last quarter. A period
-that is not stated is the difference of two that are, if these begin on the same day and are of the same tag; else it
-is absent, never the longer period in its place.
+that is not stated is the difference of two that are, if these begin on the same day, are of the same tag and of one
+basis; else it is absent, never the longer period in its place.
+
+A longer period that was restated goes with the shorter one as restated, or both as they were when the longer one was
+first known. A report that shows the year before on another basis than was known, where the reports of the shorter period did
+not, is itself on a basis that the shorter period is not on.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
-from almanac.derived.companies.facts import BUCKETS, FactHistory, FactVintage, HistoriesByStart, KnownFacts, letter
+from almanac.derived.companies.facts import (
+    BUCKETS,
+    Basis,
+    FactHistory,
+    FactVintage,
+    HistoriesByStart,
+    KnownFacts,
+    letter,
+)
 from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.fiscal_calendar import SLACK, FiscalPeriods, Span
+from almanac.derived.companies.precision import COARSEST, agree, granularity, spelled
 from almanac.domain.numbers import exact_sum
 from almanac.domain.observations import DAY, UNKNOWN
 
-#: Mark of a method whose operands were not restated together.
+#: Mark of a method whose operands may be of different bases, by little.
 MIXED = "_mixed"
+#: Mark of a method whose longer operand was restated later, and the shorter one was not.
+BEFORE_RECAST = "_before_recast"
+#: Times by which an average number of shares changes at most without a split.
+MOST = 1.5
+#: Times from which on numbers of shares are filed in another scale, not split.
+SCALE = 500
+#: Part of a difference that may be of another basis; beyond it nothing is left of the difference.
+_MATERIAL = 0.25
+#: Days by which a period and the one a year before may differ in their end and in their length: weeks of 52 and 53.
+_YEAR_DRIFT = 8
 
 
 class Operands(NamedTuple):
-    """Two states to subtract from each other, and whether only the first was restated."""
+    """Two states to subtract from each other. `newest`: the longer one is as it stands now."""
 
-    whole: FactVintage
-    part: FactVintage
-    mixed: bool
+    whole: Basis
+    part: Basis
+    newest: bool
+
+
+class Sought(NamedTuple):
+    """What an item asks of the periods of its tags."""
+
+    #: Whether parts are differences of longer periods.
+    additive: bool
+    never_negative: bool = False
+    #: Tags of which one may hold the total, and how many times the value is then a slice of it.
+    rivals: tuple[str, ...] = ()
+    dominance: float = math.inf
+    #: Tags of the number of shares that amounts per share are counted in.
+    shares: tuple[str, ...] = ()
+    #: Whether a balance must be of the same sheet as others.
+    whole: bool = False
 
 
 class Quarters:
-    """Own periods of single tags, from the facts known so far on the calendar known so far."""
+    """
+    Own periods of single tags, from the facts known so far on the calendar known so far.
+
+    `refused` says why the last difference that was asked for and has operands was not taken; None where none was.
+    """
 
     def __init__(self, known_facts: KnownFacts, fiscal_periods: FiscalPeriods) -> None:
         self.known_facts = known_facts
         self.fiscal_periods = fiscal_periods
+        self.refused: str | None = None
 
-    def instant(self, tag: str, end: int) -> Amount | None:
-        """The value at the end of a day."""
-        fact = self._facts(tag, end).get(None)
-        return None if fact is None else as_amount(tag, "Q", fact.latest, None, end)
-
-    def period(self, tag: str, kind: str, span: Span, *, additive: bool) -> Amount | None:
+    def period(self, tag: str, kind: str, span: Span, sought: Sought) -> Amount | None:
         """The value over an own period (`kind` Q, S or A); a difference only of what adds up."""
         by_start = self._facts(tag, span.end)
         fact = stated_in(by_start, kind, span.start)
         if fact is not None:
             return as_amount(tag, kind, fact.latest, span.start, span.end)
-        if not additive:
+        if not sought.additive:
             return None
         if kind == "A":
-            return self._sum(tag, span)
-        return self._difference(tag, kind, by_start, span)
+            return self._sum(tag, span, sought)
+        return self._difference(tag, kind, by_start, span, sought)
 
     def longer(self, tag: str, span: Span) -> tuple[int, FactHistory, FactHistory] | None:
         """Start, longer and shorter fact of two periods from one day on whose difference is the span."""
@@ -67,28 +106,103 @@ class Quarters:
     def _facts(self, tag: str, end: int) -> HistoriesByStart:
         return self.known_facts.tags.get(tag, _NO_ENDS).get(end, _NO_FACTS)
 
-    def _difference(self, tag: str, kind: str, by_start: HistoriesByStart, span: Span) -> Amount | None:
+    def _difference(self, tag: str, kind: str, by_start: HistoriesByStart, span: Span, sought: Sought) -> Amount | None:
         if not by_start or span.previous is None:
             return None
         found = self.longer(tag, span)
         if found is not None:
             start, whole, part = found
-            name, shorter = letter(start, span.end), letter(start, span.previous)
-            if name is None or shorter is None:
-                return None
-            method = "fy_minus_9m" if (name, shorter) == ("A", "N") else "ytd_difference"
-            operands = together(whole, part)
-            return _less(tag, span, method, operands, (name, shorter))
+            return self._of_one_basis(tag, start, span, whole, part, sought)
         if kind != "Q":
             return None
         for start in _starts(by_start, span):
-            amounts = self._chain(tag, start, span.previous)
+            amounts = self._chain(tag, start, span.previous, sought)
             name = letter(start, span.end)
             if amounts is not None and name is not None:
-                return _less_quarters(tag, span, name, by_start[start], amounts)
+                made = _less_quarters(tag, span, name, by_start[start], amounts)
+                if not (sought.never_negative and made.value < 0):
+                    return made
+                self.refused = f"{tag}: the quarters before exceed the {_WORDS[name]}"
         return None
 
-    def _chain(self, tag: str, start: int, end: int) -> list[Amount] | None:
+    def _of_one_basis(
+        self, tag: str, start: int, span: Span, whole: FactHistory, part: FactHistory, sought: Sought
+    ) -> Amount | None:
+        """The difference of the newest pair of states that go together."""
+        assert span.previous is not None
+        name, shorter = letter(start, span.end), letter(start, span.previous)
+        if name is None or shorter is None:
+            return None
+        method = "fy_minus_9m" if (name, shorter) == ("A", "N") else "ytd_difference"
+        for operands in together(whole, part):
+            doubt = self._doubt(tag, start, span, operands)
+            if doubt > 0 and (later := _first_after(part, operands.whole.since)) is not None:
+                operands, doubt = operands._replace(part=later), 0.0
+            value = operands.whole.state.value - operands.part.state.value
+            if (
+                (sought.never_negative and value < 0)
+                or doubt > _MATERIAL * max(abs(value), abs(operands.whole.state.value) / 10)
+                or self._is_slice(operands.whole.state.value, start, span.end, sought)
+                or self._split(start, span, operands, sought)
+            ):
+                continue
+            mark = MIXED if doubt else self._mark(operands, start, span.end, sought)
+            return _less(tag, span, method + mark, operands, (name, shorter))
+        self.refused = (
+            f"{tag}: the {_WORDS[name]} {spelled(whole.latest.value)} and the {_WORDS[shorter]}"
+            f" {spelled(part.latest.value)} are not of one basis"
+        )
+        return None
+
+    def _doubt(self, tag: str, start: int, span: Span, operands: Operands) -> float:
+        """How much of the year before was recast by the report that first gave the longer period, and by none of the shorter."""
+        assert span.previous is not None
+        whole, part = self._year_before(tag, start, span.end), self._year_before(tag, start, span.previous)
+        since = operands.whole.since
+        if whole is None:
+            return 0.0
+        if whole.misread_at(since):
+            return math.inf
+        now, then = whole.as_of(since), whole.as_of(since - 1)
+        if part is None or now is None or then is None or not _restated(then.value, now.value):
+            return 0.0
+        mine, before = part.as_of(since), part.as_of(operands.part.since - 1)
+        if mine is None or before is None or _restated(before.value, mine.value):
+            return 0.0
+        return abs(now.value - then.value)
+
+    def _year_before(self, tag: str, start: int, end: int) -> FactHistory | None:
+        ends = self.known_facts.tags.get(tag, _NO_ENDS)
+        for last in range(end - 365 - _YEAR_DRIFT, end - 365 + _YEAR_DRIFT + 1):
+            for first, fact in ends.get(last, _NO_FACTS).items():
+                if first is not None and abs((last - first) - (end - start)) <= _YEAR_DRIFT:
+                    return fact
+        return None
+
+    def _is_slice(self, value: float, start: int, end: int, sought: Sought) -> bool:
+        rivals = (self.known_facts.fact(rival, start, end) for rival in sought.rivals)
+        return any(fact is not None and fact.latest.value >= sought.dominance * value > 0 for fact in rivals)
+
+    def _split(self, start: int, span: Span, operands: Operands, sought: Sought) -> bool:
+        """Whether shares were split between the reports of both operands."""
+        assert span.previous is not None
+        for tag in sought.shares:
+            whole, part = self.known_facts.fact(tag, start, span.end), self.known_facts.fact(tag, start, span.previous)
+            a = whole and whole.as_of(operands.whole.since)
+            b = part and part.as_of(operands.part.since)
+            if a and b and a.value > 0 and b.value > 0:
+                ratio = max(a.value / b.value, b.value / a.value)
+                return MOST <= ratio < SCALE
+        return False
+
+    def _mark(self, operands: Operands, start: int, end: int, sought: Sought) -> str:
+        if operands.newest:
+            return ""
+        rivals = (self.known_facts.fact(rival, start, end) for rival in sought.rivals)
+        still = any(fact is not None and agree(fact.latest.value, operands.whole.state.value) for fact in rivals)
+        return "" if still else BEFORE_RECAST
+
+    def _chain(self, tag: str, start: int, end: int, sought: Sought) -> list[Amount] | None:
         """Quarters that fill the days from `start` to `end` without a gap."""
         found: list[Amount] = []
         last: int | None = end
@@ -96,7 +210,7 @@ class Quarters:
             span = self.fiscal_periods.quarters.get(last)
             if span is None or span.start < start:
                 return None
-            amount = self.period(tag, "Q", span, additive=True)
+            amount = self.period(tag, "Q", span, sought)
             if amount is None:
                 return None
             found.append(amount)
@@ -105,10 +219,10 @@ class Quarters:
             last = span.previous
         return None
 
-    def _sum(self, tag: str, span: Span) -> Amount | None:
+    def _sum(self, tag: str, span: Span, sought: Sought) -> Amount | None:
         if span.end not in self.fiscal_periods.quarters:
             return None
-        amounts = self._chain(tag, span.start, span.end)
+        amounts = self._chain(tag, span.start, span.end, sought)
         return None if amounts is None else total(amounts, "sum_of_quarters", span.start, span.end)
 
 
@@ -123,40 +237,38 @@ def stated_in(by_start: HistoriesByStart, kind: str, start: int) -> FactHistory 
     return None if best is None else by_start[best]
 
 
-def together(whole: FactHistory, part: FactHistory) -> Operands:
+def together(whole: FactHistory, part: FactHistory) -> list[Operands]:
     """
-    The states to subtract: restated together, as far as can be told.
+    Pairs of states that go together, as far as the times at which they were known tell; the newest first.
 
-    Where the shorter period was restated after the longer one, the longer is still on the old basis, and so is the
-    shorter one's state of that time. Where only the longer was restated, the difference takes all of the restatement
-    and says so.
+    A restated longer period goes with the shorter one that was restated since the state before it, with it or, where
+    the shorter one's report came later, after it. The last pair is both as known when the longer one first was.
     """
-    a, b = whole.latest, part.latest
-    if b.known > a.known:
-        earlier = part.as_of(a.known)
-        return Operands(a, b if earlier is None else earlier, mixed=False)
-    first = whole.history[0]
-    mixed = whole.count > 1 and b.known <= first.known and _restated(first.value, a.value)
-    return Operands(a, b, mixed)
+    wholes, found = whole.bases, []
+    for place in range(len(wholes) - 1, 0, -1):
+        before, now = wholes[place - 1].since, wholes[place].since
+        restated = next((basis for basis in reversed(part.bases) if before < basis.since <= now), None)
+        restated = restated or _first_after(part, now)
+        if restated is not None:
+            found.append(Operands(wholes[place], restated, newest=place == len(wholes) - 1))
+    first = wholes[0]
+    known = [basis for basis in part.bases if basis.since <= first.since]
+    found.append(Operands(first, known[-1] if known else part.bases[0], newest=len(wholes) == 1))
+    return found
+
+
+def _first_after(fact: FactHistory, moment: int) -> Basis | None:
+    return next((basis for basis in fact.bases if basis.since > moment), None)
 
 
 def _restated(before: float, now: float) -> bool:
     """Whether two figures differ by more than the rounding of the coarser one, a unit being at most a million."""
-    coarse = min(max(granularity(before), granularity(now)), 1_000_000.0)
+    coarse = min(max(granularity(before), granularity(now)), COARSEST)
     return abs(now - before) > coarse / 2
 
 
-def granularity(value: float) -> float:
-    """The power of ten a value seems to be rounded to: 1000 for 12000; at most 10^9."""
-    if value == 0 or not value.is_integer():
-        return 0.0
-    whole, power = int(abs(value)), 1
-    while whole % 10 == 0 and power < 1_000_000_000:
-        whole //= 10
-        power *= 10
-    return float(power)
-
-
+#: Lengths of periods in words.
+_WORDS = {"Q": "quarter", "S": "half-year", "N": "nine months", "A": "year"}
 _NO_FACTS: HistoriesByStart = {}
 _NO_ENDS: dict[int, HistoriesByStart] = {}
 
@@ -195,13 +307,13 @@ def as_amount(tag: str, kind: str, state: FactVintage, start: int | None, end: i
 
 
 def _less(tag: str, span: Span, method: str, operands: Operands, names: tuple[str, str]) -> Amount:
-    a, b = operands.whole, operands.part
+    a, b = operands.whole.state, operands.part.state
     return Amount(
         exact_sum(a.value, -b.value),
         span.start,
         span.end,
         tuple(sorted(name_of(tag, name) for name in names)),
-        method + MIXED if operands.mixed else method,
+        method,
         None if a.released is None or b.released is None else max(a.released, b.released),
         max(a.ingested, b.ingested),
         (a.flags | b.flags) & (UNKNOWN | DAY),
@@ -211,16 +323,17 @@ def _less(tag: str, span: Span, method: str, operands: Operands, names: tuple[st
 
 def _less_quarters(tag: str, span: Span, name: str, whole: FactHistory, quarters: list[Amount]) -> Amount:
     parts = total(quarters, "", span.start, span.end)
-    state = whole.latest
+    bases = whole.bases
+    together_ = parts.released is not None and parts.released > bases[0].since
+    state = bases[-1 if together_ else 0].state
     released = None if parts.released is None or state.released is None else max(parts.released, state.released)
-    restated = whole.count > 1 and _restated(whole.history[0].value, state.value)
     method = "fy_minus_quarters" if name == "A" else "ytd_minus_quarters"
     return Amount(
         exact_sum(state.value, -parts.value),
         span.start,
         span.end,
         tuple(sorted({name_of(tag, name), *parts.tags})),
-        method + MIXED if restated else method,
+        method if len(bases) == 1 else method + (MIXED if together_ else BEFORE_RECAST),
         released,
         max(parts.ingested, state.ingested),
         parts.flags | state.flags & (UNKNOWN | DAY),

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from almanac.derived.companies.quarters import granularity
+from almanac.derived.companies.precision import granularity
 from almanac.domain.companies import Fact, base_form, is_periodic
 from almanac.domain.observations import DAY, ReportedValue, number
 from almanac.domain.periods import Period

@@ -16,24 +16,33 @@ import msgspec
 
 from almanac.derived.companies import checks
 from almanac.derived.companies.checks import CheckedPeriod
-from almanac.derived.companies.facts import known_at
 from almanac.derived.companies.financials import Amount
-from almanac.derived.companies.fiscal_calendar import DRIFT, ReportPeriod, Span
-from almanac.derived.companies.line_items import HALF, INSTANT, QUARTER, YEAR, LineItems
-from almanac.derived.companies.quarters import MIXED
-from almanac.derived.companies.tag_mapping import Values
-from almanac.domain.companies import Filing, cik_of, is_warning, raw_slug
+from almanac.derived.companies.fiscal_calendar import SLACK, Span
+from almanac.derived.companies.item_reader import Values
+from almanac.derived.companies.line_items import (
+    BALANCE,
+    CASH_FLOW,
+    HALF,
+    INCOME,
+    INSTANT,
+    QUARTER,
+    YEAR,
+    LineItems,
+)
+from almanac.derived.companies.quarters import BEFORE_RECAST, MIXED
+from almanac.derived.companies.reliance import Reliance
+from almanac.domain.companies import Filing, cik_of, raw_slug
 from almanac.domain.filings import page_of
 from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Frequency, key_of
 from almanac.domain.times import midnight, wire_day, wire_time
 
-INCOME, BALANCE, CASH_FLOW = "income", "balance", "cash_flow"
 _CHECKS = {INCOME: checks.of_income, BALANCE: checks.of_balance, CASH_FLOW: checks.of_cash_flow}
 _WORD = {YEAR: "annual", QUARTER: "quarterly", HALF: "semiannual"}
 _FREQUENCY = {YEAR: Frequency.ANNUAL, QUARTER: Frequency.QUARTERLY, HALF: Frequency.SEMIANNUAL}
-#: Days before the end of a fiscal year on which none of its own quarters ends.
-_YEAR = 350
+_SHARES = "weighted_average_shares_basic"
+#: Days within which the next period of a length ends.
+_NEXT = {QUARTER: 130, HALF: 230, YEAR: 400}
 #: Methods that compute a line from other lines of the same period: they do not make a statement derived.
 _WITHIN = frozenset(["formula", "sum_of_tags"])
 
@@ -133,10 +142,11 @@ class StatementHistory:
             for history in periods.values()
             for vintage in history
         )
+        self._never_negative = frozenset(item.key for item in line_items.items.values() if item.never_negative)
         self._ids: dict[tuple[str, ...], list[str]] = {}
-        #: Filings that say that earlier statements are not to be relied upon, the last first.
-        self._warnings = sorted(filter(is_warning, line_items.company.filings.values()), key=known_at, reverse=True)
-        self.moments = {known_at(warning) for warning in self._warnings}
+        self._reliance = Reliance(line_items)
+        #: Instants at which a warning of the company became known.
+        self.moments = self._reliance.moments
 
     def write(
         self,
@@ -148,10 +158,8 @@ class StatementHistory:
         Write what changed at an instant. `filings` became known at it, the one that counts last: none where only a warning
         did, which changes no line.
         """
-        concerned = self._concerned(changed)
-        if self._warnings:
-            concerned |= self._in_doubt(moment)
-        for kind, letter, end in sorted(concerned):
+        doubted = {name for name in self._standing if self._reliance.touched(moment, name[0], name[2])}
+        for kind, letter, end in sorted(self._concerned(changed) | doubted):
             self._write(moment, filings[-1] if filings else None, kind, letter, end)
 
     # -- which -------------------------------------------------------------------------------------------------------
@@ -179,6 +187,14 @@ class StatementHistory:
                 if letter == QUARTER:
                     years = ends[YEAR]
                     found.update((kind, YEAR, last) for last in years[bisect_left(years, end) :][:1])
+            if _SHARES in keys:
+                found.update((BALANCE, letter, last) for last in ends[letter] if end <= last <= end + _NEXT[letter])
+            if letter == QUARTER and "revenue" in keys:
+                found.update(
+                    (INCOME, QUARTER, last) for last in ends[QUARTER] if end - 130 <= last <= end + 365 + SLACK
+                )
+            if letter == YEAR and _SHARES in keys:
+                found.update((INCOME, QUARTER, last) for last in ends[QUARTER] if end - 390 <= last <= end)
         return found
 
     # -- one statement -----------------------------------------------------------------------------------------------
@@ -202,45 +218,16 @@ class StatementHistory:
         else:
             assert filing is not None
             body = self._body(moment, filing, self._status(moment, name, before, content), content)
-        body = self._warned(moment, kind, end, body)
+        warning = self._reliance.check(moment, kind, end, body.accession)
+        if warning is not None:
+            found = [*body.quality.checks, warning]
+            body = msgspec.structs.replace(body, quality=Quality(checks.verdict(found), found))
         if held == (period, body):
             return
         if held is not None and held[0] != period:
             self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(StatementVersion(moment, None))
         self._standing[name] = (period, body)
         versions.append(StatementVersion(moment, body))
-
-    def _in_doubt(self, moment: int) -> set[tuple[str, str, int]]:
-        """Statements that a warning, or a report about their own period, of this instant may speak of."""
-        owns = [own for own in self.line_items.calendar.owns if own.known == moment]
-        return {
-            (kind, letter, end)
-            for kind, letter, end in self._standing
-            if moment in self.moments or any(own.end == end or _beside(own, kind, end) for own in owns)
-        }
-
-    def _warned(self, moment: int, kind: str, end: int, body: StatementBody) -> StatementBody:
-        """
-        The statement with the company's warning, where one came after the filing it is of.
-
-        The index does not say which periods a warning is about. It is taken to be about the last fiscal year that was
-        reported and all that was after it, until a later filing changes the statement, reports on its period anew or shows it
-        again beside the same one a year later.
-        """
-        for warning in self._warnings:
-            if known_at(warning) <= moment and self._doubted(warning, moment, kind, end, body.accession):
-                found = [*body.quality.checks, checks.not_relied_upon(_day(warning.filed)[:10], warning.accession)]
-                return msgspec.structs.replace(body, quality=Quality(checks.verdict(found), found))
-        return body
-
-    def _doubted(self, warning: Filing, moment: int, kind: str, end: int, accession: str) -> bool:
-        since = known_at(warning)
-        if known_at(self.line_items.company.filings[accession]) >= since or end > warning.filed:
-            return False
-        owns = [own for own in self.line_items.calendar.owns if own.known <= moment]
-        years = [own.end for own in owns if own.kind == "year" and own.known <= since]
-        anew = any(own.known > since and (own.end == end or _beside(own, kind, end)) for own in owns)
-        return not anew and end > max(years, default=_YEAR) - _YEAR
 
     def _status(
         self, moment: int, name: tuple[str, str, int], before: StatementBody | None, content: StatementBody
@@ -326,7 +313,29 @@ class StatementHistory:
             additive=self.additive[kind],
             keys=self.lines[kind],
             contradicted=self._contradicted if self._contradictions else None,
+            remark=partial(self._remark, INSTANT if kind == BALANCE else letter, end),
+            never_negative=self._never_negative,
+            neighbours=self._neighbours(span) if letter == QUARTER and kind == INCOME else (),
+            year=partial(_at, values[YEAR], self._year_of(end))
+            if letter == QUARTER and kind == INCOME
+            else checks.nothing,
+            incomes=(partial(_at, values[letter], end), partial(_at, values[letter], before)),
         )
+
+    def _remark(self, kind: str, end: int, key: str) -> str | None:
+        return self.line_items.remarks[kind][key].get(end)
+
+    def _year_of(self, end: int) -> int | None:
+        """The end of the own year that a day lies in."""
+        years = self.line_items.fiscal_periods.years.values()
+        return next((year.end for year in years if year.start <= end <= year.end), None)
+
+    def _neighbours(self, span: Span) -> list[checks.AmountOf]:
+        quarters = self.line_items.fiscal_periods.quarters
+        after = next((one.end for one in quarters.values() if one.previous == span.end), None)
+        year_before = next((end for end in quarters if abs(span.end - 365 - end) <= SLACK), None)
+        ends = [end for end in (span.previous, after, year_before) if end is not None]
+        return [partial(_at, self.line_items.values[QUARTER], end) for end in ends]
 
     def _quarters(self, year: Span) -> list[checks.AmountOf]:
         """Quarters that fill a year exactly; none where one is not there."""
@@ -352,11 +361,6 @@ class StatementHistory:
         return False
 
 
-def _beside(own: ReportPeriod, kind: str, end: int) -> bool:
-    """Whether a report shows the period that ended a year before its own; of balances quarterly reports do not."""
-    return abs(own.end - 365 - end) <= DRIFT and (kind != BALANCE or own.kind == "year")
-
-
 def _as_told(before: StatementBody, content: StatementBody) -> StatementBody:
     """Content under the filing of a statement with the same numbers: one that only repeats them is not their source."""
     return msgspec.structs.replace(
@@ -377,11 +381,11 @@ def _at(values: Values, end: int | None, item: str) -> Amount | None:
 
 def _basis(amounts: Iterable[Amount]) -> str:
     """
-    `reported`: each line as filed for the period; `derived`: none is; `mixed`: some are, or a difference is of a
-    restated and a not restated period.
+    `reported`: each line as filed for the period; `derived`: none is; `mixed`: some are, or a difference is of
+    figures that were recast, or may be, for one of its periods.
     """
     methods = {amount.method for amount in amounts if amount.method not in _WITHIN}
-    if any(method is not None and method.endswith(MIXED) for method in methods):
+    if any(method is not None and method.endswith((MIXED, BEFORE_RECAST)) for method in methods):
         return "mixed"
     if None not in methods:
         return "derived" if methods else "reported"

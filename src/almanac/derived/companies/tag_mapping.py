@@ -1,41 +1,29 @@
-"""
-From tags to the lines of statements: which of an item's candidates has a value for a period, and what follows from it.
-
-The first candidate with a value wins. Per-share amounts and average shares do not add up, so their missing quarters
-come from days and from income. What needs other items reads them from what is computed already, so items are computed in the order
-of `TagMapping.order`.
-"""
+"""What applies to companies of one kind: which tags their items are read from, in which order, and what those must be."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from almanac.catalog.companies import Expression, Item
-from almanac.derived.companies.facts import FactVintage, KnownFacts, letter
-from almanac.derived.companies.financials import Amount
-from almanac.derived.companies.fiscal_calendar import FiscalPeriods, Span
-from almanac.derived.companies.quarters import MIXED, Quarters, as_amount, granularity, together, total
-from almanac.domain.numbers import significant
+from almanac.derived.companies.facts import Signs
+from almanac.derived.companies.quarters import Sought
 
 #: What quarters of earnings and average shares are computed from, beside their tags.
-_BESIDE = {
+BESIDE = {
     "earnings_per_share_basic": ("net_income_to_common", "weighted_average_shares_basic"),
     "earnings_per_share_diluted": ("net_income_to_common", "weighted_average_shares_diluted"),
     "weighted_average_shares_diluted": ("net_income_to_common", "weighted_average_shares_basic"),
 }
-#: An average of one quarter beyond these multiples of the average it is taken from was split in between, or misread.
-_LEAST, _MOST = 1 / 1.5, 1.5
-#: Times the earnings per share of a longer period, beyond which those of its last quarter are of another scale.
-_FAR = 100
-#: Days after a period's end within which the cover of its report counts shares.
-COVER_DAYS = 130
-#: Days before a period within which two tags must have agreed to stand for each other in one difference.
-PROOF_DAYS = 800
-
-#: Item → last day → amount.
-Values = dict[str, dict[int, Amount]]
+#: Items that are a gain or a loss together.
+_INCOMES = (
+    "net_income",
+    "net_income_to_common",
+    "income_before_tax",
+    "earnings_per_share_basic",
+    "earnings_per_share_diluted",
+)
 
 
 class TagMapping(NamedTuple):
@@ -52,6 +40,10 @@ class TagMapping(NamedTuple):
     core: frozenset[str]
     #: Items with candidates of the template's own: their order is sure, so no other tag dominates them.
     settled: frozenset[str]
+    #: Which tags must have a sign.
+    signs: Signs
+    #: Item → what it asks of its tags.
+    sought: Mapping[str, Sought]
 
 
 def mapping_for(items: Mapping[str, Item], template: str) -> TagMapping:
@@ -82,11 +74,18 @@ def mapping_for(items: Mapping[str, Item], template: str) -> TagMapping:
         for needed in needs(item):
             if needed in dependents:
                 dependents[needed].add(item.key)
+    signs = _signs(mine, template)
+    for tags, concerned in ((signs.incomes, signs.incomes), (signs.before_tax + signs.after_tax, signs.taxes)):
+        touched = {key for tag in concerned for key in direct.get(tag, ())}
+        for tag in tags:
+            direct[tag] |= touched
+    # What revenue can be added up from is no revenue.
+    parts = {tag for key in ("gross_profit", "cost_of_revenue") if key in mine for tag in mine[key].tags()}
     core = frozenset(
         tag
         for key in ("revenue", "net_income", "net_cash_flow_from_operations", "income_before_tax")
         if key in mine
-        for tag in mine[key].tags()
+        for tag in mine[key].tags() - parts
     )
     return TagMapping(
         tuple(order),
@@ -95,279 +94,50 @@ def mapping_for(items: Mapping[str, Item], template: str) -> TagMapping:
         {key: frozenset(keys) for key, keys in dependents.items()},
         core,
         frozenset(item.key for item in order if template in item.for_template),
+        signs,
+        {item.key: _sought(item, mine, template) for item in order},
+    )
+
+
+def _alone(item: Item, template: str) -> tuple[str, ...]:
+    """Tags of an item that can be its value without another, in order."""
+    found = [
+        candidate[0].name
+        for candidate in item.candidates_for(template)
+        if all(term.optional for term in candidate[1:]) and candidate[0].sign > 0
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _sought(item: Item, items: Mapping[str, Item], template: str) -> Sought:
+    shares = items.get("weighted_average_shares_basic") if item.kind == "per_share" else None
+    return Sought(
+        item.additive,
+        item.never_negative,
+        _alone(item, template),
+        math.inf if item.dominance is None else item.dominance,
+        () if shares is None else _alone(shares, template),
+        item.is_instant and item.served,
+    )
+
+
+def _signs(items: Mapping[str, Item], template: str) -> Signs:
+    every = {key: _alone(item, template) for key, item in items.items()}
+    positive = {tag for key, item in items.items() if item.never_negative for tag in every[key]}
+    incomes = tuple(dict.fromkeys(tag for key in _INCOMES if key in every for tag in every[key]))
+    after_tax = tuple(tag for tag in every.get("net_income", ()))
+    return Signs(
+        frozenset(positive),
+        incomes,
+        frozenset(every.get("income_tax", ())),
+        every.get("income_before_tax", ()),
+        # With minority interests first: that is what the tax leads to.
+        tuple(sorted(after_tax, key=lambda tag: not tag.endswith("ProfitLoss"))),
     )
 
 
 def needs(item: Item) -> Iterable[str]:
     """Keys of the items an item is computed from."""
-    yield from _BESIDE.get(item.key, ())
+    yield from BESIDE.get(item.key, ())
     for formula in item.formulas:
         yield from (term.name for term in formula)
-
-
-class ItemReader:
-    """Items of own periods from the known facts on a calendar. `covers` are the days that facts on the covers of reports are dated."""
-
-    def __init__(
-        self,
-        known_facts: KnownFacts,
-        fiscal_periods: FiscalPeriods,
-        mapping: TagMapping,
-        covers: Sequence[int],
-        own_end: Mapping[str, int],
-    ) -> None:
-        self.known_facts = known_facts
-        self.mapping = mapping
-        self.covers = covers
-        self.own_end = own_end
-        self.use_calendar(fiscal_periods)
-
-    def use_calendar(self, fiscal_periods: FiscalPeriods) -> None:
-        """Go on with another calendar."""
-        self.fiscal_periods = fiscal_periods
-        self.quarters = Quarters(self.known_facts, fiscal_periods)
-
-    # -- instants ---------------------------------------------------------------------------------------------------
-
-    def balance(self, item: Item, end: int, held: Values) -> Amount | None:
-        """An item at the end of an own period; `held` are the other balances."""
-        for candidate in self.mapping.candidates[item.key]:
-            found = self._sum_of_tags(candidate, end, None, "")
-            if found is not None:
-                return self._total(item, "", end, None, found)
-        return _formula(item, end, None, held)
-
-    def _cover(self, tag: str, end: int) -> Amount | None:
-        """Shares on the cover of the report about a period: dated after it, and not of a later report."""
-        days = self.known_facts.tags.get(tag, {})
-        for place in range(bisect_left(self.covers, end), len(self.covers)):
-            day = self.covers[place]
-            if day >= end + COVER_DAYS:
-                return None
-            fact = days.get(day, {}).get(None)
-            if fact is None:
-                continue
-            if self.own_end.get(fact.history[0].accession, end) != end:
-                continue
-            return as_amount(tag, "Q", fact.latest, None, end)
-        return None
-
-    # -- periods ----------------------------------------------------------------------------------------------------
-
-    def flow(self, item: Item, kind: str, span: Span, held: Values) -> Amount | None:
-        """An item over an own period (`kind` Q, S or A); `held` are the other items of that kind."""
-        found: Amount | None = None
-        for candidate in self.mapping.candidates[item.key]:
-            found = self._sum_of_tags(candidate, span.end, span, kind, additive=item.additive)
-            if found is not None:
-                break
-        if found is not None:
-            found = self._total(item, kind, span.end, span, found)
-            if item.additive and item.kind == "per_share" and found.method is not None and found.value < 0:
-                return None  # operands from before and after a split
-            return found
-        if not item.additive:
-            return None if kind == "A" else self._unadded(item, kind, span, held)
-        if kind != "A":
-            found = self._across(item, kind, span)
-            if found is not None:
-                return found
-        return _formula(item, span.end, span, held)
-
-    def year_of_quarters(self, item: Item, span: Span, quarters: Mapping[int, Amount]) -> Amount | None:
-        """A year that no filing gives: the sum of its own quarters, whatever tags these came from."""
-        if not item.additive:
-            return None
-        amounts: list[Amount] = []
-        last: int | None = span.end
-        while last is not None:
-            quarter, amount = self.fiscal_periods.quarters.get(last), quarters.get(last)
-            if quarter is None or amount is None or quarter.start < span.start:
-                return None
-            amounts.append(amount)
-            if quarter.start == span.start:
-                return total(amounts, "sum_of_quarters", span.start, span.end)
-            last = quarter.previous
-        return None
-
-    def _sum_of_tags(
-        self, candidate: Expression, end: int, span: Span | None, kind: str, *, additive: bool = False
-    ) -> Amount | None:
-        if len(candidate) == 1:
-            return self._term(candidate[0].name, end, span, kind, additive)
-        amounts: list[Amount] = []
-        signs: list[int] = []
-        for term in candidate:
-            amount = self._term(term.name, end, span, kind, additive)
-            if amount is None:
-                if not term.optional:
-                    return None
-                continue
-            amounts.append(amount)
-            signs.append(term.sign)
-        if not amounts:
-            return None
-        if len(amounts) == 1 and signs[0] > 0:
-            return amounts[0]
-        method = next((amount.method for amount in amounts if amount.method), "sum_of_tags")
-        return total(amounts, method, amounts[0].start, end, signs)
-
-    def _term(self, tag: str, end: int, span: Span | None, kind: str, additive: bool) -> Amount | None:
-        if span is not None:
-            return self.quarters.period(tag, kind, span, additive=additive)
-        if tag.startswith("dei:"):
-            return self._cover(tag, end)
-        return self.quarters.instant(tag, end)
-
-    def _total(self, item: Item, kind: str, end: int, span: Span | None, found: Amount) -> Amount:
-        """The total, where the first candidate with a value is a slice of it."""
-        if (item.dominance is None and not item.proof) or item.key in self.mapping.settled:
-            return found
-        proof = self._proof(item, kind, end, span) if item.proof else None
-        if proof is not None and abs(proof - found.value) <= 0.5 * granularity(proof):
-            return found
-        for candidate in self.mapping.candidates[item.key]:
-            other = self._sum_of_tags(candidate, end, span, kind, additive=item.additive)
-            if other is None:
-                continue
-            if proof is not None and abs(proof - other.value) <= 0.5 * granularity(proof):
-                return other
-            simple = all(term.optional for term in candidate[1:])
-            if item.dominance is not None and simple and other.value >= item.dominance * found.value > 0:
-                found = other
-        return found
-
-    def _proof(self, item: Item, kind: str, end: int, span: Span | None) -> float | None:
-        """What the item must be, from the tags of other items; None where one of them has none."""
-        value = 0.0
-        for term in item.proof:
-            for candidate in self.mapping.candidates.get(term.name, ()):
-                part = self._sum_of_tags(candidate, end, span, kind, additive=True)
-                if part is not None:
-                    value += term.sign * part.value
-                    break
-            else:
-                return None
-        return value
-
-    def _across(self, item: Item, kind: str, span: Span) -> Amount | None:
-        """A difference of two tags of the item that agreed wherever both had a value shortly before."""
-        if span.previous is None:
-            return None
-        singles = [c[0].name for c in self.mapping.candidates[item.key] if len(c) == 1]
-        for longer in singles:
-            by_start = self.known_facts.tags.get(longer, {}).get(span.end, {})
-            for shorter in singles:
-                if shorter == longer:
-                    continue
-                before = self.known_facts.tags.get(shorter, {}).get(span.previous, {})
-                for start in sorted(s for s in by_start if s is not None and s in before and s < span.start):
-                    if not self._agreed(longer, shorter, span.end):
-                        break
-                    a, b, mixed = together(by_start[start], before[start])
-                    return total(
-                        [
-                            _operand(longer, a, start, span.end, span),
-                            _operand(shorter, b, start, span.previous, span),
-                        ],
-                        "ytd_difference" + (MIXED if mixed else ""),
-                        span.start,
-                        span.end,
-                        [1, -1],
-                    )
-        return None
-
-    def _agreed(self, one: str, other: str, end: int) -> bool:
-        """Whether two tags had equal values for at least one period, and no different ones, within the days of proof."""
-        mine, theirs = self.known_facts.tags.get(one, {}), self.known_facts.tags.get(other, {})
-        pairs = [
-            (fact.latest.value, theirs[day][start].latest.value)
-            for day, by_start in mine.items()
-            if end - PROOF_DAYS < day <= end and day in theirs
-            for start, fact in by_start.items()
-            if start in theirs[day]
-        ]
-        return bool(pairs) and all(ours == other for ours, other in pairs)
-
-    # -- what does not add up ---------------------------------------------------------------------------------------
-
-    def _unadded(self, item: Item, kind: str, span: Span, held: Values) -> Amount | None:
-        if item.kind == "average":
-            return self._day_weighted(item, span, held)
-        income_key, shares_key = _BESIDE[item.key]
-        income = held.get(income_key, {}).get(span.end)
-        shares = held.get(shares_key, {}).get(span.end)
-        if income is None or shares is None or shares.value <= 0:
-            return None
-        value = significant(income.value / shares.value)
-        if self._far(item, span, value):
-            return None
-        made = total([income, shares], "approximate_income_over_shares", span.start, span.end)
-        return made._replace(value=value)
-
-    def _far(self, item: Item, span: Span, value: float) -> bool:
-        """
-        Whether earnings per share are of another size than those stated for a longer period that ends with this one.
-
-        Then the average shares were filed in thousands or millions, as some filers do, and nothing follows from them.
-        """
-        return any(
-            start is not None and start < span.start and abs(value) > _FAR * abs(fact.latest.value) > 0
-            for candidate in self.mapping.candidates[item.key]
-            for term in candidate
-            for start, fact in self.known_facts.tags.get(term.name, {}).get(span.end, {}).items()
-        )
-
-    def _day_weighted(self, item: Item, span: Span, held: Values) -> Amount | None:
-        """Average shares of a quarter from the averages of two longer periods, each weighted by its days."""
-        if item.key == "weighted_average_shares_diluted":
-            income = held.get("net_income_to_common", {}).get(span.end)
-            basic = held.get("weighted_average_shares_basic", {}).get(span.end)
-            if income is not None and income.value < 0 and basic is not None:
-                return basic  # a loss dilutes nothing
-        for candidate in self.mapping.candidates[item.key]:
-            if len(candidate) != 1:
-                continue
-            tag = candidate[0].name
-            found = self.quarters.longer(tag, span)
-            if found is None:
-                continue
-            start, whole, part = found
-            a, b, mixed = together(whole, part)
-            days, before, own = span.end - start + 1, span.start - start, span.end - span.start + 1
-            value = (a.value * days - b.value * before) / own
-            if not _LEAST * b.value <= value <= _MOST * b.value:
-                continue
-            made = total(
-                [_operand(tag, a, start, span.end, span), _operand(tag, b, start, span.start - 1, span)],
-                "day_weighted" + (MIXED if mixed else ""),
-                span.start,
-                span.end,
-            )
-            return made._replace(value=float(round(value)))
-        return None
-
-
-def _operand(tag: str, state: FactVintage, start: int, end: int, span: Span) -> Amount:
-    """One operand of a difference of two tags, or of a weighted average."""
-    return as_amount(tag, letter(start, end) or "A", state, span.start, span.end)
-
-
-def _formula(item: Item, end: int, span: Span | None, held: Values) -> Amount | None:
-    for formula in item.formulas:
-        amounts: list[Amount] = []
-        signs: list[int] = []
-        for term in formula:
-            amount = held.get(term.name, {}).get(end)
-            if amount is None:
-                if not term.optional:
-                    break
-                continue
-            amounts.append(amount)
-            signs.append(term.sign)
-        else:
-            if amounts:
-                if len(amounts) == 1 and signs[0] > 0:
-                    return amounts[0]
-                return total(amounts, "formula", None if span is None else span.start, end, signs)
-    return None

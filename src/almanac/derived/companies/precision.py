@@ -1,0 +1,55 @@
+"""
+How precisely a number is stated, as far as its digits tell: filings' `decimals` are not in the facts.
+
+Statements are written in units, thousands or millions, never coarser; amounts per share to the cent or finer.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+#: No statement rounds money to more than this, whatever zeros its numbers end in.
+COARSEST: Final = 1_000_000.0
+#: Whole numbers below this are amounts per share that end on the full unit, not numbers rounded to tens.
+_PER_SHARE: Final = 1_000.0
+_CENT: Final = 0.01
+
+
+def granularity(value: float) -> float:
+    """The power of ten a value seems to be rounded to: 1000 for 12000; at most 10^9."""
+    if value == 0 or not value.is_integer():
+        return 0.0
+    whole, power = int(abs(value)), 1
+    while whole % 10 == 0 and power < 1_000_000_000:
+        whole //= 10
+        power *= 10
+    return float(power)
+
+
+def unit(value: float) -> float:
+    """
+    The unit a value is stated in.
+
+    >>> [unit(value) for value in (1_899_200_000.0, 1_899_000_000.0, 5e9, 0.4975, 2.0)]
+    [100000.0, 1000000.0, 1000000.0, 0.0001, 0.01]
+    """
+    if value.is_integer() and abs(value) >= _PER_SHARE:
+        return min(granularity(value), COARSEST)
+    exponent = Decimal(repr(value)).as_tuple().exponent
+    return min(10.0**exponent, _CENT) if isinstance(exponent, int) else _CENT
+
+
+def agree(one: float, other: float) -> bool:
+    """Whether one of two numbers is the other as it is stated, or rounded: nobody can say that they differ."""
+    if one == other:
+        return True
+    if not one or not other:
+        return False
+    # The half itself rounds either way; a binary fraction of it is no difference.
+    return abs(one - other) <= 0.5 * max(unit(one), unit(other)) * (1 + 1e-9) and unit(one) != unit(other)
+
+
+def spelled(value: float) -> str:
+    """A number for people: whole ones with their thousands apart, others to four digits."""
+    return f"{value:,.0f}" if value.is_integer() else f"{value:,.4f}"
