@@ -188,9 +188,7 @@ def test_the_command_loads_everything_and_is_deterministic(built_whole):
             "sandbox-central-bank-calendars", "sandbox-sec",
         )
     }  # fmt: skip
-    assert {name: figures for name, *figures in known} == {
-        name: ["0", count, *["0"] * 6] for name, count, *_ in read
-    }
+    assert {name: figures for name, *figures in known} == {name: ["0", count, *["0"] * 6] for name, count, *_ in read}
     assert {**again["coverage"], "lastIngestedAt": None} == {**first["coverage"], "lastIngestedAt": None}
 
 
