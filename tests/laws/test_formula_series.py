@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 
 from almanac.domain.observations import ReportedValue
@@ -211,3 +212,22 @@ def test_a_series_that_loses_all_its_vintages_takes_no_part_in_formulas_any_more
         assert {row.series.id: value_of(row) for row in detour.rows(indicators=("misery",))} == {
             "alpha:country_aaa:misery:M": pytest.approx(34.0)
         }
+
+
+def test_what_the_catalogue_says_of_a_series_is_followed_at_the_next_opening():
+    with SmallWorld() as world:
+        world.send(
+            [sent(ALPHA, 1, ("jobless.aaa", [ReportedValue(MONTHS[0], 4.0), ReportedValue(MONTHS[1], 5.0)], None))]
+        )
+        jobless = {**world.catalog.series[ALPHA]}
+        jobless["jobless.aaa"] = msgspec.structs.replace(jobless["jobless.aaa"], seasonal_adjustment="SA")
+        world.catalog = msgspec.structs.replace(world.catalog, series={**world.catalog.series, ALPHA: jobless})
+        del world.catalogued
+        world.sync()
+        directory = world.view().directory
+        for name in ("alpha:country_aaa:jobless:M", "alpha:country_aaa:jobless_change:M"):
+            assert directory.series_by_id(name).spec.seasonal_adjustment == "SA"
+        world.restart()
+        with world.batch("derive") as batch:
+            assert not world.deriver.recompute(batch)
+            assert not batch.changed

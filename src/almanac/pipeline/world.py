@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -11,7 +12,9 @@ import msgspec
 
 from almanac.catalog.load import load
 from almanac.catalog.records import Catalog, is_simulated, simulated_copy
+from almanac.catalog.succession import stretches
 from almanac.config import Settings, real_time
+from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Consent
 from almanac.domain.times import DAY_SECONDS
 from almanac.pipeline.derive.companies import CompanyDeriver
@@ -20,6 +23,7 @@ from almanac.pipeline.events.releases import ReleaseEvents
 from almanac.store.engine import sqlite
 from almanac.store.engine.errors import StoreError, UnavailableError
 from almanac.store.engine.protocol import Database
+from almanac.store.observations import specs
 from almanac.store.observations.reading.directory import MIXED_SOURCE
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.observations.writing.tidy import purge
@@ -156,13 +160,27 @@ class World:
         records.sync(self.db, batch, self._records(), self._orders())
         self.releases.write_meetings(batch)
 
+    @functools.cached_property
+    def catalogued(self) -> Mapping[str, SeriesSpec]:
+        """Series of the catalogue by id: where several native codes make one up, as all of them together are specified."""
+        every = (stretches(of_source).values() for of_source in self.catalog.series.values())
+        return {one.series.id: one.series for several in every for one in several}
+
     def sync(self) -> None:
-        """Bring the reference records, consents and orders of preference in the store into step with catalogue and settings."""
+        """
+        Bring reference records, consents, orders of preference and specifications of series in the store into step with
+        catalogue and settings.
+        """
         kinds, orders = self._records(), self._orders()
-        if records.differs(self.db, kinds, orders) or self.releases.meetings_differ():
+        held = {spec.id: spec for spec in specs.in_use(self.db)}
+        moved = [one for key, one in self.catalogued.items() if key in held and held[key] != one]
+        if moved or records.differs(self.db, kinds, orders) or self.releases.meetings_differ():
             with self.batch("catalogue") as batch:
                 records.sync(self.db, batch, kinds, orders)
                 self.releases.write_meetings(batch)
+                for spec in moved:
+                    batch.series(spec, "raw")
+                    self.deriver.register(spec)
                 # Which inputs are preferred follows from rights and orders.
                 self.deriver.reconsider()
                 self.bring_into_step(batch, {})

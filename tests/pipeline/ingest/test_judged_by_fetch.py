@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
+from unittest import mock
 
 import msgspec
 import pytest
 
+from almanac.catalog.load import load
 from almanac.config import Settings
 from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.world import World
@@ -25,13 +27,13 @@ def settings(tmp_path: Path) -> Settings:
 
 def fetch(settings: Settings, fetched_at: int, *, judged: bool = True) -> int:
     """Take the same answer in as fetched at a time; returns the data version after."""
-    with World(settings) as world:
+    catalog = load()
+    natives = {
+        native: msgspec.structs.replace(spec, judged_by_fetch=judged) for native, spec in catalog.series[SOURCE].items()
+    }
+    told = msgspec.structs.replace(catalog, series={**catalog.series, SOURCE: natives})
+    with mock.patch("almanac.pipeline.world.load", return_value=told), World(settings) as world:
         source = world.catalog.sources[SOURCE]
-        natives = {
-            native: msgspec.structs.replace(spec, judged_by_fetch=judged)
-            for native, spec in world.catalog.series[SOURCE].items()
-        }
-        world.catalog = msgspec.structs.replace(world.catalog, series={**world.catalog.series, SOURCE: natives})
         Ingest(world, source, lambda _: None).run([Arrival(url(2026), FIRST, "application/xml", fetched_at)])
         return int(world.db.execute("SELECT v FROM meta WHERE k = 'version'").get)
 

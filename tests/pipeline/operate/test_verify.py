@@ -5,6 +5,7 @@ import json
 import pytest
 
 from almanac.domain.periods import Period
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.store.engine import sqlite
 from tests.support.treasury_home import SLOPE, SOURCE, TWO_YEARS
@@ -68,6 +69,10 @@ def test_checking_writes_nothing_and_holds_up_no_writer(world):
         ("DELETE FROM change", "was not noted"),
         (f"UPDATE change SET high = {FIFTH}", "was not noted"),
         (f"UPDATE change SET low = {SECOND}", "was not noted"),
+        (f"UPDATE topic SET entity = 'country_fra' WHERE topic = (SELECT topic FROM series WHERE id = '{TWO_YEARS}')", f"{TWO_YEARS}: its topic or specification is of another"),
+        (f"UPDATE series SET spec = replace(spec, '\"frequency\":\"D\"', '\"frequency\":\"M\"') WHERE {TWO}", f"{TWO_YEARS}: its topic or specification is of another"),
+        (f"UPDATE series SET spec = replace(spec, 'semi_annual', 'annual') WHERE {TWO}", f"{TWO_YEARS}: compounding is not as in the catalogue"),
+        (f"UPDATE series SET spec = replace(spec, 'percentage_points', 'index') WHERE {SLOPES}", f"{SLOPE}: unit is not as it is computed"),
         ("UPDATE payload SET bytes = bytes + 1 WHERE state = 'folded'", "bytes is"),
         ("UPDATE payload SET capture = 'lost' WHERE state = 'quarantined'", "the raw store has no capture lost"),
     ],
@@ -102,3 +107,26 @@ def test_damaged_raw_files_are_named(world):
     assert found[0].startswith(f"raw store: index/{SOURCE}/{index.name}: ")
     assert found[1].startswith(f"raw store: objects/{packed.parent.name}/{packed.name}: cannot be decompressed")
     assert found[2].startswith(f"payloads cannot be compared with the raw store: index/{SOURCE}/{index.name}: ")
+
+
+def test_a_damaged_database_file_is_named(world):
+    """An index that the schema has no longer: its pages belong to nothing."""
+    world.db.execute(
+        "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'current_known'; PRAGMA writable_schema = RESET"
+    )
+    assert [found for found in problems(world) if found.startswith("database: ") and "never used" in found]
+
+
+def test_an_event_that_was_changed_by_hand_is_named(world):
+    """An entry of the Bureau's calendar, invented; then somebody edits what is served of it."""
+    calendar = (
+        "BEGIN:VCALENDAR\nPRODID:-//Invented//EN\nVERSION:2.0\nX-WR-TIMEZONE:US-Eastern\nBEGIN:VEVENT\nUID:b\n"
+        "SUMMARY:Consumer Price Index\nDTSTART;TZID=US-Eastern:20240312T083000\nEND:VEVENT\nEND:VCALENDAR\n"
+    )
+    run = Ingest(world, world.catalog.sources["bls-calendar"], lambda _: None)
+    run.run([Arrival("https://www.bls.gov/schedule/news_release/bls.ics", calendar.encode(), "text/calendar", None)])
+    assert problems(world) == []
+    world.db.execute("UPDATE event SET occurred_at = occurred_at + 60 WHERE type = 'consumer_prices'")
+    (found,) = problems(world)
+    assert found.startswith("event evt_")
+    assert "made anew it has" in found

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
 
 from almanac.catalog.records import Catalog, CatalogError, simulated_copy
 from almanac.catalog.releases import check, meetings, shipped, simulated
-from almanac.domain.events import event_id
+from almanac.domain.events import EventState, event_id
 from almanac.domain.periods import Frequency
 from almanac.domain.releases import Published, Release, ReleaseCalendar, ReleaseCalendarEntry, published
 from almanac.domain.times import midnight
@@ -43,6 +43,8 @@ _ENTERED = "meetings"
 
 #: Release and place.
 _Part = tuple[str, str]
+#: Makes these the states of events at a data version; says whether anything changed.
+Put = Callable[[Database, int, Mapping[str, Sequence[EventState]]], bool]
 
 
 class ReleaseEvents:
@@ -73,6 +75,7 @@ class ReleaseEvents:
             for calendar in one.calendars:
                 self._calendars.setdefault(calendar.source, []).append((one, calendar))
         self._touched: set[str] = set()
+        self._put: Put = events.replace
 
     def forget(self) -> None:
         """Forget what a batch that was undone had noted."""
@@ -124,8 +127,19 @@ class ReleaseEvents:
         self._write(batch, parts, rates, self._touched)
         self._touched.clear()
 
-    def recompute(self, batch: Batch) -> int:
-        """Make every event anew and write what differs. Returns how many groups of them did: 0 in a healthy store."""
+    def recompute(self, batch: Batch, put: Put = events.replace) -> int:
+        """
+        Make every event anew and write what differs. Returns how many groups of them did: 0 in a healthy store.
+
+        `put` takes what `events.replace` does, and may but look at it.
+        """
+        self._put = put
+        try:
+            return self._recompute(batch)
+        finally:
+            self._put = events.replace
+
+    def _recompute(self, batch: Batch) -> int:
         slugs = {*self._by_headline, _RATE}
         held = store.series_of(self._db, slugs)
         before = self._touched
@@ -205,7 +219,7 @@ class ReleaseEvents:
     def _replace(self, batch: Batch, target: States, source: str | None, kind: str, entity: str) -> int:
         """Make these the events of a source (None: of all), type and place: those that are there and not among them go."""
         gone: States = {identifier: [] for identifier in store.events_of(self._db, source, kind, entity)}
-        if not events.replace(self._db, batch.version, gone | target):
+        if not self._put(self._db, batch.version, gone | target):
             return 0
         batch.touch()
         return 1

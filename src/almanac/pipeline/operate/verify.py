@@ -8,12 +8,15 @@ from typing import Any, Self
 
 import msgspec
 
+from almanac.domain.events import EventState
 from almanac.domain.observations import FORECAST, Vintage, digest
 from almanac.domain.periods import Period
 from almanac.domain.reference import SeriesSpec
 from almanac.pipeline.world import World
+from almanac.store.engine.protocol import Database
+from almanac.store.events import events
 from almanac.store.log import payloads
-from almanac.store.observations import audit
+from almanac.store.observations import audit, specs
 from almanac.store.observations.audit import CellKey, CurrentRow, StoredSeries
 from almanac.store.observations.fragments import rendered
 from almanac.store.observations.id_hashes import number_of, series_prefix
@@ -45,16 +48,19 @@ class _Figures:
 
 def verify(world: World, checked: Checked) -> Iterator[str]:
     """
-    Yield every problem found: raw files, payloads, series and their figures, vintages, `current`, derived values.
+    Yield every problem found: raw files, the database file, payloads, series and what they are, their figures, vintages,
+    `current`, derived values, events of releases and meetings.
 
     The database is read in one transaction and stays free for writers. `checked` counts along.
     """
     for flaw in world.raw.verify():
         yield f"raw store: {flaw.name}: {flaw.reason}"
     with world.db.snapshot():
+        yield from (f"database: {told}" for told in audit.damages(world.db))
         yield from _payloads(world, checked)
         series = {one.number: one for one in audit.series(world.db)}
         checked.series = len(series)
+        yield from _specifications(world)
         yield from _lineages(world, series)
         counted = {number: _Figures() for number in series}
         yield from _cells(world, series, counted, checked)
@@ -65,6 +71,7 @@ def verify(world: World, checked: Checked) -> Iterator[str]:
         yield from _ids(world)
         yield from _changes(world)
         yield from _derived(world)
+        yield from _events(world)
 
 
 def _payloads(world: World, checked: Checked) -> Iterator[str]:
@@ -85,6 +92,20 @@ def _payloads(world: World, checked: Checked) -> Iterator[str]:
                 held, kept = getattr(row, name), getattr(capture, name)
                 if held != kept:
                     yield f"payload {row.number} ({row.url}): {name} is {held!r}, its capture says {kept!r}"
+
+
+def _specifications(world: World) -> Iterator[str]:
+    """What each series is: as its id says, and of those in the catalogue as it says there."""
+    for identifier in audit.misplaced(world.db):
+        yield f"series {identifier}: its topic or specification is of another series"
+    for held in specs.in_use(world.db):
+        wanted = world.catalogued.get(held.id)
+        if wanted is not None and held != wanted:
+            yield f"series {held.id}: {_differing(held, wanted)} is not as in the catalogue"
+
+
+def _differing(held: SeriesSpec, wanted: SeriesSpec) -> str:
+    return ", ".join(name for name in held.__struct_fields__ if getattr(held, name) != getattr(wanted, name))
 
 
 def _lineages(world: World, series: Mapping[int, StoredSeries]) -> Iterator[str]:
@@ -226,6 +247,28 @@ def _derived(world: World) -> Iterator[str]:
     yield from probe.problems
 
 
+def _events(world: World) -> Iterator[str]:
+    """Every event of a release or meeting made anew from calendars and vintages, and compared."""
+    problems: list[str] = []
+
+    def compare(db: Database, _: int, target: Mapping[str, Sequence[EventState]]) -> bool:
+        for event, states in target.items():
+            held = events.held(db, event)
+            if held != list(states):
+                problems.append(f"event {event}: made anew it has {_states(states)}, stored are {_states(held)}")
+        return False
+
+    try:
+        world.releases.recompute(_Probe(world.db, 0, "verify"), compare)
+    except (ValueError, OverflowError, KeyError) as error:
+        yield f"events cannot be made anew from what is stored: {error}"
+    yield from problems
+
+
+def _states(states: Sequence[EventState]) -> str:
+    return msgspec.json.encode(states).decode()
+
+
 class _Probe(Batch):
     """A batch that writes nothing: what a recomputation would change is a problem."""
 
@@ -236,6 +279,7 @@ class _Probe(Batch):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
+        self.version = 0
         self.problems = []
 
     def series(self, spec: SeriesSpec, kind: str, inputs: Sequence[str] | None = None) -> Handle:
@@ -247,6 +291,9 @@ class _Probe(Batch):
                 self.problems.append(f"series {spec.id}: a formula makes it, but it is not there")
                 held = self._handles[spec.id] = Handle(-1, spec.id, -1, 0, is_new=False, lineage=0)
             else:
+                stored = specs.of(self._db, spec.id)
+                if stored != spec:
+                    self.problems.append(f"series {spec.id}: {_differing(stored, spec)} is not as it is computed")
                 if held.lineage != (self.lineage(inputs) if inputs else 0):
                     self.problems.append(f"series {spec.id}: its inputs are not {', '.join(inputs or ['per row'])}")
         return held

@@ -55,6 +55,16 @@ class Unnoted(NamedTuple):
     version: int
 
 
+def damages(db: Queryable) -> Iterator[str]:
+    """What the engine itself finds wrong with its file: pages, indices that do not agree with their tables."""
+    yield from (told for (told,) in db.execute("PRAGMA integrity_check") if told != "ok")
+
+
+def misplaced(db: Queryable) -> Iterator[str]:
+    """Ids of series that are not of the topic, or not as specified, that the id says."""
+    yield from (identifier for (identifier,) in db.execute(_MISPLACED))
+
+
 def series(db: Queryable) -> Iterator[StoredSeries]:
     """Every series."""
     for number, identifier, topic, kind, lineage, *figures in db.execute(_SERIES):
@@ -101,6 +111,13 @@ def unnoted(db: Queryable) -> Iterator[Unnoted]:
 _SERIES = (
     "SELECT series, id, topic, kind, lineage, rows, vintages, first_period, last_period, first_known, last_known"
     " FROM series JOIN topic USING(topic)"
+)
+_MISPLACED = (
+    "WITH named AS (SELECT s.id, s.source, s.spec, t.*, coalesce(':' || json_extract(s.spec, '$.variant'), '') AS variant"
+    " FROM series s JOIN topic t USING(topic)) SELECT id FROM named"
+    " WHERE id <> source || ':' || entity || ':' || indicator || ':' || frequency || variant"
+    " OR (source, entity, indicator, frequency) IS NOT (json_extract(spec, '$.source'), json_extract(spec, '$.entity'),"
+    " json_extract(spec, '$.indicator'), json_extract(spec, '$.frequency'))"
 )
 _VINTAGES = (
     "SELECT topic, period, series, known_at, value, text, flags, released_at, ingested_at, payload, note, lineage, hash"

@@ -19,3 +19,8 @@ def in_use(db: Queryable) -> Iterator[SeriesSpec]:
     found = db.execute("SELECT spec FROM series WHERE vintages > 0 AND instr(id, ':company_') = 0 ORDER BY series")
     for (body,) in found:
         yield msgspec.json.decode(body, type=SeriesSpec)
+
+
+def of(db: Queryable, identifier: str) -> SeriesSpec:
+    """Specification of a series that is there."""
+    return msgspec.json.decode(db.execute("SELECT spec FROM series WHERE id = ?", (identifier,)).get, type=SeriesSpec)
