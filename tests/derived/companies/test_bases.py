@@ -161,6 +161,15 @@ def test_nine_months_of_another_company_are_not_taken_from_its_successor():
     assert value(quarters, "net_cash_flow_from_operations", "2020-06-30") == -45_561_000 + 21_897_000
 
 
+def test_what_an_amendment_of_the_annual_report_changes_falls_on_the_last_quarter_and_is_marked():
+    filer = Filer()
+    plain_year(filer, 2020, income=(10, 11, 12, 14))
+    filer.file("10-K/A", "2021-04-02", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 44}}, fy=2020, fp="FY")
+    quarters = filer.financials().quarters
+    assert value(quarters, "net_income", "2020-12-31") == 11
+    assert method(quarters, "net_income", "2020-12-31") == "fy_minus_9m_mixed"
+
+
 def test_dividends_per_share_are_not_taken_from_each_other_across_a_split():
     filer = Filer()
     names = plain_year(filer, 2020)

@@ -175,7 +175,7 @@ def _of_flows(period: CheckedPeriod) -> list[QualityCheck]:
 
 
 _BASES = {
-    MIXED: "the report of the longer period recast the year before, those of the shorter one did not",
+    MIXED: "the report of the longer period restated it, or the year before, those of the shorter one did not",
     BEFORE_RECAST: "the longer period was recast later and the shorter one was not, both are as first known",
 }
 

@@ -28,8 +28,8 @@ class Amount(NamedTuple):
     | `sum_of_tags`, `formula` | of several tags, of other items, all of one period |
 
     `_before_recast` behind a method: the longer operand was restated later and the shorter one was not, so both are as
-    known when the longer one first was. `_mixed`: the report of the longer one recast the year before, by little, and
-    the reports of the shorter one did not.
+    known when the longer one first was. `_mixed`: the report of the longer one restated it in an amendment, or recast the
+    year before by little, and the reports of the shorter one did not.
     """
 
     value: float

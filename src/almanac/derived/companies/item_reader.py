@@ -67,7 +67,7 @@ class ItemReader:
     def use_calendar(self, fiscal_periods: FiscalPeriods) -> None:
         """Go on with another calendar."""
         self.fiscal_periods = fiscal_periods
-        self.quarters = Quarters(self.known_facts, fiscal_periods)
+        self.quarters = Quarters(self.known_facts, fiscal_periods, self.own_end)
 
     @property
     def refused(self) -> str | None:

@@ -13,6 +13,8 @@ not, is itself on a basis that the shorter period is not on.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from almanac.derived.companies.facts import (
@@ -50,6 +52,8 @@ class Operands(NamedTuple):
     whole: Basis
     part: Basis
     newest: bool
+    #: Whether the longer one was restated by an amendment of its own report, and the shorter one was not.
+    amended: bool = False
 
 
 class Sought(NamedTuple):
@@ -74,8 +78,11 @@ class Quarters:
     `refused` says why the last difference that was asked for and has operands was not taken; None where none was.
     """
 
-    def __init__(self, known_facts: KnownFacts, fiscal_periods: FiscalPeriods) -> None:
+    def __init__(
+        self, known_facts: KnownFacts, fiscal_periods: FiscalPeriods, own_end: Mapping[str, int] = MappingProxyType({})
+    ) -> None:
         self.known_facts = known_facts
+        self.own_end = own_end
         self.fiscal_periods = fiscal_periods
         self.refused: str | None = None
 
@@ -134,7 +141,7 @@ class Quarters:
         if name is None or shorter is None:
             return None
         method = "fy_minus_9m" if (name, shorter) == ("A", "N") else "ytd_difference"
-        for operands in together(whole, part):
+        for operands in together(whole, part, self.own_end, span.end):
             doubt = self._doubt(tag, start, span, operands)
             if doubt > 0 and (later := _first_after(part, operands.whole.since)) is not None:
                 operands, doubt = operands._replace(part=later), 0.0
@@ -146,7 +153,7 @@ class Quarters:
                 or self._split(start, span, operands, sought)
             ):
                 continue
-            mark = MIXED if doubt else self._mark(operands, start, span.end, sought)
+            mark = MIXED if doubt or operands.amended else self._mark(operands, start, span.end, sought)
             return _less(tag, span, method + mark, operands, (name, shorter))
         self.refused = (
             f"{tag}: the {_WORDS[name]} {spelled(whole.latest.value)} and the {_WORDS[shorter]}"
@@ -237,12 +244,16 @@ def stated_in(by_start: HistoriesByStart, kind: str, start: int) -> FactHistory 
     return None if best is None else by_start[best]
 
 
-def together(whole: FactHistory, part: FactHistory) -> list[Operands]:
+def together(
+    whole: FactHistory, part: FactHistory, own_end: Mapping[str, int] = MappingProxyType({}), end: int | None = None
+) -> list[Operands]:
     """
     Pairs of states that go together, as far as the times at which they were known tell; the newest first.
 
     A restated longer period goes with the shorter one that was restated since the state before it, with it or, where
-    the shorter one's report came later, after it. The last pair is both as known when the longer one first was.
+    the shorter one's report came later, after it. Where an amendment of the report about the longer one, which ends on
+    `end`, restated it alone, the shorter one stands beside it as it was. The last pair is both as known when the longer
+    one first was.
     """
     wholes, found = whole.bases, []
     for place in range(len(wholes) - 1, 0, -1):
@@ -251,6 +262,10 @@ def together(whole: FactHistory, part: FactHistory) -> list[Operands]:
         restated = restated or _first_after(part, now)
         if restated is not None:
             found.append(Operands(wholes[place], restated, newest=place == len(wholes) - 1))
+        elif own_end.get(wholes[place].state.accession) == end is not None:
+            beside = [basis for basis in part.bases if basis.since <= now]
+            if beside:
+                found.append(Operands(wholes[place], beside[-1], newest=place == len(wholes) - 1, amended=True))
     first = wholes[0]
     known = [basis for basis in part.bases if basis.since <= first.since]
     found.append(Operands(first, known[-1] if known else part.bases[0], newest=len(wholes) == 1))
