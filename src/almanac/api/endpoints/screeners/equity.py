@@ -25,6 +25,7 @@ from almanac.api.endpoints.screeners.screening import (
     number,
     number_field,
     text_field,
+    warn_of_texts,
 )
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Indicator
@@ -82,6 +83,7 @@ class EquityScreener:
             else:
                 readings[name] = peers.readings(name, dollars=dollars)
                 columns[name] = readings[name].values
+        warn_of_texts(ctx, asked, columns)
         key = None if by is None or by == "name" else peers.table.tickers if by == "ticker" else columns[by]
         cut = page(
             matching(asked, columns, peers.taking_part), peers.table.ties, key,

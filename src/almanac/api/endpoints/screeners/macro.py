@@ -26,7 +26,9 @@ from almanac.api.endpoints.screeners.screening import (
     number,
     number_field,
     text_field,
+    warn_of_texts,
 )
+from almanac.api.rows.names import suggested_place
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.reference import Entity, Indicator
 from almanac.domain.times import wire_day, wire_time
@@ -68,6 +70,7 @@ class MacroScreener:
             else found[clause.field.name].values
             for clause in asked
         }
+        warn_of_texts(ctx, asked, columns)
         mask = matching(asked, columns, wanted)
         cut = page(mask, places.ties, None, descending=False, after=ctx.after, limit=ctx.params["limit"])
         rows = [self._row(ctx, redaction, places.entities[row], found, row) for row in cut.rows.tolist()]
@@ -172,6 +175,8 @@ def _wanted(ctx: Context, places: _Places) -> npt.NDArray[np.bool_]:
     if "," in asked:
         raise refuse("country", f"takes one country, not {quoted(asked)}", code="type")
     country = ctx.view.directory.country(asked)
+    if country is None:
+        ctx.warn("country", asked, "names no country or region", suggested_place(ctx, asked))
     return np.array([country is not None and e.id == country.id for e in places.entities], dtype=np.bool_)
 
 

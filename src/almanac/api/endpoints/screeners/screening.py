@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple, TypeVar
@@ -22,7 +22,8 @@ from almanac.api.rows.filters import AS_OF
 from almanac.domain.periods import end_of, lowest_key
 from almanac.reports import filter_text
 from almanac.reports.filter_text import Clause, Field, FilterError
-from almanac.reports.screener import Mask, Numbers
+from almanac.reports.screener import Mask, Numbers, Texts
+from almanac.reports.suggestions import Suggestions
 from almanac.store.companies.universe import Universe
 from almanac.store.observations.fragments import shortest
 from almanac.store.observations.reading.columns import Column, Readings
@@ -166,6 +167,20 @@ def clauses(ctx: Context, find: Callable[[str], Field | None], names: Sequence[s
             near,
             code=error.code,
         ) from None
+
+
+def warn_of_texts(ctx: Context, asked: Iterable[Clause], columns: Mapping[str, Numbers | Texts]) -> None:
+    """Say which texts of clauses nothing has. Only `columns` of what the request may see tell what there is instead."""
+    for clause in asked:
+        column = columns[clause.field.name]
+        if not isinstance(column, Texts):
+            continue
+        words = {filter_text.folded(word): word for word in column.words}
+        unknown = [str(value) for value in clause.values if value not in words]
+        near = Suggestions((word, ()) for word in words.values()) if unknown else None
+        for value in unknown:
+            meant = None if near is None else near.nearest(value)
+            ctx.warn("filter", value, f"is a {clause.field.name} that nothing here has", meant)
 
 
 def check_window(ctx: Context) -> None:
