@@ -195,9 +195,9 @@ def test_look_ups(service, name):
 
 
 @pytest.mark.parametrize("path", [PROFILE, FINANCIALS])
-@pytest.mark.parametrize("name", ["ZZZ", "9", "company_0000009999", "acme", "Acme Widgets Inc.", "country_usa", "ZEN"])
+@pytest.mark.parametrize("name", ["ZZZ", "9", "company_0000009999", "acme", "Acme Widget Inc.", "country_usa", "JPN"])
 def test_an_unknown_company(service, path, name):
-    """Unknown → 404. A retired ticker, a name, a country are none of them."""
+    """Unknown → 404. What is merely like a name, and a country, are none of them."""
     error = service.error(path.format(name), 404)
     assert (error["code"], error["details"]) == ("not_found", {"parameter": "idOrLookup"})
     assert "/entities/resolve" in error["message"]

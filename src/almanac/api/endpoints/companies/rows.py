@@ -11,10 +11,11 @@ from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.endpoints.companies.records import CompanyScores
 from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache
+from almanac.api.rows.names import exactly
 from almanac.domain.periods import end_of
 from almanac.domain.times import wire_day
 from almanac.reports.scoring import MODEL
-from almanac.store.companies.rows import Company, by_lookup
+from almanac.store.companies.rows import Company, by_id, by_lookup
 from almanac.store.companies.statements import last_period
 
 _PIOTROSKI, _ALTMAN, _BENEISH = "piotroski_f", "altman_z2", "beneish_m"
@@ -25,10 +26,13 @@ def company_of(ctx: Context) -> Company:
     name = ctx.path["idOrLookup"]
     found = by_lookup(ctx.view, name)
     if found is None:
+        meant = exactly(ctx, name, ["company"])
+        found = None if meant is None else by_id(ctx.view, meant.entity)
+    if found is None:
         raise ApiError(
             404,
-            f"there is no company {quoted(name)}: give an entity id, ticker, CIK, LEI or slug; "
-            "/entities/resolve finds one by its name",
+            f"there is no company {quoted(name)}: give an entity id, ticker, CIK, LEI or slug, or a name that is exactly its "
+            "own; /entities/resolve finds one by likeness",
             {"parameter": "idOrLookup"},
         )
     return found
