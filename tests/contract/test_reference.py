@@ -249,6 +249,17 @@ def test_countries(service):
     assert service.error("/countries/ZZ", 404).get("details") is None
 
 
+def test_countries_with_data(service):
+    """`has_data`: only those with observations of their own, or only those without."""
+    every = service.walk("/countries", limit=500)
+    for text, keep in (("true", True), ("TRUE", True), ("false", False)):
+        assert service.walk("/countries", limit=7, has_data=text) == [
+            r for r in every if (r["indicatorCount"] > 0) is keep
+        ]
+    assert [r["id"] for r in service.walk("/countries", has_data="true")] == ["country_jpn", "country_usa"]
+    assert service.error("/countries", 400, has_data="yes")["details"]["allowed"] == ["true", "false"]
+
+
 def test_coverage(service):
     """GET /coverage: the cheapest authenticated call; 200 means the key is live, 401 means it is missing, malformed or revoked."""
     # Events: those of filings and the like, meetings of central banks, and releases read from the numbers.

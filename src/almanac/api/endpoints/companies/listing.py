@@ -12,18 +12,18 @@ from almanac.api.contract.params import Param
 from almanac.api.contract.ports import ScoreExplainer
 from almanac.api.endpoints.companies import financials, profile
 from almanac.api.endpoints.companies.records import CompanySchema
-from almanac.api.endpoints.companies.rows import CompanyScoring
+from almanac.api.endpoints.companies.rows import TESTS, CompanyScoring
 from almanac.api.endpoints.screeners.peers import CompanyTable, Peers
 from almanac.api.endpoints.screeners.screening import ProcessCache
 from almanac.api.rows.filters import DOMICILE, countries
 from almanac.api.rows.names import suggested_word
 from almanac.domain.names import folded
-from almanac.reports.scoring import MEASURES
+from almanac.reports.scoring import MEASURES, PILLARS
 from almanac.reports.screener import Column, Mask, Texts, page, place
 from almanac.store.companies.rows import by_ids
 from almanac.store.companies.universe import reporting
 
-_SORTS = ("name", "score", "ticker")
+_SORTS = ("name", "ticker", "score", *PILLARS, *TESTS)
 
 
 class CompanyList:
@@ -37,11 +37,10 @@ class CompanyList:
         params = ctx.params
         standing = CompanyScoring(self._cache, ctx)
         table = standing.peers.table
+        scores = standing.scores
         columns: dict[str, Column | None] = {
-            "name": None,
-            "score": standing.scores.score,
-            "ticker": table.tickers,
-        }
+            "name": None, "ticker": table.tickers, "score": scores.score, **scores.pillars, **standing.tests,
+        }  # fmt: skip
         by = columns[params["sort"]]
         cut = page(
             self._wanted(ctx, standing.peers), table.ties, by,

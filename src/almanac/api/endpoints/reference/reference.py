@@ -6,9 +6,10 @@ import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro.indicators import day
 from almanac.api.endpoints.reference import records
-from almanac.api.rows.names import place, suggested_place
+from almanac.api.rows.names import PLACES, place, suggested_place
 from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.health import Feed, Tried, health
@@ -107,9 +108,14 @@ def sources(ctx: Context) -> ListAnswer:
 
 def countries(ctx: Context) -> ListAnswer:
     """Countries and regions by name, then id."""
-    places = {(e.name, e.id): e for e in ctx.view.directory.entities.values() if e.kind in {"country", "region"}}
-    page, following = keyset(ctx, places)
     counts, redaction = figures.indicators_of_entities(ctx.view), Redaction.of(ctx)
+    wanted = ctx.params["has_data"]
+    places = {
+        (e.name, e.id): e
+        for e in ctx.view.directory.entities.values()
+        if e.kind in PLACES and wanted in {None, counts.get(e.id, 0) > 0}
+    }
+    page, following = keyset(ctx, places)
     return ListAnswer([_country(ctx, redaction, one, counts.get(one.id, 0)) for one in page], following)
 
 
@@ -178,6 +184,14 @@ ENDPOINTS = (
         summary="Countries and regions",
         handler=countries,
         scope="macro:read",
+        params=(
+            Param(
+                "has_data",
+                "Only those with observations of their own, or only those without.",
+                "enum",
+                choices={"true": True, "false": False},
+            ),
+        ),
         kind="list",
         heavy=lambda _: True,
         cached=True,
