@@ -7,9 +7,10 @@ import msgspec
 import pytest
 
 from almanac.api.endpoints.companies.records import CompanySchema, Financials, Profile
+from almanac.api.endpoints.companies.rows import ALTMAN, PIOTROSKI
 from almanac.domain.companies import CompanyRecord, Listing, company_id
 from almanac.domain.periods import Period
-from almanac.reports.scoring import MODEL
+from almanac.reports.scoring import MODEL, PILLARS
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
 from almanac.store.companies.statement_book import Key
 from almanac.store.engine import sqlite
@@ -101,7 +102,7 @@ def test_scored_companies(service):
 
 
 def test_filters_and_sorts_of_companies(many):
-    """Filters: `sector`, `industry`, `country`, `q`; sort `score`, `name`, `ticker`; nulls last either way."""
+    """Filters: `sector`, `industry`, `country`, `q`; sort `name`, `ticker` and each score and pillar; nulls last either way."""
     service, made = many
     every = service.walk("/companies", limit=500)
     assert [(row["name"], row["entityId"]) for row in every] == sorted((one.name, one.entity) for one in made)
@@ -120,15 +121,21 @@ def test_filters_and_sorts_of_companies(many):
         ("ticker", lambda r: r["ticker"]),
         ("score", lambda r: r["score"]),
         ("name", lambda r: r["name"]),
+        *((pillar, lambda r, pillar=pillar: r["scores"][pillar]) for pillar in PILLARS),
+        (PIOTROSKI, lambda r: r["piotroskiF"]),
+        (ALTMAN, lambda r: r["altmanZ2"]),
     ):
         for order in ("asc", "desc"):
             rows = service.walk("/companies", limit=7, sort=sort, order=order)
             there, none = [r for r in rows if key(r) is not None], [r for r in rows if key(r) is None]
+            assert len(there) > 3 or sort == ALTMAN, sort  # the invented companies have no Altman Z
             assert rows == there + none
             expected = sorted(there, key=lambda r: (key(r), r["name"], r["entityId"]), reverse=order == "desc")
             assert there == expected
             assert sorted(r["entityId"] for r in rows) == sorted(r["entityId"] for r in every)
-    assert service.error("/companies", 400, sort="revenue")["details"]["allowed"] == ["name", "score", "ticker"]
+    assert service.error("/companies", 400, sort="revenue")["details"]["allowed"] == [
+        "name", "ticker", "score", *PILLARS, PIOTROSKI, ALTMAN,
+    ]  # fmt: skip
 
 
 def test_scores(many):
@@ -195,9 +202,9 @@ def test_look_ups(service, name):
 
 
 @pytest.mark.parametrize("path", [PROFILE, FINANCIALS])
-@pytest.mark.parametrize("name", ["ZZZ", "9", "company_0000009999", "acme", "Acme Widgets Inc.", "country_usa", "ZEN"])
+@pytest.mark.parametrize("name", ["ZZZ", "9", "company_0000009999", "acme", "Acme Widget Inc.", "country_usa", "JPN"])
 def test_an_unknown_company(service, path, name):
-    """Unknown → 404. A retired ticker, a name, a country are none of them."""
+    """Unknown → 404. What is merely like a name, and a country, are none of them."""
     error = service.error(path.format(name), 404)
     assert (error["code"], error["details"]) == ("not_found", {"parameter": "idOrLookup"})
     assert "/entities/resolve" in error["message"]

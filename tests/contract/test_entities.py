@@ -148,8 +148,8 @@ def test_no_such_entity(service):
     """An unknown id in a path → 404."""
     error = service.error(ALIASES.format("nowhere"), 404)
     assert error["details"] == {"parameter": "idOrSlug"}
-    # A ticker is no id and no slug: resolving is another operation.
-    assert service.error(ALIASES.format("ACW"), 404)["code"] == "not_found"
+    # Likeness alone is for /entities/resolve.
+    assert service.error(ALIASES.format("acme"), 404)["code"] == "not_found"
 
 
 def test_companies_are_entities_in_filters(service):

@@ -247,7 +247,14 @@ def test_the_filter_is_required(screen):
     ("text", "clause", "reason", "suggestion"),
     [
         ("revenue_ttm:gt:1,sectr:eq:x", "sectr:eq:x", "field", "sector"),
-        ("net_income:gt:1", "net_income:gt:1", "field", "net_margin"),
+        (
+            "pe_ratio:lt:15",
+            "pe_ratio:lt:15",
+            "field",
+            None,
+        ),  # current_ratio is spelled like it, and means nothing like it
+        ("net_proft_margin:gt:1", "net_proft_margin:gt:1", "field", "net_margin"),
+        ("net_income:gt:1", "net_income:gt:1", "field", None),
         ("invented_cycle:eq:a", "invented_cycle:eq:a", "field", None),
         ("ticker:eq:A1", "ticker:eq:A1", "field", None),
         ("sector:gt:a", "sector:gt:a", "operator", None),

@@ -78,10 +78,20 @@ def test_slopes(sandbox, yields, scope):
 
 
 def test_scopes(sandbox):
-    """Supported scopes: AUS, CAN, CHE, EUR, GBR, JPN, USA. Any other returns 404, and the error lists the supported scopes."""
+    """
+    Supported scopes: AUS, CAN, CHE, EUR, GBR, JPN, USA, in any spelling that resolves exactly. Any other returns 404, and the
+    error lists the supported scopes.
+    """
     for scope in SCOPES:
         assert sandbox.ok(f"/rates/{scope.lower()}") == sandbox.ok(f"/rates/{scope}")
-    for other in ("FRA", "US", "united-states", "country_usa", "x"):
+    for scope, names in (
+        ("USA", ("us", "US", "united-states", "United States", "country_usa", "840", "America")),
+        ("GBR", ("GB", "UK", "Great%20Britain")),
+        ("EUR", ("euro-area", "Euro Area", "region_euro_area", "Eurozone")),
+    ):
+        for name in names:
+            assert sandbox.ok(f"/rates/{name}") == sandbox.ok(f"/rates/{scope}"), name
+    for other in ("FRA", "france", "x", "European Union", "United Stats"):
         error = sandbox.error(f"/rates/{other}", 404)
         assert error["code"] == "not_found"
         assert all(scope in error["message"] for scope in SCOPES)

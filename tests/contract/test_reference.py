@@ -231,15 +231,33 @@ def test_countries(service):
         ("G7", "region_g7"),
     ):
         assert service.ok(f"/countries/{code}")["id"] == entity
-    assert service.error("/countries/Zaire", 404)["details"]["suggestion"] == "democratic-republic-of-the-congo"
+    # Any name that /entities/resolve finds exactly, former ones too.
+    for name, entity in (
+        ("Zaire", "country_cod"),
+        ("UK", "country_gbr"),
+        ("America", "country_usa"),
+        ("United%20States", "country_usa"),
+    ):
+        assert service.ok(f"/countries/{name}")["id"] == entity
     assert {r["id"] for r in rows.values() if r["ratesScope"]} == {
         e.id for e in CATALOG.entities.values() if e.rates_scope
     }
     for name, slug in (
-        ("untied-states", "united-states"), ("America", "united-states"), ("United%20States", "united-states"), ("Cote d'Ivore", "cote-divoire"),
+        ("untied-states", "united-states"), ("Untied%20States", "united-states"), ("Cote d'Ivore", "cote-divoire"),
     ):  # fmt: skip
         assert service.error(f"/countries/{name}", 404)["details"]["suggestion"] == slug
     assert service.error("/countries/ZZ", 404).get("details") is None
+
+
+def test_countries_with_data(service):
+    """`has_data`: only those with observations of their own, or only those without."""
+    every = service.walk("/countries", limit=500)
+    for text, keep in (("true", True), ("TRUE", True), ("false", False)):
+        assert service.walk("/countries", limit=7, has_data=text) == [
+            r for r in every if (r["indicatorCount"] > 0) is keep
+        ]
+    assert [r["id"] for r in service.walk("/countries", has_data="true")] == ["country_jpn", "country_usa"]
+    assert service.error("/countries", 400, has_data="yes")["details"]["allowed"] == ["true", "false"]
 
 
 def test_coverage(service):

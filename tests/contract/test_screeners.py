@@ -180,11 +180,77 @@ def test_page_size_total_and_pages(sandbox):
     assert sandbox.error(PATH, 400, limit="501", **query)["details"]["allowed"] == {"minimum": 1, "maximum": 500}
 
 
-def test_it_takes_no_order_and_no_sort(service):
-    """Unknown query parameters are rejected with 400: rows come by name, then id."""
-    for name in ("order", "sort"):
-        error = service.error(PATH, 400, filter="gov_yield_10y:gt:0", **{name: "asc"})
-        assert (error["details"]["parameter"], error["details"]["reason"]) == (name, "unknown")
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_sort(service, order):
+    """Any field of the filter, or `name`: those lacking the value come last either way, ties by name, then id."""
+    served = Served(service)
+    query = {"filter": "gov_yield_10y:gt:0", "order": order, "limit": 1}
+    by_name = service.walk(PATH, filter=query["filter"], order=order)
+    assert (
+        by_name
+        == service.walk(PATH, sort="Name", **query)
+        == sorted(by_name, key=lambda r: r["name"], reverse=order == "desc")
+    )
+    assert len(by_name) == 2
+    lacking = 0
+    for field in (
+        "gov_yield_10y",
+        "yield_slope_2s10s",
+        "unemployment_rate",
+        "cpi_inflation_yoy",
+        "yield_spread_10y_3m",
+        "gdp_real_growth_yoy",
+    ):
+        if field not in served.fields:
+            continue
+        rows = service.walk(PATH, sort=field.upper(), **query)
+        values = {row["entityId"]: served.value(field, row["entityId"], fresh=False) for row in rows}
+        there = [row for row in by_name if values[row["entityId"]] is not None]
+        there.sort(key=lambda row: values[row["entityId"]], reverse=order == "desc")
+        none = [row for row in by_name if values[row["entityId"]] is None]
+        assert [row["entityId"] for row in rows] == [row["entityId"] for row in (*there, *none)], field
+        lacking += len(none)
+        for row in rows:
+            names = [
+                "gov_yield_10y",
+                *([field] if values[row["entityId"]] is not None and field != "gov_yield_10y" else []),
+            ]
+            assert [served.match(name, row["entityId"]) for name in names] == row["matches"]
+    assert lacking > 0
+
+
+def test_sort_of_a_larger_world(sandbox):
+    """The same over seven scopes, page by page, turned and not; a fresh reading only where only fresh ones count."""
+    served = Served(sandbox)
+    for field in ("gov_yield_2y", "yield_slope_2s10s"):
+        for order in ("asc", "desc"):
+            rows = sandbox.walk(PATH, filter="gov_yield_10y:gt:-100", sort=field, order=order, limit=2)
+            told = [served.value(field, row["entityId"], fresh=False) for row in rows]
+            assert told == sorted(told, reverse=order == "desc")
+            assert len(told) == len({row["entityId"] for row in rows}) == 7
+
+
+def test_a_withheld_value_sorts_last(service):
+    """Withheld values take no part in sorting, and stand in no match."""
+    served = Served(service)
+    shut = [
+        slug for slug in served.fields
+        if slug in served.rows and all(row["rights"]["valueWithheld"] for row in served.rows[slug].values())
+    ]  # fmt: skip
+    assert shut
+    for field in shut:
+        for order in ("asc", "desc"):
+            rows = service.walk(PATH, filter="gov_yield_10y:gt:0", sort=field, order=order)
+            assert [[one["field"] for one in row["matches"]] for row in rows] == [["gov_yield_10y"]] * 2
+
+
+def test_a_wrong_sort(service):
+    """400, with the fields there are and the one that may have been meant."""
+    error = service.error(PATH, 400, filter="gov_yield_10y:gt:0", sort="gov_yeild_10y")
+    assert error["message"].startswith("'sort' must be a field of the filter or name, not 'gov_yeild_10y'")
+    assert error["details"]["suggestion"] == "gov_yield_10y"
+    assert error["details"]["allowed"] == [*sorted(Served(service).fields), "name"]
+    assert service.error(PATH, 400, filter="gov_yield_10y:gt:0", sort="nam")["details"]["suggestion"] == "name"
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,15 @@
 """Names over the regulator's own lists of companies and the catalogue's countries: hard cases, each answered right or honestly open."""
 
 import gzip
+from datetime import date
 from functools import cache
+from urllib.parse import quote
 
 import pytest
 
 from almanac.catalog.sectors import classify
 from almanac.domain.companies import company_id
+from almanac.domain.periods import Period
 from almanac.pipeline.world import World
 from almanac.sources.base import Payload
 from almanac.sources.feeds.sec.connector import CONNECTOR
@@ -20,6 +23,8 @@ pytestmark = REAL
 
 #: The mirror does not say when these were fetched.
 FETCHED = 1_782_000_000
+#: The period of the one statement that each filer is given here.
+YEAR = Period(date(2025, 1, 1), date(2025, 12, 31)).key
 NOTHING = object()
 #: What is asked, with further parameters → the CIK or the country meant; a list: nothing is chosen, the first candidates;
 #: NOTHING: 404. The last is the name it was found by, where that is telling.
@@ -95,7 +100,7 @@ def service(tmp_path_factory):
             settle_company(world.db, entity, classify)
         # Those whose submissions are here count as filers: which of two namesakes is meant depends on it.
         for entity in {record.entity for record, _ in records() if record.part == "submissions"}:
-            world.db.execute("INSERT INTO statement VALUES(?, 0, 'A', 1, 1, 1, ?, x'7b7d')", (entity, OPEN))
+            world.db.execute("INSERT INTO statement VALUES(?, 0, 'A', ?, 1, 1, ?, x'7b7d')", (entity, YEAR, OPEN))
             mark_reports(world.db, entity)
     make_accounts(chosen)
     one = Service(home)
@@ -128,6 +133,27 @@ def test_hard_cases(service, text, more, expected, alias):
     else:
         assert (told["entityId"], told["matchedAlias"]) == (entity(expected), alias)
         assert told["candidates"][0]["entityId"] == told["entityId"]
+
+
+def test_what_resolves_exactly_works_in_every_path(service):
+    """Of the hard cases, each that is found exactly and alone works in a path, and none that is found by likeness or not at all."""
+    by_type = {"company": "/companies/{}/profile", "country": "/countries/{}", "region": "/countries/{}"}
+    tried = {True: 0, False: 0}
+    for text, more, _, _ in CASES:
+        if more:
+            continue
+        answer = service.get("/entities/resolve", "pro", None, alias=text)
+        told = answer.json().get("data", {"match": None, "entityId": None})
+        exact = (told["match"], told["entityId"] is not None) == ("exact", True)
+        tried[exact] += 1
+        found = service.get(f"/entities/{quote(text, safe='')}/aliases")
+        assert found.status_code == (200 if exact else 404), text
+        if exact:
+            assert {row["entityId"] for row in found.json()["data"]} == {told["entityId"]}
+            if "/" not in text:  # a stroke in a path parts it
+                data = service.ok(by_type[told["type"]].format(quote(text, safe="")))
+                assert told["entityId"] in (data.get("entityId"), data.get("id")), text
+    assert min(tried.values()) > 20
 
 
 def test_every_ticker_and_name_of_the_list_leads_to_its_company(service):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rapidfuzz import fuzz, process
@@ -135,7 +135,7 @@ def resolve(
     """
     matches = _equal(text, found, subjects, day)
     if matches:
-        also = _words(text, matches[0], subjects, spellings, day) if schemes is None else []
+        also = _words(text, matches[0], subjects, spellings.beginning, day) if schemes is None else []
         return _equals(matches, also)
     close = [
         (name, likeness)
@@ -143,6 +143,25 @@ def resolve(
         if name.entity in subjects and (schemes is None or name.scheme in schemes)
     ]
     return _likes(text, close, subjects, day)
+
+
+def exactly(
+    text: str,
+    found: Sequence[Alias],
+    subjects: Mapping[str, Subject],
+    beginning: Callable[[str], Iterable[Alias]],
+    day: int,
+) -> Subject | None:
+    """
+    The entity that `resolve` finds exactly and alone, without looking at likeness. None: there is none.
+
+    `beginning`: names that are the given words, or begin with them and go on with others.
+    """
+    matches = _equal(text, found, subjects, day)
+    if not matches or matches[0].kind != "exact":
+        return None
+    best = _equals(matches, _words(text, matches[0], subjects, beginning, day)).best
+    return None if best is None else best.subject
 
 
 def _equal(text: str, found: Sequence[Alias], subjects: Mapping[str, Subject], day: int) -> list[Match]:
@@ -188,7 +207,9 @@ def _order(subject: Subject) -> tuple[int, str, str]:
     return (_last(subject), subject.name, subject.entity)
 
 
-def _words(text: str, first: Match, subjects: Mapping[str, Subject], spellings: Spellings, day: int) -> list[Match]:
+def _words(
+    text: str, first: Match, subjects: Mapping[str, Subject], beginning: Callable[[str], Iterable[Alias]], day: int
+) -> list[Match]:
     """
     Companies that a word which was taken for a ticker may mean too.
 
@@ -201,7 +222,7 @@ def _words(text: str, first: Match, subjects: Mapping[str, Subject], spellings: 
     own = f"{normal(first.subject.name)} ".startswith(f"{norm} ")
     others = {
         name.entity: Match(subjects[name.entity], name, "fuzzy", round(_FUZZY * _BEGINS, 2))
-        for name in spellings.beginning(norm)
+        for name in beginning(norm)
         if name.entity in subjects
         and name.entity != first.subject.entity
         and name.valid(day)

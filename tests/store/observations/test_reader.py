@@ -15,7 +15,7 @@ from almanac.store.engine import sqlite
 from almanac.store.engine.errors import BusyError, UnavailableError
 from almanac.store.observations.fragments import value_of
 from almanac.store.observations.reading.reader import Reader, View
-from almanac.store.observations.reading.selection import Position, Selection
+from almanac.store.observations.reading.selection import CELL_ORDER, Conditions, Position, Selection, in_order
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent
 
 JANUARY, FEBRUARY, MARCH = (Period.parse(f"2025-{month:02}").key for month in (1, 2, 3))
@@ -434,3 +434,20 @@ def test_without_a_turn_each_view_is_the_newest_state(store):
         with reader.view() as view:
             assert view.version == number
     reader.close()
+
+
+@pytest.mark.parametrize("table", ["current", "vintages"])
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("indicators", [None, ("level", "policy")])
+def test_several_names_keep_the_order_of_the_index(world, table, descending, indicators):
+    """A page of several entities is read in the order of the list: sorting would read all their rows for each page."""
+    query = Conditions()
+    query.topics(Selection(kind="raw", indicators=indicators, entities=("country_aaa", "country_bbb")))
+    query.pinned(1)
+    sql = (
+        f"SELECT x.period FROM topic t CROSS JOIN {table} x ON x.topic = t.topic WHERE {query.where}"
+        f" ORDER BY {in_order(*CELL_ORDER, descending=descending)}"
+    )
+    plan = [row[3] for row in world.db.execute(f"EXPLAIN QUERY PLAN {sql}", query.values)]
+    assert plan != []
+    assert [step for step in plan if "TEMP B-TREE" in step] == []

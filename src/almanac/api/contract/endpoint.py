@@ -15,9 +15,13 @@ import msgspec
 from almanac.api.contract.cursor import Cursor
 from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.params import CLOCK_TOLERANCE, Param, check_future, check_range, nearest
+from almanac.api.contract.records import WarningSchema
 from almanac.config import Plan, Settings
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.observations.reading.reader import View
+
+#: A client's own value is repeated in a warning up to so many characters.
+_SHOWN = 100
 
 
 class ListAnswer(msgspec.Struct, frozen=True):
@@ -66,6 +70,13 @@ class Context(msgspec.Struct):
     version: int
     #: Knowledge time of a request without `as_of`: the cursor's, else now. Unix seconds.
     at: int
+    #: What the answer of a list says in `meta.warnings`, in this order. It may be kept for keys of the same scopes.
+    warnings: list[WarningSchema] = msgspec.field(default_factory=list)
+
+    def warn(self, parameter: str, value: str, reason: str, suggestion: str | None = None) -> None:
+        """Say in `meta.warnings` that a value was given in vain. Tell nothing that the key may not read."""
+        shown = value if len(value) <= _SHOWN else value[: _SHOWN - 1] + "…"
+        self.warnings.append(WarningSchema(parameter=parameter, value=shown, reason=reason, suggestion=suggestion))
 
     @property
     def as_of(self) -> int:

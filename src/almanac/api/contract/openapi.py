@@ -11,6 +11,7 @@ import msgspec
 from almanac.api.contract.endpoint import Context, Endpoint, TextAnswer
 from almanac.api.contract.errors import CODES
 from almanac.api.contract.params import Param
+from almanac.api.contract.records import WarningSchema
 
 VERSION = "0.1.0"
 _REF = "#/components/schemas/{name}"
@@ -77,7 +78,7 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
         if ids.count(name) > 1:
             raise ValueError(f"two endpoints have the operation id {name}")
     records = list(dict.fromkeys(endpoint.record for endpoint in endpoints if endpoint.record is not None))
-    _, schemas = msgspec.json.schema_components(records, ref_template=_REF)
+    _, schemas = msgspec.json.schema_components([*records, WarningSchema], ref_template=_REF)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -208,10 +209,19 @@ def _envelopes() -> dict[str, Any]:
     error["properties"]["details"] = {}
     return {
         "Meta": _object(**meta),
-        "ListMeta": _object(**meta, pagination=_object(**page)),
-        "CountedListMeta": _object(**meta, pagination=_object(**page, total={"type": "integer", "minimum": 0})),
+        "ListMeta": _list_meta(**meta, pagination=_object(**page)),
+        "CountedListMeta": _list_meta(**meta, pagination=_object(**page, total={"type": "integer", "minimum": 0})),
         "Error": _object(error=error, requestId=_STRING),
     }
+
+
+def _list_meta(**properties: Any) -> dict[str, Any]:
+    told = _object(**properties)
+    warnings = "What was asked in vain; absent where there is nothing to say."
+    told["properties"]["warnings"] = {
+        "type": "array", "items": _ref("Warning"), "minItems": 1, "description": warnings,
+    }  # fmt: skip
+    return told
 
 
 def _error(status: int) -> dict[str, Any]:

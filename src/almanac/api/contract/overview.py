@@ -14,6 +14,7 @@ _HEAD = """\
 
 - Send the key in the header `x-api-key` or as `Authorization: Bearer`. Never in the query string.
 - Every operation is a GET. An unknown, repeated or empty parameter is an error (400) that names it.
+- A name in a filter that means nothing gives an empty list, and `meta.warnings` says which, with what may have been meant.
 - A list answers `data`, `meta.pagination` and `requestId`; pass `next_cursor` back as `cursor`. A walk sees one state of the data.
 - `as_of` gives the values as they were known then. `observedAt` is when a value could be known, `periodEnd` what it is about.
 - `valueNumeric` null with `rights.valueWithheld` true: the value may not be redistributed; `rights.reason` says why.

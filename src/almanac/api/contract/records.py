@@ -24,6 +24,19 @@ Time = str
 Freshness = Literal["fresh", "stale", "unknown"]
 
 
+class WarningSchema(Record):
+    """
+    What was asked in vain, though the answer is a good one: a value of a parameter that names nothing here, say.
+
+    `reason` is a sentence that goes on from the value; `suggestion` is what may have been meant.
+    """
+
+    parameter: str
+    value: str
+    reason: str
+    suggestion: str | None
+
+
 class RowRights(Record):
     """What may be done with a row's value."""
 

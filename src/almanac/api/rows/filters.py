@@ -2,33 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import Param, day_of
-from almanac.api.rows.state_memory import memory_of
+from almanac.api.rows.names import suggested, suggested_entity, suggested_indicator, suggested_place
+from almanac.api.rows.state_memory import Meaning, memory_of
 from almanac.domain.periods import FREQUENCY_NAMES
+from almanac.domain.reference import Entity, Provider, Source
 from almanac.domain.times import DAY_SECONDS
-from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.selection import SORTS, Selection
 
 #: Letters in capitals, as the interface writes them: a client that checks against the description may send no others.
 FREQUENCIES = {name.upper() if len(name) == 1 else name: frequency.value for name, frequency in FREQUENCY_NAMES.items()}
 
-COUNTRY = Param(
+#: Values that a list by comma takes.
+MOST_VALUES = 100
+
+
+def _list(name: str, description: str, example: str | None = None) -> Param:
+    return Param(name, f"{description}; several separated by commas.", "list", maximum=MOST_VALUES, example=example)
+
+
+COUNTRY = _list(
     "country",
-    "ISO-2, ISO-3 or numeric code, id or slug of a country; EUR for the euro area: the area's own rows.",
+    "ISO-2, ISO-3 or numeric code, id or slug of a country; EUR for the euro area: the area's own rows",
     example="USA",
 )
-ENTITY = Param("entity", "Id or slug of an entity.", example="united-states")
-ENTITY_ID = Param("entity_id", "Id or slug of an entity.", example="country_usa")
+DOMICILE = _list("country", "Domicile: ISO-2, ISO-3 or numeric code, id or slug of a country", example="USA")
+ENTITY = _list("entity", "Id or slug of an entity", example="united-states")
+ENTITY_ID = _list("entity_id", "Id or slug of an entity", example="country_usa")
 INDICATOR = Param("indicator", "Id, slug or alias of an indicator.", example="gov_yield_10y")
 INDICATORS = Param(
-    "indicator_id", "Ids, slugs or aliases of indicators, separated by commas; joined with `indicator`.", "list", maximum=100,
+    "indicator_id", "Ids, slugs or aliases of indicators, separated by commas; joined with `indicator`.", "list", maximum=MOST_VALUES,
     example="gov_yield_2y,gov_yield_10y",
 )  # fmt: skip
-SOURCE_ID = Param("source_id", "Id of a source. Narrows the candidates before the preferred one is chosen.")
-PROVIDER_ID = Param("provider_id", "Id of a provider. Narrows the candidates before the preferred one is chosen.")
+SOURCE_ID = _list("source_id", "Id of a source, which narrows the candidates before the preferred one is chosen")
+PROVIDER_ID = _list("provider_id", "Id of a provider, which narrows the candidates before the preferred one is chosen")
 FREQUENCY = Param(
     "frequency",
     "Letter or word: A annual, S semiannual, Q quarterly, M monthly, W weekly, D daily.",
@@ -76,13 +86,17 @@ OBSERVATION_FILTERS = (
 SORT = Param("sort", "Sort field; ties keep the default order.", "enum", "topic", choices=tuple(SORTS))
 
 
-#: What names given together mean is remembered for so many, for as long as a state of the store lasts.
-_MEANINGS_HELD = 10_000
+#: What names given together mean is remembered for so many questions, of so many values at most, for as long as a state
+#: of the store lasts.
+_MEANINGS_HELD, _VALUES_HELD = 10_000, 20
+_SUGGESTIONS = 10
+#: Where the rows of indicators of a kind are.
+_PATHS = {"raw": "/observations", "derived": "/derived-observations"}
 
 
 def selection(ctx: Context, kind: str | None) -> Selection:
     """What the shared parameters of a request select. An unknown but well-formed name selects nothing."""
-    params, directory = ctx.params, ctx.view.directory
+    params = ctx.params
     period, start, end = params.get("period"), params.get("period_start"), params.get("period_end")
     starts_from, ends_by = (period.start, period.end) if period is not None else (None, None)
     if start is not None:
@@ -92,20 +106,12 @@ def selection(ctx: Context, kind: str | None) -> Selection:
     if end is not None:
         last = day_of(end)
         ends_by = last if ends_by is None else min(ends_by, last)
-    named = (
-        params.get("indicator"), params.get("indicator_id"), params.get("country"), params.get("entity"), params.get("entity_id"),
-    )  # fmt: skip
-    meanings = memory_of(ctx.view).meanings
-    meaning = meanings.get(named)
-    if meaning is None:
-        if len(meanings) >= _MEANINGS_HELD:
-            meanings.clear()
-        meaning = meanings[named] = indicators(directory, *named[:2]), entities(directory, params)
+    meaning = _meaning(ctx, kind)
     return Selection(
         kind=kind,
-        indicators=meaning[0],
-        entities=meaning[1],
-        sources=sources(directory, params.get("source_id"), params.get("provider_id")),
+        indicators=meaning.indicators,
+        entities=meaning.entities,
+        sources=sources(ctx),
         frequency=params.get("frequency"),
         starts_from=starts_from,
         ends_by=ends_by,
@@ -115,32 +121,113 @@ def selection(ctx: Context, kind: str | None) -> Selection:
     )
 
 
-def indicators(directory: Directory, one: str | None, several: Iterable[str] | None) -> tuple[str, ...] | None:
-    """Slugs named by either parameter; None where neither is given."""
+def _meaning(ctx: Context, kind: str | None) -> Meaning:
+    """What the names of a request mean, remembered; what is to be said of them is said."""
+    params, meanings = ctx.params, memory_of(ctx.view).meanings
+    given = [params.get(name) for name in ("indicator", "indicator_id", "country", "entity", "entity_id")]
+    named = (*given, kind, ctx.key.scopes, ctx.at // DAY_SECONDS)
+    meaning = meanings.get(named)
+    if meaning is not None:
+        ctx.warnings += meaning.warnings
+        return meaning
+    said = len(ctx.warnings)
+    meaning = Meaning(indicators(ctx, kind), entities(ctx), tuple(ctx.warnings[said:]))
+    if sum(len(value) for value in given[1:] if value is not None) <= _VALUES_HELD:
+        if len(meanings) >= _MEANINGS_HELD:
+            meanings.clear()
+        meanings[named] = meaning
+    return meaning
+
+
+def indicators(ctx: Context, kind: str | None = None) -> tuple[str, ...] | None:
+    """Slugs named by `indicator` or `indicator_id`; None where neither is given. `kind`: the only one the list has rows of."""
+    one, several = ctx.params.get("indicator"), ctx.params.get("indicator_id")
     if one is None and several is None:
         return None
-    named = [*(several or ()), *([one] if one is not None else [])]
-    return tuple(sorted({found.slug for name in named if (found := directory.indicator(name)) is not None}))
+    found = [*_indicators(ctx, kind, "indicator_id", several or ())]
+    found += _indicators(ctx, kind, "indicator", () if one is None else (one,))
+    return tuple(sorted(set(found)))
 
 
-def entities(directory: Directory, params: dict[str, str | None]) -> tuple[str, ...] | None:
+def _indicators(ctx: Context, kind: str | None, parameter: str, names: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        found = ctx.view.directory.indicator(name)
+        if found is None:
+            near = _near(ctx, name, lambda ctx, name: suggested_indicator(ctx, name, kind))
+            ctx.warn(parameter, name, "names no indicator", near)
+            continue
+        if kind is not None and found.kind != kind:
+            ctx.warn(
+                parameter, name, f"is a {found.kind} indicator, and this is of {kind} ones: see {_PATHS[found.kind]}"
+            )
+        yield found.slug
+
+
+def entities(ctx: Context) -> tuple[str, ...] | None:
     """Entity ids that satisfy every one of `country`, `entity`, `entity_id` that is given."""
-    wanted: set[str] | None = None
-    for name, find in (("country", directory.country), ("entity", directory.entity), ("entity_id", directory.entity)):
-        text = params.get(name)
-        if text is not None:
-            found = find(text)
-            one = {found.id} if found is not None else set()
-            wanted = one if wanted is None else wanted & one
-    return None if wanted is None else tuple(sorted(wanted))
+    return _all_of(countries(ctx), named_entities(ctx))
 
 
-def sources(directory: Directory, source: str | None, provider: str | None) -> frozenset[str] | None:
-    """Source ids that satisfy both parameters; None where neither is given."""
-    if source is None and provider is None:
+def countries(ctx: Context) -> tuple[str, ...] | None:
+    """Entity ids of the places named by `country`; None where it is not given."""
+    return _named(ctx, "country", ctx.view.directory.country, "names no country or region", suggested_place)
+
+
+def named_entities(ctx: Context) -> tuple[str, ...] | None:
+    """Entity ids that satisfy both `entity` and `entity_id`; None where neither is given."""
+    find = ctx.view.directory.entity
+    return _all_of(*(_named(ctx, name, find, "names no entity", suggested_entity) for name in ("entity", "entity_id")))
+
+
+def _all_of(*named: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """What is in each that is given; None where none is."""
+    given = [set(one) for one in named if one is not None]
+    return tuple(sorted(set.intersection(*given))) if given else None
+
+
+def _named(
+    ctx: Context,
+    parameter: str,
+    find: Callable[[str], Entity | Source | Provider | None],
+    reason: str,
+    suggest: Callable[[Context, str], str | None],
+) -> tuple[str, ...] | None:
+    """Ids of the records that a list of names means; None where it is not given. Of names that mean none it is said so."""
+    names = ctx.params.get(parameter)
+    if names is None:
+        return None
+    found = set()
+    for name in names:
+        record = find(name)
+        if record is None:
+            ctx.warn(parameter, name, reason, _near(ctx, name, suggest))
+        else:
+            found.add(record.id)
+    return tuple(sorted(found))
+
+
+def _near(ctx: Context, name: str, suggest: Callable[[Context, str], str | None]) -> str | None:
+    """A suggestion, for the first few names that need one: it takes a fraction of a millisecond each."""
+    return suggest(ctx, name) if len(ctx.warnings) < _SUGGESTIONS else None
+
+
+def sources(ctx: Context) -> frozenset[str] | None:
+    """Ids of the sources that satisfy both `source_id` and `provider_id`; None where neither is given."""
+    held, publishers = ctx.view.directory.sources, ctx.view.directory.providers
+    own = _named(ctx, "source_id", lambda name: held.get(name.lower()), "names no source", _suggested_source)
+    theirs = _named(
+        ctx, "provider_id", lambda name: publishers.get(name.lower()), "names no provider", _suggested_provider
+    )
+    if own is None and theirs is None:
         return None
     return frozenset(
-        found.id
-        for found in directory.sources.values()
-        if (source is None or found.id == source.lower()) and (provider is None or found.provider == provider.lower())
+        one.id for one in held.values() if (own is None or one.id in own) and (theirs is None or one.provider in theirs)
     )
+
+
+def _suggested_source(ctx: Context, text: str) -> str | None:
+    return suggested(ctx, "source", text, lambda: [(s.id, (s.name,)) for s in ctx.view.directory.sources.values()])
+
+
+def _suggested_provider(ctx: Context, text: str) -> str | None:
+    return suggested(ctx, "provider", text, lambda: [(p.id, (p.name,)) for p in ctx.view.directory.providers.values()])

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+from almanac.api.contract.records import WarningSchema
+from almanac.domain.aliases import Alias
+from almanac.reports.suggestions import Suggestions
 from almanac.store.observations.reading.reader import View
 
 if TYPE_CHECKING:
     from almanac.api.rows.redaction import Redaction
 
-#: What the parameters naming indicators and entities were, and what they mean (None: not restricted).
+#: What the parameters naming indicators and entities were, and for whom they were read.
 Names = tuple[object, ...]
-Meaning = tuple[tuple[str, ...] | None, tuple[str, ...] | None]
+
+
+class Meaning(NamedTuple):
+    """What names given together mean (None: not restricted), and what is said of those that mean nothing."""
+
+    indicators: tuple[str, ...] | None
+    entities: tuple[str, ...] | None
+    warnings: tuple[WarningSchema, ...]
 
 
 class StateMemory:
@@ -20,6 +31,10 @@ class StateMemory:
 
     def __init__(self) -> None:
         self.meanings: dict[Names, Meaning] = {}
+        #: Names of countries and regions, by what is compared of them; None: not asked for yet.
+        self.places: Mapping[str, Sequence[Alias]] | None = None
+        #: By what they are names of.
+        self.suggestions: dict[str, Suggestions] = {}
         #: By version, `as_of` as asked, and day.
         self.redactions: dict[tuple[int, int | None, int], Redaction] = {}
 

@@ -87,7 +87,7 @@ class Answers:
         endpoint.check_window(context)
         name = (
             endpoint.path, query, values["limit"], values["cursor"], values.get("as_of"), version, view.version, epoch,
-            context.window_start, now // DAY_SECONDS, int(real_now) // DAY_SECONDS,
+            context.window_start, now // DAY_SECONDS, int(real_now) // DAY_SECONDS, context.key.scopes,
         ) if endpoint.cached else ()  # fmt: skip
         # Further pages keep the first page's time of issue: a walk ends with the life of the rows it is pinned to.
         issued = cursor.issued if cursor is not None else int(real_now)
@@ -105,7 +105,9 @@ class Answers:
         if isinstance(answer, ListAnswer):
             following = None if answer.next_key is None else self._following(kept, asked.pinned, answer.next_key)
             limit, used = context.params["limit"], context.params["cursor"]
-            body = envelope.list_body(answer, data, request.id, limit=limit, cursor=used, following=following)
+            body = envelope.list_body(
+                answer, data, request.id, limit=limit, cursor=used, following=following, warnings=kept.warnings
+            )
         else:
             body = envelope.item_body(data, request.id) if isinstance(answer, ItemAnswer) else data
         headers.append(content_type)
@@ -140,16 +142,19 @@ class _Asked(msgspec.Struct):
 
 
 def _with_etag(asked: _Asked, answer: Answer) -> Kept:
-    """An answer with its rows joined and its ETag."""
+    """An answer with its rows joined, its warnings and its ETag."""
     context, pinned = asked.context, asked.pinned
+    warnings = msgspec.json.encode(context.warnings) if context.warnings else b""
     if isinstance(answer, ListAnswer):
         data = answer.rows if isinstance(answer.rows, bytes) else b",".join(answer.rows)
         limit, used = context.params["limit"], context.params["cursor"]
-        etag = envelope.page_etag(answer, data, limit=limit, cursor=used, epoch=pinned.epoch, issued=pinned.issued)
+        etag = envelope.page_etag(
+            answer, data, warnings, limit=limit, cursor=used, epoch=pinned.epoch, issued=pinned.issued
+        )
     else:
         data = answer.data if isinstance(answer, ItemAnswer) else _bytes(answer.body)
         etag = envelope.body_etag(data)
-    return Kept(answer, data, etag)
+    return Kept(answer, data, etag, warnings)
 
 
 def _window_start(plan: Plan, now: int) -> date | None:

@@ -32,9 +32,19 @@ _encode = msgspec.json.Encoder(enc_hook=str).encode
 
 
 def list_body(
-    page: ListAnswer, data: bytes, request_id: bytes, *, limit: int, cursor: str | None, following: str | None
+    page: ListAnswer,
+    data: bytes,
+    request_id: bytes,
+    *,
+    limit: int,
+    cursor: str | None,
+    following: str | None,
+    warnings: bytes = b"",
 ) -> bytes:
-    """The list envelope. `data` are the joined rows; cursors are base64url, so they need no escaping."""
+    """
+    The list envelope. `data` are the joined rows, `warnings` a JSON list or empty; cursors are base64url, so they need
+    no escaping.
+    """
     total = b',"total":%d' % page.total if page.total is not None else b""
     return b"".join(
         (
@@ -49,7 +59,9 @@ def list_body(
             b',"next_cursor":',
             b'null,"has_more":false' if following is None else b'"' + following.encode() + b'","has_more":true',
             total,
-            b'}},"requestId":"',
+            b"}",
+            b',"warnings":' + warnings if warnings else b"",
+            b'},"requestId":"',
             request_id,
             b'"}',
         )
@@ -82,15 +94,18 @@ def error_body(error: ApiError, request_id: bytes) -> bytes:
     return _encode({"error": inner, "requestId": text})
 
 
-def page_etag(page: ListAnswer, data: bytes, *, limit: int, cursor: str | None, epoch: str, issued: int) -> bytes:
-    """Weak ETag over data and pagination.
+def page_etag(
+    page: ListAnswer, data: bytes, warnings: bytes, *, limit: int, cursor: str | None, epoch: str, issued: int
+) -> bytes:
+    """
+    Weak ETag over data, pagination and warnings: a 304 must not hide that something else is said of the question.
 
     `next_cursor` differs from second to second because it holds its time of issue, so what it leads to is hashed in
     its place: the key, the epoch, and the day of issue, lest a cached page be confirmed after its cursor has expired.
     A page's validator tells it from others of its epoch only, so that is hashed too.
     """
     following = None if page.next_key is None else [page.next_key, issued // DAY_SECONDS]
-    digest = hashlib.blake2b(_encode([limit, cursor, page.total, epoch, following]), digest_size=_ETAG_BYTES)
+    digest = hashlib.blake2b(_encode([limit, cursor, page.total, epoch, following, warnings]), digest_size=_ETAG_BYTES)
     digest.update(data if page.validator is None else page.validator)
     return _weak(digest)
 

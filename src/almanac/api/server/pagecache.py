@@ -16,16 +16,24 @@ from almanac.api.server.admission import AdmissionFilter
 
 
 class Kept:
-    """An answer, its rows joined, its ETag; and the cursor to the next page as it was last written, with its times."""
+    """
+    An answer, its rows joined, its warnings as a JSON list (empty: none), its ETag; and the cursor to the next page as it
+    was last written, with its times.
+    """
 
-    __slots__ = ("answer", "data", "etag", "following")
+    __slots__ = ("answer", "data", "etag", "following", "warnings")
 
-    def __init__(self, answer: Answer, data: bytes, etag: bytes) -> None:
+    def __init__(self, answer: Answer, data: bytes, etag: bytes, warnings: bytes = b"") -> None:
         self.answer = answer
         self.data = data
         self.etag = etag
+        self.warnings = warnings
         #: ((time of issue, pinned moment), cursor).
         self.following: tuple[tuple[int, int], str] | None = None
+
+    def size(self) -> int:
+        """Bytes it takes, about."""
+        return len(self.data) + len(self.warnings)
 
 
 #: Pages that are remembered as offered once.
@@ -36,7 +44,7 @@ class PageCache:
     """The most recently used pages, up to a number of bytes. Safe between threads."""
 
     def __init__(self, most_bytes: int) -> None:
-        self._pages: LRUCache[Hashable, Kept] = LRUCache(most_bytes, getsizeof=lambda kept: len(kept.data))
+        self._pages: LRUCache[Hashable, Kept] = LRUCache(most_bytes, getsizeof=Kept.size)
         self._admission = AdmissionFilter(_SEEN)
         self._lock = threading.Lock()
 
@@ -51,6 +59,6 @@ class PageCache:
 
     def put(self, key: Hashable, kept: Kept) -> None:
         """Keep a page; one that alone is larger than the whole cache is not kept."""
-        if len(kept.data) <= self._pages.maxsize:
+        if kept.size() <= self._pages.maxsize:
             with self._lock:
                 self._pages[key] = kept

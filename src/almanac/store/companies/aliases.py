@@ -88,6 +88,16 @@ def matching(db: Queryable, norms: Sequence[str]) -> list[Alias]:
     return [_alias(row) for row in db.execute(f"SELECT {_COLUMNS} FROM alias WHERE norm IN ({marks})", list(norms))]
 
 
+def beginning(db: Queryable, norm: str) -> list[Alias]:
+    """Names and former names of companies that are these words (a normal form), or begin with them and go on with others."""
+    found = db.execute(
+        f"SELECT {_COLUMNS} FROM alias WHERE scheme IN ('name', 'former_name')"
+        " AND (norm = ?1 OR (norm >= ?1 || ' ' AND norm < ?1 || '!'))",
+        (norm,),
+    )
+    return [_alias(row) for row in found]
+
+
 def spelled_out(db: Queryable) -> list[Alias]:
     """Every name and former name of a company, for look-ups that forgive spelling."""
     found = db.execute(

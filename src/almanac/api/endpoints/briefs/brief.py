@@ -18,6 +18,7 @@ from almanac.api.endpoints.calendar.events import records as event_records
 from almanac.api.endpoints.calendar.records import EventSchema
 from almanac.api.endpoints.calendar.releases import recent
 from almanac.api.endpoints.screeners.screening import ProcessCache
+from almanac.api.rows import names
 from almanac.api.rows.filters import AS_OF
 from almanac.domain.reference import Entity
 from almanac.domain.times import DAY_SECONDS, wire_time
@@ -105,15 +106,14 @@ class Briefs:
 def _entity(ctx: Context) -> Entity:
     """The country the path names. Raises ApiError 404."""
     name = ctx.path["country"]
-    found = ctx.view.directory.country(name)
+    found = names.place(ctx, name)
     if found is None:
         raise ApiError(
             404,
-            f"there is no country {quoted(name)}: give an ISO-2 or ISO-3 code, an id or a slug; EUR for the euro area",
+            f"there is no country {quoted(name)}: give an ISO-2 or ISO-3 code, a name, an id or a slug; EUR for the euro area",
             {"parameter": "country"},
         )
-    entity: Entity = found
-    return entity
+    return found
 
 
 def _readings(found: Gathered) -> list[MeasureReading]:
@@ -186,7 +186,7 @@ def endpoint(cache: ProcessCache) -> Endpoint:
         description="Headline and six sections (growth, inflation, labour market, interest rates, external position, public finances), "
         "written by rule from the latest readings: every number in a text is one of them. Ranks are among countries, 1 the "
         "highest value; ranks and percentiles are over public values only. Then the next official events and the newest "
-        "releases. By ISO-2, ISO-3, id or slug; EUR for the euro area.",
+        "releases. By ISO-2, ISO-3, id, slug or any name that /entities/resolve finds exactly; EUR for the euro area.",
         handler=made.brief,
         warm=made.warm,
         scope="analytics:read",

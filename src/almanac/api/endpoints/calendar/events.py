@@ -15,13 +15,16 @@ from almanac.api.endpoints.calendar.records import EventSchema
 from almanac.api.endpoints.calendar.release_rows import EventNumbers, numbers
 from almanac.api.rows.filters import (
     AS_OF,
+    COUNTRY,
     ENTITY,
     ENTITY_ID,
     INDICATOR,
     INDICATORS,
     PROVIDER_ID,
     SOURCE_ID,
+    countries,
     indicators,
+    named_entities,
     sources,
 )
 from almanac.api.rows.rights import of_source
@@ -34,16 +37,15 @@ from almanac.store.observations.fragments import shortest
 
 def listed(ctx: Context) -> ListAnswer:
     """Events by when they happen."""
-    params, directory = ctx.params, ctx.view.directory
-    country = None if params["country"] is None else directory.country(params["country"])
+    params = ctx.params
     starts = [moment for moment in (params["start_date"], _window(ctx)) if moment is not None]
     wanted = events.Wanted(
         category=params["category"],
         status=params["status"],
-        indicators=indicators(directory, params["indicator"], params["indicator_id"]),
-        entities=_entities(ctx),
-        countries=None if params["country"] is None else (country.id,) if country is not None else (),
-        sources=sources(directory, params["source_id"], params["provider_id"]),
+        indicators=indicators(ctx),
+        entities=named_entities(ctx),
+        countries=countries(ctx),
+        sources=sources(ctx),
         occurred_from=max(starts, default=None),
         occurred_to=params["end_date"],
     )
@@ -64,16 +66,6 @@ def records(ctx: Context, found: Sequence[EventState]) -> list[EventSchema]:
     domiciles = company_rows.countries(ctx.view, {one.entity for one in found if one.entity and not one.country})
     rights = {source: of_source(ctx, source) for source in {one.source for one in found}}
     return [_event(ctx, one, domiciles, rights[one.source]) for one in found]
-
-
-def _entities(ctx: Context) -> tuple[str, ...] | None:
-    """Ids of the entities that both parameters name; None where neither is given."""
-    told = [ctx.params[name] for name in ("entity", "entity_id") if ctx.params[name] is not None]
-    if not told:
-        return None
-    found = [ctx.view.directory.entity(name) for name in told]
-    ids = {entity.id if entity is not None else None for entity in found}
-    return tuple(one for one in ids if one is not None) if len(ids) == 1 else ()
 
 
 def _window(ctx: Context) -> int | None:
@@ -137,7 +129,7 @@ ENDPOINTS = (
         summary="Official events",
         description="Releases, decisions, filings, notices: each in the latest state known, by when it happens, newest first. "
         "A moved event keeps its id. Numbers of a source that may not be redistributed are null. "
-        "An indicator that nothing is known by gives an empty list.",
+        "An indicator that nothing is known by gives an empty list, and `meta.warnings` says so.",
         handler=listed,
         scope="events:read",
         params=(
@@ -147,10 +139,10 @@ ENDPOINTS = (
             ),
             INDICATORS,
             Param("category", "Only events of this category.", "enum", choices=CATEGORIES),
-            Param(
-                "country",
-                "ISO-2, ISO-3 or numeric code, id or slug of a country; of a company's event its domicile.",
-                example="USA",
+            replace(
+                COUNTRY,
+                description="ISO-2, ISO-3 or numeric code, id or slug of a country, of a company's event its domicile; several separated "
+                "by commas.",
             ),
             replace(ENTITY, example="apple-inc"),
             replace(ENTITY_ID, example="company_0000320193"),

@@ -10,36 +10,35 @@ from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.calendar.records import ReleaseSummary
 from almanac.api.endpoints.calendar.release_rows import summary
-from almanac.api.rows.filters import COUNTRY, INDICATOR
+from almanac.api.rows.filters import COUNTRY, INDICATOR, countries, indicators
 from almanac.domain.times import midnight
 from almanac.store.events import releases as store
 
 
 def listed(ctx: Context) -> ListAnswer:
     """Releases by when they were out."""
-    params, directory = ctx.params, ctx.view.directory
-    countries: tuple[str, ...] | None = None
-    if params["country"] is not None:
-        country = directory.country(params["country"])
-        countries = () if country is None else (country.id,)
-    types: tuple[str, ...] | None = None
-    if params["indicator"] is not None:
-        found = directory.indicator(params["indicator"])
-        types = tuple(
-            sorted(
-                one.type for one in directory.releases.values() if found is not None and found.slug in one.indicators
-            )
-        )
+    params = ctx.params
     rows, following = _walk(
         ctx,
-        types=types,
-        countries=countries,
+        types=_types(ctx),
+        countries=countries(ctx),
         span=(params["start_date"], params["end_date"]),
         descending=params["order"] == "desc",
         after=ctx.after,
         limit=params["limit"],
     )
     return ListAnswer([msgspec.json.encode(row) for row in rows], following)
+
+
+def _types(ctx: Context) -> tuple[str, ...] | None:
+    """Releases that bring the indicator asked for; None where none is."""
+    named = indicators(ctx)
+    if named is None:
+        return None
+    found = sorted(one.type for one in ctx.view.directory.releases.values() if set(named) & set(one.indicators))
+    if named and not found:
+        ctx.warn("indicator", ctx.params["indicator"], "is an indicator that no release brings")
+    return tuple(found)
 
 
 def recent(ctx: Context, entity: str, limit: int = 5) -> list[ReleaseSummary]:

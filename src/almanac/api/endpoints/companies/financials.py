@@ -82,7 +82,7 @@ ENDPOINT = Endpoint(
     operation_id="getCompanyFinancials",
     summary="Financial statements of one company",
     description="Income statements, balance sheets and cash-flow statements, newest first, one per period: each assembled from what was "
-    "known at the moment asked. By entity id, ticker, CIK, LEI or slug. Quarters that a filing does not state are derived "
+    "known at the moment asked. By entity id, ticker, CIK, LEI, slug or any name that /entities/resolve finds exactly. Quarters that a filing does not state are derived "
     "where that can be done, and say how. Values are as filed, never adjusted for splits.",
     handler=financials,
     scope="companies:read",

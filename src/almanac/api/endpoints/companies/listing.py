@@ -12,16 +12,18 @@ from almanac.api.contract.params import Param
 from almanac.api.contract.ports import ScoreExplainer
 from almanac.api.endpoints.companies import financials, profile
 from almanac.api.endpoints.companies.records import CompanySchema
-from almanac.api.endpoints.companies.rows import CompanyScoring
+from almanac.api.endpoints.companies.rows import TESTS, CompanyScoring
 from almanac.api.endpoints.screeners.peers import CompanyTable, Peers
 from almanac.api.endpoints.screeners.screening import ProcessCache
+from almanac.api.rows.filters import DOMICILE, countries
+from almanac.api.rows.names import suggested_word
 from almanac.domain.names import folded
-from almanac.reports.scoring import MEASURES
+from almanac.reports.scoring import MEASURES, PILLARS
 from almanac.reports.screener import Column, Mask, Texts, page, place
 from almanac.store.companies.rows import by_ids
 from almanac.store.companies.universe import reporting
 
-_SORTS = ("name", "score", "ticker")
+_SORTS = ("name", "ticker", "score", *PILLARS, *TESTS)
 
 
 class CompanyList:
@@ -35,11 +37,10 @@ class CompanyList:
         params = ctx.params
         standing = CompanyScoring(self._cache, ctx)
         table = standing.peers.table
+        scores = standing.scores
         columns: dict[str, Column | None] = {
-            "name": None,
-            "score": standing.scores.score,
-            "ticker": table.tickers,
-        }
+            "name": None, "ticker": table.tickers, "score": scores.score, **scores.pillars, **standing.tests,
+        }  # fmt: skip
         by = columns[params["sort"]]
         cut = page(
             self._wanted(ctx, standing.peers), table.ties, by,
@@ -60,13 +61,10 @@ class CompanyList:
         )
         for name, texts in (("sector", table.sectors), ("industry", table.industries)):
             if params[name] is not None:
-                passed &= _equal(texts, params[name])
-        if params["country"] is not None:
-            country = ctx.view.directory.country(params["country"])
-            wanted = None if country is None else country.id
-            passed &= np.array(
-                [wanted is not None and one == wanted for one in table.companies.countries], dtype=np.bool_
-            )
+                passed &= _equal(ctx, name, texts)
+        domiciles = countries(ctx)
+        if domiciles is not None:
+            passed &= np.array([one in domiciles for one in table.companies.countries], dtype=np.bool_)
         if params["q"] is not None:
             words = folded(params["q"]).split()
             texts_of = self._cache.table("company words", table.companies, lambda: _words(table))
@@ -80,8 +78,13 @@ class CompanyList:
         return not self._cache.readings.warm(MEASURES)
 
 
-def _equal(texts: Texts, name: str) -> Mask:
+def _equal(ctx: Context, parameter: str, texts: Texts) -> Mask:
+    name = ctx.params[parameter]
     passes = np.array([*(word.casefold() == name.casefold() for word in texts.words), False], dtype=np.bool_)
+    if not passes.any():
+        ctx.warn(
+            parameter, name, f"is the {parameter} of no company", suggested_word(ctx, parameter, name, texts.words)
+        )
     found: Mask = passes[texts.codes]
     return found
 
@@ -111,7 +114,7 @@ def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, .
             params=(
                 Param("sector", "Only companies of this sector; case does not matter.", example="Technology"),
                 Param("industry", "Only companies of this industry; case does not matter."),
-                Param("country", "Domicile: ISO-2, ISO-3 or numeric code, id or slug of a country.", example="USA"),
+                DOMICILE,
                 Param(
                     "q",
                     "Words to look for in name and ticker; case and accents do not matter.",

@@ -71,7 +71,7 @@ def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
         operation_id="getCompanyProfile",
         summary="Profile of one company",
         description="Names, identifiers, latest filings, figures over twelve months, each test of each score, and up to eight "
-        "companies of its industry with the nearest revenue. By entity id, ticker, CIK, LEI or slug.",
+        "companies of its industry with the nearest revenue. By entity id, ticker, CIK, LEI, slug or any name that /entities/resolve finds exactly.",
         handler=profile,
         scope="companies:read",
         record=Profile,

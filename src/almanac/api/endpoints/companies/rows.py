@@ -10,14 +10,17 @@ from almanac.api.contract.endpoint import Context
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.endpoints.companies.records import CompanyScores
 from almanac.api.endpoints.screeners.peers import Peers
-from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache
+from almanac.api.endpoints.screeners.screening import ProcessCache
+from almanac.api.rows.names import exactly
 from almanac.domain.periods import end_of
 from almanac.domain.times import wire_day
 from almanac.reports.scoring import MODEL
-from almanac.store.companies.rows import Company, by_lookup
+from almanac.store.companies.rows import Company, by_id, by_lookup
 from almanac.store.companies.statements import last_period
 
-_PIOTROSKI, _ALTMAN, _BENEISH = "piotroski_f", "altman_z2", "beneish_m"
+PIOTROSKI, ALTMAN, _BENEISH = "piotroski_f", "altman_z2", "beneish_m"
+#: Tests whose scores a row shows.
+TESTS = (PIOTROSKI, ALTMAN)
 
 
 def company_of(ctx: Context) -> Company:
@@ -25,10 +28,13 @@ def company_of(ctx: Context) -> Company:
     name = ctx.path["idOrLookup"]
     found = by_lookup(ctx.view, name)
     if found is None:
+        meant = exactly(ctx, name, ["company"])
+        found = None if meant is None else by_id(ctx.view, meant.entity)
+    if found is None:
         raise ApiError(
             404,
-            f"there is no company {quoted(name)}: give an entity id, ticker, CIK, LEI or slug; "
-            "/entities/resolve finds one by its name",
+            f"there is no company {quoted(name)}: give an entity id, ticker, CIK, LEI or slug, or a name that is exactly its "
+            "own; /entities/resolve finds one by likeness",
             {"parameter": "idOrLookup"},
         )
     return found
@@ -41,9 +47,10 @@ class CompanyScoring:
         self._ctx = ctx
         self.peers = Peers(cache, ctx)
         self.scores = self.peers.scores()
-        self._piotroski = self.peers.readings(_PIOTROSKI)
-        self._altman = self.peers.readings(_ALTMAN)
-        self._told = (self._piotroski, self._altman, self.peers.readings(_BENEISH))
+        told = {name: self.peers.readings(name) for name in (PIOTROSKI, ALTMAN, _BENEISH)}
+        newest = np.maximum.reduce([one.ends() for one in told.values()])
+        #: Scores of the newest twelve months of which there is one: an older one beside it would be of other accounts.
+        self.tests = {name: np.where(told[name].ends() == newest, told[name].values, np.nan) for name in TESTS}
 
     def row(self, company: Company) -> dict[str, Any]:
         """Fields of a row of /companies, by the names of the wire."""
@@ -64,18 +71,11 @@ class CompanyScoring:
             "lastPeriodEnd": None if last is None else wire_day(end_of(last)),
             "score": _shown(scores.score, place),
             "scores": {name: _shown(scores.pillars[name], place) for name in CompanyScores.__struct_fields__},
-            "piotroskiF": self._reading(self._piotroski, place),
-            "altmanZ2": self._reading(self._altman, place),
+            "piotroskiF": _shown(self.tests[PIOTROSKI], place),
+            "altmanZ2": _shown(self.tests[ALTMAN], place),
             "scoreCoverage": 0 if place is None else _plain(scores.coverage[place]),
             "scoreModel": MODEL,
         }
-
-    def _reading(self, score: AlignedColumn, place: int | None) -> float | int | None:
-        """A score, of the newest twelve months of which there is one: an older one beside it would be of other accounts."""
-        if place is None or score.places[place] < 0:
-            return None
-        newest = max(one.end(place) for one in self._told if one.places[place] >= 0)
-        return _shown(score.values, place) if score.end(place) == newest else None
 
     def _last(self, entity: str, place: int | None) -> int | None:
         """Key of the newest period: of those that take part it is known, older ones are looked up."""

@@ -8,9 +8,10 @@ import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.errors import ApiError, quoted
-from almanac.api.contract.params import Param, nearest
+from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro import records
 from almanac.api.rows.filters import COUNTRY, ENTITY, ENTITY_ID, FREQUENCY, PROVIDER_ID, SOURCE_ID, entities, sources
+from almanac.api.rows.names import suggested_indicator
 from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.periods import Frequency, end_of
@@ -38,7 +39,7 @@ def find(ctx: Context, kind: str | None = None) -> Indicator:
     directory = ctx.view.directory
     found = directory.indicator(name)
     if found is None:
-        close = nearest(name, [i.slug for i in directory.indicators.values() if kind is None or i.kind == kind])
+        close = suggested_indicator(ctx, name, kind)
         what = "indicator" if kind is None else f"{kind} indicator"
         hint = f"; did you mean '{close}'?" if close else ""
         raise ApiError(
@@ -128,8 +129,8 @@ def indicator(ctx: Context) -> ItemAnswer:
 def series(ctx: Context) -> ListAnswer:
     """Series of one indicator, by id."""
     found = find(ctx)
-    params, directory = ctx.params, ctx.view.directory
-    who, what = entities(directory, params), sources(directory, params["source_id"], params["provider_id"])
+    params = ctx.params
+    who, what = entities(ctx), sources(ctx)
     descending, limit = params["order"] == "desc", params["limit"]
     redaction = Redaction.of(ctx)
     counted = [

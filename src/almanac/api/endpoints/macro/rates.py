@@ -6,6 +6,7 @@ import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.errors import ApiError
+from almanac.api.rows.names import place
 from almanac.domain.observations import FORECAST
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Entity
@@ -23,8 +24,8 @@ def rates(ctx: Context) -> ItemAnswer:
 
 def rates_as_of(ctx: Context, moment: int | None) -> ItemAnswer:
     """The same as known at a moment, unix seconds; None: now."""
-    scope = ctx.path["scope"].upper()
-    if scope not in report.SCOPES:
+    scope = _scope(ctx, ctx.path["scope"])
+    if scope is None:
         raise ApiError(
             404,
             f"'scope' must be one of {', '.join(report.SCOPES)}",
@@ -44,6 +45,14 @@ def rates_as_of(ctx: Context, moment: int | None) -> ItemAnswer:
         scope, entity.name if entity else scope, entity.currency if entity else None, found, withheld
     )
     return ItemAnswer(msgspec.json.encode(payload))
+
+
+def _scope(ctx: Context, name: str) -> str | None:
+    """The scope that a name means, in any spelling that /entities/resolve finds exactly; None where it is none of them."""
+    if name.upper() in report.SCOPES:
+        return name.upper()
+    meant = place(ctx, name)
+    return meant.rates_scope if meant is not None and meant.rates_scope in report.SCOPES else None
 
 
 def _yield(
@@ -89,7 +98,8 @@ ENDPOINT = Endpoint(
     operation_id="getRates",
     summary="Sovereign rates analytics",
     description="Spreads per tenor (2y, 5y, 10y, 30y) against each peer and the peer mean, and curve slopes (2s10s, 5s30s), "
-    "in basis points, from the latest public yield of each. Scopes: AUS, CAN, CHE, EUR, GBR, JPN, USA. Takes no parameters.",
+    "in basis points, from the latest public yield of each. Scopes: AUS, CAN, CHE, EUR, GBR, JPN, USA, by any name that "
+    "/entities/resolve finds exactly. Takes no parameters.",
     handler=rates,
     scope="analytics:read",
     kind="item",

@@ -15,6 +15,8 @@ from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param, day_of
 from almanac.api.endpoints.reference.records import AliasSchema, Candidate, Resolved
 from almanac.api.rows.filters import AS_OF
+from almanac.api.rows.names import PLACES
+from almanac.api.rows.names import entity as named
 from almanac.api.rows.paging import keyset
 from almanac.domain import aliases as names
 from almanac.domain.times import wire_day
@@ -25,22 +27,20 @@ from almanac.store.companies import rows as company_rows
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.reader import View
 
-_PLACES = ("country", "region")
 _LONGEST = 200
 
 
 def of_entity(ctx: Context) -> ListAnswer:
     """Names of one entity, by scheme, then name."""
     name = ctx.path["idOrSlug"]
-    directory = ctx.view.directory
-    entity = directory.entity(name)
+    entity = named(ctx, name)
     if entity is None:
         raise ApiError(
             404,
             f"there is no entity {quoted(name)}; /entities/resolve finds one by any name",
             {"parameter": "idOrSlug"},
         )
-    if entity.kind in _PLACES:
+    if entity.kind in PLACES:
         found = names.of_place(entity)
     else:
         found = aliases.of_entity(ctx.view, entity.id)
@@ -112,11 +112,11 @@ class Resolver:
 
 
 def _index(view: View, state: tuple[str, int, int]) -> _Index:
-    kept = [entity for entity in view.directory.entities.values() if entity.kind in _PLACES]
+    kept = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
     places = [alias for entity in kept for alias in names.of_place(entity)]
     by_type: dict[str | None, dict[str, Subject]] = {
         kind: {one.id: Subject(one.id, one.kind, one.name, one.slug, reports=False) for one in kept if one.kind == kind}
-        for kind in _PLACES
+        for kind in PLACES
     }
     by_type["company"] = {
         entity: Subject(entity, "company", name, slug, reports=reports)
@@ -166,7 +166,7 @@ def endpoints() -> tuple[Endpoint, ...]:
             path="/entities/{idOrSlug}/aliases",
             operation_id="listEntityAliases",
             summary="Names of one entity",
-            description="Of a country, region or company, by id or slug: name, former names, codes, tickers and identifiers, with "
+            description="Of a country, region or company, by id, slug or any name that /entities/resolve finds exactly: name, former names, codes, tickers and identifiers, with "
             "the days they were used where these are stated. A ticker of today has no last day; a retired one ends with the day it was "
             "last seen.",
             handler=of_entity,
@@ -187,7 +187,7 @@ def endpoints() -> tuple[Endpoint, ...]:
             scope="reference:read",
             params=(
                 Param("alias", "The name.", required=True, maximum=_LONGEST, example="Apple Computer"),
-                Param("type", "Only entities of this type.", "enum", choices=(*_PLACES, "company")),
+                Param("type", "Only entities of this type.", "enum", choices=(*PLACES, "company")),
                 Param("scheme", "Only names of this scheme.", "enum", choices=names.SCHEMES),
                 replace(
                     AS_OF,

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.errors import ApiError, quoted
-from almanac.api.contract.params import nearest
+from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro.indicators import day
 from almanac.api.endpoints.reference import records
+from almanac.api.rows.names import PLACES, place, suggested_place
 from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.health import Feed, Tried, health
@@ -109,19 +108,23 @@ def sources(ctx: Context) -> ListAnswer:
 
 def countries(ctx: Context) -> ListAnswer:
     """Countries and regions by name, then id."""
-    places = {(e.name, e.id): e for e in ctx.view.directory.entities.values() if e.kind in {"country", "region"}}
-    page, following = keyset(ctx, places)
     counts, redaction = figures.indicators_of_entities(ctx.view), Redaction.of(ctx)
+    wanted = ctx.params["has_data"]
+    places = {
+        (e.name, e.id): e
+        for e in ctx.view.directory.entities.values()
+        if e.kind in PLACES and wanted in {None, counts.get(e.id, 0) > 0}
+    }
+    page, following = keyset(ctx, places)
     return ListAnswer([_country(ctx, redaction, one, counts.get(one.id, 0)) for one in page], following)
 
 
 def country(ctx: Context) -> ItemAnswer:
     """One country or region."""
     name = ctx.path["idOrIso"]
-    directory = ctx.view.directory
-    found = directory.country(name)
+    found = place(ctx, name)
     if found is None:
-        close = _meant(directory.entities.values(), name)
+        close = suggested_place(ctx, name)
         raise ApiError(
             404,
             f"there is no country {quoted(name)}" + (f"; did you mean '{close}'?" if close else ""),
@@ -129,20 +132,6 @@ def country(ctx: Context) -> ItemAnswer:
         )
     count = figures.indicators_of_entities(ctx.view).get(found.id, 0)
     return ItemAnswer(_country(ctx, Redaction.of(ctx), found, count))
-
-
-def _meant(entities: Iterable[Entity], name: str) -> str | None:
-    """Slug of the country or region that a name or alias belongs to, else of the one whose name is nearest."""
-    slugs: dict[str, str] = {}
-    aliases: dict[str, str] = {}
-    for entity in entities:
-        if entity.kind in {"country", "region"}:
-            slugs |= {entity.slug: entity.slug, entity.name.lower(): entity.slug}
-            aliases |= {alias.lower(): entity.slug for alias in (*entity.aliases, *entity.former_names)}
-    exact = (slugs | aliases).get(name.strip().lower())
-    # Aliases are often codes of two or three letters: near to anything.
-    close = nearest(name, list(slugs)) if exact is None else None
-    return slugs[close] if close is not None else exact
 
 
 def _country(ctx: Context, redaction: Redaction, entity: Entity, indicators: int) -> bytes:
@@ -195,6 +184,14 @@ ENDPOINTS = (
         summary="Countries and regions",
         handler=countries,
         scope="macro:read",
+        params=(
+            Param(
+                "has_data",
+                "Only those with observations of their own, or only those without.",
+                "enum",
+                choices={"true": True, "false": False},
+            ),
+        ),
         kind="list",
         heavy=lambda _: True,
         cached=True,
@@ -205,7 +202,8 @@ ENDPOINTS = (
         path="/countries/{idOrIso}",
         operation_id="getCountry",
         summary="One country or region",
-        description="By id, slug, ISO-2, ISO-3 or ISO numeric code; EUR for the euro area.",
+        description="By id, slug, ISO-2, ISO-3 or ISO numeric code, or any name that /entities/resolve finds exactly; EUR for the "
+        "euro area.",
         handler=country,
         scope="macro:read",
         record=records.Country,

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
-from almanac.api.contract.errors import quoted, refuse
-from almanac.api.contract.params import Param, nearest
+from almanac.api.contract.params import Param
 from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerField
 from almanac.api.endpoints.screeners.screening import (
     SCREEN_AS_OF,
     AlignedColumn,
     ProcessCache,
+    ScreenFields,
     check_window,
     clauses,
     filter_param,
@@ -24,7 +25,9 @@ from almanac.api.endpoints.screeners.screening import (
     named,
     number,
     number_field,
+    sort_field,
     text_field,
+    warn_of_texts,
 )
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Indicator
@@ -61,10 +64,9 @@ class EquityScreener:
 
     def screen(self, ctx: Context) -> ListAnswer:
         """One page of the companies that satisfy the filter."""
-        fields = _fields(ctx.view.directory)
-        names = sorted([*fields, *_TEXTS, _SCORE])
-        asked = clauses(ctx, lambda name: _find(ctx.view.directory, fields, name), names)
-        by = _sort(ctx, fields, names)
+        fields = _screen_fields(ctx.view.directory)
+        asked = clauses(ctx, fields)
+        by = sort_field(ctx, fields, *_IDENTITY)
         check_window(ctx)
         self._cache.readings.see(ctx.view)
         peers = Peers(self._cache, ctx)
@@ -82,6 +84,7 @@ class EquityScreener:
             else:
                 readings[name] = peers.readings(name, dollars=dollars)
                 columns[name] = readings[name].values
+        warn_of_texts(ctx, asked, columns)
         key = None if by is None or by == "name" else peers.table.tickers if by == "ticker" else columns[by]
         cut = page(
             matching(asked, columns, peers.taking_part), peers.table.ties, key,
@@ -141,6 +144,13 @@ def _fields(directory: Directory) -> dict[str, Indicator]:
     }
 
 
+def _screen_fields(directory: Directory) -> ScreenFields:
+    fields = _fields(directory)
+    called: dict[str, Sequence[str]] = {slug: (one.name, *one.aliases) for slug, one in fields.items()}
+    called |= dict.fromkeys((*_TEXTS, _SCORE), ())
+    return ScreenFields(lambda name: _find(directory, fields, name), called)
+
+
 def _find(directory: Directory, fields: dict[str, Indicator], name: str) -> Field | None:
     word = name.lower()
     if word in _TEXTS:
@@ -149,23 +159,6 @@ def _find(directory: Directory, fields: dict[str, Indicator], name: str) -> Fiel
         return Field(word, text=False)
     indicator = directory.indicator(name)
     return None if indicator is None or indicator.slug not in fields else Field(indicator.slug, text=False)
-
-
-def _sort(ctx: Context, fields: dict[str, Indicator], names: list[str]) -> str | None:
-    """The field to sort by, None where none is asked for. Raises ApiError 400."""
-    asked = ctx.params["sort"]
-    if asked is None:
-        return None
-    if asked.lower() in _IDENTITY:
-        return str(asked.lower())
-    field = _find(ctx.view.directory, fields, asked)
-    if field is None:
-        allowed = [*names, *_IDENTITY]
-        raise refuse(
-            "sort", f"must be a field of the filter, ticker or name, not {quoted(asked)}", allowed, nearest(asked, allowed),
-            code="choice",
-        )  # fmt: skip
-    return field.name
 
 
 def _texts(peers: Peers, name: str) -> Texts:

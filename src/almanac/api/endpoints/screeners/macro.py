@@ -16,6 +16,7 @@ from almanac.api.endpoints.screeners.screening import (
     SCREEN_AS_OF,
     AlignedColumn,
     ProcessCache,
+    ScreenFields,
     aligned,
     check_window,
     clauses,
@@ -25,8 +26,11 @@ from almanac.api.endpoints.screeners.screening import (
     named,
     number,
     number_field,
+    sort_field,
     text_field,
+    warn_of_texts,
 )
+from almanac.api.rows.names import suggested_place
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.reference import Entity, Indicator
 from almanac.domain.times import wire_day, wire_time
@@ -36,6 +40,8 @@ from almanac.store.observations.reading.directory import Directory
 
 _EXAMPLE = "cpi_inflation_yoy:gt:3,policy_rate:lte:5"
 _PATH = "/screener"
+#: A sort field that no clause may name.
+_NAME = "name"
 
 
 class _Places(NamedTuple):
@@ -56,22 +62,33 @@ class MacroScreener:
         """One page of the countries and regions that satisfy the filter."""
         self._cache.readings.see(ctx.view)
         fields = _fields(ctx.view.directory)
-        asked = clauses(ctx, lambda name: _find(ctx.view.directory, fields, name), sorted(fields))
+        screened = ScreenFields(
+            lambda name: _find(ctx.view.directory, fields, name),
+            {slug: (one.name, *one.aliases) for slug, one in fields.items()},
+        )
+        asked = clauses(ctx, screened)
+        by = sort_field(ctx, screened, _NAME)
         places = self._places(ctx)
         wanted = _wanted(ctx, places)
         check_window(ctx)
         redaction = Redaction.of(ctx)
-        found = {clause.field.name: self._aligned(ctx, redaction, clause.field.name, places) for clause in asked}
+        named = dict.fromkeys(clause.field.name for clause in asked)
+        if by is not None and by != _NAME:
+            named[by] = None
+        found = {name: self._aligned(ctx, redaction, name, places) for name in named}
         columns: dict[str, Column] = {
-            clause.field.name: Texts.of(found[clause.field.name].texts())
-            if clause.field.text
-            else found[clause.field.name].values
-            for clause in asked
+            name: Texts.of(column.texts()) if _is_text(fields[name]) else column.values
+            for name, column in found.items()
         }
+        warn_of_texts(ctx, asked, columns)
         mask = matching(asked, columns, wanted)
-        cut = page(mask, places.ties, None, descending=False, after=ctx.after, limit=ctx.params["limit"])
+        key = None if by is None or by == _NAME else columns[by]
+        cut = page(
+            mask, places.ties, key,
+            descending=ctx.params["order"] == "desc", after=ctx.after, limit=ctx.params["limit"],
+        )  # fmt: skip
         rows = [self._row(ctx, redaction, places.entities[row], found, row) for row in cut.rows.tolist()]
-        following = place(int(cut.rows[-1]), places.ties, None) if cut.more else None
+        following = place(int(cut.rows[-1]), places.ties, key) if cut.more else None
         return ListAnswer(rows, following, total=cut.total)
 
     def filters(self, ctx: Context) -> ItemAnswer:
@@ -84,7 +101,8 @@ class MacroScreener:
         """Whether a request may take so long that others had better go on meanwhile."""
         if values["as_of"] is not None:
             return True
-        return not self._cache.readings.warm(named(values["filter"]), pinned=values["cursor"] is not None)
+        wanted = named(values["filter"]) | {(values["sort"] or _NAME).lower()}
+        return not self._cache.readings.warm(wanted - {_NAME}, pinned=values["cursor"] is not None)
 
     def _places(self, ctx: Context) -> _Places:
         directory = ctx.view.directory
@@ -121,8 +139,11 @@ class MacroScreener:
         directory = ctx.view.directory
         matches = []
         for name, reading in found.items():
+            # What is only sorted by may have no value that can be shown.
+            if reading.places[row] < 0 or (np.isnan(reading.values[row]) and reading.text(row) is None):
+                continue
             series = directory.series(reading.series(row))
-            text = reading.column.texts[reading.places[row]]
+            text = reading.text(row)
             matches.append(
                 {
                     "field": name,
@@ -172,6 +193,8 @@ def _wanted(ctx: Context, places: _Places) -> npt.NDArray[np.bool_]:
     if "," in asked:
         raise refuse("country", f"takes one country, not {quoted(asked)}", code="type")
     country = ctx.view.directory.country(asked)
+    if country is None:
+        ctx.warn("country", asked, "names no country or region", suggested_place(ctx, asked))
     return np.array([country is not None and e.id == country.id for e in places.entities], dtype=np.bool_)
 
 
@@ -189,12 +212,18 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             operation_id="screenEntities",
             summary="Countries and regions by macro readings",
             description="Those whose latest readings satisfy every clause of the filter; one without a value that may be shown "
-            "for a filtered field is left out. Ordered by name. `total` counts all matches, not only this page's.",
+            "for a filtered field is left out. `total` counts all matches, not only this page's.",
             handler=screener.screen,
             scope="screeners:read",
             params=(
                 filter_param(_EXAMPLE, "GET /screener/filters"),
                 Param("country", "Only this country or region: an ISO code; EUR for the euro area.", example="USA"),
+                Param(
+                    "sort",
+                    "Any field of the filter or `name`, which is the default; those without the value come last either way, ties are by "
+                    "name, then id.",
+                    example="cpi_inflation_yoy",
+                ),
                 Param("freshness", "Only fresh readings are considered.", "enum", choices=("fresh",)),
                 SCREEN_AS_OF,
             ),
@@ -202,7 +231,6 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             record=ScreenerRow,
             dated=True,
             total=True,
-            default_order=None,
             heavy=screener.cold,
             cached=True,
             tag="Screeners",

@@ -8,7 +8,7 @@ from almanac.api.contract.records import Freshness, Record, Time
 
 
 class ScreenerMatch(Record):
-    """The latest reading of one filtered field."""
+    """The latest reading of one filtered or sorted field."""
 
     field: str
     value: float | str
@@ -20,7 +20,10 @@ class ScreenerMatch(Record):
 
 
 class ScreenerRow(Record):
-    """A country or region that satisfies every clause, with the readings that do. `country` is its ISO code, where it has one."""
+    """
+    A country or region that satisfies every clause, with the readings that do, and that of the sort field where it
+    has a value. `country` is its ISO code, where it has one.
+    """
 
     entity_id: str
     name: str

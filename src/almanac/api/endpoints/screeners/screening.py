@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple, TypeVar
@@ -19,10 +19,12 @@ from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param, day_of, nearest
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerFilters, ScreenerOperator
 from almanac.api.rows.filters import AS_OF
-from almanac.domain.periods import end_of, lowest_key
+from almanac.api.rows.names import suggested
+from almanac.domain.periods import SPAN_BITS, end_of, lowest_key
 from almanac.reports import filter_text
 from almanac.reports.filter_text import Clause, Field, FilterError
-from almanac.reports.screener import Mask, Numbers
+from almanac.reports.screener import Mask, Numbers, Texts
+from almanac.reports.suggestions import Suggestions
 from almanac.store.companies.universe import Universe
 from almanac.store.observations.fragments import shortest
 from almanac.store.observations.reading.columns import Column, Readings
@@ -110,6 +112,11 @@ class AlignedColumn(NamedTuple):
     def end(self, row: int) -> date:
         return end_of(int(self.column.periods[self.places[row]]))
 
+    def ends(self) -> npt.NDArray[np.int64]:
+        """The last day of each row's period as an ordinal; 0 where it has no reading."""
+        found: npt.NDArray[np.int64] = np.append(self.column.periods >> SPAN_BITS, 0)[self.places]
+        return found
+
     def known(self, row: int) -> int:
         return int(self.column.known[self.places[row]])
 
@@ -118,6 +125,11 @@ class AlignedColumn(NamedTuple):
 
     def series(self, row: int) -> int:
         return int(self.column.series[self.places[row]])
+
+    def text(self, row: int) -> str | None:
+        """The text of a row's reading; it has to have one."""
+        found: str | None = self.column.texts[self.places[row]]
+        return found
 
     def texts(self) -> list[str | None]:
         """The text of each row's reading."""
@@ -153,12 +165,27 @@ def aligned(cache: ProcessCache, ctx: Context, slug: str, numbers: npt.NDArray[n
 # -- reading the request ------------------------------------------------------------------------------------------------
 
 
-def clauses(ctx: Context, find: Callable[[str], Field | None], names: Sequence[str]) -> tuple[Clause, ...]:
+class ScreenFields(NamedTuple):
+    """What a request may name: `find` gives the field that a name means; all names, and others that each goes by."""
+
+    find: Callable[[str], Field | None]
+    called: Mapping[str, Sequence[str]]
+
+    def near(self, ctx: Context, text: str) -> str | None:
+        """The field that may have been meant."""
+        return suggested(ctx, f"fields of {ctx.endpoint.path}", text, self.called.items)
+
+
+def clauses(ctx: Context, fields: ScreenFields) -> tuple[Clause, ...]:
     """The clauses of a request's filter. Raises ApiError 400 that quotes the clause it cannot read."""
     try:
-        return filter_text.parse(ctx.params["filter"], find, names)
+        return filter_text.parse(ctx.params["filter"], fields.find, sorted(fields.called))
     except FilterError as error:
-        near = nearest(error.word, list(error.allowed)) if error.word and error.allowed else None
+        near = None
+        if error.code == "field" and error.word:
+            near = fields.near(ctx, error.word)
+        elif error.word and error.allowed:
+            near = nearest(error.word, list(error.allowed))
         raise refuse(
             "filter",
             f"has the clause {quoted(error.clause)}, which {error}",
@@ -166,6 +193,33 @@ def clauses(ctx: Context, find: Callable[[str], Field | None], names: Sequence[s
             near,
             code=error.code,
         ) from None
+
+
+def sort_field(ctx: Context, fields: ScreenFields, *others: str) -> str | None:
+    """The field to sort by, or one of `others`, which no clause may name; None where none is asked for. Raises ApiError 400."""
+    asked = ctx.params["sort"]
+    if asked is None or asked.lower() in others:
+        return None if asked is None else str(asked.lower())
+    field = fields.find(asked)
+    if field is None:
+        said = f"must be {', '.join(('a field of the filter', *others[:-1]))} or {others[-1]}, not {quoted(asked)}"
+        near = nearest(asked, list(others)) or fields.near(ctx, asked)
+        raise refuse("sort", said, [*sorted(fields.called), *others], near, code="choice")
+    return field.name
+
+
+def warn_of_texts(ctx: Context, asked: Iterable[Clause], columns: Mapping[str, Numbers | Texts]) -> None:
+    """Say which texts of clauses nothing has. Only `columns` of what the request may see tell what there is instead."""
+    for clause in asked:
+        column = columns[clause.field.name]
+        if not isinstance(column, Texts):
+            continue
+        words = {filter_text.folded(word): word for word in column.words}
+        unknown = [str(value) for value in clause.values if value not in words]
+        near = Suggestions((word, ()) for word in words.values()) if unknown else None
+        for value in unknown:
+            meant = None if near is None else near.nearest(value)
+            ctx.warn("filter", value, f"is a {clause.field.name} that nothing here has", meant)
 
 
 def check_window(ctx: Context) -> None:

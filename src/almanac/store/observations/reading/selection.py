@@ -106,10 +106,11 @@ class Conditions:
         return " AND ".join(self._parts) or "1"
 
     def topics(self, selection: Selection) -> None:
+        """For lists of rows, in the order of topics: no condition may lead the database to another order, which it would sort."""
         if selection.kind is not None:
             self.add("t.kind = ?", selection.kind)
-        self._among("t.indicator", selection.indicators)
-        self._among("t.entity", selection.entities)
+        self._among("t.indicator", selection.indicators, leading=True)
+        self._among("t.entity", selection.entities, leading=False)
         if selection.frequency is not None:
             self.add("t.frequency = ?", selection.frequency)
         if selection.sources is not None:
@@ -119,19 +120,20 @@ class Conditions:
                 f"+t.topic IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))", *sorted(selection.sources)
             )
 
-    def _among(self, column: str, names: tuple[str, ...] | None) -> None:
-        """One name may use the index; several are tested row by row (`+`), so that the index keeps the order of the list."""
+    def _among(self, column: str, names: tuple[str, ...] | None, *, leading: bool) -> None:
+        """
+        One name may use an index; several are tested row by row (`+`), so that the index keeps the order of the list.
+
+        `leading`: the column is the first of that order, so a span of it keeps it too.
+        """
         if names is None:
             return
         if len(names) == 1:
             self.add(f"{column} = ?", names[0])
-        else:
-            self.add(
-                f"{column} BETWEEN ? AND ? AND +{column} IN ({', '.join('?' * len(names))})",
-                min(names),
-                max(names),
-                *names,
-            )
+            return
+        if leading:
+            self.add(f"{column} BETWEEN ? AND ?", min(names), max(names))
+        self.add(f"+{column} IN ({', '.join('?' * len(names))})", *names)
 
     def periods(self, selection: Selection) -> None:
         if selection.ends_by is not None:

@@ -1,0 +1,145 @@
+"""Names as clients write them: what each means in a path, and what may have been meant by one that means nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
+
+from almanac.api.contract.endpoint import Context
+from almanac.api.contract.params import day_of
+from almanac.api.rows.state_memory import memory_of
+from almanac.domain import aliases as names
+from almanac.domain.aliases import Alias
+from almanac.domain.reference import Entity
+from almanac.reports import resolve
+from almanac.reports.resolve import Subject
+from almanac.reports.suggestions import Suggestions
+from almanac.store.companies import aliases
+from almanac.store.companies import rows as company_rows
+from almanac.store.observations.reading.reader import View
+
+T = TypeVar("T")
+
+PLACES = ("country", "region")
+_ANY = (*PLACES, "company")
+#: Scopes of which a key needs one to be told of companies.
+_COMPANIES = frozenset(["data:read", "companies:read", "reference:read"])
+
+
+def place(ctx: Context, text: str) -> Entity | None:
+    """The country or region that a name means: a code, id or slug, else any name that /entities/resolve finds exactly."""
+    directory = ctx.view.directory
+    found = directory.country(text)
+    if found is None:
+        meant = exactly(ctx, text, PLACES)
+        found = None if meant is None else directory.entities[meant.entity]
+    return found
+
+
+def entity(ctx: Context, text: str) -> Entity | None:
+    """The entity that a name means: by id or slug, else by any name that /entities/resolve finds exactly."""
+    directory = ctx.view.directory
+    found = directory.entity(text)
+    if found is None:
+        meant = exactly(ctx, text)
+        found = None if meant is None else directory.entity(meant.entity)
+    return found
+
+
+def exactly(ctx: Context, text: str, types: Collection[str] = _ANY) -> Subject | None:
+    """What /entities/resolve finds exactly, among entities of these types. As of the moment of the request."""
+    view, equal = ctx.view, sorted(set(resolve.norms(text).values()))
+    found = [alias for norm in equal for alias in _places(view).get(norm, ())]
+    if "company" in types and equal:
+        found += aliases.matching(view, equal)
+    subjects = _subjects(view, found, types)
+
+    def beginning(norm: str) -> list[Alias]:
+        others = [
+            *(alias for known, some in _places(view).items() if f"{known} ".startswith(f"{norm} ") for alias in some),
+            *aliases.beginning(view, norm),
+        ]
+        subjects.update(_subjects(view, others, types))
+        return others
+
+    return resolve.exactly(text, found, subjects, beginning, day_of(ctx.at).toordinal())
+
+
+def _places(view: View) -> Mapping[str, Sequence[Alias]]:
+    """Names of countries and regions, by what is compared of them."""
+    memory = memory_of(view)
+    if memory.places is None:
+        found: dict[str, list[Alias]] = {}
+        for one in view.directory.entities.values():
+            for alias in names.of_place(one) if one.kind in PLACES else ():
+                found.setdefault(alias.norm, []).append(alias)
+        memory.places = found
+    return memory.places
+
+
+def _subjects(view: View, found: Iterable[Alias], types: Collection[str]) -> dict[str, Subject]:
+    """Those of these entities that are of one of the types."""
+    ids, entities = {alias.entity for alias in found}, view.directory.entities
+    subjects = {
+        one.id: Subject(one.id, one.kind, one.name, one.slug, reports=False)
+        for one in (entities[i] for i in ids if i in entities)
+        if one.kind in types
+    }
+    if "company" in types:
+        for one in company_rows.by_ids(view, ids - entities.keys()).values():
+            subjects[one.entity] = Subject(one.entity, "company", one.name, one.slug, reports=one.reports)
+    return subjects
+
+
+# -- what was meant -----------------------------------------------------------------------------------------------------
+
+
+def suggested(
+    ctx: Context, name: str, text: str, make: Callable[[], Iterable[tuple[str, Sequence[str]]]]
+) -> str | None:
+    """
+    What may have been meant by a text that names nothing.
+
+    `make` gives what there is, with its other names; what it gives is remembered under `name` with the state of the store.
+    """
+    held = memory_of(ctx.view).suggestions
+    found = held.get(name)
+    if found is None:
+        found = held[name] = Suggestions(make())
+    return found.nearest(text)
+
+
+def suggested_indicator(ctx: Context, text: str, kind: str | None = None) -> str | None:
+    """Slug of the indicator (raw, derived; None: of either kind) that may have been meant."""
+    every = ctx.view.directory.indicators.values()
+    return suggested(
+        ctx,
+        f"indicator {kind}",
+        text,
+        lambda: [(one.slug, (one.name, *one.aliases)) for one in every if kind is None or one.kind == kind],
+    )
+
+
+def suggested_place(ctx: Context, text: str) -> str | None:
+    """Slug of the country or region that may have been meant."""
+    meant = exactly(ctx, text, PLACES)
+    if meant is not None:
+        return meant.slug
+    every = ctx.view.directory.entities.values()
+    return suggested(
+        ctx,
+        "place",
+        text,
+        lambda: [(one.slug, (one.name, *one.aliases, *one.former_names)) for one in every if one.kind in PLACES],
+    )
+
+
+def suggested_entity(ctx: Context, text: str) -> str | None:
+    """Slug of the entity that may have been meant; of a company only where the name is exactly its own and the key may know."""
+    meant = exactly(ctx, text) if _COMPANIES.intersection(ctx.key.scopes) else None
+    return suggested_place(ctx, text) if meant is None else meant.slug
+
+
+def suggested_word(ctx: Context, name: str, text: str, words: Iterable[str]) -> str | None:
+    """The one of these words, which are texts of the field `name`, that may have been meant."""
+    return suggested(ctx, f"words of {name}", text, lambda: [(word, ()) for word in words])

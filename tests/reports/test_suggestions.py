@@ -1,0 +1,51 @@
+"""What may have been meant: a slip of the pen or the same words, and never a mere likeness."""
+
+import pytest
+
+from almanac.catalog.load import load
+from almanac.reports.suggestions import Suggestions
+
+CATALOG = load()
+FIELDS = Suggestions((one.slug, (one.name, *one.aliases)) for one in CATALOG.indicators.values())
+PLACES = Suggestions(
+    (one.slug, (one.name, *one.aliases)) for one in CATALOG.entities.values() if one.kind in {"country", "region"}
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("gov_yeild_10y", "gov_yield_10y"),  # letters that changed places
+        ("unemployment_rte", "unemployment_rate"),  # one that is missing
+        ("GOV-YIELD 10Y", "gov_yield_10y"),
+        ("gross_profit_margin", "gross_margin"),  # the same words, and one more
+        ("curent_ratio", "current_ratio"),
+        ("pe_ratio", None),  # a word that nothing has weighs more than one that many have
+        ("price_to_book_ratio", None),
+        ("gov_yield_11y", None),  # a digit is no slip
+        ("ratio_of_nothing", None),
+        ("", None),
+        ("…", None),
+    ],
+)
+def test_indicators(asked, meant):
+    assert FIELDS.nearest(asked) == meant
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [("untied-states", "united-states"), ("Cote d'Ivore", "cote-divoire"), ("switz", "switzerland"), ("ZZ", None), ("atlantis", None)],
+)  # fmt: skip
+def test_places(asked, meant):
+    assert PLACES.nearest(asked) == meant
+
+
+def test_what_is_named_is_never_another():
+    """Every name that there is leads to itself."""
+    names = Suggestions((slug, ()) for slug in CATALOG.indicators)
+    assert [slug for slug in CATALOG.indicators if names.nearest(slug) != slug] == []  # itself, whatever is like it
+
+
+def test_a_long_text_is_no_work():
+    assert FIELDS.nearest("x" * 100_000) is None
+    assert Suggestions([]).nearest("anything") is None
