@@ -46,9 +46,10 @@ def _expected() -> tuple[type[Exception], ...]:
 
 def settings(*, home: bool = True) -> Settings:
     """The settings, with the data folder made unless the command wants none."""
+    from almanac.catalog.load import source_ids
     from almanac.config import load
 
-    found = load()
+    found = load(sources=source_ids)
     if home:
         found.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     return found
