@@ -57,7 +57,7 @@ def test_threads_take_turns_unless_the_operator_says_otherwise(given: str, expec
     """The policy holds for threads and processes made afterwards."""
     program = f"""
 import os, threading
-from almanac.serving import _take_turns
+from almanac.hosting import _take_turns
 os.sched_setscheduler(0, os.{given}, os.sched_param(0))
 _take_turns()
 told = []

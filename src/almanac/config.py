@@ -92,6 +92,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     page_cache_mib: Annotated[int, Meta(ge=0, le=1 << 20)] = 64
     host: _Text = "127.0.0.1"
     port: _Port = 8000
+    #: Speak HTTP/2 too. A connection that never says which it speaks is then never closed.
+    http2: bool = False
     dashboard_port: _Port = 8001
     ops_host: _Text = "127.0.0.1"
     ops_port: _Port = 9000

@@ -31,6 +31,7 @@ _WORDS = {
     "page_cache_mib": "Memory each worker may use for pages asked before, in MiB; 0 keeps none.",
     "host": "Address the interface listens on, not a name: `127.0.0.1`, `::1`; `0.0.0.0` or `::` for all.",
     "port": "Port the interface listens on.",
+    "http2": "`true`: speak HTTP/2 as well, for a proxy that keeps silent connections away; see Silent connections.",
     "dashboard_port": "Reserved for the dashboard.",
     "ops_host": "Address the operations listener listens on. It asks for no key.",
     "ops_port": "Port the operations listener listens on.",

@@ -175,7 +175,7 @@ def test_room_is_made_for_as_many_connections_as_are_promised(soft, hard, connec
     """A shell's usual limit of 1,024 files is raised; where it may not be far enough, fewer connections are let in."""
     code = (
         f"import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))\n"
-        "from almanac.serving import _connections\nprint(_connections(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
+        "from almanac.hosting import _connections\nprint(_connections(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == f"{connections} {min(hard, 8_704)}\n"

@@ -33,6 +33,7 @@ def _expected() -> tuple[type[Exception], ...]:
     """Errors whose message tells the reader what to change."""
     from almanac.catalog.records import CatalogError
     from almanac.config import SettingError
+    from almanac.exclusive import TakenError
     from almanac.pipeline.operate.backup import BackupError
     from almanac.pipeline.world import WorldError
     from almanac.sources.mirror import MirrorError
@@ -41,7 +42,7 @@ def _expected() -> tuple[type[Exception], ...]:
     from almanac.store.raw.captures import Corrupt
 
     ours = (SettingError, CatalogError, AccountError, BackupError, WorldError, MirrorError, Corrupt, StoreError)
-    return (*ours, UnavailableError, OSError)
+    return (*ours, TakenError, UnavailableError, OSError)
 
 
 def settings(*, home: bool = True) -> Settings:
