@@ -47,6 +47,9 @@ _CONNECTIONS = 8_192
 _HEAD_MILLISECONDS = 10_000
 #: How often a process looks whether its parent is still there.
 _ORPHAN_SECONDS = 1.0
+#: Sizes of the files of each kind of metric. Labels are few: a worker that has met every path, method and status has
+#: filled a quarter.
+_METRICS = {"counter": 2 << 20, "histogram": 512 << 10}
 #: What cannot change while the service runs: where its data are, where it listens, and how many processes answer.
 _FIXED = ("home", "database_url", "raw_url", "host", "port", "ops_host", "ops_port", "workers", "http2")
 
@@ -70,7 +73,7 @@ def serve(settings: Settings) -> None:
         logs.configure(settings.log_level)
         folder = _metrics_folder(settings)
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
-        worker = _Worker(settings)
+        worker = _Worker(settings, folder)
         beside = held.enter_context(_beside(settings, folder, worker.path))
         _take_turns()
         service = _Service(worker)
@@ -132,14 +135,16 @@ def _read_again(held: Settings) -> Settings:
 class _Worker:
     """What a new worker runs, with the settings that were last found good: it reads none itself."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, metrics: Path) -> None:
         self.settings = settings
+        self._metrics = metrics
         #: Where a worker answers the operations listener, and nobody else: no client can guess it.
         self.path = f"/{secrets.token_hex(16)}"
         self._parent = os.getpid()
 
     def __call__(self) -> ASGIApp:
         """The application, in the worker's own process."""
+        _reserve_metrics(self._metrics)
         from almanac.serving import api
 
         threading.Thread(target=_end_with, args=(self._parent,), name="parent", daemon=True).start()
@@ -205,8 +210,31 @@ def _metrics_folder(settings: Settings) -> Path:
     """An empty folder for the workers' counters: those of an earlier run would be added up with ours."""
     folder = settings.home.resolve() / "run" / "metrics"
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700, parents=True)
+    with contextlib.suppress(OSError):  # a full disk: the workers say so, and serve
+        folder.mkdir(mode=0o700, parents=True)
     return folder
+
+
+def _reserve_metrics(folder: Path) -> None:
+    """
+    Make the files in which prometheus-client keeps this process's counts, with blocks on disk for all they may hold.
+
+    It would make them with holes, and a write into one on a full disk ends the process with SIGBUS. Without room this
+    process keeps its counts to itself. Called before the library is loaded, which then looks where to keep them.
+    """
+    from almanac.api.server.counters import reserve
+
+    made: list[Path] = []
+    try:
+        for kind, size in _METRICS.items():
+            made.append(folder / f"{kind}_{os.getpid()}.db")
+            with made[-1].open("xb") as file:
+                reserve(file.fileno(), size)
+    except OSError as error:
+        for path in made:
+            path.unlink(missing_ok=True)
+        os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
+        log.error("this worker's metrics are not shown", reason=error.strerror)  # noqa: TRY400  (its stack says no more)
 
 
 @contextlib.contextmanager

@@ -117,7 +117,7 @@ def create(
 
     def metrics(_: Request) -> Response:
         shown = registry
-        if multiprocess_dir is not None:
+        if multiprocess_dir is not None and multiprocess_dir.is_dir():
             shown = CollectorRegistry()
             MultiProcessCollector(shown, path=str(multiprocess_dir))  # type: ignore[no-untyped-call]  # the library has no types here
         text = generate_latest(shown)

@@ -112,14 +112,14 @@ def limiter(settings: Settings, on_fallback: object) -> Limiter:
 
     folder = settings.home / "run"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    shared = SharedLimiter(folder / "limits")
-    if settings.redis_url is None:
-        return shared
 
     def fell_back(_: str) -> None:
         if callable(on_fallback):
             on_fallback()
 
+    shared = SharedLimiter(folder / "limits", fell_back)
+    if settings.redis_url is None:
+        return shared
     return RedisLimiter(settings.redis_url, shared, fell_back)
 
 

@@ -178,4 +178,6 @@ def test_room_is_made_for_as_many_connections_as_are_promised(soft, hard, connec
         "from almanac.hosting import _connections\nprint(_connections(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == f"{connections} {min(hard, 8_704)}\n"
+    found, limit = map(int, done.stdout.split())
+    # The server's library may have raised it further when it was loaded.
+    assert (found, min(limit, 8_704)) == (connections, min(hard, 8_704))
