@@ -123,6 +123,7 @@ def test_workers_end_with_a_killed_parent_and_the_next_server_starts(home):
             assert httpx2.get(f"{next_one.ops}/readyz").json()["workers"] == 1
 
 
+@pytest.mark.slow
 def test_ready_means_that_a_request_is_answered(home):
     port, ops = free_port(), free_port()
     for _ in range(3):
@@ -143,6 +144,7 @@ def test_ready_means_that_a_request_is_answered(home):
             process.wait(PATIENCE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 3])
 def test_a_stopped_worker_is_not_ready_until_it_goes_on(home, count):
     with serving(home, WORKERS=str(count)) as server:
@@ -223,6 +225,7 @@ def ready(server):
     return httpx2.get(f"{server.ops}/readyz", timeout=PATIENCE).status_code == 200
 
 
+@pytest.mark.slow
 def test_silent_connections_are_closed(home):
     """Those that send nothing, one letter, or the start of HTTP/2, which is not spoken unless asked for."""
     with serving(home) as server, contextlib.ExitStack() as held:
