@@ -13,6 +13,7 @@ from tests.support.paths import REAL_DATA
 
 from .support.treasury_home import BILLS, GOOD, NOW, ROWS, SOURCE, url, write_mirror
 
+CONSENT = {"BY": "someone", "ON": "2026-01-02", "REFERENCE": "an invented letter"}
 SUMMARY = [
     "source",
     "read",
@@ -219,7 +220,7 @@ def test_sources_say_what_they_need_and_what_is_missing(run, tmp_path):
 
 
 def test_a_recorded_consent_and_a_key_are_seen_but_never_printed(run):
-    given = {f"ALMANAC_SOURCES__FRED__CONSENT__{part}": part.lower() for part in ("BY", "ON", "REFERENCE")}
+    given = {f"ALMANAC_SOURCES__FRED__CONSENT__{part}": value for part, value in CONSENT.items()}
     result = run("sources", ALMANAC_SOURCES__FRED__API_KEY="s3cret", **given)
     header, *lines = result.stdout.splitlines()
     assert header.split() == ["id", "fetches", "license", "vintages", "needs", "consent"]

@@ -155,7 +155,7 @@ def test_an_ambiguous_or_unknown_prefix_exits_1_and_revokes_nothing(run, ada, mo
 
 def test_a_bad_setting_is_one_line(run):
     result = run("accounts", "list", expect=1, ALMANAC_PORT="many")
-    assert result.stderr.startswith("Error: setting ALMANAC_PORT: ")
+    assert result.stderr.startswith("Error: ALMANAC_PORT: ")
     assert len(result.stderr.splitlines()) == 1
 
 

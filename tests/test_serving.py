@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 import threading
@@ -57,7 +58,7 @@ def test_threads_take_turns_unless_the_operator_says_otherwise(given: str, expec
     """The policy holds for threads and processes made afterwards."""
     program = f"""
 import os, threading
-from almanac.serving import _take_turns
+from almanac.hosting import _take_turns
 os.sched_setscheduler(0, os.{given}, os.sched_param(0))
 _take_turns()
 told = []
@@ -69,6 +70,41 @@ print(told == [os.{expected}], int(child[38]) == os.{expected})
 """
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
     assert done.stdout.split() == ["True", "True"]
+
+
+RESERVED = """
+import json, os, sys
+from pathlib import Path
+from almanac.api.server import logs
+from almanac.hosting import _reserve_metrics
+logs.configure("error")
+if sys.argv[2] == "full":
+    def full(*_):
+        raise OSError(28, "No space left on device")
+    os.posix_fallocate = full
+folder = Path(sys.argv[1])
+os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+assert "prometheus_client" not in sys.modules
+_reserve_metrics(folder)
+from almanac.api.server import metrics
+metrics.observe("/coverage", "GET", 200, [0.001])
+print(json.dumps({path.name.partition("_")[0]: [path.stat().st_size, path.stat().st_blocks * 512] for path in folder.iterdir()}))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: elsewhere blocks are told otherwise")
+@pytest.mark.parametrize("disk", ["room", "full"])
+def test_metrics_have_their_room_or_stay_in_the_process(tmp_path: Path, disk: str) -> None:
+    """The files that the library writes to through memory maps are ours, of the sizes reserved; or there are none."""
+    done = subprocess.run([sys.executable, "-c", RESERVED, tmp_path, disk], check=True, capture_output=True, text=True)
+    if disk == "room":
+        sizes = {"counter": 2 << 20, "histogram": 512 << 10}
+        assert json.loads(done.stdout) == {kind: [size, size] for kind, size in sizes.items()}
+        assert done.stderr == ""
+    else:
+        assert json.loads(done.stdout) == {}
+        told = json.loads(done.stderr)
+        assert (told["event"], told["reason"]) == ("this worker's metrics are not shown", "No space left on device")
 
 
 def test_who_asks_after_a_commit_is_answered_from_after_it(tmp_path: Path) -> None:

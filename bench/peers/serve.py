@@ -1,6 +1,6 @@
 """Serve one peer application on one worker, on the same server as Almanac: `serve.py MODULE PORT [in-turns]`.
 
-`in-turns`: with the threads scheduled as Almanac has its own (almanac.serving).
+`in-turns`: with the threads scheduled as Almanac has its own (almanac.hosting).
 """
 
 from __future__ import annotations

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
-from almanac.commands import accounts, ingest, operate, serve, sources, worker
+from almanac.commands import accounts, config, ingest, operate, serve, sources, worker
 from almanac.commands.shared import Commands
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="almanac", message="almanac %(version)s")
 def main() -> None:
     """Almanac: a self-hosted, read-only financial data service.
 
@@ -19,6 +20,7 @@ def main() -> None:
 for _command in (
     accounts.accounts,
     accounts.keys,
+    config.config,
     ingest.ingest,
     sources.sources,
     ingest.sandbox,

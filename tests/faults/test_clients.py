@@ -90,6 +90,19 @@ def test_thousands_who_never_finish_their_headers(server, key):
         check_served(server, key)
 
 
+def test_more_silent_clients_than_a_worker_holds_do_not_shut_others_out_for_long(server, key):
+    """Those that send nothing, or a letter with which HTTP/2 might begin. While they hold all places others wait: ten seconds."""
+    room(8_300)
+    with contextlib.ExitStack() as held:
+        for number in range(8_300):
+            held.enter_context(connect(server)).sendall((b"", b"P")[number % 2])
+        begun = time.monotonic()
+        answer = httpx2.get(f"{server.base}/coverage", headers={"x-api-key": key}, timeout=30)
+        assert answer.status_code == 200
+        assert time.monotonic() - begun < IDLE + SOON
+        check_served(server, key)
+
+
 def test_a_connection_that_idles_between_requests_is_closed(server):
     with connect(server) as one:
         one.sendall(b"GET /coverage HTTP/1.1\r\nhost: x\r\n\r\n")
@@ -175,7 +188,9 @@ def test_room_is_made_for_as_many_connections_as_are_promised(soft, hard, connec
     """A shell's usual limit of 1,024 files is raised; where it may not be far enough, fewer connections are let in."""
     code = (
         f"import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))\n"
-        "from almanac.serving import _connections\nprint(_connections(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
+        "from almanac.hosting import _connections\nprint(_connections(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == f"{connections} {min(hard, 8_704)}\n"
+    found, limit = map(int, done.stdout.split())
+    # The server's library may have raised it further when it was loaded.
+    assert (found, min(limit, 8_704)) == (connections, min(hard, 8_704))

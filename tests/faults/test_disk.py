@@ -1,10 +1,13 @@
 """A full disk: the error names the cause, nothing is half-written, and a later run completes."""
 
+import json
 import shutil
 import subprocess
+import sys
 
 import pytest
 
+from tests.support.paths import ROOT
 from tests.support.processes import command, environment, ingest, run
 
 from .mirrors import NOW, SOURCES, TREASURY_SOURCE
@@ -110,3 +113,95 @@ def test_a_disk_that_is_really_full(tmp_path, large_mirror, large_home):
     assert done.stdout.endswith("second 0\n")
     same(state(large_home), state(kept))
     assert unfinished(kept) == []
+
+
+#: Run in a name space of its own, on a small file system of its own: a service whose disk is filled under it. It tells, as
+#: JSON, what was answered before, while and after the disk was full, and by which processes.
+SERVED_ON_A_FULL_DISK = """
+import json, os, pathlib, subprocess, sys, time
+sys.path.insert(0, sys.argv[2])
+import httpx2
+from tests.faults.test_hosting import until, workers
+from tests.support.processes import run
+from tests.support.servers import serving
+
+disk = pathlib.Path(sys.argv[1])
+if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "small", disk]).returncode:
+    sys.exit(99)
+home, log = disk / "home", disk.parent / "log"
+run(home, "accounts", "create", "a@example.org", "--plan", "enterprise")
+key = run(home, "keys", "create", "--account", "a@example.org").stdout.strip()
+PATHS = ["coverage", "sources", "providers", "indicators", "countries", "observations", "events", "nothing"]
+told = {}
+
+def fill():
+    with (disk / "filler").open("wb") as file:
+        try:
+            while True:
+                file.write(bytes(1 << 16)); file.flush()
+        except OSError:
+            pass
+
+def ask(when):
+    answers = {}
+    for path in PATHS:
+        for method in ("GET", "HEAD", "POST", "PUT"):
+            for headers in ({"x-api-key": key}, {}):
+                answer = httpx2.request(method, f"{server.base}/{path}", headers=headers)
+                answers[f"{method} {path} {bool(headers)}"] = answer.status_code
+    time.sleep(0.5)
+    ops = [httpx2.get(f"{server.ops}/{path}", timeout=30).status_code for path in ("healthz", "readyz", "metrics")]
+    told[when] = [answers, ops, sorted(workers(server)), server.process.poll()]
+
+with serving(home, log, WORKERS="2", LOG_LEVEL="error") as server:
+    until(lambda: httpx2.get(f"{server.ops}/readyz", timeout=30).json().get("workers") == 2)
+    told["holes"] = [
+        path.name for path in (home / "run").rglob("*")
+        if path.is_file() and path.stat().st_size > path.stat().st_blocks * 512 + 4096
+    ]
+    ask("before")
+    fill()
+    ask("full")
+    (disk / "filler").unlink()
+    ask("room")
+fill()
+with serving(home, log, WORKERS="2", LOG_LEVEL="error") as server:
+    ask("started full")
+    (disk / "filler").unlink()
+    until(lambda: httpx2.get(f"{server.ops}/readyz", timeout=30).json().get("workers") == 2)
+    ask("started full, room")
+told["log"] = log.read_text()
+print(json.dumps(told))
+"""
+
+
+@pytest.mark.slow
+def test_a_service_goes_on_while_its_disk_is_full(tmp_path):
+    if shutil.which("unshare") is None:
+        pytest.skip("there is no unshare to make a file system of our own with")
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    done = subprocess.run(
+        ["unshare", "--mount", "--map-root-user", sys.executable, "-c", SERVED_ON_A_FULL_DISK, str(disk), str(ROOT)],
+        env=environment(tmp_path), capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    if done.returncode == 99 or "unshare" in done.stderr:
+        pytest.skip(f"a file system of our own may not be mounted here: {done.stderr.strip()}")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["holes"] == []
+    answers, ops, workers, ended = told["before"]
+    assert (ops, len(workers), ended) == ([200, 200, 200], 2, None)
+    assert {answers["GET coverage True"], answers["GET coverage False"], answers["POST coverage True"]} == {
+        200,
+        401,
+        405,
+    }
+    # The same processes gave the same answers on the full disk.
+    assert told["full"] == told["before"]
+    assert told["room"] == told["before"]
+    # A service that starts on a full disk answers what needs no store, and the rest when there is room.
+    assert told["started full"][0]["GET coverage False"] == 401
+    assert [told["started full"][1][0], told["started full"][3]] == [200, None]
+    assert told["started full, room"][0] == answers
+    assert told["started full, room"][1:] == [[200, 200, 200], told["started full"][2], None]

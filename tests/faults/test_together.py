@@ -1,6 +1,7 @@
 """Several at once: two ingests into one home, and an ingest under the eyes of readers."""
 
 from datetime import date, timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -73,7 +74,8 @@ def look(service):
     assert set(rows) == set(names)
     assert len({one["periodEnd"] for one in rows.values()}) == 1
     for slope, (long, short) in LEGS.items():
-        assert rows[slope]["valueNumeric"] == rows[long]["valueNumeric"] - rows[short]["valueNumeric"]
+        told, whole, part = (Decimal(repr(rows[name]["valueNumeric"])) for name in (slope, long, short))
+        assert told == whole - part
     return version, rows["gov_yield_10y"]["periodEnd"], rows["gov_yield_10y"]["valueNumeric"]
 
 

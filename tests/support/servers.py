@@ -34,23 +34,27 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def serving(home: Path, **more: str) -> Iterator[Server]:
-    """A server over a home, from its first answer to the end of the block."""
+def serving(home: Path, log: Path | None = None, **more: str) -> Iterator[Server]:
+    """A server over a home, from its first answer to the end of the block. What it says is in `log`."""
     port, ops = free_port(), free_port()
+    said = None if log is None else log.open("wb")
     process = subprocess.Popen(
         command("serve", "--port", port, "--ops-port", ops),
         env=environment(home, **{"LOG_LEVEL": "critical", **more}),
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=said or subprocess.DEVNULL,
         start_new_session=True,
     )
+    if said is not None:
+        said.close()
     server = Server(f"http://127.0.0.1:{port}", f"http://127.0.0.1:{ops}", port, process)
     try:
         _wait(server)
         yield server
     finally:
         # Its own session, which only it and its workers are in.
-        os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(ProcessLookupError):  # a test may have killed them all
+            os.killpg(process.pid, signal.SIGTERM)
         try:
             process.wait(20)
         except subprocess.TimeoutExpired:

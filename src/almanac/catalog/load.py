@@ -67,6 +67,11 @@ def _read(folder: Traversable) -> Iterator[Mapping[str, Any]]:
                 raise CatalogError(f"{item.name}: {error}") from None
 
 
+def source_ids() -> frozenset[str]:
+    """Sources that settings may name, without making the whole catalogue."""
+    return frozenset(line["id"] for part in _packaged() for line in part.get("source", ()))
+
+
 #: Tables a part may hold, and the record each line of one is.
 _TABLES: dict[str, type[msgspec.Struct]] = {
     "unit": Unit,

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from almanac.config import Settings
 
 
+def _address(_context: click.Context, _parameter: click.Parameter, host: str | None) -> str | None:
+    from ipaddress import ip_address
+
+    try:
+        return host if host is None else str(ip_address(host))
+    except ValueError:
+        raise click.BadParameter(f"'{host}' is not an address, like 127.0.0.1 or ::") from None
+
+
 def _listeners(command: Callable[..., Any]) -> Callable[..., Any]:
     """Where to listen: each option over the setting of the same name."""
     for option in (
@@ -27,7 +36,9 @@ def _listeners(command: Callable[..., Any]) -> Callable[..., Any]:
             help="Port of the operations listener. Default: ALMANAC_OPS_PORT, 9000.",
         ),
         click.option("--port", type=click.IntRange(1, 65_535), help="Port of the API. Default: ALMANAC_PORT, 8000."),
-        click.option("--host", help="Address of the API. Default: ALMANAC_HOST, 127.0.0.1."),
+        click.option(
+            "--host", callback=_address, metavar="ADDRESS", help="Address of the API. Default: ALMANAC_HOST, 127.0.0.1."
+        ),
     ):
         command = option(command)
     return command
@@ -43,7 +54,7 @@ def _chosen(found: Settings, **options: Any) -> Settings:
 @_listeners
 def serve(host: str | None, port: int | None, ops_port: int | None, workers: int | None) -> None:
     """Answer requests until interrupted. An empty home serves too, and so does one an ingest is writing to."""
-    from almanac.serving import serve as run
+    from almanac.hosting import serve as run
 
     run(_chosen(settings(), host=host, port=port, ops_port=ops_port, workers=workers))
 
@@ -53,7 +64,7 @@ def serve(host: str | None, port: int | None, ops_port: int | None, workers: int
 def demo(host: str | None, port: int | None, ops_port: int | None, workers: int | None) -> None:
     """Load the simulated world into a folder of its own, print a fresh key and a first request, and serve it."""
     from almanac.demo import companies, first_request, prepare
-    from almanac.serving import serve as run
+    from almanac.hosting import serve as run
 
     chosen = _chosen(settings(), host=host, port=port, ops_port=ops_port, workers=workers)
 

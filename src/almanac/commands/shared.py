@@ -33,6 +33,7 @@ def _expected() -> tuple[type[Exception], ...]:
     """Errors whose message tells the reader what to change."""
     from almanac.catalog.records import CatalogError
     from almanac.config import SettingError
+    from almanac.exclusive import TakenError
     from almanac.pipeline.operate.backup import BackupError
     from almanac.pipeline.world import WorldError
     from almanac.sources.mirror import MirrorError
@@ -41,14 +42,15 @@ def _expected() -> tuple[type[Exception], ...]:
     from almanac.store.raw.captures import Corrupt
 
     ours = (SettingError, CatalogError, AccountError, BackupError, WorldError, MirrorError, Corrupt, StoreError)
-    return (*ours, UnavailableError, OSError)
+    return (*ours, TakenError, UnavailableError, OSError)
 
 
 def settings(*, home: bool = True) -> Settings:
     """The settings, with the data folder made unless the command wants none."""
+    from almanac.catalog.load import source_ids
     from almanac.config import load
 
-    found = load()
+    found = load(sources=source_ids)
     if home:
         found.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     return found

@@ -352,3 +352,67 @@ def test_redis_decides_as_the_shared_file_does(prefix, limiter):
     assert {1 <= remote._client.ttl(key) <= 120 for key in remote._client.scan_iter(f"{prefix}*")} == {True}
     assert failures == []
     remote.close()
+
+
+# A full disk
+
+
+def holes(path):
+    """Bytes of a file that have no block on disk yet: a write into one through a memory map may end the process."""
+    found = path.stat()
+    return max(0, found.st_size - found.st_blocks * 512)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: elsewhere blocks are told otherwise")
+def test_a_table_has_all_its_blocks_when_made_when_grown_and_when_found_with_holes(tmp_path):
+    path = tmp_path / "table"
+    table = Counters(path, slots=1 << 10)
+    assert (path.stat().st_size, holes(path)) == (64 + 2 * 32 * (1 << 10), 0)
+    for number in range(900):
+        table.take(str(number), 7, 1)
+    assert (path.stat().st_size, holes(path)) == (64 + 2 * 32 * (1 << 11), 0)
+    table.close()
+    # As an earlier version left it.
+    held = path.read_bytes()
+    with path.open("wb") as file:
+        file.write(held[:4096])
+        file.truncate(len(held))
+    assert holes(path) > 0
+    Counters(path).close()
+    assert holes(path) == 0
+
+
+def no_room(monkeypatch):
+    """The system's own word for a disk without room, at each reservation."""
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("almanac.api.server.counters.os.posix_fallocate", full)
+
+
+def test_without_room_a_process_counts_for_itself_until_there_is_some(tmp_path, monkeypatch):
+    told = []
+    with monkeypatch.context() as patch:
+        no_room(patch)
+        limiter = SharedLimiter(tmp_path / "limits", told.append)
+        assert [limiter.hit("acc", 2, NOW + at).admitted for at in (0, 1, 2, 60)] == [True, True, False, True]
+        assert limiter.hit("acc", 2, NOW + 59.99) == Decision(True, 2, 0, int(NOW) + 120, 61)
+        assert [limiter.fail("192.0.2.1", 1, NOW) for _ in range(2)] == [False, True]
+        # Told for each table, when it is opened and in each new minute, not at each request.
+        assert told == ["OSError"] * 5
+    other = SharedLimiter(tmp_path / "limits")
+    assert limiter.hit("acc", 2, NOW + 120).remaining == 1
+    assert other.hit("acc", 2, NOW + 120).remaining == 0
+    limiter.close()
+    other.close()
+
+
+def test_a_table_that_cannot_grow_counts_newcomers_apart(tmp_path, monkeypatch):
+    limiter = SharedLimiter(tmp_path / "limits")
+    for number in range(6144):  # three quarters of the first size
+        limiter.hit(str(number), 2, NOW)
+    no_room(monkeypatch)
+    assert [limiter.hit("new", 2, NOW).admitted for _ in range(3)] == [True, True, False]
+    assert [limiter.hit("7", 2, NOW).admitted for _ in range(2)] == [True, False]
+    limiter.close()

@@ -113,12 +113,6 @@ def test_a_tenor_absent_from_the_whole_file_claims_nothing_but_one_that_is_null_
     ]
 
 
-def test_an_element_nobody_knows_is_reported_and_its_row_read():
-    parsed = parse(TWO_DAYS.replace("<d:BC_1_5MONTH>4.1</d:BC_1_5MONTH>", "<d:BC_MOOD>good</d:BC_MOOD>"))
-    assert parsed.blocks == parse(TWO_DAYS).blocks
-    assert (parsed.unmapped, parsed.unknown) == ({}, {"element BC_MOOD": 1})
-
-
 def test_unmapped_tenors_are_counted_and_the_display_field_never_is_a_series():
     mapped = {**SERIES, "BC_30YEARDISPLAY": spec("BC_30YEARDISPLAY", "gov_yield_30y")}
     parsed = parse(TWO_DAYS, series=mapped)
@@ -142,6 +136,8 @@ def test_a_row_may_have_no_id_and_a_year_no_rows():
         ('<!DOCTYPE feed [<!ENTITY x "1">]>' + TWO_DAYS.replace("4.30", "&x;"), "DOCTYPE"),
         ('<!DOCTYPE feed SYSTEM "http://127.0.0.1:9/x.dtd">' + TWO_DAYS, "DOCTYPE"),
         (b"<?xml version='1.0' encoding='utf-8'?>" + TWO_DAYS.encode().replace(b"invented", b"\xe9"), "well-formed"),
+        (TWO_DAYS.replace("BC_2YEAR", "BC_TWOYEAR"), "2099-01-06 has element BC_TWOYEAR"),
+        (TWO_DAYS.replace("d:BC_2YEAR", "m:BC_2YEAR"), "dataservices/metadata}BC_2YEAR"),
         (TWO_DAYS.replace("NEW_DATE", "DATE"), "no NEW_DATE"),
         (TWO_DAYS.replace("2099-01-06T00", "2099-01-06T05"), "NEW_DATE '2099-01-06T05:00:00'"),
         (TWO_DAYS.replace("2099-01-06", "2099-02-30"), "'2099-02-30' is not a day"),

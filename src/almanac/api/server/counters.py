@@ -3,6 +3,9 @@
 The file holds two halves, one for even and one for odd windows, so that a request that read the clock just before
 the window turned still finds its own count. A half is a hash table with open addressing. Each slot carries its
 window, and one of another window than its half's counts as empty: a half is used again without being wiped.
+
+The file's blocks are reserved before any of it is mapped. Of a file with holes a write would want a block of a disk that
+may be full, and a memory map has no other way to say so than SIGBUS, which ends the process.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ _START = 64
 _SLOT = struct.Struct("<16sqQ")  # hash of the name, window, count (0: empty)
 _MAGIC = b"almcnt01"
 _NEVER = -1
+_BLOCK = 4_096
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
 #: A request at most this many windows behind is late and counts with the newest. One further behind means that the
 #: clock was set back: the table starts anew.
@@ -42,7 +46,8 @@ class Counters:
     """Counts by name and window, exact over all processes that open the same file.
 
     `slots` is the first size of a half (a power of two, 32 bytes each). At three quarters full the table doubles, up
-    to `most` slots, so that a live count is never given up. Raises ValueError for a file that is something else.
+    to `most` slots, so that a live count is never given up. Raises ValueError for a file that is something else, and
+    OSError where there is no room for it.
     """
 
     def __init__(self, path: Path, slots: int = 1 << 13, most: int = 1 << 24) -> None:
@@ -52,7 +57,7 @@ class Counters:
         try:
             with _process, _alone(self._lock):
                 self._map = _mapped(self._file, path, slots)
-        except ValueError:
+        except (ValueError, OSError):
             with _process:
                 os.close(self._file)
                 os.close(self._lock)
@@ -68,7 +73,7 @@ class Counters:
     def take(self, name: str, window: int, limit: int) -> tuple[bool, int, int]:
         """Count one more where that stays within `limit`. Returns whether it did, the count now, the window it is of.
 
-        Raises TableFull, see there.
+        Raises TableFull, see there, and OSError where the disk has no room for a larger table: nothing was counted.
         """
         key = _key(name)
         with _process:
@@ -143,7 +148,7 @@ class Counters:
             raise TableFull(f"a table of {slots} counters is full")
         live = [slot for slot in _SLOT.iter_unpack(self._map[_START : _size(slots)]) if slot[2] and slot[1] in windows]
         slots *= 2
-        os.ftruncate(self._file, _size(slots))
+        reserve(self._file, _size(slots))
         self._map.close()
         self._map = mmap.mmap(self._file, _size(slots))
         # Killed from here on, the table is whole but empty: this window starts anew once, and no more than that.
@@ -160,9 +165,41 @@ class Counters:
         self._map[_START:] = bytes(len(self._map) - _START)
 
 
+class LocalCounters:
+    """Counts as `Counters` does, of this process alone and of one window: for where no file can be shared."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._window = _NEVER
+        self._counts: dict[str, int] = {}
+
+    def take(self, name: str, window: int, limit: int) -> tuple[bool, int, int]:
+        """As `Counters.take`. Raises TableFull."""
+        with _process:
+            if not 0 <= self._window - window <= LATE:
+                self._window, self._counts = window, {}
+            count = self._counts.get(name, 0)
+            if count >= limit:
+                return False, count, self._window
+            if count == 0 and len(self._counts) >= self._most:
+                raise TableFull(f"{self._most} counters are full")
+            self._counts[name] = count + 1
+            return True, count + 1, self._window
+
+
 @functools.lru_cache(maxsize=4096)
 def _key(name: str) -> bytes:
     return hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def reserve(file: int, size: int) -> None:
+    """Give an open file at least this size, with a block on disk for each part of it. Raises OSError without room."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, size)
+        return
+    os.ftruncate(file, max(size, os.fstat(file).st_size))
+    for place in range(0, size, _BLOCK):  # macOS: a block is had by writing to it what it holds
+        os.pwrite(file, os.pread(file, 1, place), place)
 
 
 @contextmanager
@@ -182,8 +219,10 @@ def _mapped(file: int, path: Path, slots: int) -> mmap.mmap:
     head = os.pread(file, _HEADER.size, 0)
     if not head.strip(b"\0"):  # new, or emptied by a power cut: counts are no loss
         os.ftruncate(file, 0)
-        os.ftruncate(file, _size(slots))
+        reserve(file, _size(slots))
         os.pwrite(file, _HEADER.pack(_MAGIC, slots, _NEVER, _NEVER, 0, 0), 0)
     elif not head.startswith(_MAGIC) or os.fstat(file).st_size < _size(_HEADER.unpack(head)[1]):
         raise ValueError(f"{path} is not a table of counters of this version of Almanac: remove it")
-    return mmap.mmap(file, os.fstat(file).st_size)
+    size = os.fstat(file).st_size
+    reserve(file, size)  # an earlier version left holes
+    return mmap.mmap(file, size)

@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Protocol
 
 import msgspec
+import structlog
 
-from almanac.api.server.counters import Counters, TableFull
+from almanac.api.server.counters import Counters, LocalCounters, TableFull
 from almanac.config import SettingError
+
+log = structlog.get_logger("almanac.limits")
 
 #: Seconds of one window.
 WINDOW = 60
@@ -24,6 +27,7 @@ WINDOW = 60
 _REDIS_TIMEOUT, _REDIS_PAUSE = 0.25, 2.0
 #: Addresses are chosen by strangers: a table of them grows to 98,304 in each window (8 MB) and no further.
 _MOST_ADDRESSES = 1 << 17
+_MOST_ACCOUNTS = 1 << 24
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -54,13 +58,58 @@ def _decide(admitted: bool, count: int, limit: int, window: int, now: float) -> 
     return Decision(admitted, limit, max(0, limit - count), reset_at, max(1, math.ceil(reset_at - now)))
 
 
-class SharedLimiter:
-    """Exact over all processes of a host that open the same file; failures are counted in `<path>.failures`."""
+class _Table:
+    """
+    A table of counters that processes share; where the disk has no room for it, those of this process alone.
 
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._accounts = Counters(path)
-        self._failures = Counters(path.with_name(path.name + ".failures"), most=_MOST_ADDRESSES)
+    It is asked for again in each window, so that all count together again when there is room.
+    """
+
+    def __init__(self, path: Path, most: int, on_failure: Callable[[str], None]) -> None:
+        self._path, self._most, self._on_failure = path, most, on_failure
+        self._local = LocalCounters(most)
+        self._tried = -1
+        self._shared = self._opened()
+
+    def _opened(self) -> Counters | None:
+        try:
+            return Counters(self._path, most=self._most)
+        except OSError as error:
+            self._failed(error)
+            return None
+
+    def _failed(self, error: OSError) -> None:
+        log.error("each process counts for itself", file=str(self._path), reason=error.strerror)
+        self._on_failure(type(error).__name__)
+
+    def take(self, name: str, window: int, limit: int) -> tuple[bool, int, int]:
+        """As `Counters.take`. Raises TableFull."""
+        if self._shared is None and window > self._tried:
+            self._tried, self._shared = window, self._opened()
+        if self._shared is not None:
+            try:
+                return self._shared.take(name, window, limit)
+            except OSError as error:  # it would have to grow: those it knows are still counted together
+                if window > self._tried:
+                    self._tried = window
+                    self._failed(error)
+        return self._local.take(name, window, limit)
+
+    def close(self) -> None:
+        if self._shared is not None:
+            self._shared.close()
+
+
+class SharedLimiter:
+    """
+    Exact over all processes of a host that open the same file; failures are counted in `<path>.failures`.
+
+    Where the disk has no room for a table, each process counts for itself; `on_failure` gets the name of the error.
+    """
+
+    def __init__(self, path: Path, on_failure: Callable[[str], None] = lambda _: None) -> None:
+        self._accounts = _Table(path, _MOST_ACCOUNTS, on_failure)
+        self._failures = _Table(path.with_name(path.name + ".failures"), _MOST_ADDRESSES, on_failure)
 
     def hit(self, account: str, limit: int, now: float) -> Decision:
         admitted, count, window = self._accounts.take(account, int(now // WINDOW), limit)

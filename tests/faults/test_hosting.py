@@ -1,0 +1,244 @@
+"""The processes of a running service: two of them, killed ones, stopped ones, a mistake in the settings, silent clients."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.support.processes import command, environment, run
+from tests.support.servers import free_port, serving
+
+#: Far more than any of this takes on an idle machine.
+PATIENCE = 30
+#: Seconds a client may take over the head of a request.
+HEAD = 10
+
+
+@pytest.fixture
+def home(tmp_path):
+    return tmp_path / "home"
+
+
+def until(holds):
+    """Wait for something to hold."""
+    end = time.monotonic() + PATIENCE
+    while not holds():
+        assert time.monotonic() < end, "it never came about"
+        time.sleep(0.05)
+
+
+def children(server, spawned):
+    """Process numbers of the children: workers were forked, the operations listener was spawned."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            number, _, rest = stat.read_text().partition(" ")
+            words = stat.with_name("cmdline").read_bytes()
+            ours = int(rest.rpartition(")")[2].split()[1]) == server.process.pid and b"resource_tracker" not in words
+            if ours and (b"spawn_main" in words) == spawned:
+                found.append(int(number))
+    return found
+
+
+def workers(server):
+    return children(server, spawned=False)
+
+
+def gone(number):
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def refused(home, *arguments):
+    """The one sentence with which a server does not start."""
+    done = run(home, "serve", *arguments, expect=1)
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+def test_a_home_and_a_port_have_one_server(home, tmp_path):
+    with serving(home) as server:
+        ops = server.ops.rpartition(":")[2]
+        other = tmp_path / "other"
+        assert refused(home) == (
+            f"Error: {home} is served already, by process {server.process.pid}: stop that one, or choose another ALMANAC_HOME"
+        )
+        told = "cannot listen on 127.0.0.1, port {}: it is in use; choose another with {}"
+        taken = told.format(server.port, "ALMANAC_PORT or --port")
+        assert refused(other, "--port", server.port, "--ops-port", free_port()) == f"Error: {taken}"
+        taken = told.format(ops, "ALMANAC_OPS_PORT or --ops-port")
+        assert refused(other, "--port", free_port(), "--ops-port", ops) == f"Error: {taken}"
+        # None of them took a request, or what the first one counts.
+        assert {httpx2.get(f"{server.base}/coverage").status_code for _ in range(40)} == {401}
+        time.sleep(0.5)
+        assert (
+            'almanac_requests_total{method="GET",path="other",status="401"}' in httpx2.get(f"{server.ops}/metrics").text
+        )
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["alone", "sharing"])
+def test_a_port_of_another_program_is_one_sentence(home, shared):
+    with socket.socket() as other:
+        if shared:
+            other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        assert f"cannot listen on 127.0.0.1, port {port}: it is in use" in refused(
+            home, "--port", port, "--ops-port", free_port()
+        )
+        assert f"cannot listen on 127.0.0.1, port {port}: it is in use" in refused(
+            home, "--port", free_port(), "--ops-port", port
+        )
+
+
+def test_addresses_of_others_and_names_are_refused_in_a_sentence(home):
+    assert "cannot listen on 192.0.2.1, port 8000: cannot assign requested address" in refused(
+        home, "--host", "192.0.2.1"
+    )
+    done = run(home, "serve", "--host", "localhost", expect=2)
+    assert "'localhost' is not an address, like 127.0.0.1 or ::" in done.stderr
+
+
+def test_workers_end_with_a_killed_parent_and_the_next_server_starts(home):
+    with serving(home, WORKERS="2") as server:
+        until(lambda: httpx2.get(f"{server.ops}/readyz").json().get("workers") == 2)
+        ours = workers(server)
+        assert len(ours) == 2
+        os.kill(server.process.pid, signal.SIGKILL)
+        server.process.wait(PATIENCE)
+        # At once: it waits for the orphans, and does not start beside them.
+        with serving(home) as next_one:
+            assert [number for number in ours if not gone(number)] == []
+            assert httpx2.get(f"{next_one.ops}/readyz").json()["workers"] == 1
+
+
+@pytest.mark.slow
+def test_ready_means_that_a_request_is_answered(home):
+    port, ops = free_port(), free_port()
+    for _ in range(3):
+        process = subprocess.Popen(
+            command("serve", "--port", port, "--ops-port", ops),
+            env=environment(home, LOG_LEVEL="critical"), stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        try:
+
+            def ready():
+                with contextlib.suppress(httpx2.TransportError):
+                    return httpx2.get(f"http://127.0.0.1:{ops}/readyz").status_code == 200
+
+            until(ready)
+            assert httpx2.get(f"http://127.0.0.1:{port}/coverage").status_code == 401
+        finally:
+            process.terminate()
+            process.wait(PATIENCE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_stopped_worker_is_not_ready_until_it_goes_on(home, count):
+    with serving(home, WORKERS=str(count)) as server:
+
+        def asked():
+            return httpx2.get(f"{server.ops}/readyz", timeout=PATIENCE)
+
+        until(lambda: asked().json().get("workers") == count)
+        before = httpx2.get(f"{server.ops}/metrics").text
+        one = workers(server)[0]
+        os.kill(one, signal.SIGSTOP)
+        try:
+            answer = asked()
+            assert (answer.status_code, answer.json()) == (503, {"ready": False, "reason": "a worker does not answer"})
+            assert httpx2.get(f"{server.ops}/healthz").status_code == 200
+        finally:
+            os.kill(one, signal.SIGCONT)
+        until(lambda: asked().json().get("workers") == count)
+        time.sleep(0.5)
+        # Probes are no requests: nothing of them is counted.
+        assert lines(before, "almanac_requests_total") == lines(
+            httpx2.get(f"{server.ops}/metrics").text, "almanac_requests_total"
+        )
+
+
+def lines(text, name):
+    return [line for line in text.splitlines() if line.startswith(name)]
+
+
+def test_the_operations_listener_comes_back(home):
+    with serving(home) as server:
+        (beside,) = children(server, spawned=True)
+        os.kill(beside, signal.SIGKILL)
+
+        def back():
+            with contextlib.suppress(httpx2.TransportError):
+                return httpx2.get(f"{server.ops}/readyz").status_code == 200
+
+        until(lambda: not back())
+        until(back)
+        assert httpx2.get(f"{server.base}/coverage").status_code == 401
+
+
+def test_a_mistake_in_the_settings_leaves_the_old_ones_and_the_service(home, tmp_path):
+    """And good ones are taken over, one worker after the other; where it listens stays."""
+    log = tmp_path / "log"
+    run(home, "accounts", "create", "a@example.org", "--plan", "free")
+    key = run(home, "keys", "create", "--account", "a@example.org").stdout.strip()
+
+    def limit():
+        return httpx2.get(f"{server.base}/coverage", headers={"x-api-key": key}).headers["x-ratelimit-limit"]
+
+    def said():
+        return [json.loads(line) for line in log.read_text().splitlines()]
+
+    with serving(home, log, LOG_LEVEL="error") as server:
+        (before,) = workers(server)
+        assert limit() == "100"
+        (home / "almanac.toml").write_text("workers = 0\nport = 1\n[plans.free]\nrequests_per_minute = -1\n")
+        server.process.send_signal(signal.SIGHUP)
+        until(said)
+        assert (said()[0]["event"], said()[0]["reason"].splitlines()[0]) == (
+            "the settings stay as they were", "2 settings cannot be used:"
+        )  # fmt: skip
+        # A worker that is replaced for another reason goes by the old ones too.
+        os.kill(before, signal.SIGKILL)
+        until(lambda: workers(server) not in ([], [before]))
+        until(lambda: ready(server))
+        assert limit() == "100"
+        (home / "almanac.toml").write_text("port = 1\n[plans.free]\nrequests_per_minute = 77\n")
+        time.sleep(1)
+        server.process.send_signal(signal.SIGHUP)
+        until(lambda: limit() == "77")
+        assert server.process.poll() is None
+
+
+def ready(server):
+    return httpx2.get(f"{server.ops}/readyz", timeout=PATIENCE).status_code == 200
+
+
+@pytest.mark.slow
+def test_silent_connections_are_closed(home):
+    """Those that send nothing, one letter, or the start of HTTP/2, which is not spoken unless asked for."""
+    with serving(home) as server, contextlib.ExitStack() as held:
+        begun = time.monotonic()
+        for sent in (b"", b"G", b"PRI * HTTP/2", b"\r\n"):
+            for address in (server.port, int(server.ops.rpartition(":")[2])):
+                one = held.enter_context(socket.create_connection(("127.0.0.1", address), timeout=HEAD + 10))
+                one.sendall(sent)
+                held.callback(lambda one=one, sent=sent: check_closed(one, sent))
+        held.close()
+        assert time.monotonic() - begun < HEAD + 5
+
+
+def check_closed(one, sent):
+    with contextlib.suppress(ConnectionResetError):
+        assert one.recv(1000)[:12] in {b"", b"HTTP/1.1 400", b"HTTP/1.1 408"}, sent

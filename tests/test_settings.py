@@ -1,0 +1,153 @@
+"""Settings: every one is checked at every command, and all that is wrong is told at once."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from click.testing import CliRunner
+
+from almanac.__main__ import main
+from almanac.catalog.load import source_ids
+from almanac.config import Consent, SettingError, load
+
+
+def problems(home, file=None, **env):
+    """Lines of what is wrong with these settings; variables without their prefix."""
+    if file is not None:
+        home.mkdir(exist_ok=True)
+        (home / "almanac.toml").write_text(file, "utf-8")
+    with pytest.raises(SettingError) as caught:
+        load({"ALMANAC_HOME": str(home), **{f"ALMANAC_{name}": value for name, value in env.items()}}, source_ids)
+    return [line.strip() for line in str(caught.value).splitlines()]
+
+
+WHOLE = "allowed: a whole number from"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("WORKERS", "0", f"came '0'; {WHOLE} 1 to 256"),
+        ("WORKERS", "two", f"came 'two'; {WHOLE} 1 to 256"),
+        ("PORT", "99999", f"came '99999'; {WHOLE} 1 to 65535"),
+        ("OPS_PORT", "0", f"came '0'; {WHOLE} 1 to 65535"),
+        ("CURSOR_DAYS", "0", f"came '0'; {WHOLE} 1 to 3650"),
+        ("PAGE_CACHE_MIB", "-1", f"came '-1'; {WHOLE} 0 to 1048576"),
+        ("FAILURES_PER_MINUTE", "-5", f"came '-5'; {WHOLE} 1 to 1000000000"),
+        ("PLANS__FREE__REQUESTS_PER_MINUTE", "-1", f"came '-1'; {WHOLE} 1 to 1000000000"),
+        ("PLANS__FREE__HISTORY_MONTHS", "0", f"came '0'; {WHOLE} 1 to 12000"),
+        ("HTTP__ATTEMPTS", "0", f"came '0'; {WHOLE} 1 to 100"),
+        ("HTTP__READ_TIMEOUT", "-1", "came '-1'; allowed: a number above 0 and up to 86400"),
+        ("HTTP__READ_TIMEOUT", "nan", "came 'nan'; allowed: a number above 0 and up to 86400"),
+        ("LOG_LEVEL", "loud", "came 'loud'; allowed: one of debug, info, warning, error, critical"),
+        ("TRUSTED_PROXIES", "10.0.0.0/8,foo", "came '10.0.0.0/8,foo'; allowed: addresses or networks, like 10.0.0.0/8"),
+        ("CORS_ORIGINS", "app.example.org", "came 'app.example.org'; allowed: origins, like https://app.example.org, or *"),
+        ("CORS_ORIGINS", "https://a.example/", "came 'https://a.example/'; allowed: origins, like https://app.example.org, or *"),
+        ("HOST", "nowhere", "came 'nowhere'; allowed: an address, like 127.0.0.1 or ::"),
+        ("NOW", "2026-01-01", "came '2026-01-01'; allowed: a time with a zone, like 2026-10-31T00:00:00Z"),
+        ("DATABASE_URL", "postgres://h/d", "came 'postgres://h/d'; allowed: sqlite:/// and the path of a file"),
+        ("RAW_URL", "s3://bucket", "came 's3://bucket'; allowed: a folder, or file:// and its path"),
+        ("SOURCES__SEC__BULK", "perhaps", "came 'perhaps'; allowed: true or false"),
+        ("HTTP", "3", "came '3'; allowed: a table of settings"),
+        ("REDIS_URL", "http://me:word@host", "came a value that is not shown; allowed: redis://, rediss:// or unix:// …"),
+        ("SECRET", "", "came a value that is not shown; allowed: text, not empty"),
+        ("PRT", "80", "there is no such setting; the nearest is ALMANAC_PORT"),
+        ("HTTP_ATTEMPTS", "3", "there is no such setting; the nearest is ALMANAC_HTTP__ATTEMPTS"),
+        ("PORT__INNER", "3", "there is no such setting"),
+        ("PLANS__GOLD__REQUESTS", "3", "there is no such setting; the nearest is ALMANAC_PLANS__GOLD__REQUESTS_PER_MINUTE"),
+        ("SOURCES__FRED__APIKEY", "word", "there is no such setting; the nearest is ALMANAC_SOURCES__FRED__API_KEY"),
+        ("SOURCES__FREDD__API_KEY", "word", "there is no source 'fredd'; the nearest is ALMANAC_SOURCES__FRED__API_KEY"),
+        ("SOURCES__NORGES_BANC__API_KEY", "w", "there is no source 'norges-banc'; the nearest is ALMANAC_SOURCES__NORGES_BANK__API_KEY"),
+        ("QQQ", "1", "there is no such setting"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_told_with_what_is_allowed(tmp_path, name, value, told):
+    expected = [f"ALMANAC_{name}: {told}"]
+    if name == "PLANS__GOLD__REQUESTS":
+        missing = "ALMANAC_PLANS__GOLD__REQUESTS_PER_MINUTE: is missing; requests_per_minute must be given for gold"
+        expected = ["2 settings cannot be used:", *expected, missing]
+    assert problems(tmp_path, **{name: value}) == expected
+
+
+def test_all_at_once_and_no_secret_among_them(tmp_path):
+    told = problems(
+        tmp_path,
+        "workers = 0\nhome = '/x'\nsecret = 7\n[http]\nattempts = 'many'\nretries = 3\n[plans.team]\n[sources.us_treasury_par]\napi_key = 'k'\n",
+        PORT="99999",
+        SOURCES__FREDD__API_KEY="hunter2",
+        WORKERS="-3",
+    )
+    file = tmp_path / "almanac.toml"
+    assert told == [
+        "9 settings cannot be used:",
+        f"{file}: workers: came 0; {WHOLE} 1 to 256",
+        f"{file}: home: the data folder is named by the variable ALMANAC_HOME alone",
+        f"{file}: secret: came a value that is not shown; allowed: text, not empty",
+        f"{file}: http.attempts: came 'many'; {WHOLE} 1 to 100",
+        f"{file}: http.retries: there is no such setting",
+        f"ALMANAC_PORT: came '99999'; {WHOLE} 1 to 65535",
+        "ALMANAC_SOURCES__FREDD__API_KEY: there is no source 'fredd'; the nearest is ALMANAC_SOURCES__FRED__API_KEY",
+        f"ALMANAC_WORKERS: came '-3'; {WHOLE} 1 to 256",
+        f"{file}: plans.team.requests_per_minute: is missing; requests_per_minute must be given for team",
+    ]
+
+
+CONSENT = {"BY": "someone", "ON": "2026-01-02", "REFERENCE": "an invented letter"}
+
+
+def consent(**parts):
+    return {f"SOURCES__FRED__CONSENT__{name}": value for name, value in {**CONSENT, **parts}.items() if value}
+
+
+def test_a_consent_is_whole_and_of_a_day_that_has_come(tmp_path):
+    told = "allowed: a day that has come, like 2026-10-01"
+    name = "ALMANAC_SOURCES__FRED__CONSENT__ON"
+    for on in ("2026-13-01", "yesterday", "20260101", "2126-01-01"):
+        assert problems(tmp_path, **consent(ON=on)) == [f"{name}: came '{on}'; {told}"]
+    assert problems(tmp_path, **consent(ON="2026-11-22"), NOW="2026-11-20T12:00:00Z") == [f"{name}: came '2026-11-22'; {told}"]  # fmt: skip
+    parts = "by, on, reference must be given for fred.consent"
+    assert problems(tmp_path, **consent(BY="")) == [f"ALMANAC_SOURCES__FRED__CONSENT__BY: is missing; {parts}"]
+    # Where the day begins first it is a day ahead of ours for most of the time.
+    today = (datetime.now(UTC) + timedelta(hours=14)).date().isoformat()
+    found = load({f"ALMANAC_{name}": value for name, value in {"HOME": str(tmp_path), **consent(ON=today)}.items()})
+    assert found.consent("fred") == Consent(by="someone", on=today, reference="an invented letter")
+
+
+def test_the_file_may_write_days_as_days_and_the_environment_wins(tmp_path):
+    (tmp_path / "almanac.toml").write_text(
+        "port = 8080\nworkers = 2\n[plans.team]\nrequests_per_minute = 5\n"
+        "[sources.fred.consent]\nby = 'someone'\non = 2026-01-02\nreference = 'a letter'\n"
+    )
+    found = load({"ALMANAC_HOME": str(tmp_path), "ALMANAC_WORKERS": "3", "ALMANAC_PLANS__TEAM__HISTORY_MONTHS": "6"})
+    assert (found.port, found.workers, found.consent("fred")) == (8080, 3, Consent("someone", "2026-01-02", "a letter"))
+    assert (found.plans["team"].requests_per_minute, found.plans["team"].history_months) == (5, 6)
+    assert found.plans["pro"].requests_per_minute == 1_000
+
+
+def run(home, *arguments, **env):
+    return CliRunner(env={"ALMANAC_HOME": str(home), **env}).invoke(main, list(arguments))
+
+
+def test_config_check_says_what_is_given_or_all_that_is_wrong(tmp_path):
+    home = tmp_path / "home"
+    good = run(home, "config", "check", ALMANAC_PORT="8080", ALMANAC_SOURCES__FRED__API_KEY="hunter2")
+    assert (good.exit_code, good.output) == (0, "ALMANAC_PORT\nALMANAC_SOURCES__FRED__API_KEY\n")
+    bad = run(home, "config", "check", ALMANAC_PORT="0", ALMANAC_WORKERS="0", ALMANAC_SOURCES__FREDD__API_KEY="hunter2")
+    assert bad.exit_code == 1
+    assert bad.stderr.startswith("Error: 3 settings cannot be used:\n  ALMANAC_PORT: came '0'; ")
+    assert "hunter2" not in bad.output
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("words", [("sources",), ("status",), ("accounts", "list"), ("keys", "list"), ("serve",)])
+def test_every_command_refuses_what_cannot_be_used(tmp_path, words):
+    done = run(tmp_path, *words, ALMANAC_SOURCES__FREDD__API_KEY="k", ALMANAC_TRUSTED_PROXIES="foo")
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: 2 settings cannot be used:\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_version_is_that_of_the_package():
+    from importlib.metadata import version
+
+    done = CliRunner().invoke(main, ["--version"])
+    assert (done.exit_code, done.output) == (0, f"almanac {version('almanac')}\n")
