@@ -58,6 +58,10 @@ def test_a_turned_sign_in_a_later_comparative_does_not_win_and_is_marked():
     )
     # The year after: 7,139, −7,156, and 7,156 in 0001193125-12-134679.
     assert body(WALMART, "income", "A", "2010-01-31")["items"]["income_tax"] == 7_156_000_000
+    # 7,156 less the 5,157 million of nine months that 0001193125-10-274171 restated; the report of 2011 that restated the
+    # year turned every tax. The year after: 7,579 (−7,579 there) less 5,285.
+    assert of(WALMART, "income_tax", "Q", "2009-11-01", "2010-01-31") == 1_999_000_000
+    assert of(WALMART, "income_tax", "Q", "2010-11-01", "2011-01-31") == 2_294_000_000
     # A deficit of 4,718.8 million; the report of June 2019 forgot the brackets.
     statement = body(MCDONALDS, "balance", "Q", "2018-03-31")
     assert statement["items"]["shareholders_equity"] == -4_718_800_000
@@ -115,3 +119,11 @@ def test_hertz_has_a_cost_of_revenue():
 def test_a_balance_sheet_keeps_its_own_cash():
     # 1,723 million at the end of the year 2014 in 0000354950-15-000008; a cash flow statement two years later says 2,216.
     assert body(HOME_DEPOT, "balance", "A", "2015-02-01")["items"]["cash_and_equivalents"] == 1_723_000_000
+
+
+def test_a_balance_sheet_keeps_its_equity_where_a_later_report_gives_that_of_another_company():
+    # The shell that became Nikola: 236,545,521 of assets and 5,000,001 of equity in 0001104659-19-016327; reports from
+    # August 2020 on give 186.24 million of equity for that day, of the company that took its place.
+    statement = body(NIKOLA, "balance", "A", "2018-12-31")
+    assert (statement["items"]["total_assets"], statement["items"]["shareholders_equity"]) == (236_545_521, 5_000_001)
+    assert statement["quality"]["status"] == "ok"

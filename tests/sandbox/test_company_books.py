@@ -216,9 +216,9 @@ def test_restated_years_are_filed_anew_after_a_warning(everyone: list[Told]) -> 
 def test_recast_years_look_otherwise_in_the_next_annual_report(everyone: list[Told]) -> None:
     found = {"regrouped": 0, "discontinued": 0}
     for told in everyone:
-        if told.company.recast is None:
+        label, how = told.company.recast or (0, "")
+        if how not in found:
             continue
-        label, how = told.company.recast
         spans = [
             rows for rows in _first_and_last(told, "us-gaap:OperatingIncomeLoss").values() if rows[0].fy == label
             and rows[0].form == "10-K" and quarters_long(rows[0]) == 4
@@ -241,6 +241,44 @@ def test_recast_years_look_otherwise_in_the_next_annual_report(everyone: list[To
             assert cost[1] < cost[0]
         found[how] += 1
     assert found == {"regrouped": 9, "discontinued": 5}
+
+
+def test_after_a_spin_off_every_line_of_the_year_is_without_the_part(everyone: list[Told]) -> None:
+    """Two filings of one year, each a whole that adds up; the part keeps three fifths of what is left of each line."""
+    (told,) = [one for one in everyone if one.company.recast and one.company.recast[1] == "spun_off"]
+    label, _ = told.company.recast or (0, "")
+    old, new = ({"us-gaap:Revenues"}, {REVENUE})
+    shown = []
+    for fiscal_year, tags in ((label, old), (label + 1, new)):
+        rows = [row for row in told.rows if (row.fy, row.form) == (fiscal_year, "10-K") and row.start]
+        own = [row for row in rows if row.start[:4] == str(label) and quarters_long(row) == 4]
+        assert {row.tag for row in own if row.tag in old | new} == tags
+        shown.append({"revenue" if row.tag in old | new else row.tag: row.val for row in own})
+    first, again = shown
+    assert first.keys() == again.keys()
+    for tag in ("revenue", "us-gaap:SellingGeneralAndAdministrativeExpense"):
+        assert 1.59 < first[tag] / again[tag] < 1.61
+    income = "us-gaap:NetIncomeLoss"
+    assert first[income] > again[income] > 0
+    said = [one for one in told.filings if one["items"] == "2.01,9.01" and one["filingDate"][:4] == str(label + 1)]
+    quarter = next(one for one in told.filings if one["form"] == "10-Q" and one["filingDate"][:4] == str(label + 1))
+    annual = next(one for one in told.filings if one["form"] == "10-K" and one["filingDate"][:4] == str(label + 1))
+    assert annual["filingDate"] < said[0]["filingDate"] < quarter["filingDate"]
+
+
+def test_a_line_is_filed_with_the_other_sign_once(everyone: list[Told]) -> None:
+    found = {}
+    for told in everyone:
+        if told.company.turned is None:
+            continue
+        label, column, where = told.company.turned
+        tag = {"tax": "us-gaap:IncomeTaxExpenseBenefit", "income": "us-gaap:NetIncomeLoss"}[column]
+        turned = [rows for rows in _first_and_last(told, tag).values() if rows[0].val * rows[1].val < 0]
+        ((first, last),) = turned
+        assert (first.fy, last.fy, first.val) == (label, label + 1, -last.val)
+        assert (first.form, last.form, quarters_long(first)) == ("10-K", "10-K", 4)
+        found[where] = (column, first.val < 0)
+    assert found == {"first": ("tax", True), "again": ("income", True)}
 
 
 def test_splits_change_shares_and_amounts_per_share_of_older_periods_from_their_day_on(everyone: list[Told]) -> None:

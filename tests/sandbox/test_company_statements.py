@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from datetime import date
-from functools import lru_cache
 
 import pytest
 
-from almanac.catalog.companies import wanted_tags
 from almanac.derived.companies.checks import rounding
-from almanac.derived.companies.derivation import derive
 from almanac.derived.companies.line_items import as_known
 from almanac.derived.companies.ratios import measures, periods
 from almanac.derived.companies.ttm import chain
-from almanac.domain.companies import Fact, Filing
 from almanac.domain.periods import Frequency
 from almanac.sandbox.companies.cast import cast
-from tests.real.company_files import day, known_at
-from tests.sandbox import simulated_companies
-from tests.support.filer import assemble
+from tests.sandbox.simulated_statements import filer, statements
 
 LAST = 1 << 40
 HALVES = [one.number for one in cast() if one.cadence == "half"]
@@ -27,40 +21,6 @@ MIXED = [one.number for one in cast() if one.cadence == "quarter" and one.seat]
 JANUARY = [one.number for one in cast() if one.year_end.month == 1 and one.year_end.behind and not one.gone][:4]
 #: These, one that moved its year end, one that was split, and others without anything special.
 CHOSEN = [*HALVES[:3], *MIXED, *JANUARY, 72, 9, 1, 100]
-
-
-@lru_cache(maxsize=len(CHOSEN))
-def filer(number):
-    """What the derivation gets of a simulated company, from its two pages."""
-    told = simulated_companies.made(simulated_companies.NOW, [number]).told(number)
-    filings = {
-        one["accessionNumber"]: Filing(
-            one["accessionNumber"],
-            one["form"],
-            day(one["filingDate"]),
-            known_at(day(one["filingDate"]), one["acceptanceDateTime"]),
-            day(one["reportDate"]) if one["reportDate"] else None,
-            items=tuple(filter(None, one["items"].split(","))),
-        )
-        for one in told.filings
-    }
-    facts = []
-    for row in told.rows:
-        filings[row.accn] = filings[row.accn]._replace(fiscal_year=row.fy, fiscal_period=row.fp)
-        if row.tag in wanted_tags():
-            start, filed = row.start and day(row.start), day(row.filed)
-            facts.append(Fact(row.tag, row.unit, start, day(row.end), row.val, row.accn, row.form, filed))
-    return assemble(facts, filings, currency=told.company.currency)
-
-
-@lru_cache(maxsize=len(CHOSEN))
-def statements(number):
-    """Type and frequency → bodies that stand, by last day."""
-    found = defaultdict(list)
-    for key, versions in derive(filer(number)).statements.items():
-        if versions[-1].body is not None:
-            found[key.kind, key.frequency].append(versions[-1].body)
-    return {key: sorted(bodies, key=lambda one: one.period_end) for key, bodies in found.items()}
 
 
 @pytest.mark.parametrize("number", HALVES[:3])

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from almanac.derived.companies.financials import Amount
+from almanac.derived.companies.financials import Amount, AmountOf
 from almanac.derived.companies.precision import granularity, spelled
 from almanac.derived.companies.quarters import BEFORE_RECAST, MIXED
+from almanac.derived.companies.signs import contradictions
 from almanac.derived.companies.ttm import one_basis
 
 PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not_applicable"
@@ -26,10 +27,6 @@ _SCALE = 1_000
 _FAR = 3
 #: Part of income that earnings per share times shares may miss it by: participating securities, rounding.
 _SHARE_OF_INCOME = 0.03
-#: Part of the tax that minority interests and the like may make between income before and after it.
-_SHARE_OF_TAX = 0.1
-#: Part of the income that a tax is at least for its sign to be told from it.
-_TAX_OF_INCOME = 0.05
 
 
 class QualityCheck(msgspec.Struct, frozen=True):
@@ -40,8 +37,6 @@ class QualityCheck(msgspec.Struct, frozen=True):
     detail: str | None = None
 
 
-#: Amount of an item, None where there is none.
-AmountOf = Callable[[str], Amount | None]
 #: What the derivation remarks on an item: why it is not served, or that a filing gave it with the other sign.
 RemarkOf = Callable[[str], str | None]
 
@@ -199,19 +194,19 @@ def _signs(period: CheckedPeriod) -> QualityCheck:
         f"{key} {spelled(found[key])} is negative" for key in found if key in period.never_negative and found[key] < 0
     ]
     off += [f"{key}: {why}" for key in found if (why := period.remark(key))]
-    common, per_share = get("net_income_to_common"), get("earnings_per_share_basic")
-    if common is not None and per_share is not None and common.value * per_share.value < 0:
-        off.append(f"income {spelled(common.value)} with {spelled(per_share.value)} per share")
-    before, tax, income = (found.get(key) for key in ("income_before_tax", "income_tax", "net_income"))
-    if before is not None and tax is not None and income is not None and _turned(before, tax, income):
-        off.append(f"tax {spelled(tax)} between {spelled(before)} before and {spelled(income)} after it")
+    mine = {key: why for key, why in contradictions(get).items() if key in period.keys}
+    off += mine.values()
+    # Another period's figures are not told: its statement may be out of a reader's reach.
+    off += [
+        f"{key} is a difference from a year that has it with a sign that its other lines contradict"
+        for key in contradictions(period.year)
+        if key in period.keys and key not in mine and (amount := get(key)) is not None and _is_difference(amount)
+    ]
     return _judge("signs_agree", right=not off, detail="; ".join(off))
 
 
-def _turned(before: float, tax: float, income: float) -> bool:
-    """Whether only the tax with the other sign leads to the income, and is no trifle beside it."""
-    told = abs(tax) > _TAX_OF_INCOME * abs(before)
-    return told and abs(before - tax - income) > abs(tax) and abs(before + tax - income) < _SHARE_OF_TAX * abs(tax)
+def _is_difference(amount: Amount) -> bool:
+    return amount.method is not None and amount.method.startswith("fy_minus")
 
 
 def _neighbours(period: CheckedPeriod) -> QualityCheck:

@@ -8,6 +8,7 @@ never adjusted for a later split.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -45,6 +46,10 @@ class Amount(NamedTuple):
     flags: int = 0
     #: Raw cells it came from (series id, period key), where the facts tell theirs (see `facts.FactVintage`).
     raw_cells: tuple[tuple[str, int], ...] = ()
+
+
+#: Amount of an item, None where there is none.
+AmountOf = Callable[[str], Amount | None]
 
 
 class CompanyFinancials(NamedTuple):

@@ -8,6 +8,7 @@ in the order of `TagMapping.order`.
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
@@ -118,7 +119,7 @@ class ItemReader:
             found = self._sum_of_tags(candidate, span.end, span, kind, self.mapping.sought[item.key])
             if found is not None:
                 found = self._total(item, kind, span.end, span, found)
-                return self.recasts.in_tag_of(item, kind, span, found) if item.proof else found
+                return self._recast(item, kind, span, found) if item.proof else found
         if not item.additive:
             return None if kind == "A" else self._unadded(item, kind, span, held)
         if kind != "A":
@@ -126,6 +127,24 @@ class ItemReader:
             if found is not None:
                 return found
         return _formula(item, span.end, span, held)
+
+    def _recast(self, item: Item, kind: str, span: Span, found: Amount) -> Amount:
+        """The item in the tag of the report that recast the period, or the longer one of a difference."""
+        tags = tuple(name.rpartition(":")[0] for name in found.tags)
+        if found.method is None:
+            anew = self.recasts.successor(item, kind, span, tags)
+            return found if anew is None else as_amount(anew[0], kind, anew[1], span.start, span.end)
+        for tag in dict.fromkeys(tags):
+            longer = self.quarters.longer(tag, span)
+            name = letter(longer[0], span.end) if longer else None
+            if longer is None or name is None:
+                continue
+            anew = self.recasts.successor(item, name, span._replace(start=longer[0]), tags)
+            if anew is not None:
+                # What was given before the part left is more, not a total of which this is a slice.
+                sought = self.mapping.sought[item.key]._replace(dominance=math.inf)
+                return self.quarters.period(anew[0], kind, span, sought) or found
+        return found
 
     def year_of_quarters(self, item: Item, span: Span, quarters: Mapping[int, Amount]) -> Amount | None:
         """A year that no filing gives: the sum of its own quarters, whatever tags these came from."""

@@ -168,7 +168,7 @@ class Quarters:
         since = operands.whole.since
         if whole is None:
             return 0.0
-        if whole.misread_at(since):
+        if whole.misread_at(since) and not self._is_borne_out(tag, start, span.end, operands.whole.state.value):
             return math.inf
         now, then = whole.as_of(since), whole.as_of(since - 1)
         if part is None or now is None or then is None or not _restated(then.value, now.value):
@@ -177,6 +177,11 @@ class Quarters:
         if mine is None or before is None or _restated(before.value, mine.value):
             return 0.0
         return abs(now.value - then.value)
+
+    def _is_borne_out(self, tag: str, start: int, end: int, value: float) -> bool:
+        """Whether other lines say that a value has its sign: a slip in the year before is one of that column then."""
+        fact = self.known_facts.fact(tag, start, end)
+        return fact is not None and fact.sign() * value > 0
 
     def _year_before(self, tag: str, start: int, end: int) -> FactHistory | None:
         ends = self.known_facts.tags.get(tag, _NO_ENDS)

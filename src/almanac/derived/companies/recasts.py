@@ -6,14 +6,13 @@ A group that spun a part off shows the years before without it, and not on every
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
 from itertools import pairwise
 
 from almanac.catalog.companies import Item
 from almanac.derived.companies.facts import FactHistory, FactVintage, KnownFacts, letter
-from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.fiscal_calendar import Span
-from almanac.derived.companies.quarters import as_amount, stated_in
+from almanac.derived.companies.quarters import stated_in
 from almanac.derived.companies.tag_mapping import TagMapping
 
 #: Part of a number by which another one is not a correction of it, but of another basis.
@@ -49,38 +48,34 @@ class Recasts:
         days = self.own_end.get(state.accession, end) - end
         return days > _SHEETS or (days > _QUARTERS and end not in years)
 
-    def in_tag_of(self, item: Item, kind: str, span: Span, found: Amount) -> Amount:
+    def successor(self, item: Item, kind: str, span: Span, tags: Collection[str]) -> tuple[str, FactVintage] | None:
         """
-        The item in the tag of the report that recast the period, where that report gives it in another tag only.
+        Tag and state of the report that recast a stated period of `tags`, where that report gives it in another tag only.
 
         A group that spun a part off shows the years before without it, and its revenue perhaps in a tag of its own: the
         old tag would stay, beside the income of what is left.
         """
-        if found.method is not None:
-            return found
-        own = [self._stated(name.rpartition(":")[0], kind, span) for name in found.tags]
-        known = max((fact.latest.known for fact in own if fact is not None), default=None)
-        for tag in self.mapping.sought[item.key].rivals:
+        rivals = self.mapping.sought[item.key].rivals
+        held = [fact for tag in rivals if tag in tags and (fact := self._stated(tag, kind, span)) is not None]
+        known = max((fact.latest.known for fact in held), default=None)
+        for tag in rivals:
             fact = self._stated(tag, kind, span)
-            if fact is None or known is None or fact.latest.known <= known or f"{tag}:{kind}" in found.tags:
+            if fact is None or known is None or fact.latest.known <= known or tag in tags:
                 continue
-            if self._is_line(tag, found, kind, fact.latest) and self._was_recast(span, kind, fact.latest.known):
-                return as_amount(tag, kind, fact.latest, span.start, span.end)
-        return found
+            state = fact.latest
+            if self._is_line(tag, tags, kind, span, state) and self._was_recast(span, kind, state.known):
+                return tag, state
+        return None
 
     def _stated(self, tag: str, kind: str, span: Span) -> FactHistory | None:
         return stated_in(self.known_facts.tags.get(tag, {}).get(span.end, {}), kind, span.start)
 
-    def _is_line(self, tag: str, found: Amount, kind: str, state: FactVintage) -> bool:
-        """Whether a filing gives its own period in that tag, and not in those of the amount."""
+    def _is_line(self, tag: str, tags: Collection[str], kind: str, span: Span, state: FactVintage) -> bool:
+        """Whether a filing gives its own period in that tag, and not in those of the item before."""
         end = self.own_end.get(state.accession)
-        if end is None or end <= found.end:
+        if end is None or end <= span.end:
             return False
-        given = {
-            name
-            for name in (tag, *(name.rpartition(":")[0] for name in found.tags))
-            if self._gives(name, kind, end, state.known)
-        }
+        given = {name for name in (tag, *tags) if self._gives(name, kind, end, state.known)}
         return given == {tag}
 
     def _gives(self, tag: str, kind: str, end: int, moment: int) -> bool:

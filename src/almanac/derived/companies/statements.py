@@ -16,7 +16,7 @@ import msgspec
 
 from almanac.derived.companies import checks
 from almanac.derived.companies.checks import CheckedPeriod
-from almanac.derived.companies.financials import Amount
+from almanac.derived.companies.financials import Amount, AmountOf
 from almanac.derived.companies.fiscal_calendar import SLACK, Span
 from almanac.derived.companies.item_reader import Values
 from almanac.derived.companies.line_items import (
@@ -193,6 +193,8 @@ class StatementHistory:
                 found.update(
                     (INCOME, QUARTER, last) for last in ends[QUARTER] if end - 130 <= last <= end + 365 + SLACK
                 )
+            if letter == YEAR and INCOME in {self._statement_of[key] for key in keys}:
+                found.add((INCOME, QUARTER, end))
             if letter == YEAR and _SHARES in keys:
                 found.update((INCOME, QUARTER, last) for last in ends[QUARTER] if end - 390 <= last <= end)
         return found
@@ -330,17 +332,17 @@ class StatementHistory:
         years = self.line_items.fiscal_periods.years.values()
         return next((year.end for year in years if year.start <= end <= year.end), None)
 
-    def _neighbours(self, span: Span) -> list[checks.AmountOf]:
+    def _neighbours(self, span: Span) -> list[AmountOf]:
         quarters = self.line_items.fiscal_periods.quarters
         after = next((one.end for one in quarters.values() if one.previous == span.end), None)
         year_before = next((end for end in quarters if abs(span.end - 365 - end) <= SLACK), None)
         ends = [end for end in (span.previous, after, year_before) if end is not None]
         return [partial(_at, self.line_items.values[QUARTER], end) for end in ends]
 
-    def _quarters(self, year: Span) -> list[checks.AmountOf]:
+    def _quarters(self, year: Span) -> list[AmountOf]:
         """Quarters that fill a year exactly; none where one is not there."""
         values = self.line_items.values[QUARTER]
-        found: list[checks.AmountOf] = []
+        found: list[AmountOf] = []
         last: int | None = year.end
         while last is not None:
             span = self.line_items.fiscal_periods.quarters.get(last)

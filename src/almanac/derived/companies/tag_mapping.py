@@ -16,6 +16,8 @@ BESIDE = {
     "earnings_per_share_diluted": ("net_income_to_common", "weighted_average_shares_diluted"),
     "weighted_average_shares_diluted": ("net_income_to_common", "weighted_average_shares_basic"),
 }
+#: The balance that is no line of the sheet: what a cash-flow statement begins and ends with is of its own basis.
+_OF_THE_CASH_FLOW = "cash_of_cash_flow_statement"
 #: Items that are a gain or a loss together.
 _INCOMES = (
     "net_income",
@@ -117,7 +119,7 @@ def _sought(item: Item, items: Mapping[str, Item], template: str) -> Sought:
         _alone(item, template),
         math.inf if item.dominance is None else item.dominance,
         () if shares is None else _alone(shares, template),
-        item.is_instant and item.served,
+        item.is_instant and item.key != _OF_THE_CASH_FLOW,
     )
 
 

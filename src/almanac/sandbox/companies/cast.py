@@ -67,8 +67,13 @@ class Filer:
     gone: tuple[date, str] | None = None
     #: A fiscal year whose last two quarters had to be restated by an amendment.
     error: int | None = None
-    #: A fiscal year that the next annual report shows otherwise: `regrouped` or `discontinued`.
+    #: A fiscal year that the next one's reports show otherwise: `regrouped`, `discontinued`, `spun_off` (without a
+    #: part of the group, in another tag of revenue), or `narrowed` (its tag of revenue holds a part; from the annual
+    #: report on).
     recast: tuple[int, str] | None = None
+    #: A fiscal year, and the column of the books that has the other sign in its own annual report (`first`) or in the
+    #: next one's comparison (`again`).
+    turned: tuple[int, str, str] | None = None
     split: tuple[date, int] | None = None
     #: What it was called until that day.
     former: tuple[str, date] | None = None
@@ -153,8 +158,11 @@ _RECASTS = {
     2: (2023, "regrouped"), 14: (2024, "discontinued"), 27: (2017, "regrouped"), 51: (2022, "discontinued"),
     70: (2024, "regrouped"), 83: (2015, "regrouped"), 98: (2024, "discontinued"), 110: (2019, "regrouped"),
     118: (2023, "discontinued"), 133: (2021, "regrouped"), 144: (2024, "regrouped"), 152: (2020, "discontinued"),
-    166: (2023, "regrouped"), 175: (2023, "regrouped"),
+    166: (2023, "regrouped"), 175: (2023, "regrouped"), 68: (2023, "spun_off"), 111: (2023, "narrowed"),
+    114: (2023, "narrowed"),
 }  # fmt: skip
+#: A tax, and the loss of a company that makes one every year.
+_TURNED = {101: (2023, "tax", "first"), 43: (2023, "income", "again")}
 _SPLITS = {
     9: (date(2023, 8, 25), 3), 20: (date(2024, 6, 7), 10), 45: (date(2018, 3, 2), 2), 88: (date(2022, 7, 15), 20),
     130: (date(2025, 5, 16), 4), 220: (date(2021, 11, 12), 2),
@@ -241,6 +249,7 @@ def cast() -> tuple[Filer, ...]:
             gone=_GONE.get(number),
             error=_ERRORS.get(number),
             recast=_RECASTS.get(number),
+            turned=_TURNED.get(number),
             split=_SPLITS.get(number),
             former=_FORMER.get(number),
             moved=_MOVED.get(number),

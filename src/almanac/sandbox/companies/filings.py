@@ -20,6 +20,8 @@ from almanac.sandbox.companies.cast import FIRST_YEAR, Filer
 _LETTERS, _ORDERS = "0000000000", "9999999995"
 #: From this calendar year on the quarterly results are announced in an 8-K of their own.
 _RESULTS_SINCE = 2019
+#: Days from the year's end to a spin-off: after its annual report, before the next quarter's.
+_SPUN_OFF_AFTER = 88
 #: Items of announcements that come without a reason of ours, as often as they stand here.
 _ANNOUNCED = (
     "5.02", "5.02,9.01", "5.02", "1.01,9.01", "1.01,2.03,9.01", "7.01,9.01", "7.01,9.01", "8.01,9.01", "8.01", "2.05",
@@ -237,6 +239,10 @@ class _Clerk:
             day = company.split[0].toordinal()
             yield self.paper("8-K", day - 24, report=day - 25, items="8.01,9.01")
             yield self.paper("8-K", day, report=day, items="5.03,9.01")
+        for year in self.calendar.years:
+            if company.recast == (year.label, "spun_off") and year.last < len(self.calendar.ends):
+                day = self.calendar.ends[year.last] + _SPUN_OFF_AFTER
+                yield self.paper("8-K", day, report=day - 1, items="2.01,9.01")
         if company.former:
             day = company.former[1].toordinal()
             yield self.paper("8-K", day, report=day, items="5.03,9.01") if not company.seat else self.paper("6-K", day)

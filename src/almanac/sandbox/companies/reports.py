@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from almanac.sandbox.companies.tags import Line, lines
 
 #: Tax on what an error or a sold business earned.
 _TAX = 0.21
+#: The part of a group that is spun off, as a share of what is left; what stays in a tag that is narrowed.
+_PART, _LEFT = 0.6, 0.13
 
 
 class Stated(NamedTuple):
@@ -66,7 +69,7 @@ def stated(company: Filer, calendar: Calendar, books: TrueBooks, papers: list[Pa
         if paper.figures is not None:
             shown = columns(calendar, paper.figures)
             held, factor = version(paper), _splits(company, paper)
-            for line in lines(company, paper.figures.year.label):
+            for line in lines(company, paper.figures.year.label, _recast_in(company, paper)):
                 yield from _line(company, calendar, held, paper, shown, line, money, factor)
 
 
@@ -78,12 +81,13 @@ def _line(
     starts, ends = calendar.starts, calendar.ends
     if kind == "level":
         amounts = books.levels[line.source]
-        for quarter in shown.levels:
+        for quarter in (*shown.levels, *_opening(company, paper, shown, line)):
             yield Stated(line, money, None, ends[quarter], amounts[quarter] * scale, paper)
     elif kind in {"income", "cash"}:
         sums = books.sums[line.source]
         for first, last in shown.income if kind == "income" else shown.cash:
-            yield Stated(line, money, starts[first], ends[last], (sums[last + 1] - sums[first]) * scale, paper)
+            sign = -1 if (first, last) == _turned(company, paper, shown, line) else 1
+            yield Stated(line, money, starts[first], ends[last], sign * (sums[last + 1] - sums[first]) * scale, paper)
     elif kind == "average":
         for first, last in shown.income:
             shares = average(calendar, getattr(books, line.source), first, last)
@@ -120,7 +124,34 @@ def _splits(company: Filer, paper: Paper) -> int:
     return company.split[1] if company.split and paper.filed >= company.split[0].toordinal() else 1
 
 
+def _opening(company: Filer, paper: Paper, shown: ReportedSpans, line: Line) -> tuple[int, ...]:
+    """The quarter whose cash and equity the annual report of a group that spins a part off begins the year before with."""
+    if paper.figures is None or not paper.figures.whole or not company.recast or company.recast[1] != "spun_off":
+        return ()
+    before = shown.income[-1][0] - 1
+    return (before,) if line.source in {"cash", "cash_total", "equity"} and before >= 0 else ()
+
+
 # What was first stated otherwise
+
+
+def _turned(company: Filer, paper: Paper, shown: ReportedSpans, line: Line) -> tuple[int, int] | None:
+    """The span of which a filing gives a line with the other sign."""
+    if company.turned is None or paper.figures is None or not paper.figures.whole:
+        return None
+    year, source, where = company.turned
+    again = where == "again"
+    return shown.income[again] if (paper.figures.year.label, line.source) == (year + again, source) else None
+
+
+def _recast_in(company: Filer, paper: Paper) -> str:
+    """How a filing shows older periods anew; empty where it does not."""
+    if company.recast is None or paper.figures is None:
+        return ""
+    label, how = company.recast
+    since = paper.figures.year.label - label
+    # The first reports with a narrowed tag are annual ones.
+    return how if since > 1 or (since == 1 and (how != "narrowed" or paper.figures.whole)) else ""
 
 
 def versions(company: Filer, calendar: Calendar, books: TrueBooks) -> Callable[[Paper], TrueBooks]:
@@ -130,9 +161,16 @@ def versions(company: Filer, calendar: Calendar, books: TrueBooks) -> Callable[[
         wrong = _mistaken(company, calendar, books)
         return lambda paper: wrong if corrected is None or paper.accepted.toordinal() < corrected else books
     if company.recast:
+        before, anew = books, books
         year, how = company.recast
-        anew = _recast(calendar, books, year, how)
-        return lambda paper: anew if paper.figures is not None and paper.figures.year.label > year else books
+        if how == "narrowed":
+            left = [round(amount * _LEFT) for amount in books.flows["revenue"]]
+            anew = replace(books, flows=books.flows | {"contracts": left})
+        elif how == "spun_off":
+            before = _whole_group(books)
+        else:
+            anew = _recast(calendar, books, year, how)
+        return lambda paper: anew if _recast_in(company, paper) else before
     return lambda _: books
 
 
@@ -188,7 +226,32 @@ def _recast(calendar: Calendar, books: TrueBooks, label: int, how: str) -> TrueB
         more = [-amount for amount in less]
         down = dict.fromkeys(("gross", "selling", "general", "expenses"), less)
         return _changed(books, {**down, "cost": more}, {})
-    flows = {line: share(line, 0.09) for line in ("revenue", "cost", "research", "selling", "marketing")}
+    flows = _business({line: share(line, 0.09) for line in _BUSINESS})
+    flows["discontinued"] = [part - whole for whole, part in zip(flows["operating"], flows["tax"], strict=True)]
+    return _changed(books, flows, {})
+
+
+def _whole_group(books: TrueBooks) -> TrueBooks:
+    """The books with the part that will be spun off still in them: it keeps its cash, owes nothing and invests all it earns."""
+    flows = _business({line: [round(amount * _PART) for amount in books.flows[line]] for line in _BUSINESS})
+    earned = [whole - part for whole, part in zip(flows["operating"], flows["tax"], strict=True)]
+    flows |= dict.fromkeys(("profit", "income", "from_operations", "capital"), earned)
+    flows["invested"] = [-amount for amount in earned]
+    so_far = list(itertools.accumulate(earned))
+    held, built = round(books.levels["cash"][0] * _PART), round(books.levels["plant"][0] * _PART)
+    levels = {"retained": so_far, "plant": [built + amount for amount in so_far]}
+    levels |= dict.fromkeys(("cash", "cash_total", "current"), [held] * len(so_far))
+    owned = [held + amount for amount in levels["plant"]]
+    levels |= dict.fromkeys(("assets", "equity", "with_minority"), owned)
+    return _changed(books, flows, levels)
+
+
+#: What the books of a part of a business are made from.
+_BUSINESS = ("revenue", "cost", "research", "selling", "marketing")
+
+
+def _business(flows: dict[str, list[int]]) -> dict[str, list[int]]:
+    """The flows of `_BUSINESS` with all down to the tax that follow from them."""
     plus = functools.partial(zip, strict=True)
     flows["general"] = [whole - part for whole, part in plus(flows["selling"], flows["marketing"])]
     flows["gross"] = [sold - cost for sold, cost in plus(flows["revenue"], flows["cost"])]
@@ -197,5 +260,4 @@ def _recast(calendar: Calendar, books: TrueBooks, label: int, how: str) -> TrueB
     flows["operating"] = [gross - other for gross, other in plus(flows["gross"], flows["expenses"])]
     flows["before_tax"] = flows["operating"]
     flows["tax"] = [round(amount * _TAX) for amount in flows["operating"]]
-    flows["discontinued"] = [part - whole for whole, part in plus(flows["operating"], flows["tax"])]
-    return _changed(books, flows, {})
+    return flows

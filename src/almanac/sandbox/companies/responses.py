@@ -2,7 +2,8 @@
 
 Every company has one page of submissions and one of facts, fetched an hour after its newest filing could be read, so a
 page is the same bytes on any day until the next filing comes; the list of tickers, after the last listing or
-delisting. Older captures are not needed: the facts list the rows of every filing, each known from its own filing.
+delisting. Older captures are not needed: the facts list the rows of every filing, each known from its own filing. But of
+those who are gone only an older list of tickers tells what they were listed under: the first one is there too.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ _AFTER_SUBMISSIONS = 60
 _FIRST_TICKERS = int(datetime(2015, 12, 31, 12, tzinfo=UTC).timestamp())
 _BOOKS = {"goods": goods, "finance": finance, "fund": fund, "shell": shell}
 _JSON = "application/json"
+#: Company, ticker, title: a row of the list of tickers.
+_Listed = tuple[Filer, str, str]
 
 
 class FilingHistory(NamedTuple):
@@ -52,9 +55,10 @@ def filed(number: int, now: int) -> FilingHistory:
 
 
 def companies(now: int) -> Iterator[PendingResponse]:
-    """The pages of all companies that have filed anything by `now`, and the list of tickers."""
+    """The pages of all companies that have filed anything by `now`, and the lists of tickers, the first and the last."""
     changes = [_FIRST_TICKERS]
-    listed: list[tuple[Filer, str, str]] = []
+    first: list[_Listed] = []
+    listed: list[_Listed] = []
     for company in cast():
         papers = filed(company.number, now).papers
         if not papers:
@@ -67,16 +71,25 @@ def companies(now: int) -> Iterator[PendingResponse]:
             yield PendingResponse(
                 SEC, url, last + _AFTER_SUBMISSIONS, _JSON, functools.partial(_facts, company.number, now)
             )
-        day = papers[-1].accepted.date()
         changes += [
             fetched_after(paper) for paper in papers if paper.form in {"424B4", "25-NSE"} or _renames(company, paper)
         ]
-        title = formats.name_on(company, day)
-        listed += [(company, ticker, title) for ticker, _ in formats.listings(company, day, papers)]
-    # By the number that each has: neither size nor order of the real list is known here.
-    yield PendingResponse(
-        SEC, formats.TICKERS_URL, max(changes) + 3600, _JSON, functools.partial(formats.company_tickers, listed)
-    )
+        first += _listings(company, [paper for paper in papers if fetched_after(paper) <= _FIRST_TICKERS])
+        listed += _listings(company, papers)
+    lists = {_FIRST_TICKERS: first, max(changes): listed}
+    for changed, rows in lists.items():
+        # By the number that each has: neither size nor order of the real list is known here.
+        made = functools.partial(formats.company_tickers, rows)
+        yield PendingResponse(SEC, formats.TICKERS_URL, changed + 3600, _JSON, made)
+
+
+def _listings(company: Filer, papers: list[Paper]) -> list[_Listed]:
+    """What the list of tickers has of a company after these filings."""
+    if not papers:
+        return []
+    day = papers[-1].accepted.date()
+    title = formats.name_on(company, day)
+    return [(company, ticker, title) for ticker, _ in formats.listings(company, day, papers)]
 
 
 def _renames(company: Filer, paper: Paper) -> bool:

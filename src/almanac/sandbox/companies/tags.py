@@ -24,22 +24,32 @@ class Line(NamedTuple):
 
 _FROM = "NetCashProvidedByUsedIn{}Activities"
 _BEFORE_TAX = "IncomeLossFromContinuingOperationsBeforeIncomeTaxes"
+_CONTRACT = "RevenueFromContractWithCustomer{}AssessedTax"
 _ALL_CASH = "CashCashEquivalentsRestrictedCashAndRestrictedCashEquivalents"
 #: The fiscal year from which sales are tagged by the newer standard.
 _NEW_REVENUE = 2018
 
 
 @functools.lru_cache(maxsize=8192)
-def lines(company: Filer, label: int) -> tuple[Line, ...]:
-    """The lines of a report for the fiscal year `label`."""
+def lines(company: Filer, label: int, recast: str = "") -> tuple[Line, ...]:
+    """The lines of a report for the fiscal year `label`; `recast`: how it shows older periods anew, if it does."""
     if company.seat:
         chosen = _abroad(company)
         return tuple(Line(kind, source, "ifrs-full", tag) for kind, source, tag in chosen) + _cover(company)
     chosen = {"goods": _goods, "finance": _finance, "fund": _fund, "shell": _shell}[company.trade.books](company, label)
+    if recast in {"narrowed", "spun_off"}:
+        chosen = [row for old in chosen for row in (_sales_anew(old[2], recast) if old[1] == "revenue" else [old])]
     return tuple(Line(kind, source, "us-gaap", tag) for kind, source, tag in chosen) + _cover(company)
 
 
 _Row = tuple[str, str, str]
+
+
+def _sales_anew(tag: str, recast: str) -> list[_Row]:
+    """The total in another tag than before; of a narrowed one what is left in it."""
+    if recast == "spun_off":
+        return [("income", "revenue", _CONTRACT.format("Excluding"))]
+    return [("income", "contracts", tag), ("income", "revenue", "Revenues")]
 
 
 def _cover(company: Filer) -> tuple[Line, ...]:
@@ -55,7 +65,6 @@ def _pick(company: Filer, *tags: str) -> str:
 
 def _revenue(company: Filer, label: int) -> str:
     newer = label >= _NEW_REVENUE
-    contract = "RevenueFromContractWithCustomer{}AssessedTax"
     trade = company.trade.name
     if trade == "property":
         return "Revenues" if newer or company.number % 2 else "RealEstateRevenueNet"
@@ -65,9 +74,9 @@ def _revenue(company: Filer, label: int) -> str:
     if choice == 3:
         return "Revenues"
     if choice == 4:
-        return contract.format("Including") if newer else "Revenues"
+        return _CONTRACT.format("Including") if newer else "Revenues"
     goods = "SalesRevenueGoodsNet" if trade == "shops" else "SalesRevenueNet"
-    return contract.format("Excluding") if newer else goods
+    return _CONTRACT.format("Excluding") if newer else goods
 
 
 def _owners(company: Filer, label: int) -> list[_Row]:
