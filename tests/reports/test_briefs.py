@@ -389,13 +389,14 @@ JOBS = read("unemployment_rate", 9.8)
         ((1.2, 1.6), (2.1, 2.0), JOBS, "In Portugal, growth is slowing while inflation is picking up: real GDP grew by 1.2% over the year to the third quarter of 2026, consumer prices rose by 2.1% over the year to October 2026 and unemployment was 9.8% in the same month."),
         ((1.2, 1.0), (2.1, 2.0), None, "In Portugal, growth is quickening and inflation is picking up: real GDP grew by 1.2% over the year to the third quarter of 2026 and consumer prices rose by 2.1% over the year to October 2026."),
         ((-0.2, 1.0), (-0.1, 0.2), None, "In Portugal, output is shrinking and prices are falling: real GDP shrank by 0.2% over the year to the third quarter of 2026 and consumer prices fell by 0.1% over the year to October 2026."),
+        ((1.2, 1.2), (2.1, 2.1), None, "In Portugal, growth and inflation are holding steady: real GDP grew by 1.2% over the year to the third quarter of 2026 and consumer prices rose by 2.1% over the year to October 2026."),
         (None, (2.1, 2.1), None, "In Portugal, inflation is holding steady: consumer prices rose by 2.1% over the year to October 2026."),
         # 0.01 more is no picking up, though it is another number when rounded; nor are 0.1, where 0.3 are usual.
         (None, (2.1500001, 2.1400001), None, "In Portugal, inflation is holding steady: consumer prices rose by 2.2% over the year to October 2026."),
         (None, (2.2, 2.1, 0.3), None, "In Portugal, inflation is holding steady: consumer prices rose by 2.2% over the year to October 2026."),
         (None, (2.2, 2.1, 0.1), None, "In Portugal, inflation is picking up: consumer prices rose by 2.2% over the year to October 2026."),
         ((0.0, None), None, None, "In Portugal, real GDP was unchanged over the year to the third quarter of 2026."),
-        ((0.02, 0.5), (0.0, 0.3), None, "In Portugal, output is flat and prices are flat: real GDP was little changed over the year to the third quarter of 2026 and consumer prices were unchanged over the year to October 2026."),
+        ((0.02, 0.5), (0.0, 0.3), None, "In Portugal, output and prices are flat: real GDP was little changed over the year to the third quarter of 2026 and consumer prices were unchanged over the year to October 2026."),
         (None, None, JOBS, "In Portugal, unemployment was 9.8% in October 2026."),
         (None, None, None, "There are no readings to show for Portugal."),
     ],
@@ -429,3 +430,10 @@ def test_a_headline_leaves_out_what_is_stale():
         briefs.headline(PORTUGAL, sections)
         == "There are no current readings of growth, inflation or unemployment for Portugal."
     )
+
+
+def test_sales_are_neither_output_nor_prices():
+    sections = {key: [] for key in SECTION}
+    sections["growth"] = [read("retail_sales_growth_yoy", -1.2, 1.0)]
+    sections["labor"] = [JOBS]
+    assert briefs.headline(PORTUGAL, sections) == "In Portugal, unemployment was 9.8% in October 2026."

@@ -139,7 +139,7 @@ def headline(place: BriefSubject, sections: Mapping[Key, Sequence[MeasureReading
     Jobs that came or went are in it where they are far more than usual.
     """
     who = country(place.name)
-    growth = _first(sections["growth"], "growth")
+    growth = _first([one for one in sections["growth"] if not one.measure.plural], "growth")  # sales are no output
     prices = _first(sections["inflation"], "growth")
     jobs = next((one for one in sections["labor"] if one.measure.slug == "unemployment_rate" and _good(one)), None)
     shock = _first([one for one in sections["labor"] if one.big], "count")
@@ -150,9 +150,7 @@ def headline(place: BriefSubject, sections: Mapping[Key, Sequence[MeasureReading
     said = [(one, trend) for one, trend in heads if trend is not None]
     if not said:
         return sentence(f"in {who}, {facts}")
-    words = [words for _, (words, _) in said]
-    ways = {way for _, (_, way) in said}
-    joined = words[0] if len(words) == 1 else f"{words[0]} {'and' if len(ways) == 1 else 'while'} {words[1]}"
+    joined = _joined([trend for _, trend in said])
     return sentence(f"in {who}, {joined}: {facts}")
 
 
@@ -174,23 +172,39 @@ def _good(one: MeasureReading) -> bool:
     return one.fits and one.freshness != "stale"
 
 
-def _trend(one: MeasureReading) -> tuple[str, int] | None:
-    """What growth or inflation is doing, and which way that is; None where there is nothing to compare with."""
+class _Trend(NamedTuple):
+    """What something does, as `growth`, `is`, `slowing`; and which way that is."""
+
+    subject: str
+    verb: str
+    doing: str
+    way: int
+
+
+def _joined(trends: Sequence[_Trend]) -> str:
+    """`growth is slowing while inflation is easing`; where they do the same, `growth and inflation are holding steady`."""
+    words = [f"{one.subject} {one.verb} {one.doing}" for one in trends]
+    if len(trends) == 1:
+        return words[0]
+    one, two = trends
+    if one.doing == two.doing:
+        return f"{one.subject} and {two.subject} are {one.doing}"
+    return f"{words[0]} {'and' if one.way == two.way else 'while'} {words[1]}"
+
+
+def _trend(one: MeasureReading) -> _Trend | None:
+    """What growth or inflation is doing; None where there is nothing to compare with."""
     if one.previous is None:
         return None
     value = one.told
     way = ((one.move > 0) - (one.move < 0)) if one.moved else 0
     if one.measure.plural:
-        if value < 0:
-            return ("prices are falling", -1)
-        if value == 0:
-            return ("prices are flat", 0)
-        return (("inflation is holding steady", "inflation is picking up", "inflation is easing")[way], way)
-    if value < 0:
-        return ("output is shrinking", -1)
-    if value == 0:
-        return ("output is flat", 0)
-    return (("growth is holding steady", "growth is quickening", "growth is slowing")[way], way)
+        if value <= 0:
+            return _Trend("prices", "are", "falling" if value else "flat", -1 if value else 0)
+        return _Trend("inflation", "is", ("holding steady", "picking up", "easing")[way], way)
+    if value <= 0:
+        return _Trend("output", "is", "shrinking" if value else "flat", -1 if value else 0)
+    return _Trend("growth", "is", ("holding steady", "quickening", "slowing")[way], way)
 
 
 def _facts(rates: Sequence[MeasureReading], jobs: MeasureReading | None, shock: MeasureReading | None) -> str:
