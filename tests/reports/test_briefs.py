@@ -201,13 +201,13 @@ def test_a_rate_of_growth_says_over_what_also_beside_another():
     [
         ("gdp_growth_yoy", 1.2, 1.6, "2026-Q3", "Real GDP grew by 1.2% over the year to the third quarter of 2026, slower than the 1.6% a quarter earlier."),
         ("gdp_growth_yoy", 2.6, 1.6, "2026-Q3", "Real GDP grew by 2.6% over the year to the third quarter of 2026, faster than the 1.6% a quarter earlier."),
-        ("gdp_growth_yoy", -0.4, 0.2, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, after growth of 0.2% a quarter earlier."),
-        ("gdp_growth_yoy", 0.4, -0.2, "2026-Q3", "Real GDP grew by 0.4% over the year to the third quarter of 2026, after a contraction of 0.2% a quarter earlier."),
-        ("industrial_production_growth_yoy", 0.4, -0.2, "2026-10", "Industrial production rose by 0.4% over the year to October 2026, after a fall of 0.2% a month earlier."),
+        ("gdp_growth_yoy", -0.4, 0.2, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, after growth of 0.2% over the year a quarter earlier."),
+        ("gdp_growth_yoy", 0.4, -0.2, "2026-Q3", "Real GDP grew by 0.4% over the year to the third quarter of 2026, after a contraction of 0.2% over the year a quarter earlier."),
+        ("industrial_production_growth_yoy", 0.4, -0.2, "2026-10", "Industrial production rose by 0.4% over the year to October 2026, after a fall of 0.2% over the year a month earlier."),
         ("gdp_growth_yoy", -0.4, -0.6, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, a smaller fall than the 0.6% a quarter earlier."),
         ("gdp_growth_yoy", -0.4, -0.4, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, the same fall as a quarter earlier."),
-        ("gdp_growth_yoy", 0.04, 0.5, "2026-Q3", "Real GDP was little changed over the year to the third quarter of 2026, after growth of 0.5% a quarter earlier."),
-        ("gdp_growth_yoy", 0.0, 0.5, "2026-Q3", "Real GDP was unchanged over the year to the third quarter of 2026, after growth of 0.5% a quarter earlier."),
+        ("gdp_growth_yoy", 0.04, 0.5, "2026-Q3", "Real GDP was little changed over the year to the third quarter of 2026, after growth of 0.5% over the year a quarter earlier."),
+        ("gdp_growth_yoy", 0.0, 0.5, "2026-Q3", "Real GDP was unchanged over the year to the third quarter of 2026, after growth of 0.5% over the year a quarter earlier."),
         ("gdp_growth_yoy", 0.5, 0.0, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026, after no change a quarter earlier."),
         ("gdp_growth_yoy", 0.5, 0.02, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026, after hardly any change a quarter earlier."),
         ("gdp_growth_yoy", 0.5, None, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026."),
@@ -240,7 +240,7 @@ def test_a_rate_of_growth_says_over_what_also_beside_another():
         ("nonfarm_payrolls_change", 0.3, 98.0, "2026-10", "Nonfarm payrolls hardly changed in October 2026, after a rise of 98 thousand a month earlier."),
         ("yield_slope_2s10s", -0.35, None, "2026-11-19", "On 19 November 2026 the curve was inverted, the ten-year yield lying 0.35 percentage points below the two-year one."),
         ("yield_slope_2s10s", 0.001, None, "2026-11-19", "The curve was almost flat between two and ten years on 19 November 2026."),
-        ("gdp_growth_qoq_annualized", -0.6, 2.0, "2026-Q3", "In the third quarter of 2026 output shrank at an annual rate of 0.6%, after growth of 2.0% a quarter earlier."),
+        ("gdp_growth_qoq_annualized", -0.6, 2.0, "2026-Q3", "In the third quarter of 2026 output shrank at an annual rate of 0.6%, after growth at an annual rate of 2.0% a quarter earlier."),
     ],
 )  # fmt: skip
 def test_sentences(slug, value, previous, period, expected):

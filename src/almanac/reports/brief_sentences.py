@@ -127,7 +127,7 @@ def _compared(reading: MeasureReading) -> str:
     if was == 0:
         return f", after {'no' if reading.previous == 0 else 'hardly any'} change {then}"
     if value == 0 or (value > 0) != (was > 0):
-        return f", after {_move(measure, up=was > 0)} of {_size_before(reading, 'a')} {then}"
+        return f", after {_move(measure, up=was > 0)} {_over_what(reading)} {then}"
     before = f"{_size_before(reading, 'the')} {then}"
     if not reading.moved:
         return f", little different from {before}"
@@ -137,6 +137,14 @@ def _compared(reading: MeasureReading) -> str:
     if measure.subject in _OUTPUT:
         return f", {much}{'faster' if value > was else 'slower'} than {before}"
     return f", {much}{'more' if value > was else 'less'} than {before}"
+
+
+def _over_what(reading: MeasureReading) -> str:
+    """The rate before where it went the other way, with the span it is over: it is not of the month or quarter named."""
+    size = _size_before(reading, "a")
+    if reading.measure.kind == "pace":
+        return f"at an annual rate of {size}"
+    return f"of {size}" if reading.frequency is Frequency.ANNUAL else f"of {size} over the year"
 
 
 def _level(reading: MeasureReading, before: MeasureReading | None) -> str:
