@@ -127,7 +127,7 @@ def _compared(reading: MeasureReading) -> str:
     if was == 0:
         return f", after {'no' if reading.previous == 0 else 'hardly any'} change {then}"
     if value == 0 or (value > 0) != (was > 0):
-        return f", after {_move(measure, up=was > 0)} {_over_what(reading)} {then}"
+        return f", after {_move(measure, up=was > 0)} {_over_what(reading)} {_then(reading._replace(turn=0))}"
     before = f"{_size_before(reading, 'the')} {then}"
     if not reading.moved:
         return f", little different from {before}"

@@ -187,7 +187,7 @@ class Gatherer:
             (one for one in past if one.period < period and not one.withheld and self._reached(one.period)), None
         )
         value = float(column.values[row])
-        decade = self._decade(series, period, known) if measure.kind in MOVING else ()
+        decade = self._decade(series, period, known) if measure.kind in MOVING else None
         reading = MeasureReading(
             measure,
             value,
@@ -198,7 +198,7 @@ class Gatherer:
             None if before is None else before.value,
             None if before is None else before.period,
             self._percentile(decade, period, value) if measure.growth else None,
-            usual=usual(measure, [one.value for one in decade]),
+            usual=None if decade is None else usual(measure, decade.values),
         )
         peers = self._among(measure, series, fresh)
         reading = reading._replace(ranking=briefs.ranking(value, sorted(one.value for one in peers)))
@@ -212,25 +212,24 @@ class Gatherer:
         start = self._ctx.window_start
         return start is None or end_of(period) >= start
 
-    def _decade(self, series: SeriesInfo, period: int, known: int) -> Sequence[history.Past]:
+    def _decade(self, series: SeriesInfo, period: int, known: int) -> history.PastNumbers | None:
         """
-        The ten years before a reading, newest first, as known when it was: as much of them as the plan reaches.
+        The ten years before a reading, as known when it was: as much of them as the plan reaches.
 
-        None of them where one may not be shown.
+        None where nothing of them is there, or something of them may not be shown.
         """
         start, since = self._ctx.window_start, add_months(end_of(period), -_DECADE_MONTHS)
         since = since if start is None else max(since, start)
-        found = history.before(self._ctx.view, series, since, period, version=self._ctx.version, as_of=known)
-        return () if any(one.withheld for one in found) else found
+        return history.before(self._ctx.view, series, since, period, version=self._ctx.version, as_of=known)
 
-    def _percentile(self, decade: Sequence[history.Past], period: int, value: float) -> float | None:
+    def _percentile(self, decade: history.PastNumbers | None, period: int, value: float) -> float | None:
         """Among the ten years before; None where they are not all there or not all reached."""
         end = end_of(period)
-        if not decade or not self._reached_day(add_months(end, -_DECADE_MONTHS)):
+        if decade is None or not self._reached_day(add_months(end, -_DECADE_MONTHS)):
             return None
-        if (end - end_of(decade[-1].period)).days < briefs.DECADE_DAYS:
+        if (end - end_of(decade.oldest)).days < briefs.DECADE_DAYS:
             return None
-        return briefs.percentile(value, [one.value for one in decade])
+        return briefs.percentile(value, decade.values)
 
     def _reached_day(self, day: date) -> bool:
         return self._ctx.window_start is None or day >= self._ctx.window_start
