@@ -1,7 +1,9 @@
 """GET /briefs/{country}: every number in a text is a reading; readings, ranks and percentiles are those of the rows served."""
 
 import re
+from collections import Counter
 from datetime import UTC, date, datetime
+from itertools import pairwise
 
 import pytest
 
@@ -195,6 +197,37 @@ def test_percentile(countries, place, slug):
     below, same = sum(v < one["value"] for v in past), sum(v == one["value"] for v in past)
     assert one["percentile10y"] == pytest.approx(100 * (below + same / 2) / len(past))
     assert of(brief, "unemployment_rate")["percentile10y"] is None
+
+
+@pytest.mark.parametrize("plan", ["pro", "free"])
+def test_a_move_is_judged_by_its_own_ten_years(countries, plan):
+    """By the mean absolute change from one reading to the next of the ten years before, as much of them as the plan reaches."""
+    verbs = Counter()
+    for place in ("USA", "PRT", "DEU", "JPN", "ARG", "CHE", "SWE", "BRA"):
+        brief = countries.ok(f"/briefs/{place}", plan)
+        one = of(brief, "unemployment_rate")
+        (row,) = countries.ok("/observations/latest", country=place, indicator="unemployment_rate")
+        end = row["periodEnd"][:10]
+        since = "2024-11-20" if plan == "free" else f"{int(end[:4]) - 10}{end[4:]}"
+        rows = countries.walk("/observations", country=place, indicator="unemployment_rate", as_of=row["observedAt"])
+        past = [r["valueNumeric"] for r in rows if since <= r["periodEnd"][:10] < end]
+        assert len(past) in ({22, 23} if plan == "free" else {119, 120})
+        ratio = abs(one["change"]) * (len(past) - 1) / sum(abs(two - one) for one, two in pairwise(past))
+        (verb,) = re.findall(
+            r"^The unemployment rate (was|edged|rose|fell|jumped|dropped)\b", brief["sections"][2]["text"]
+        )
+        allowed = (
+            {"was"}
+            if ratio < 0.5
+            else {"edged"}
+            if ratio < 1
+            else {"rose", "fell"}
+            if ratio < 2
+            else {"jumped", "dropped"}
+        )
+        assert verb in allowed, (place, ratio)
+        verbs[verb] += 1
+    assert len(verbs) > 2
 
 
 def test_withheld_readings(countries):

@@ -166,6 +166,38 @@ def test_the_window_of_a_plan(service):
     assert service.error(PATH, 403, "free", as_of="2023-12-31")["details"]["parameter"] == "as_of"
 
 
+def test_a_period_before_the_window_has_no_numbers(own):
+    """Numbers that an event states itself are bounded by the plan too, by the end of the period they are of."""
+    from almanac.domain.events import EventState, event_id
+    from almanac.store.events import events
+
+    known = int(datetime.fromisoformat("2024-12-10T12:00:00+00:00").timestamp())
+    fields = {
+        "known_at": known, "occurred_at": known, "precision": "minute", "time_zone": "UTC", "category": "macro_release", "type": "stated",
+        "status": "released", "source": "us-treasury-par", "country": "country_usa", "indicator": "cpi_index", "actual": 2.5,
+        "revised_actual": 2.6, "previous": 2.25, "revised_previous": 2.0, "unit": "percent",
+    }  # fmt: skip
+    with own.world() as world, world.batch("test") as batch:
+        batch.touch()
+        events.put(world.db, batch.version, [
+            EventState(event=event_id("us-treasury-par", "stated", month), title=month, period=month, **fields)
+            for month in ("2024-10", "2024-11", "2024-12")
+        ])  # fmt: skip
+
+    def told(plan):
+        rows = own.walk(PATH, plan, limit=50, indicator="cpi_index", start_date="2024-12-10", end_date="2024-12-10")
+        return {row["title"]: (row["actual"], row["revisedActual"], row["previous"], row["revisedPrevious"], row["unit"]) for row in rows}  # fmt: skip
+
+    whole = (2.5, 2.6, 2.25, 2, "percent")
+    assert told("pro") == dict.fromkeys(("2024-10", "2024-11", "2024-12"), whole)
+    # November ends inside the window, October before it.
+    assert told("free") == {
+        "2024-10": (None, None, None, None, "percent"),
+        "2024-11": (2.5, 2.6, None, None, "percent"),
+        "2024-12": whole,
+    }
+
+
 def test_numbers_of_a_withheld_source(own):
     """Rights of the event's source: the reading keeps its place, numbers null, with `rights`."""
     closed = type(own)(

@@ -1,11 +1,14 @@
 """Release summaries, and the events of releases and central banks, over a part of the simulated world."""
 
 import math
+import re
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from almanac.domain.periods import Period
 from almanac.domain.times import wire_time
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.operate.rebuild import rebuild, recompute
@@ -87,7 +90,7 @@ def test_a_reading_is_what_was_known_when_it_was_out(service):
     assert [row["period"] for row in rows] == [
         *(f"2026-{month:02}" for month in (2, 1)), *(f"2025-{month:02}" for month in range(12, 0, -1)), "2024-12",
     ]  # fmt: skip
-    revised = 0
+    revised = steady = 0
     for row in rows:
         reading = row["readings"][0]
         assert reading["indicatorId"] == "indicator_cpi_inflation_yoy"
@@ -109,13 +112,19 @@ def test_a_reading_is_what_was_known_when_it_was_out(service):
         assert reading["zScore10y"] == pytest.approx((reading["actual"] - mean) / spread, rel=1e-9)
         below = sum(one < reading["actual"] for one in window) + sum(one == reading["actual"] for one in window) / 2
         assert reading["percentile10y"] == pytest.approx(100 * below / 120)
-        verb = "rose" if reading["change"] > 0 else "fell"
-        if round(reading["actual"], 2) == round(now, 2):
-            assert f"was almost unchanged at {reading['actual']:.2f}".rstrip("0") in row["headline"]
-            continue
-        assert row["headline"].startswith(f"United Kingdom: Consumer price inflation {verb} to ")
+        assert row["headline"].startswith(
+            f"United Kingdom: Consumer prices rose by {reading['actual']:.1f}% over the year to "
+        )
+        # How it compares is judged by the mean absolute change from one month to the next of those ten years.
+        usual = sum(abs(two - one) for one, two in pairwise(window)) / 119
+        moved = abs(reading["change"]) >= usual / 2 and round(now, 1) != round(reading["actual"], 1)
+        assert (" more than " in row["headline"] or " less than " in row["headline"]) == moved
+        steady += not moved
+        told = [float(one) for one in re.findall(r"([0-9]+[.][0-9])%", row["headline"])]
+        assert set(told) <= {round(reading["actual"], 1), round(now, 1)}
         shown = service.ok("/observations/{id}/provenance".format(id=reading["observationId"]))["observation"]
         assert (shown["valueNumeric"], shown["periodEnd"]) == (reading["actual"], row["periodEnd"])
+    assert 0 < steady < len(rows)
     assert revised  # the yearly revision comes with one of them
 
 
@@ -176,8 +185,39 @@ def test_the_window_of_a_plan(service):
     (reading,) = [row["readings"][0] for row in first]
     assert (reading["previous"], reading["revisedPrevious"], reading["change"]) == (None, None, None)
     assert reading["actual"] == whole[first[0]["id"]]["readings"][0]["actual"]
+    # Ten years are not within reach of two: nothing is placed among them.
+    placed = [(one["zScore10y"], one["percentile10y"]) for row in rows for one in row["readings"]]
+    assert set(placed) == {(None, None)}
+    assert [one["zScore10y"] is None for one in whole[rows[0]["id"]]["readings"]].count(False) > 0
     assert [row["id"] for row in rows] == [i for i, row in whole.items() if row["periodEnd"][:10] >= FREE_FROM]
     assert service.error(PATH, 403, "free", end_date="2024-01-01")["details"]["parameter"] == "end_date"
+
+
+def test_events_pass_no_numbers_of_periods_before_the_window(own):
+    """History bounds every way to old data: of a period before it no number, beside one inside it none of the one before."""
+    own.data_now, first = own.settings.clock() - 15 * 86_400, "2024-11-05"  # the prices of October 2024 came out later
+    numbers = ("actual", "revisedActual", "previous", "revisedPrevious")
+    whole = {row["id"]: row for row in own.walk("/events", limit=500, start_date=first)}
+    masked = compared = same = 0
+    for row in own.walk("/events", "free", limit=500):
+        paid = whole[row["id"]]
+        assert {**row, **{name: paid[name] for name in numbers}} == paid
+        if row["period"] is None or row["actual"] == paid["actual"] is None:
+            continue
+        end = Period.parse(row["period"]).end.isoformat()
+        if end < first:
+            assert [row[name] for name in numbers] == [None] * 4
+            masked += 1
+        elif row["previous"] != paid["previous"]:
+            assert (row["actual"], row["previous"], row["revisedPrevious"]) == (paid["actual"], None, None)
+            assert (row["period"] if len(row["period"]) > 7 else f"{row['period']}-01") <= first
+            compared += 1
+        else:
+            assert row == paid
+            same += 1
+    assert masked > 0
+    assert compared > 0
+    assert same > 20
 
 
 def test_events_of_releases_and_banks_are_past_and_to_come(service):

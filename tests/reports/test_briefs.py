@@ -6,18 +6,17 @@ import pytest
 
 from almanac.domain.periods import Frequency, Period
 from almanac.reports import briefs
-from almanac.reports.brief_measures import SECTIONS
+from almanac.reports.brief_measures import MEASURES, SECTIONS
 from almanac.reports.brief_sentences import (
-    MeasureReading,
-    Ranking,
     change_clause,
     comparison,
     reading_sentence,
     stale_sentence,
 )
-from almanac.reports.wording import amount, country, earlier, figure, listed, place, span
+from almanac.reports.measure_readings import MeasureReading, Ranking
+from almanac.reports.moves import usual
+from almanac.reports.wording import amount, country, decimals, earlier, figure, listed, place, span
 
-MEASURES = {measure.slug: measure for section in SECTIONS for measure in section.measures}
 SECTION = {section.key: section for section in SECTIONS}
 UNITS = {
     "%": "percent",
@@ -73,8 +72,12 @@ def test_amounts(value, digits, unit, expected):
     assert amount(value, digits, unit) == expected
 
 
-def test_a_policy_rate_is_told_whole():
-    assert [figure(v, 3) for v in (2.625, 3.0, 0.1, -0.75)] == ["2.625", "3.00", "0.10", "−0.75"]
+def test_a_policy_rate_is_told_whole_and_beside_another_with_as_many_digits():
+    assert [figure(v, decimals(3, v)) for v in (2.625, 3.0, 0.1, -0.75)] == ["2.625", "3.00", "0.10", "−0.75"]
+    assert [decimals(3, 2.625, 2.5), decimals(3, 2.75, 2.5), decimals(1, 2.625)] == [3, 2, 1]
+    assert reading_sentence(read("policy_rate", 2.625, 2.5)) == (
+        "The policy rate rose to 2.625% in October 2026, from 2.500% a month earlier."
+    )
 
 
 @pytest.mark.parametrize(
@@ -141,18 +144,70 @@ def test_standing_counts_from_the_highest():
 # -- sentences ----------------------------------------------------------------------------------------------------------
 
 
+def test_the_usual_move_is_the_mean_absolute_change_from_one_reading_to_the_next():
+    past = [2.0, 2.5, 2.0, 2.0, 3.0, 2.0, 2.0, 2.0, 1.0]
+    # Changes 0.5, 0.5, 0, 1, 1, 0, 0, 1: eight of them, 4 in all. Whichever way the periods run.
+    assert usual(MEASURES["cpi_inflation_yoy"], past) == usual(MEASURES["cpi_inflation_yoy"], past[::-1]) == 0.5
+    assert usual(MEASURES["cpi_inflation_yoy"], past[1:]) is None
+    # What came or went is a move itself.
+    assert usual(MEASURES["nonfarm_payrolls_change"], [100.0, -300.0] * 4) == 200
+    # A policy rate mostly stays: what is usual is the size of a step.
+    assert usual(MEASURES["policy_rate"], [n // 10 * 0.25 for n in range(90)]) == 0.25
+    assert usual(MEASURES["policy_rate"], [n // 10 * 0.25 for n in range(80)]) is None
+
+
+@pytest.mark.parametrize(
+    ("slug", "value", "previous", "usual_", "expected"),
+    [
+        # Less than half of what is usual: none. Half and more, but less than usual: an edge. Twice as much: a jump.
+        ("unemployment_rate", 4.2, 4.1, 0.3, "was 4.2% in October 2026, little changed from 4.1% a month earlier."),
+        ("unemployment_rate", 4.2, 4.1, 0.2, "edged up to 4.2% in October 2026, from 4.1% a month earlier."),
+        ("unemployment_rate", 4.2, 4.1, 0.1, "rose to 4.2% in October 2026, from 4.1% a month earlier."),
+        ("unemployment_rate", 4.2, 4.1, 0.05, "jumped to 4.2% in October 2026, from 4.1% a month earlier."),
+        ("unemployment_rate", 4.1, 4.2, 0.2, "edged down to 4.1% in October 2026, from 4.2% a month earlier."),
+        # The same when it is told: no move, however small the usual one is.
+        ("unemployment_rate", 4.21, 4.19, 0.01, "was 4.2% in October 2026, little changed from a month earlier."),
+        # Not known what is usual: the last digit told.
+        ("unemployment_rate", 4.16, 4.14, None, "was 4.2% in October 2026, little changed from 4.1% a month earlier."),
+        ("cpi_inflation_yoy", 2.15, 2.14, 0.3, "rose by 2.1% over the year to October 2026, about the same rate as a month earlier."),
+        ("cpi_inflation_yoy", 2.16, 2.14, 0.3, "rose by 2.2% over the year to October 2026, little different from the 2.1% a month earlier."),
+        ("cpi_inflation_yoy", 3.1, 2.1, 0.5, "rose by 3.1% over the year to October 2026, much more than the 2.1% a month earlier."),
+        ("cpi_inflation_yoy", 3.1, 2.1, 0.6, "rose by 3.1% over the year to October 2026, more than the 2.1% a month earlier."),
+        ("cpi_inflation_yoy", -3.1, -2.1, 0.5, "fell by 3.1% over the year to October 2026, a much larger fall than the 2.1% a month earlier."),
+        ("current_account_pct_gdp", -3.1, -3.0, 0.5, "showed a deficit of 3.1% of GDP in October 2026, little different from the 3.0% a month earlier."),
+        ("nonfarm_payrolls_change", -10000.0, 200.0, 150.0, "dropped by 10,000 thousand in October 2026, after a rise of 200 thousand a month earlier."),
+        ("nonfarm_payrolls_change", 40.0, 200.0, 150.0, "edged up by 40 thousand in October 2026, after a rise of 200 thousand a month earlier."),
+        ("initial_jobless_claims", 254000.0, 250000.0, 20000.0, "were 254,000 in October 2026, little changed from 250,000 a month earlier."),
+    ],
+)  # fmt: skip
+def test_a_move_counts_by_its_own_usual_size(slug, value, previous, usual_, expected):
+    subject = MEASURES[slug].subject
+    unit = "persons" if slug == "initial_jobless_claims" else UNITS[MEASURES[slug].unit]
+    assert reading_sentence(read(slug, value, previous, usual=usual_, unit=unit)) == f"{subject} {expected}"
+
+
+def test_a_rate_of_growth_says_over_what_also_beside_another():
+    prices = read("cpi_inflation_yoy", 2.1, 2.3)
+    assert reading_sentence(read("core_cpi_inflation_yoy", 1.9, 1.7), prices) == (
+        "Core consumer prices rose by 1.9% over the same year, more than the 1.7% a month earlier."
+    )
+    assert reading_sentence(read("core_cpi_inflation_yoy", 1.9, None, "2026-09"), prices) == (
+        "Core consumer prices rose by 1.9% over the year to September 2026."
+    )
+
+
 @pytest.mark.parametrize(
     ("slug", "value", "previous", "period", "expected"),
     [
         ("gdp_growth_yoy", 1.2, 1.6, "2026-Q3", "Real GDP grew by 1.2% over the year to the third quarter of 2026, slower than the 1.6% a quarter earlier."),
-        ("gdp_growth_yoy", 2.6, 1.6, "2026-Q3", "Real GDP grew by 2.6% over the year to the third quarter of 2026, much faster than the 1.6% a quarter earlier."),
-        ("gdp_growth_yoy", -0.4, 0.2, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, after growth of 0.2% a quarter earlier."),
-        ("gdp_growth_yoy", 0.4, -0.2, "2026-Q3", "Real GDP grew by 0.4% over the year to the third quarter of 2026, after a contraction of 0.2% a quarter earlier."),
-        ("industrial_production_growth_yoy", 0.4, -0.2, "2026-10", "Industrial production rose by 0.4% over the year to October 2026, after a fall of 0.2% a month earlier."),
+        ("gdp_growth_yoy", 2.6, 1.6, "2026-Q3", "Real GDP grew by 2.6% over the year to the third quarter of 2026, faster than the 1.6% a quarter earlier."),
+        ("gdp_growth_yoy", -0.4, 0.2, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, after growth of 0.2% over the year a quarter earlier."),
+        ("gdp_growth_yoy", 0.4, -0.2, "2026-Q3", "Real GDP grew by 0.4% over the year to the third quarter of 2026, after a contraction of 0.2% over the year a quarter earlier."),
+        ("industrial_production_growth_yoy", 0.4, -0.2, "2026-10", "Industrial production rose by 0.4% over the year to October 2026, after a fall of 0.2% over the year a month earlier."),
         ("gdp_growth_yoy", -0.4, -0.6, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, a smaller fall than the 0.6% a quarter earlier."),
         ("gdp_growth_yoy", -0.4, -0.4, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, the same fall as a quarter earlier."),
-        ("gdp_growth_yoy", 0.04, 0.5, "2026-Q3", "Real GDP was little changed over the year to the third quarter of 2026, after growth of 0.5% a quarter earlier."),
-        ("gdp_growth_yoy", 0.0, 0.5, "2026-Q3", "Real GDP was unchanged over the year to the third quarter of 2026, after growth of 0.5% a quarter earlier."),
+        ("gdp_growth_yoy", 0.04, 0.5, "2026-Q3", "Real GDP was little changed over the year to the third quarter of 2026, after growth of 0.5% over the year a quarter earlier."),
+        ("gdp_growth_yoy", 0.0, 0.5, "2026-Q3", "Real GDP was unchanged over the year to the third quarter of 2026, after growth of 0.5% over the year a quarter earlier."),
         ("gdp_growth_yoy", 0.5, 0.0, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026, after no change a quarter earlier."),
         ("gdp_growth_yoy", 0.5, 0.02, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026, after hardly any change a quarter earlier."),
         ("gdp_growth_yoy", 0.5, None, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026."),
@@ -160,10 +215,10 @@ def test_standing_counts_from_the_highest():
         ("cpi_inflation_yoy", 0.0, 0.0, "2026-10", "Consumer prices were unchanged over the year to October 2026, as a month earlier."),
         ("cpi_inflation_yoy", 2.1, 2.1, "2026-10", "Consumer prices rose by 2.1% over the year to October 2026, the same rate as a month earlier."),
         ("cpi_inflation_yoy", 2.14, 2.11, "2026-10", "Consumer prices rose by 2.1% over the year to October 2026, about the same rate as a month earlier."),
-        ("cpi_inflation_yoy", 3.1, 2.1, "2026-10", "Consumer prices rose by 3.1% over the year to October 2026, much more than the 2.1% a month earlier."),
-        ("unemployment_rate", 4.2, 4.1, "2026-10", "The unemployment rate edged up to 4.2% in October 2026, from 4.1% a month earlier."),
+        ("cpi_inflation_yoy", 3.1, 2.1, "2026-10", "Consumer prices rose by 3.1% over the year to October 2026, more than the 2.1% a month earlier."),
+        ("unemployment_rate", 4.2, 4.1, "2026-10", "The unemployment rate rose to 4.2% in October 2026, from 4.1% a month earlier."),
         ("unemployment_rate", 4.2, 4.5, "2026-10", "The unemployment rate fell to 4.2% in October 2026, from 4.5% a month earlier."),
-        ("unemployment_rate", 4.9, 4.1, "2026-10", "The unemployment rate jumped to 4.9% in October 2026, from 4.1% a month earlier."),
+        ("unemployment_rate", 4.9, 4.1, "2026-10", "The unemployment rate rose to 4.9% in October 2026, from 4.1% a month earlier."),
         ("unemployment_rate", 4.2, 4.2, "2026-10", "The unemployment rate was 4.2% in October 2026, unchanged from a month earlier."),
         ("unemployment_rate", 4.21, 4.19, "2026-10", "The unemployment rate was 4.2% in October 2026, little changed from a month earlier."),
         ("unemployment_rate", 4.2, None, "2026-10", "The unemployment rate stood at 4.2% in October 2026."),
@@ -185,7 +240,7 @@ def test_standing_counts_from_the_highest():
         ("nonfarm_payrolls_change", 0.3, 98.0, "2026-10", "Nonfarm payrolls hardly changed in October 2026, after a rise of 98 thousand a month earlier."),
         ("yield_slope_2s10s", -0.35, None, "2026-11-19", "On 19 November 2026 the curve was inverted, the ten-year yield lying 0.35 percentage points below the two-year one."),
         ("yield_slope_2s10s", 0.001, None, "2026-11-19", "The curve was almost flat between two and ten years on 19 November 2026."),
-        ("gdp_growth_qoq_annualized", -0.6, 2.0, "2026-Q3", "In the third quarter of 2026 output shrank at an annual rate of 0.6%, after growth of 2.0% a quarter earlier."),
+        ("gdp_growth_qoq_annualized", -0.6, 2.0, "2026-Q3", "In the third quarter of 2026 output shrank at an annual rate of 0.6%, after growth at an annual rate of 2.0% a quarter earlier."),
     ],
 )  # fmt: skip
 def test_sentences(slug, value, previous, period, expected):
@@ -196,7 +251,7 @@ def test_a_gap_is_not_called_a_month():
     one = read("unemployment_rate", 4.4, 4.3, "2025-11", before="2025-09")
     assert (
         reading_sentence(one)
-        == "The unemployment rate edged up to 4.4% in November 2025, from 4.3% at the previous reading."
+        == "The unemployment rate rose to 4.4% in November 2025, from 4.3% at the previous reading."
     )
     same = one._replace(previous=4.4)
     assert reading_sentence(same).endswith("unchanged from the previous reading.")
@@ -265,7 +320,7 @@ def test_a_section_in_order():
         ]
     )
     assert briefs.section_text(SECTION["labor"], PORTUGAL, found) == (
-        "The unemployment rate edged up to 4.2% in October 2026, from 4.1% a month earlier; that is 0.4 percentage points higher"
+        "The unemployment rate rose to 4.2% in October 2026, from 4.1% a month earlier; that is 0.4 percentage points higher"
         " than a year before. This is among the highest: the 2nd-highest unemployment rate of the 30 countries compared. The"
         " participation rate stood at 62.5% in January 2025; this is the last reading, and it is stale."
     )
@@ -315,31 +370,52 @@ def test_kinds_of_curve():
     )
 
 
-def told_headline(growth, prices, jobs):
+def told_headline(growth, prices, jobs, payrolls=()):
     one = {
         "growth": [] if growth is None else [read("gdp_growth_yoy", *growth, "2026-Q3")],
-        "inflation": [] if prices is None else [read("cpi_inflation_yoy", *prices)],
-        "labor": [] if jobs is None else [read("unemployment_rate", jobs)],
+        "inflation": [] if prices is None else [read("cpi_inflation_yoy", *prices[:2], usual=prices[2] if prices[2:] else None)],
+        "labor": [*([] if jobs is None else [jobs]), *payrolls],
         "rates": [], "external": [], "fiscal": [],
     }  # fmt: skip
     return briefs.headline(PORTUGAL, one)
 
 
+JOBS = read("unemployment_rate", 9.8)
+
+
 @pytest.mark.parametrize(
     ("growth", "prices", "jobs", "expected"),
     [
-        ((1.2, 1.6), (2.1, 2.0), 9.8, "In Portugal, growth is slowing while inflation is picking up: real GDP was 1.2% higher in the third quarter of 2026 than a year before and consumer prices were 2.1% higher in October 2026, with unemployment at 9.8% in the same month."),
-        ((1.2, 1.0), (2.1, 2.0), None, "In Portugal, growth is quickening and inflation is picking up: real GDP was 1.2% higher in the third quarter of 2026 than a year before and consumer prices were 2.1% higher in October 2026."),
-        ((-0.2, 1.0), (-0.1, 0.2), None, "In Portugal, output is shrinking and prices are falling: real GDP was 0.2% lower in the third quarter of 2026 than a year before and consumer prices were 0.1% lower in October 2026."),
-        (None, (2.1, 2.1), None, "In Portugal, inflation is holding steady: consumer prices were 2.1% higher in October 2026 than a year before."),
-        ((0.0, None), None, None, "In Portugal, real GDP was the same in the third quarter of 2026 as a year before."),
-        ((0.02, 0.5), (0.0, 0.3), None, "In Portugal, output is flat and prices are flat: real GDP was little different in the third quarter of 2026 from a year before and consumer prices were the same in October 2026 as a year before."),
-        (None, None, 9.8, "In Portugal, unemployment was 9.8% in October 2026."),
+        ((1.2, 1.6), (2.1, 2.0), JOBS, "In Portugal, growth is slowing while inflation is picking up: real GDP grew by 1.2% over the year to the third quarter of 2026, consumer prices rose by 2.1% over the year to October 2026 and unemployment was 9.8% in the same month."),
+        ((1.2, 1.0), (2.1, 2.0), None, "In Portugal, growth is quickening and inflation is picking up: real GDP grew by 1.2% over the year to the third quarter of 2026 and consumer prices rose by 2.1% over the year to October 2026."),
+        ((-0.2, 1.0), (-0.1, 0.2), None, "In Portugal, output is shrinking and prices are falling: real GDP shrank by 0.2% over the year to the third quarter of 2026 and consumer prices fell by 0.1% over the year to October 2026."),
+        ((1.2, 1.2), (2.1, 2.1), None, "In Portugal, growth and inflation are holding steady: real GDP grew by 1.2% over the year to the third quarter of 2026 and consumer prices rose by 2.1% over the year to October 2026."),
+        (None, (2.1, 2.1), None, "In Portugal, inflation is holding steady: consumer prices rose by 2.1% over the year to October 2026."),
+        # 0.01 more is no picking up, though it is another number when rounded; nor are 0.1, where 0.3 are usual.
+        (None, (2.1500001, 2.1400001), None, "In Portugal, inflation is holding steady: consumer prices rose by 2.2% over the year to October 2026."),
+        (None, (2.2, 2.1, 0.3), None, "In Portugal, inflation is holding steady: consumer prices rose by 2.2% over the year to October 2026."),
+        (None, (2.2, 2.1, 0.1), None, "In Portugal, inflation is picking up: consumer prices rose by 2.2% over the year to October 2026."),
+        ((0.0, None), None, None, "In Portugal, real GDP was unchanged over the year to the third quarter of 2026."),
+        ((0.02, 0.5), (0.0, 0.3), None, "In Portugal, output and prices are flat: real GDP was little changed over the year to the third quarter of 2026 and consumer prices were unchanged over the year to October 2026."),
+        (None, None, JOBS, "In Portugal, unemployment was 9.8% in October 2026."),
         (None, None, None, "There are no readings to show for Portugal."),
     ],
 )  # fmt: skip
 def test_headlines(growth, prices, jobs, expected):
     assert told_headline(growth, prices, jobs) == expected
+
+
+def test_millions_of_jobs_are_in_the_headline():
+    lost = read("nonfarm_payrolls_change", -10000.0, 200.0, usual=180.0)
+    rate = read("unemployment_rate", 14.7, 4.4, usual=0.1)
+    assert told_headline(None, None, rate, [lost]) == (
+        "In Portugal, unemployment jumped from 4.4% to 14.7% in October 2026 and nonfarm payrolls dropped by 10,000 thousand."
+    )
+    assert told_headline(None, None, None, [lost]) == (
+        "In Portugal, nonfarm payrolls dropped by 10,000 thousand in October 2026."
+    )
+    # What is usual is not.
+    assert told_headline(None, None, JOBS, [lost._replace(value=-200.0)]) == told_headline(None, None, JOBS)
 
 
 def test_a_headline_leaves_out_what_is_stale():
@@ -354,3 +430,10 @@ def test_a_headline_leaves_out_what_is_stale():
         briefs.headline(PORTUGAL, sections)
         == "There are no current readings of growth, inflation or unemployment for Portugal."
     )
+
+
+def test_sales_are_neither_output_nor_prices():
+    sections = {key: [] for key in SECTION}
+    sections["growth"] = [read("retail_sales_growth_yoy", -1.2, 1.0)]
+    sections["labor"] = [JOBS]
+    assert briefs.headline(PORTUGAL, sections) == "In Portugal, unemployment was 9.8% in October 2026."

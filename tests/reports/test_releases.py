@@ -1,11 +1,14 @@
 """Numbers and sentences of release summaries, against hand-computed ones."""
 
 import math
+from datetime import date
 
 import pytest
 
+from almanac.catalog.releases import shipped
 from almanac.domain.periods import Frequency, Period
-from almanac.reports.releases import HeadlineParts, Point, ReleaseFigures, amount, figures, headline, place, shown
+from almanac.reports.brief_measures import MEASURES
+from almanac.reports.releases import HeadlineParts, Point, ReleaseFigures, figures, headline, place
 from almanac.reports.wording import span
 
 M, Q, W = Frequency("M"), Frequency("Q"), Frequency("W")
@@ -36,7 +39,7 @@ def of(points, **more):
         "first": 1000,
         "at": 1000,
         "vintages": True,
-        "level_free": True,
+        "placed": True,
     }
     return figures(points, **{**given, **more})
 
@@ -74,8 +77,8 @@ def test_previous_is_what_was_known_before_and_its_revision_is_told_apart():
 
 
 def test_no_statistics_of_levels_nor_of_too_few_nor_of_equal_values():
-    assert of([*HISTORY, READING], level_free=False)[4:] == (None, None)
-    assert of([*HISTORY[-7:], READING])[4:] == (None, None)
+    assert of([*HISTORY, READING], placed=False)[4:6] == (None, None)
+    assert of([*HISTORY[-7:], READING])[4:6] == (None, None)
     assert of([*HISTORY[-8:], READING])[5] == 75.0
     assert place(2.0, [1.0] * 8) == (None, 100.0)
     assert place(1.0, [1.0] * 8) == (None, 50.0)
@@ -85,10 +88,21 @@ def test_a_reading_without_a_value():
     assert of(HISTORY) == ReleaseFigures(None, 4.0, None, None, None, None)
 
 
-def sentence(actual, previous, revised=None, **more):
+def test_the_usual_move_is_over_the_same_ten_years():
+    # 1, 2, 3, 4 in turn: of 119 changes 29 are from 4 to 1, the others are 1.
+    expected = (29 * 3 + 90) / 119
+    cpi = MEASURES["cpi_inflation_yoy"]
+    assert of([*HISTORY, READING], measure=cpi).usual == pytest.approx(expected)
+    assert of([*HISTORY, READING, Point(key("2013-12"), 10, -1e9)], measure=cpi).usual == pytest.approx(expected)
+    assert of([*HISTORY, READING], measure=cpi, placed=False).usual == pytest.approx(expected)
+    assert of([*HISTORY, READING]).usual is None
+
+
+def sentence(actual, previous, revised=None, usual=None, **more):
     given = {
-        "place": "Testland", "name": "Consumer price inflation", "unit": "percent", "frequency": M, "period": key("2026-10"),
-        "before": key("2026-09"), "withheld": False, "figures": ReleaseFigures(actual, previous, revised),
+        "place": "Testland", "slug": "cpi_inflation_yoy", "name": "Consumer price inflation", "unit": "percent", "frequency": M,
+        "period": key("2026-10"), "before": key("2026-09"), "withheld": False,
+        "figures": ReleaseFigures(actual, previous, revised, usual=usual),
     }  # fmt: skip
     return headline(HeadlineParts(**{**given, **more}))
 
@@ -96,33 +110,76 @@ def sentence(actual, previous, revised=None, **more):
 @pytest.mark.parametrize(
     ("actual", "previous", "revised", "expected"),
     [
-        (3.1, 2.9, None, "rose to 3.1 percent in October 2026 from 2.9 percent in September 2026."),
-        (2.9, 3.1, None, "fell to 2.9 percent in October 2026 from 3.1 percent in September 2026."),
-        (3.1, 3.1, None, "was unchanged at 3.1 percent in October 2026."),
-        (3.101, 3.104, None, "was almost unchanged at 3.1 percent in October 2026."),
-        (3.1, 3.1, 3.0, "rose to 3.1 percent in October 2026 from a revised 3 percent in September 2026."),
-        (0.0, 0.2, None, "fell to 0 percent in October 2026 from 0.2 percent in September 2026."),
-        (-0.3, -0.5, None, "rose to -0.3 percent in October 2026 from -0.5 percent in September 2026."),
-        (3.1, None, None, "was 3.1 percent in October 2026."),
+        (3.1, 2.9, None, "rose by 3.1% over the year to October 2026, more than the 2.9% a month earlier."),
+        (2.9, 3.1, None, "rose by 2.9% over the year to October 2026, less than the 3.1% a month earlier."),
+        (3.1, 3.1, None, "rose by 3.1% over the year to October 2026, the same rate as a month earlier."),
+        (3.101, 3.104, None, "rose by 3.1% over the year to October 2026, about the same rate as a month earlier."),
+        (3.1, 3.1, 3.0, "rose by 3.1% over the year to October 2026, more than the revised 3.0% a month earlier."),
+        (
+            0.0,
+            0.2,
+            None,
+            "were unchanged over the year to October 2026, after a rise of 0.2% over the year a month earlier.",
+        ),
+        (-0.3, -0.5, None, "fell by 0.3% over the year to October 2026, a smaller fall than the 0.5% a month earlier."),
+        (
+            -0.3,
+            0.5,
+            0.4,
+            "fell by 0.3% over the year to October 2026, after a rise of a revised 0.4% over the year a month earlier.",
+        ),
+        (3.1, None, None, "rose by 3.1% over the year to October 2026."),
     ],
 )
 def test_headlines(actual, previous, revised, expected):
-    assert sentence(actual, previous, revised) == f"Testland: Consumer price inflation {expected}"
+    assert sentence(actual, previous, revised) == f"Testland: Consumer prices {expected}"
+
+
+def test_a_headline_minds_what_is_usual():
+    assert sentence(3.2, 3.1, usual=0.3) == (
+        "Testland: Consumer prices rose by 3.2% over the year to October 2026, little different from the 3.1% a month earlier."
+    )
+
+
+@pytest.mark.parametrize(
+    ("slug", "unit", "period", "numbers", "expected"),
+    [
+        ("initial_jobless_claims", "persons", "2026-11-14", (254000.0, 240000.0), "Initial jobless claims rose to 254,000 in the week to 14 November 2026, from 240,000 a week earlier."),
+        ("initial_jobless_claims", "persons", "2026-11-14", (254000.0, 254000.0), "Initial jobless claims were 254,000 in the week to 14 November 2026, unchanged from a week earlier."),
+        ("trade_balance", "usd_millions", "2026-10", (-60000.0, -65000.0), "Foreign trade showed a deficit of 60,000 million US dollars in October 2026, narrower than the 65,000 a month earlier."),
+        ("trade_balance", "usd_billions", "2026-10", (-60.0, -55.0, -55.5), "Foreign trade showed a deficit of 60.0 billion US dollars in October 2026, wider than the revised 55.5 a month earlier."),
+        ("nonfarm_payrolls_change", "thousands", "2026-10", (-20500.0, -870.0, -881.0), "Nonfarm payrolls fell by 20,500 thousand in October 2026, after a fall of a revised 881 thousand a month earlier."),
+        ("gdp_growth_qoq_annualized", "percent", "2026-Q3", (-0.6, 2.0), "In the third quarter of 2026 output shrank at an annual rate of 0.6%, after growth at an annual rate of 2.0% a quarter earlier."),
+        ("consumer_confidence", "points", "2026-10", (-12.0, -11.0), "Consumer confidence fell to −12.0 in October 2026, from −11.0 a month earlier."),
+        ("cpi_inflation_yoy", "index", "2026-10", (102.0, 101.0), "Consumer prices rose to 102.0 in October 2026, from 101.0 a month earlier."),
+        ("something_else", "percent", "2026-10", (2.5, 2.25), "Something else rose to 2.50 in October 2026, from 2.25 a month earlier."),
+    ],
+)  # fmt: skip
+def test_headlines_of_other_releases(slug, unit, period, numbers, expected):
+    frequency = {10: W, 7: M}[len(period)] if "Q" not in period else Q
+    at = Period.ending(Period.parse(period).end, frequency)
+    before = Period.ending(date.fromordinal(at.start.toordinal() - 1), frequency).key
+    told = sentence(
+        *numbers, slug=slug, name="Something else", unit=unit, frequency=frequency, period=at.key, before=before
+    )
+    assert told == f"Testland: {expected}"
+
+
+def test_there_are_words_for_the_headline_of_every_release():
+    assert {one.headline for one in shipped()} <= set(MEASURES)
 
 
 def test_headlines_without_a_number():
-    subject = "Testland: Consumer price inflation for October 2026"
-    assert sentence(None, 2.9) == f"{subject} has no value."
-    assert sentence(None, None, withheld=True) == f"{subject} was published; its value may not be redistributed."
+    subject = "Testland: Consumer prices for October 2026"
+    assert sentence(None, 2.9) == f"{subject} have no value."
+    assert sentence(None, None, withheld=True) == f"{subject} were published; their value may not be redistributed."
+    rate = {"slug": "unemployment_rate", "withheld": True}
+    assert sentence(None, None, **rate) == (
+        "Testland: The unemployment rate for October 2026 was published; its value may not be redistributed."
+    )
 
 
-def test_amounts_and_periods_in_words():
-    assert [amount(1.0, unit) for unit in ("percentage_points", "persons", "thousands", "index")] == [
-        "1 percentage point", "1 person", "1 thousand", "1",
-    ]  # fmt: skip
-    assert amount(-1.0, "points") == "-1 point"
-    assert amount(254000.0, "persons") == "254,000 persons"
-    assert (shown(-0.001), shown(100.0), shown(1234.5)) == ("0", "100", "1,234.5")
+def test_periods_in_words():
     week = Period.ending(Period.parse("2026-11-14").end, W)
     assert [span(Period.parse("2026-Q3"), Q), span(week, W), span(Period.parse("2026"), Frequency("A"))] == [
         "the third quarter of 2026", "the week to 14 November 2026", "2026",

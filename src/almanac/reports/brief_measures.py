@@ -1,4 +1,7 @@
-"""What a country's brief looks at: six sections, each with its measures in the order they are told."""
+"""
+What a country's brief looks at: six sections, each with its measures in the order they are told. And how the headlines of
+releases are told that are in no section.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,16 @@ from typing import Literal, NamedTuple
 Key = Literal["growth", "inflation", "labor", "rates", "external", "fiscal"]
 #: How a measure is put into words, see almanac.reports.brief_sentences.
 Kind = Literal["growth", "pace", "level", "balance", "change", "slope", "count"]
+#: Kinds whose sentences say how far a reading went.
+MOVING: frozenset[Kind] = frozenset({"growth", "pace", "level", "balance", "count"})
 
 
 class MeasureSpec(NamedTuple):
     """
     One indicator of a section.
 
-    `subject` begins its sentence; `plural` says how its verb goes. `digits` are the decimals told. `large`: a change of
-    so much since the reading before, in the measure's unit, is a big one; a quarter of it and less is a small one.
+    `subject` begins its sentence; `plural` says how its verb goes. `digits` are the decimals told, of three the last only
+    where there is one.
     """
 
     slug: str
@@ -22,7 +27,6 @@ class MeasureSpec(NamedTuple):
     subject: str
     plural: bool = False
     digits: int = 1
-    large: float = 1.0
     #: What follows a number: a sign or words.
     unit: str = "%"
     #: Ranked among countries.
@@ -35,6 +39,8 @@ class MeasureSpec(NamedTuple):
     instead_of: str | None = None
     #: Not for a country that shares its currency's central bank.
     own_bank: bool = False
+    #: It moves in steps and mostly not at all: its usual move is that of the times when it does.
+    steps: bool = False
     #: What is ranked, as a noun; None: the rank is a reading's, and not put into words.
     noun: str | None = None
 
@@ -58,7 +64,7 @@ SECTIONS: tuple[SectionSpec, ...] = (
         "Growth",
         "growth",
         (
-            MeasureSpec("gdp_growth_yoy", "growth", "Real GDP", large=1.0, growth=True, noun="growth rate"),
+            MeasureSpec("gdp_growth_yoy", "growth", "Real GDP", growth=True, noun="growth rate"),
             MeasureSpec(
                 "gdp_growth_official_yoy",
                 "growth",
@@ -70,10 +76,10 @@ SECTIONS: tuple[SectionSpec, ...] = (
             MeasureSpec(
                 "gdp_growth_annual", "growth", "Real GDP", growth=True, instead_of="gdp_growth_yoy", noun="growth rate"
             ),
-            MeasureSpec("gdp_growth_qoq_annualized", "pace", "output", large=2.0, growth=True),
-            MeasureSpec("industrial_production_growth_yoy", "growth", "Industrial production", large=2.0, growth=True),
-            MeasureSpec("retail_sales_growth_yoy", "growth", "Retail sales", plural=True, large=2.0, growth=True),
-            MeasureSpec("consumer_confidence", "level", "Consumer confidence", large=4.0, unit="", ranked=False),
+            MeasureSpec("gdp_growth_qoq_annualized", "pace", "output", growth=True),
+            MeasureSpec("industrial_production_growth_yoy", "growth", "Industrial production", growth=True),
+            MeasureSpec("retail_sales_growth_yoy", "growth", "Retail sales", plural=True, growth=True),
+            MeasureSpec("consumer_confidence", "level", "Consumer confidence", unit="", ranked=False),
         ),
         ("real_gdp", "gdp_growth_annual"),
     ),
@@ -87,7 +93,6 @@ SECTIONS: tuple[SectionSpec, ...] = (
                 "growth",
                 "Consumer prices",
                 plural=True,
-                large=0.8,
                 growth=True,
                 noun="inflation rate",
             ),
@@ -96,25 +101,24 @@ SECTIONS: tuple[SectionSpec, ...] = (
                 "growth",
                 "Consumer prices",
                 plural=True,
-                large=0.8,
                 growth=True,
                 instead_of="cpi_inflation_yoy",
                 noun="inflation rate",
             ),
-            MeasureSpec("core_cpi_inflation_yoy", "level", "Core inflation", large=0.8, growth=True),
+            MeasureSpec("core_cpi_inflation_yoy", "growth", "Core consumer prices", plural=True, growth=True),
             MeasureSpec(
                 "core_cpi_inflation_official_yoy",
-                "level",
-                "Core inflation",
-                large=0.8,
+                "growth",
+                "Core consumer prices",
+                plural=True,
                 growth=True,
                 instead_of="core_cpi_inflation_yoy",
             ),
             MeasureSpec(
-                "core_pce_inflation_yoy", "level", "Core inflation of personal consumption", large=0.8, growth=True
+                "core_pce_inflation_yoy", "growth", "Core prices of personal consumption", plural=True, growth=True
             ),
-            MeasureSpec("ppi_inflation_yoy", "growth", "Producer prices", plural=True, large=1.5, growth=True),
-            MeasureSpec("house_price_growth_yoy", "growth", "House prices", plural=True, large=2.0, growth=True),
+            MeasureSpec("ppi_inflation_yoy", "growth", "Producer prices", plural=True, growth=True),
+            MeasureSpec("house_price_growth_yoy", "growth", "House prices", plural=True, growth=True),
         ),
         ("cpi_index", "cpi_inflation_official_yoy"),
     ),
@@ -123,10 +127,8 @@ SECTIONS: tuple[SectionSpec, ...] = (
         "Labour market",
         "the labour market",
         (
-            MeasureSpec("unemployment_rate", "level", "The unemployment rate", large=0.6, noun="unemployment rate"),
-            MeasureSpec(
-                "unemployment_change_12m", "change", "the rate", large=1.0, unit="percentage points", ranked=False
-            ),
+            MeasureSpec("unemployment_rate", "level", "The unemployment rate", noun="unemployment rate"),
+            MeasureSpec("unemployment_change_12m", "change", "the rate", unit="percentage points", ranked=False),
             MeasureSpec(
                 "nonfarm_payrolls_change",
                 "count",
@@ -136,7 +138,7 @@ SECTIONS: tuple[SectionSpec, ...] = (
                 unit="thousand",
                 ranked=False,
             ),
-            MeasureSpec("labor_force_participation_rate", "level", "The participation rate", large=0.4),
+            MeasureSpec("labor_force_participation_rate", "level", "The participation rate"),
         ),
         ("unemployment_rate",),
     ),
@@ -150,9 +152,9 @@ SECTIONS: tuple[SectionSpec, ...] = (
                 "level",
                 "The policy rate",
                 digits=3,
-                large=0.75,
                 instant=True,
                 own_bank=True,
+                steps=True,
                 noun="policy rate",
             ),
             MeasureSpec(
@@ -168,17 +170,15 @@ SECTIONS: tuple[SectionSpec, ...] = (
                 "real_policy_rate",
                 "level",
                 "Adjusted for inflation, the policy rate",
-                large=1.0,
                 ranked=False,
                 own_bank=True,
             ),
-            MeasureSpec("gov_yield_2y", "level", "The two-year government yield", digits=2, large=0.2, instant=True),
+            MeasureSpec("gov_yield_2y", "level", "The two-year government yield", digits=2, instant=True),
             MeasureSpec(
                 "gov_yield_10y",
                 "level",
                 "The ten-year government yield",
                 digits=2,
-                large=0.2,
                 instant=True,
                 noun="ten-year yield",
             ),
@@ -187,7 +187,6 @@ SECTIONS: tuple[SectionSpec, ...] = (
                 "level",
                 "The ten-year interest rate",
                 digits=2,
-                large=0.5,
                 instead_of="gov_yield_10y",
                 noun="ten-year rate",
             ),
@@ -212,23 +211,20 @@ SECTIONS: tuple[SectionSpec, ...] = (
                 "current_account_pct_gdp",
                 "balance",
                 "The current account",
-                large=1.5,
                 unit=_SHARE,
                 noun="current-account balance",
             ),
-            MeasureSpec("trade_balance_pct_gdp", "balance", "The trade account", large=1.0, unit=_SHARE),
+            MeasureSpec("trade_balance_pct_gdp", "balance", "The trade account", unit=_SHARE),
             MeasureSpec(
                 "real_effective_rate_change_yoy",
                 "growth",
                 "The real effective exchange rate",
-                large=3.0,
                 growth=True,
             ),
             MeasureSpec(
                 "exchange_rate_change_yoy",
                 "growth",
                 "The price of a US dollar in local currency",
-                large=4.0,
                 growth=True,
                 ranked=False,
             ),
@@ -240,22 +236,17 @@ SECTIONS: tuple[SectionSpec, ...] = (
         "Public finances",
         "public finances",
         (
-            MeasureSpec(
-                "government_debt_pct_gdp", "level", "Government debt", large=2.0, unit=_SHARE, noun="debt ratio"
-            ),
+            MeasureSpec("government_debt_pct_gdp", "level", "Government debt", unit=_SHARE, noun="debt ratio"),
             MeasureSpec(
                 "central_government_debt_pct_gdp",
                 "level",
                 "Debt of the central government",
-                large=2.0,
                 unit=_SHARE,
                 instead_of="government_debt_pct_gdp",
                 noun="debt ratio",
             ),
-            MeasureSpec(
-                "debt_change_5y", "change", "the debt ratio", large=8.0, unit="percentage points", ranked=False
-            ),
-            MeasureSpec("fiscal_balance_pct_gdp", "balance", "The government's budget", large=1.0, unit=_SHARE),
+            MeasureSpec("debt_change_5y", "change", "the debt ratio", unit="percentage points", ranked=False),
+            MeasureSpec("fiscal_balance_pct_gdp", "balance", "The government's budget", unit=_SHARE),
         ),
         ("government_debt_pct_gdp", "fiscal_balance_pct_gdp"),
     ),
@@ -267,3 +258,14 @@ SPANS = {
     "yield_10y_change_1y": "a year before",
     "debt_change_5y": "five years before",
 }
+
+_ALONE = (
+    MeasureSpec("m2_growth_yoy", "growth", "The money stock M2"),
+    MeasureSpec("housing_starts", "level", "Housing starts", plural=True, digits=0, unit="thousand"),
+    MeasureSpec("trade_balance", "balance", "Foreign trade", digits=0, unit="million US dollars"),
+    MeasureSpec("employment_cost_growth_yoy", "growth", "Employment costs", plural=True),
+    MeasureSpec("job_openings", "level", "Job openings", plural=True, digits=0, unit="thousand"),
+    MeasureSpec("initial_jobless_claims", "level", "Initial jobless claims", plural=True, digits=0, unit=""),
+)
+#: How an indicator is told, by slug: those of briefs, and the headlines of releases.
+MEASURES = {one.slug: one for one in (*(one for section in SECTIONS for one in section.measures), *_ALONE)}

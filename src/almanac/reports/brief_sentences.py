@@ -5,12 +5,10 @@ percentile, the rank or the count of the reading the sentence is about, rounded.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from almanac.domain.numbers import exact_sum
-from almanac.domain.periods import Frequency, Period
+from almanac.domain.periods import Frequency
 from almanac.reports.brief_measures import SPANS, MeasureSpec
-from almanac.reports.wording import amount, earlier, figure, place, rounded, sentence, within
+from almanac.reports.measure_readings import MeasureReading, Ranking
+from almanac.reports.wording import amount, earlier, figure, place, sentence
 
 #: What grows faster or slower; other things rise by more or less.
 _OUTPUT = {"Real GDP", "output", "Industrial production"}
@@ -18,60 +16,6 @@ _OUTPUT = {"Real GDP", "output", "Industrial production"}
 _WHOLE = {"Real GDP", "output"}
 #: Fewer countries are no company to be ranked in.
 _FEW = 5
-_UNITS = {
-    "%": {"percent"}, "% of GDP": {"percent"}, "percentage points": {"percentage_points"}, "thousand": {"thousands"},
-}  # fmt: skip
-
-
-class Ranking(NamedTuple):
-    """Place of a value among those of `of` countries, 1 the highest. `tied`: another has the same."""
-
-    rank: int
-    of: int
-    tied: bool
-
-
-class MeasureReading(NamedTuple):
-    """
-    The latest public reading of a measure. `period` and `previous_period` are keys.
-
-    `freshness`: fresh, stale or unknown. `percentile`: 0 to 100.
-    """
-
-    measure: MeasureSpec
-    value: float
-    unit: str
-    period: int
-    frequency: Frequency
-    freshness: str
-    previous: float | None = None
-    previous_period: int | None = None
-    percentile: float | None = None
-    ranking: Ranking | None = None
-    #: Place of its sentence in the text: words that come again are varied by it.
-    turn: int = 0
-
-    @property
-    def told(self) -> float:
-        """The value as it is told."""
-        return rounded(self.value, self.measure.digits)
-
-    @property
-    def fits(self) -> bool:
-        """Whether it is in the unit that the words for its measure are about."""
-        wanted = _UNITS.get(self.measure.unit)
-        return wanted is None or self.unit in wanted
-
-    @property
-    def when(self) -> str:
-        """`in October 2026`."""
-        return within(Period.from_key(self.period), self.frequency)
-
-    def over(self) -> str:
-        """`over the year to October 2026`: of a change over a year. A calendar year needs no more words."""
-        if self.frequency is Frequency.ANNUAL:
-            return self.when
-        return f"over the year to {self.when.partition(' ')[2]}"
 
 
 def reading_sentence(reading: MeasureReading, before: MeasureReading | None = None) -> str:
@@ -144,34 +88,37 @@ def _past(it: str, percentile: float | None) -> str | None:
 # -- kinds --------------------------------------------------------------------------------------------------------------
 
 
+def growth_clause(reading: MeasureReading, when: str | None = None) -> str:
+    """`Real GDP grew by 1.2% over the year to the third quarter of 2026`. `when`: the words for its year."""
+    measure, when = reading.measure, when or reading.over()
+    if reading.told == 0:
+        return f"{measure.subject} {_be(measure)} {_still(reading)} {when}"
+    return f"{measure.subject} {_verb(measure, up=reading.told > 0)} by {reading.size} {when}"
+
+
 def _growth(reading: MeasureReading, before: MeasureReading | None) -> str:
-    """`Real GDP grew by 1.2% over the year to the third quarter of 2026, slower than the 1.6% a quarter earlier`."""
-    measure, value = reading.measure, reading.told
-    if value == 0:
-        base = f"{measure.subject} {'were' if measure.plural else 'was'} {_still(reading)} {reading.over()}"
-    else:
-        size = amount(abs(reading.value), measure.digits, measure.unit)
-        base = f"{measure.subject} {_verb(measure, up=value > 0)} by {size} {reading.over()}"
-    return base + _compared(reading)
+    """The same beside the rate before: `…, slower than the 1.6% a quarter earlier`."""
+    same = before is not None and before.measure.kind == "growth" and _together(reading, before)
+    when = f"{'in' if reading.frequency is Frequency.ANNUAL else 'over'} the same year" if same else None
+    return growth_clause(reading, when) + _compared(reading)
 
 
 def _pace(reading: MeasureReading, before: MeasureReading | None) -> str:
     """A growth rate at annual rates, beside the one over a year."""
-    measure, value = reading.measure, reading.told
+    measure = reading.measure
     same = before is not None and before.period == reading.period
     when = f"in that {_unit_of_time(reading.frequency)} alone" if same else reading.when
-    if value == 0:
+    if reading.told == 0:
         return f"{when} {measure.subject} was {_still(reading)}{_compared(reading)}"
-    size = amount(abs(reading.value), measure.digits, measure.unit)
-    return f"{when} {measure.subject} {_verb(measure, up=value > 0)} at an annual rate of {size}{_compared(reading)}"
+    verb = _verb(measure, up=reading.told > 0)
+    return f"{when} {measure.subject} {verb} at an annual rate of {reading.size}{_compared(reading)}"
 
 
 def _compared(reading: MeasureReading) -> str:
     """How a rate of growth compares with the one before, as the end of a sentence."""
     if reading.previous is None:
         return ""
-    measure, value, was = reading.measure, reading.told, rounded(reading.previous, reading.measure.digits)
-    then, size = _then(reading), amount(abs(was), measure.digits, measure.unit)
+    measure, value, was, then = reading.measure, reading.told, reading.was, _then(reading)
     if value == was:
         if value == 0:
             return f", as {then}"
@@ -180,54 +127,72 @@ def _compared(reading: MeasureReading) -> str:
     if was == 0:
         return f", after {'no' if reading.previous == 0 else 'hardly any'} change {then}"
     if value == 0 or (value > 0) != (was > 0):
-        return f", after {_move(measure, up=was > 0)} of {size} {then}"
+        return f", after {_move(measure, up=was > 0)} {_over_what(reading)} {_then(reading._replace(turn=0))}"
+    before = f"{_size_before(reading, 'the')} {then}"
+    if not reading.moved:
+        return f", little different from {before}"
+    much = "much " if reading.big else ""
     if value < 0:
-        return f", a {'larger' if value < was else 'smaller'} fall than the {size} {then}"
-    much = "much " if abs(exact_sum(reading.value, -reading.previous)) >= measure.large else ""
+        return f", a {much}{'larger' if value < was else 'smaller'} fall than {before}"
     if measure.subject in _OUTPUT:
-        return f", {much}{'faster' if value > was else 'slower'} than the {size} {then}"
-    return f", {much}{'more' if value > was else 'less'} than the {size} {then}"
+        return f", {much}{'faster' if value > was else 'slower'} than {before}"
+    return f", {much}{'more' if value > was else 'less'} than {before}"
+
+
+def _over_what(reading: MeasureReading) -> str:
+    """The rate before where it went the other way, with the span it is over: it is not of the month or quarter named."""
+    size = _size_before(reading, "a")
+    if reading.measure.kind == "pace":
+        return f"at an annual rate of {size}"
+    return f"of {size}" if reading.frequency is Frequency.ANNUAL else f"of {size} over the year"
 
 
 def _level(reading: MeasureReading, before: MeasureReading | None) -> str:
     """`The unemployment rate edged up to 4.2% in October 2026, from 4.1% a month earlier`."""
-    measure, value = reading.measure, reading.told
-    told = amount(reading.value, measure.digits, measure.unit)
+    measure = reading.measure
+    told = amount(reading.value, reading.digits, measure.unit)
     when = _again(reading, before)
     if reading.previous is None:
         return f"{measure.subject} stood at {told} {when}"
-    was = rounded(reading.previous, measure.digits)
-    if was == value:
+    if reading.told == reading.was:
         same = "unchanged from" if reading.previous == reading.value else "little changed from"
-        return f"{measure.subject} was {told} {when}, {same} {_as_noun(_then(reading))}"
-    verb = _moved(measure, exact_sum(reading.value, -reading.previous))
-    return f"{measure.subject} {verb} to {told} {when}, from {figure_of(was, measure)} {_then(reading)}"
+        return f"{measure.subject} {_be(measure)} {told} {when}, {same} {_as_noun(_then(reading))}"
+    earlier_ = f"{_figure_before(reading, 'a')} {_then(reading)}"
+    if not reading.moved:
+        return f"{measure.subject} {_be(measure)} {told} {when}, little changed from {earlier_}"
+    return f"{measure.subject} {_moved(reading)} to {told} {when}, from {earlier_}"
 
 
-def figure_of(value: float, measure: MeasureSpec) -> str:
-    """A number of a measure without the words of its unit."""
-    return figure(value, measure.digits) + ("%" if measure.unit.startswith("%") else "")
+def _figure_before(reading: MeasureReading, article: str) -> str:
+    """The reading before without the words of its unit: `4.1%`, and where it was revised `a revised 4.1%`."""
+    text = figure(reading.was, reading.digits) + ("%" if reading.measure.unit.startswith("%") else "")
+    return f"{article} revised {text}" if reading.revised else text
+
+
+def _size_before(reading: MeasureReading, article: str) -> str:
+    """The same without its sign, `the` always spoken: `the 1.6%`, `the revised 1.6%`; `1.6%`, `a revised 1.6%`."""
+    text = _figure_before(reading._replace(previous=abs(reading.was)), article)
+    return f"the {text}" if article == "the" and not reading.revised else text
 
 
 def _balance(reading: MeasureReading, before: MeasureReading | None) -> str:
     """`The current account showed a deficit of 3.0% of GDP in 2025, wider than the 2.4% a year earlier`."""
-    measure, value = reading.measure, reading.told
+    measure, value, was = reading.measure, reading.told, reading.was
     if value == 0:
         base = f"{measure.subject} was {'' if reading.value == 0 else 'almost '}in balance {reading.when}"
     else:
-        size = amount(abs(reading.value), measure.digits, measure.unit)
-        base = f"{measure.subject} showed a {_side(value)} of {size} {reading.when}"
+        base = f"{measure.subject} showed a {_side(value)} of {reading.size} {reading.when}"
     if reading.previous is None:
         return base
-    was = rounded(reading.previous, measure.digits)
-    size, then = figure_of(abs(was), measure), _then(reading)
+    then = _then(reading)
     if was == value:
         return f"{base}, {'' if reading.value == reading.previous else 'about '}the same as {then}"
     if was == 0:
         return f"{base}, after {'' if reading.previous == 0 else 'almost '}being in balance {then}"
     if value == 0 or (was > 0) != (value > 0):
-        return f"{base}, after a {_side(was)} of {size} {then}"
-    return f"{base}, {_width(value, was)} than the {size} {then}"
+        return f"{base}, after a {_side(was)} of {_size_before(reading, 'a')} {then}"
+    how = f"{_width(value, was)} than" if reading.moved else "little different from"
+    return f"{base}, {how} {_size_before(reading, 'the')} {then}"
 
 
 def _change(reading: MeasureReading, before: MeasureReading | None) -> str:
@@ -257,24 +222,25 @@ def _slope(reading: MeasureReading, before: MeasureReading | None) -> str:
     return f"{when} the curve was inverted, the ten-year yield lying {size} below the two-year one"
 
 
+def count_clause(reading: MeasureReading) -> str:
+    """`Nonfarm payrolls rose by 142 thousand`: of a number that came or went."""
+    if reading.told == 0:
+        return f"{reading.measure.subject} {'did not change' if reading.value == 0 else 'hardly changed'}"
+    return f"{reading.measure.subject} {_moved(reading)} by {reading.size}"
+
+
 def _count(reading: MeasureReading, before: MeasureReading | None) -> str:
-    """`Nonfarm payrolls rose by 142 thousand in October 2026, after a rise of 98 thousand a month earlier`."""
-    measure, value = reading.measure, reading.told
-    size = amount(abs(reading.value), measure.digits, measure.unit)
-    base = (
-        f"{measure.subject} {_verb(measure, up=value > 0)} by {size}"
-        if value
-        else f"{measure.subject} {'did not change' if reading.value == 0 else 'hardly changed'}"
-    )
-    base = f"{base} {reading.when}"
+    """The same beside the one before: `… in October 2026, after a rise of 98 thousand a month earlier`."""
+    base = f"{count_clause(reading)} {reading.when}"
     if reading.previous is None:
         return base
-    was = rounded(reading.previous, measure.digits)
+    was, then = reading.was, _then(reading)
     if was == 0:
-        return f"{base}, after no change {_then(reading)}"
-    if value == was:
-        return f"{base}, as {_then(reading)}"
-    return f"{base}, after a {'rise' if was > 0 else 'fall'} of {figure(abs(was), measure.digits)} thousand {_then(reading)}"
+        return f"{base}, after {'no' if reading.previous == 0 else 'hardly any'} change {then}"
+    if reading.told == was:
+        return f"{base}, as {then}"
+    size = f"{_size_before(reading, 'a')} {reading.measure.unit}"
+    return f"{base}, after a {'rise' if was > 0 else 'fall'} of {size} {then}"
 
 
 _KINDS = {
@@ -297,7 +263,7 @@ def _as_noun(then: str) -> str:
 
 def _again(reading: MeasureReading, before: MeasureReading | None) -> str:
     """When; of the same period as the sentence before, by a shorter word."""
-    if before is not None and (before.period, before.frequency) == (reading.period, reading.frequency):
+    if before is not None and _together(reading, before):
         return (
             "on the same day"
             if reading.frequency is Frequency.DAILY
@@ -306,11 +272,20 @@ def _again(reading: MeasureReading, before: MeasureReading | None) -> str:
     return reading.when
 
 
+def _together(reading: MeasureReading, before: MeasureReading) -> bool:
+    """Whether two readings are of one period."""
+    return (before.period, before.frequency) == (reading.period, reading.frequency)
+
+
 def _unit_of_time(frequency: Frequency) -> str:
     return {
         Frequency.ANNUAL: "year", Frequency.SEMIANNUAL: "half-year", Frequency.QUARTERLY: "quarter",
         Frequency.MONTHLY: "month", Frequency.WEEKLY: "week",
     }.get(frequency, "day")  # fmt: skip
+
+
+def _be(measure: MeasureSpec) -> str:
+    return "were" if measure.plural else "was"
 
 
 def _verb(measure: MeasureSpec, *, up: bool) -> str:
@@ -331,14 +306,14 @@ def _still(reading: MeasureReading) -> str:
     return "unchanged" if reading.value == 0 else "little changed"
 
 
-def _moved(measure: MeasureSpec, change: float) -> str:
-    """A verb for a move, by its size."""
-    size = abs(change)
-    if size >= measure.large:
-        return "jumped" if change > 0 else "dropped"
-    if size <= measure.large / 4:
-        return "edged up" if change > 0 else "edged down"
-    return "rose" if change > 0 else "fell"
+def _moved(reading: MeasureReading) -> str:
+    """A verb for its move, by the size that is usual for it."""
+    up = reading.move > 0
+    if reading.big:
+        return "jumped" if up else "dropped"
+    if reading.usual is not None and abs(reading.move) < reading.usual:
+        return "edged up" if up else "edged down"
+    return "rose" if up else "fell"
 
 
 def _side(value: float) -> str:

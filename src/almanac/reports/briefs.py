@@ -14,14 +14,15 @@ from almanac.domain.numbers import significant
 from almanac.domain.periods import Frequency
 from almanac.reports.brief_measures import Key, SectionSpec
 from almanac.reports.brief_sentences import (
-    MeasureReading,
-    Ranking,
     change_clause,
     comparison,
+    count_clause,
+    growth_clause,
     reading_sentence,
     stale_sentence,
 )
-from almanac.reports.wording import amount, country, listed, rounded, sentence
+from almanac.reports.measure_readings import MeasureReading, Ranking
+from almanac.reports.wording import amount, country, figure, listed, sentence
 
 #: A percentile needs a past that begins so many days before the reading at the latest, and so many values.
 DECADE_DAYS, DECADE_VALUES = 9 * 365, 8
@@ -132,21 +133,24 @@ def _nothing(section: SectionSpec, who: str, found: SectionReadings) -> str:
 
 
 def headline(place: BriefSubject, sections: Mapping[Key, Sequence[MeasureReading]]) -> str:
-    """One sentence on growth, inflation and work; what is stale or absent is left out of it."""
+    """
+    One sentence on growth, inflation and work; what is stale or absent is left out of it.
+
+    Jobs that came or went are in it where they are far more than usual.
+    """
     who = country(place.name)
-    growth = _first(sections["growth"], "growth")
+    growth = _first([one for one in sections["growth"] if not one.measure.plural], "growth")  # sales are no output
     prices = _first(sections["inflation"], "growth")
     jobs = next((one for one in sections["labor"] if one.measure.slug == "unemployment_rate" and _good(one)), None)
+    shock = _first([one for one in sections["labor"] if one.big], "count")
     heads = [(one, _trend(one)) for one in (growth, prices) if one is not None]
-    facts = _facts(growth, prices, jobs)
+    facts = _facts([one for one in (growth, prices) if one is not None], jobs, shock)
     if not facts:
         return _no_headline(who, [one for found in sections.values() for one in found])
     said = [(one, trend) for one, trend in heads if trend is not None]
     if not said:
         return sentence(f"in {who}, {facts}")
-    words = [words for _, (words, _) in said]
-    ways = {way for _, (_, way) in said}
-    joined = words[0] if len(words) == 1 else f"{words[0]} {'and' if len(ways) == 1 else 'while'} {words[1]}"
+    joined = _joined([trend for _, trend in said])
     return sentence(f"in {who}, {joined}: {facts}")
 
 
@@ -168,51 +172,63 @@ def _good(one: MeasureReading) -> bool:
     return one.fits and one.freshness != "stale"
 
 
-def _trend(one: MeasureReading) -> tuple[str, int] | None:
-    """What growth or inflation is doing, and which way that is; None where there is nothing to compare with."""
+class _Trend(NamedTuple):
+    """What something does, as `growth`, `is`, `slowing`; and which way that is."""
+
+    subject: str
+    verb: str
+    doing: str
+    way: int
+
+
+def _joined(trends: Sequence[_Trend]) -> str:
+    """`growth is slowing while inflation is easing`; where they do the same, `growth and inflation are holding steady`."""
+    words = [f"{one.subject} {one.verb} {one.doing}" for one in trends]
+    if len(trends) == 1:
+        return words[0]
+    one, two = trends
+    if one.doing == two.doing:
+        return f"{one.subject} and {two.subject} are {one.doing}"
+    return f"{words[0]} {'and' if one.way == two.way else 'while'} {words[1]}"
+
+
+def _trend(one: MeasureReading) -> _Trend | None:
+    """What growth or inflation is doing; None where there is nothing to compare with."""
     if one.previous is None:
         return None
-    value, was = one.told, rounded(one.previous, one.measure.digits)
-    way = (value > was) - (value < was)
+    value = one.told
+    way = ((one.move > 0) - (one.move < 0)) if one.moved else 0
     if one.measure.plural:
-        if value < 0:
-            return ("prices are falling", -1)
-        if value == 0:
-            return ("prices are flat", 0)
-        return (("inflation is holding steady", "inflation is picking up", "inflation is easing")[way], way)
-    if value < 0:
-        return ("output is shrinking", -1)
-    if value == 0:
-        return ("output is flat", 0)
-    return (("growth is holding steady", "growth is quickening", "growth is slowing")[way], way)
+        if value <= 0:
+            return _Trend("prices", "are", "falling" if value else "flat", -1 if value else 0)
+        return _Trend("inflation", "is", ("holding steady", "picking up", "easing")[way], way)
+    if value <= 0:
+        return _Trend("output", "is", "shrinking" if value else "flat", -1 if value else 0)
+    return _Trend("growth", "is", ("holding steady", "quickening", "slowing")[way], way)
 
 
-def _facts(growth: MeasureReading | None, prices: MeasureReading | None, jobs: MeasureReading | None) -> str:
-    """The figures behind a headline, in one breath: what comes second leaves out what the first has said."""
-    told_: list[str] = []
-    first: MeasureReading | None = None
-    for one in (growth, prices):
-        if one is not None:
-            told_.append(_up(one, first))
-            first = first or one
-    if jobs is None:
-        return listed(told_)
-    rate = amount(jobs.value, jobs.measure.digits, jobs.measure.unit)
-    last = prices or growth
-    same = last is not None and (last.period, last.frequency) == (jobs.period, jobs.frequency)
-    when = "in the same month" if same and jobs.frequency is Frequency.MONTHLY else jobs.when
-    return f"{listed(told_)}, with unemployment at {rate} {when}" if told_ else f"unemployment was {rate} {when}"
+def _facts(rates: Sequence[MeasureReading], jobs: MeasureReading | None, shock: MeasureReading | None) -> str:
+    """The figures behind a headline, in one breath."""
+    told = [_small(growth_clause(one)) for one in rates]
+    when = "" if jobs is None else jobs.when
+    if jobs is not None:
+        if rates and rates[-1].frequency is jobs.frequency is Frequency.MONTHLY and rates[-1].period == jobs.period:
+            when = "in the same month"
+        told.append(_unemployment(jobs, when))
+    if shock is not None:
+        same = jobs is not None and (jobs.period, jobs.frequency) == (shock.period, shock.frequency)
+        told.append(_small(count_clause(shock)) + ("" if same else f" {shock.when}"))
+    return listed(told)
 
 
-def _up(one: MeasureReading, first: MeasureReading | None) -> str:
-    measure, value = one.measure, one.told
-    subject = measure.subject[0].lower() + measure.subject[1:]
-    be, than = ("were" if measure.plural else "was"), ("" if first is not None else " than a year before")
-    if value == 0:
-        if one.value != 0:
-            return f"{subject} {be} little different {one.when} from a year before"
-        return f"{subject} {be} the same {one.when} as a year before"
-    size = amount(abs(one.value), measure.digits, measure.unit)
-    if first is not None and first.told == 0:
-        than = " than a year before"
-    return f"{subject} {be} {size} {'higher' if value > 0 else 'lower'} {one.when}{than}"
+def _unemployment(jobs: MeasureReading, when: str) -> str:
+    """The rate; where it went far more than usual, from where."""
+    rate = amount(jobs.value, jobs.digits, jobs.measure.unit)
+    if not jobs.big or not jobs.moved:
+        return f"unemployment was {rate} {when}"
+    went = "jumped" if jobs.move > 0 else "dropped"
+    return f"unemployment {went} from {figure(jobs.was, jobs.digits)}% to {rate} {when}"
+
+
+def _small(text: str) -> str:
+    return text[0].lower() + text[1:]

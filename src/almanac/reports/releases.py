@@ -15,6 +15,10 @@ import msgspec
 
 from almanac.domain.numbers import difference, mean_difference, significant
 from almanac.domain.periods import Frequency, Period, end_of, lowest_key
+from almanac.reports.brief_measures import MEASURES, MeasureSpec
+from almanac.reports.brief_sentences import reading_sentence
+from almanac.reports.measure_readings import MeasureReading
+from almanac.reports.moves import usual
 from almanac.reports.wording import span
 
 YEARS = 10
@@ -23,16 +27,17 @@ LEAST = 8
 #: Units in which a number has no trend, so that its place among those of ten years says something.
 LEVEL_FREE = frozenset({"percent", "percentage_points", "points", "ratio", "months"})
 
+#: Words for units that the measure of a headline is not told in; a unit that is not here has none.
 _WORDS = {
-    "percent": ("percent", "percent"),
-    "percentage_points": ("percentage point", "percentage points"),
-    "points": ("point", "points"),
-    "thousands": ("thousand", "thousand"),
-    "persons": ("person", "persons"),
-    "months": ("month", "months"),
-    "usd_millions": ("million US dollars", "million US dollars"),
-    "usd_billions": ("billion US dollars", "billion US dollars"),
-    "usd": ("US dollar", "US dollars"),
+    "percent": "%",
+    "percentage_points": "percentage points",
+    "points": "points",
+    "thousands": "thousand",
+    "usd": "US dollars",
+    "usd_millions": "million US dollars",
+    "usd_billions": "billion US dollars",
+    "local_currency_millions": "million in its own currency",
+    "local_currency_billions": "billion in its own currency",
 }
 
 
@@ -45,7 +50,7 @@ class Point(NamedTuple):
 
 
 class ReleaseFigures(NamedTuple):
-    """Numbers of one reading, in the unit of its series; `percentile` 0..100."""
+    """Numbers of one reading, in the unit of its series; `percentile` 0..100, `usual` the size of its usual move."""
 
     actual: float | None = None
     previous: float | None = None
@@ -53,12 +58,14 @@ class ReleaseFigures(NamedTuple):
     change: float | None = None
     z_score: float | None = None
     percentile: float | None = None
+    usual: float | None = None
 
 
 class HeadlineParts(msgspec.Struct, frozen=True, kw_only=True):
     """What the sentence of a release is made of."""
 
     place: str
+    slug: str
     name: str
     unit: str
     frequency: Frequency
@@ -87,7 +94,8 @@ def figures(
     at: int,
     *,
     vintages: bool,
-    level_free: bool,
+    placed: bool,
+    measure: MeasureSpec | None = None,
     computed: bool = False,
 ) -> ReleaseFigures:
     """
@@ -99,8 +107,8 @@ def figures(
     the numbers are (`domain.numbers.difference`).
 
     z = (actual - mean) / sd, sd with n - 1, and the mid-rank 100·(below + equal/2)/n, both over the values of the ten
-    years before the reading's own period, as known at `at`, to twelve significant digits; None below LEAST values, where sd is 0, or if the numbers are
-    not `level_free`.
+    years before the reading's own period, as known at `at`, to twelve significant digits; None below LEAST values, where sd is 0, or if it is
+    not to be `placed`. `usual` is over the same values (`almanac.reports.moves`), of what has a `measure`.
     """
     # Hundreds of points for each reading of each summary: pairs (knowledge time, value), and keys instead of days.
     earlier: tuple[int, float | None] | None = None
@@ -117,12 +125,12 @@ def figures(
     revised = now if vintages and was is not None and now is not None and now != was else None
     base = previous if revised is None else revised
     change = difference(actual, base, computed=computed) if actual is not None and base is not None else None
-    z_score = percentile = None
-    if actual is not None and level_free:
-        begins = lowest_key(window_begins(period))
-        among = [value for of, (_, value) in known.items() if value is not None and begins <= of < period]
-        z_score, percentile = place(actual, among)
-    return ReleaseFigures(actual, previous, revised, change, z_score, percentile)
+    begins = lowest_key(window_begins(period))
+    past = sorted((of, value) for of, (_, value) in known.items() if value is not None and begins <= of < period)
+    among = [value for _, value in past]
+    z_score, percentile = place(actual, among) if actual is not None and placed else (None, None)
+    size = None if measure is None else usual(measure, among)
+    return ReleaseFigures(actual, previous, revised, change, z_score, percentile, size)
 
 
 def place(value: float, among: Sequence[float]) -> tuple[float | None, float | None]:
@@ -139,39 +147,28 @@ def place(value: float, among: Sequence[float]) -> tuple[float | None, float | N
     return z_score, significant(100 * (below + equal / 2) / count)
 
 
-def amount(value: float, unit: str) -> str:
-    """A number with its unit, at most two decimals: `-0.3 percent`, `1 percentage point`."""
-    text = shown(value)
-    one, many = _WORDS.get(unit, ("", ""))
-    if unit not in _WORDS:
-        return text
-    return f"{text} {one if text in {'1', '-1'} else many}"
-
-
-def shown(value: float) -> str:
-    """A number as the sentence has it: two decimals at most, thousands apart, no negative zero."""
-    text = f"{value:,.2f}".rstrip("0").rstrip(".")
-    return "0" if text in {"-0", ""} else text
-
-
 def headline(one: HeadlineParts) -> str:
-    """One sentence on a release. It says what moved and how; every number in it is one of the reading's."""
-    subject = f"{one.place}: {one.name}"
+    """
+    One sentence on a release: the one that a brief would say of its reading. Every number in it is one of the reading's.
+
+    What it is beside is the newer of the two numbers of the period before.
+    """
+    measure = MEASURES.get(one.slug) or MeasureSpec(one.slug, "level", one.name, digits=2, unit="")
     when = span(Period.from_key(one.period), one.frequency)
-    actual = one.figures.actual
-    if one.withheld:
-        return f"{subject} for {when} was published; its value may not be redistributed."
-    if actual is None:
-        return f"{subject} for {when} has no value."
-    base = one.figures.previous if one.figures.revised_previous is None else one.figures.revised_previous
-    told = amount(actual, one.unit)
-    if base is None or one.before is None:
-        return f"{subject} was {told} in {when}."
-    then = f"in {span(Period.from_key(one.before), one.frequency)}"
-    revised = "a revised " if one.figures.revised_previous is not None else ""
-    if actual == base:
-        return f"{subject} was unchanged at {told} in {when}."
-    if shown(actual) == shown(base):
-        return f"{subject} was almost unchanged at {told} in {when}."
-    moved = "rose" if actual > base else "fell"
-    return f"{subject} {moved} to {told} in {when} from {revised}{amount(base, one.unit)} {then}."
+    figures_ = one.figures
+    if one.withheld or figures_.actual is None:
+        what = f"{measure.subject[0].upper()}{measure.subject[1:]} for {when}"
+        be, its, have = ("were", "their", "have") if measure.plural else ("was", "its", "has")
+        if one.withheld:
+            return f"{one.place}: {what} {be} published; {its} value may not be redistributed."
+        return f"{one.place}: {what} {have} no value."
+    revised = figures_.revised_previous is not None
+    before = figures_.revised_previous if revised else figures_.previous
+    reading = MeasureReading(
+        measure, figures_.actual, one.unit, one.period, one.frequency, "fresh",
+        None if one.before is None else before, one.before, usual=figures_.usual, revised=revised,
+    )  # fmt: skip
+    if not reading.fits:
+        kind = measure.kind if measure.kind == "balance" else "level"
+        reading = reading._replace(measure=measure._replace(kind=kind, digits=1, unit=_WORDS.get(one.unit, "")))
+    return f"{one.place}: {reading_sentence(reading)}"

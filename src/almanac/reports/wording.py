@@ -41,15 +41,13 @@ def rounded(value: float, digits: int) -> float:
 
 
 def figure(value: float, digits: int) -> str:
-    """
-    A number: `3.4`, `−0.25`, `1,204`, with a true minus sign. Zero has no sign.
+    """A number: `3.4`, `−0.25`, `1,204`, with a true minus sign. Zero has no sign."""
+    return f"{rounded(value, digits):,.{digits}f}".replace("-", "−")
 
-    Of three decimals the last is told where it is one: 2.625, but 3.00.
-    """
-    text = f"{rounded(value, digits):,.{digits}f}"
-    if digits == 3:
-        text = text.removesuffix("0")
-    return text.replace("-", "−")
+
+def decimals(most: int, *values: float) -> int:
+    """How many decimals numbers beside each other are told with: of three the last only where one of them has it."""
+    return 2 if most == 3 and all(rounded(one, 3) == rounded(one, 2) for one in values) else most
 
 
 def amount(value: float, digits: int, unit: str) -> str:

@@ -24,7 +24,7 @@ from almanac.domain.reference import Entity
 from almanac.domain.times import DAY_SECONDS, wire_time
 from almanac.reports import briefs
 from almanac.reports.brief_measures import SECTIONS, SectionSpec
-from almanac.reports.brief_sentences import MeasureReading
+from almanac.reports.measure_readings import MeasureReading
 from almanac.store.events import events
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.series import of_indicator

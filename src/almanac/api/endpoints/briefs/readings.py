@@ -22,8 +22,9 @@ from almanac.domain.periods import add_months, end_of, freshness
 from almanac.domain.reference import Entity
 from almanac.domain.times import wire_day
 from almanac.reports import briefs
-from almanac.reports.brief_measures import SECTIONS, MeasureSpec, SectionSpec
-from almanac.reports.brief_sentences import MeasureReading, Ranking
+from almanac.reports.brief_measures import MOVING, SECTIONS, MeasureSpec, SectionSpec
+from almanac.reports.measure_readings import MeasureReading, Ranking
+from almanac.reports.moves import usual
 from almanac.store.observations.fragments import shortest
 from almanac.store.observations.reading import history
 from almanac.store.observations.reading.directory import SeriesInfo, SeriesRights
@@ -186,6 +187,7 @@ class Gatherer:
             (one for one in past if one.period < period and not one.withheld and self._reached(one.period)), None
         )
         value = float(column.values[row])
+        decade = self._decade(series, period, known) if measure.kind in MOVING else None
         reading = MeasureReading(
             measure,
             value,
@@ -195,7 +197,8 @@ class Gatherer:
             fresh,
             None if before is None else before.value,
             None if before is None else before.period,
-            self._percentile(series, period, value, known) if measure.growth else None,
+            self._percentile(decade, period, value) if measure.growth else None,
+            usual=None if decade is None else usual(measure, decade.values),
         )
         peers = self._among(measure, series, fresh)
         reading = reading._replace(ranking=briefs.ranking(value, sorted(one.value for one in peers)))
@@ -209,20 +212,24 @@ class Gatherer:
         start = self._ctx.window_start
         return start is None or end_of(period) >= start
 
-    def _percentile(self, series: SeriesInfo, period: int, value: float, known: int) -> float | None:
-        """Among the ten years before, as known when the reading was; None where they are not all there or not reached."""
+    def _decade(self, series: SeriesInfo, period: int, known: int) -> history.PastNumbers | None:
+        """
+        The ten years before a reading, as known when it was: as much of them as the plan reaches.
+
+        None where nothing of them is there, or something of them may not be shown.
+        """
+        start, since = self._ctx.window_start, add_months(end_of(period), -_DECADE_MONTHS)
+        since = since if start is None else max(since, start)
+        return history.before(self._ctx.view, series, since, period, version=self._ctx.version, as_of=known)
+
+    def _percentile(self, decade: history.PastNumbers | None, period: int, value: float) -> float | None:
+        """Among the ten years before; None where they are not all there or not all reached."""
         end = end_of(period)
-        since = add_months(end, -_DECADE_MONTHS)
-        if not self._reached_day(since):
+        if decade is None or not self._reached_day(add_months(end, -_DECADE_MONTHS)):
             return None
-        found = history.before(self._ctx.view, series, since, period, version=self._ctx.version, as_of=known)
-        if (
-            not found
-            or (end - end_of(found[-1].period)).days < briefs.DECADE_DAYS
-            or any(one.withheld for one in found)
-        ):
+        if (end - end_of(decade.oldest)).days < briefs.DECADE_DAYS:
             return None
-        return briefs.percentile(value, [one.value for one in found])
+        return briefs.percentile(value, decade.values)
 
     def _reached_day(self, day: date) -> bool:
         return self._ctx.window_start is None or day >= self._ctx.window_start

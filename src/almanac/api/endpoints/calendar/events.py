@@ -29,6 +29,7 @@ from almanac.api.rows.filters import (
 )
 from almanac.api.rows.rights import of_source
 from almanac.domain.events import CATEGORIES, STATUSES, EventState
+from almanac.domain.periods import Period
 from almanac.domain.times import midnight, wire_time
 from almanac.store.companies import rows as company_rows
 from almanac.store.events import events
@@ -84,7 +85,9 @@ def _event(ctx: Context, one: EventState, domiciles: dict[str, str | None], righ
             rights = told.rights
     else:
         shown_of = one
-    shown = not rights.value_withheld
+    reached, before = _reached(ctx, one)
+    shown = not rights.value_withheld and reached
+    compared = shown and before
     return EventSchema(
         id=one.event,
         category=one.category,  # type: ignore[arg-type]  # checked when it was made
@@ -100,8 +103,8 @@ def _event(ctx: Context, one: EventState, domiciles: dict[str, str | None], righ
         period=one.period,
         actual=_number(shown_of.actual) if shown else None,
         revised_actual=_number(shown_of.revised_actual) if shown else None,
-        previous=_number(shown_of.previous) if shown else None,
-        revised_previous=_number(shown_of.revised_previous) if shown else None,
+        previous=_number(shown_of.previous) if compared else None,
+        revised_previous=_number(shown_of.revised_previous) if compared else None,
         unit=shown_of.unit,
         form=one.form,
         accession=one.accession,
@@ -111,6 +114,14 @@ def _event(ctx: Context, one: EventState, domiciles: dict[str, str | None], righ
         observed_at=wire_time(one.known_at if told is None else max(one.known_at, told.known)),
         rights=rights,
     )
+
+
+def _reached(ctx: Context, one: EventState) -> tuple[bool, bool]:
+    """Whether the plan reaches the period that an event is about, and the one before that."""
+    if ctx.window_start is None or one.period is None:
+        return True, True
+    period = Period.parse(one.period)
+    return period.end >= ctx.window_start, (period.start or period.end) > ctx.window_start
 
 
 def _number(value: float | None) -> Any:

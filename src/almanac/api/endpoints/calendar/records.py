@@ -14,7 +14,8 @@ class EventSchema(Record):
 
     `id` stays the same when the event is moved. Where `timePrecision` is day, `occurredAt` is the first second of that day.
     `actual` is the first print and stays, `revisedActual` what it is now where that differs; `previous` is the period
-    before as it stood before the release, `revisedPrevious` what that is now where it differs.
+    before as it stood before the release, `revisedPrevious` what that is now where it differs. All are null of a period
+    that ends before the plan's window.
     """
 
     id: str
@@ -44,7 +45,11 @@ class EventSchema(Record):
 
 
 class ReleaseReading(Record):
-    """One measure of a release, as known when it was out. Numbers are in `unit`; `percentile10y` is from 0 to 100."""
+    """
+    One measure of a release, as known when it was out. Numbers are in `unit`; `percentile10y` is from 0 to 100.
+
+    It and `zScore10y` are null where the plan does not reach the ten years before.
+    """
 
     indicator_id: str
     unit: str | None

@@ -16,6 +16,7 @@ from almanac.domain.periods import Frequency, Period, end_of, highest_key, lowes
 from almanac.domain.releases import Release, period_before
 from almanac.domain.times import DAY_SECONDS, wire_day, wire_time
 from almanac.reports import releases as report
+from almanac.reports.brief_measures import MEASURES
 from almanac.store.events import releases as store
 from almanac.store.observations.reading.directory import SeriesInfo, SeriesRights
 from almanac.store.observations.withheld_ids import withheld_id
@@ -47,13 +48,19 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
     The reading of one cell, None where there was none by the moment `by` (unix seconds).
 
     `since`: when the release it belongs to was out: the numbers are those known then, or within a day of it. None: those
-    known at `by`.
+    known at `by`. What the plan does not reach takes no part: of a period before it the numbers are None, and nothing is
+    placed among ten years of which it lacks some.
     """
     spec = series.spec
     if spec.frequency is Frequency.DAILY:
         lowest = lowest_key(end_of(period) - timedelta(days=10))  # the last ten days have a business day
     else:
         lowest = lowest_key(min(report.window_begins(period), end_of(period_before(period, spec.frequency))))
+    start = ctx.window_start
+    reached = start is None or end_of(period) >= start
+    decade = start is None or report.window_begins(period) >= start
+    if start is not None:
+        lowest = max(lowest, min(period, lowest_key(start)))
     latest = by if since is None else min(by, since + _TOGETHER - 1)
     span = (lowest, highest_key(end_of(period)))
     found = store.known(ctx.view, series.topic, series.number, span, ctx.version, latest)
@@ -65,10 +72,8 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
     shown = [row for row in mine if row[1] <= at][-1]
     rights = ctx.view.directory.row_rights(series, shown[4])
     before = _before(ctx, found, period, spec.frequency)
-    if rights.withheld:
-        figures = report.ReleaseFigures()
-        observation = withheld_id(series.id, period, shown[1])
-    else:
+    figures = report.ReleaseFigures()
+    if reached and not rights.withheld:
         figures = report.figures(
             [row[:3] for row in found],
             period,
@@ -76,12 +81,16 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
             first,
             at,
             vintages=series.source.stores_vintages,
-            level_free=spec.unit in report.LEVEL_FREE,
+            placed=decade and spec.unit in report.LEVEL_FREE,
+            measure=MEASURES.get(spec.indicator),
             computed=series.kind == "derived",
         )
+    if rights.withheld:
+        observation = withheld_id(series.id, period, shown[1])
+    else:
         observation = observation_id(series.id, period, shown[1], shown[2], None)
     known = max([shown[1], *(row[1] for row in found if row[0] == before and row[1] <= at)])
-    first_print = None if rights.withheld else next(row[2] for row in mine if row[2] is not None)
+    first_print = None if rights.withheld or not reached else next(row[2] for row in mine if row[2] is not None)
     return _CellReading(series, rights, first, known, figures, observation, before, first_print)
 
 
@@ -151,6 +160,7 @@ def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
             headline=report.headline(
                 report.HeadlineParts(
                     place=entity.name,
+                    slug=release.headline,
                     name=release.headline if indicator is None else indicator.name,
                     unit=head.spec.unit,
                     frequency=frequency,

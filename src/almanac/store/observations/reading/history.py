@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from almanac.domain.observations import FORECAST
 from almanac.domain.periods import lowest_key
+from almanac.store.engine.queryable import Rows
 from almanac.store.observations.reading.directory import SeriesInfo
 from almanac.store.observations.reading.reader import View
 
@@ -26,6 +27,13 @@ class Past(NamedTuple):
     withheld: bool
 
 
+class PastNumbers(NamedTuple):
+    """Numbers of a series over some years, newest first. `oldest`: key of the period of the last."""
+
+    values: list[float]
+    oldest: int
+
+
 def newest(
     view: View, series: SeriesInfo, period: int, *, version: int, as_of: int | None, limit: int = 2
 ) -> list[Past]:
@@ -37,22 +45,36 @@ def newest(
     return list(islice(_walk(view, series, 0, period, version, as_of), limit))
 
 
-def before(view: View, series: SeriesInfo, since: date, period: int, *, version: int, as_of: int) -> list[Past]:
-    """The same of all periods before `period` that end on `since` or later, newest first, as known at `as_of`."""
-    return list(_walk(view, series, lowest_key(since), period - 1, version, as_of))
+def before(view: View, series: SeriesInfo, since: date, period: int, *, version: int, as_of: int) -> PastNumbers | None:
+    """
+    The same of all periods before `period` that end on `since` or later, newest first, as known at `as_of`.
+
+    None where there are none, or where one of them may be neither sent nor counted.
+    """
+    values: list[float] = []
+    oldest, seen = 0, -1
+    # Ten years of days are thousands of rows, of mostly one lineage: no object is made for each.
+    for of, value, lineage, flags, _ in _states(view, series, lowest_key(since), period - 1, version, as_of):
+        if value is not None and not flags & FORECAST:
+            if lineage != seen:
+                if view.directory.row_rights(series, lineage).withheld:
+                    return None
+                seen = lineage
+            values.append(value)
+            oldest = of
+    return PastNumbers(values, oldest) if values else None
 
 
 def _walk(view: View, series: SeriesInfo, low: int, high: int, version: int, as_of: int | None) -> Iterator[Past]:
     """Numbers of the periods between two keys, inclusive, newest first."""
-    known_by = _EVER if as_of is None else as_of
-    values = (series.topic, series.number, low, high, version, known_by)
-    # Ten years of a series have few lineages, mostly one.
-    shut: dict[int, bool] = {}
-    for period, value, lineage, flags, known in view.execute(_STATES, values):
+    for period, value, lineage, flags, known in _states(view, series, low, high, version, as_of):
         if value is not None and not flags & FORECAST:
-            if lineage not in shut:
-                shut[lineage] = view.directory.row_rights(series, lineage).withheld
-            yield Past(period, value, known, lineage, shut[lineage])
+            yield Past(period, value, known, lineage, view.directory.row_rights(series, lineage).withheld)
+
+
+def _states(view: View, series: SeriesInfo, low: int, high: int, version: int, as_of: int | None) -> Rows:
+    known_by = _EVER if as_of is None else as_of
+    return view.execute(_STATES, (series.topic, series.number, low, high, version, known_by))
 
 
 #: The last state of each period: where `max` picks a row, SQLite takes the other columns from it.
