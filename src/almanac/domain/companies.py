@@ -39,6 +39,11 @@ def is_warning(filing: Filing) -> bool:
     return base_form(filing.form) == "8-K" and NON_RELIANCE in filing.items
 
 
+def is_company(entity: str) -> bool:
+    """Whether an entity id is a company's."""
+    return entity.startswith("company_")
+
+
 def company_id(cik: int) -> str:
     """Entity id of a company: its CIK with ten digits, so it stays the same whatever the company calls itself."""
     return f"company_{cik:010d}"

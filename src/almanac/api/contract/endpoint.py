@@ -20,6 +20,8 @@ from almanac.config import Plan, Settings
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.observations.reading.reader import View
 
+#: The scope that holds all others.
+ALL_SCOPES = "data:read"
 #: A client's own value is repeated in a warning up to so many characters.
 _SHOWN = 100
 
@@ -77,6 +79,10 @@ class Context(msgspec.Struct):
         """Say in `meta.warnings` that a value was given in vain. Tell nothing that the key may not read."""
         shown = value if len(value) <= _SHOWN else value[: _SHOWN - 1] + "…"
         self.warnings.append(WarningSchema(parameter=parameter, value=shown, reason=reason, suggestion=suggestion))
+
+    def may_read(self, scope: str) -> bool:
+        """Whether the key may read what a scope is for, beside what the path asks for."""
+        return not {scope, ALL_SCOPES}.isdisjoint(self.key.scopes)
 
     @property
     def as_of(self) -> int:

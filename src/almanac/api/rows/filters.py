@@ -8,6 +8,7 @@ from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import Param, day_of
 from almanac.api.rows.names import suggested, suggested_entity, suggested_indicator, suggested_place
 from almanac.api.rows.state_memory import Meaning, memory_of
+from almanac.domain.companies import is_company
 from almanac.domain.periods import FREQUENCY_NAMES
 from almanac.domain.reference import Entity, Provider, Source
 from almanac.domain.times import DAY_SECONDS
@@ -90,6 +91,8 @@ SORT = Param("sort", "Sort field; ties keep the default order.", "enum", "topic"
 #: of the store lasts.
 _MEANINGS_HELD, _VALUES_HELD = 10_000, 20
 _SUGGESTIONS = 10
+#: Scopes that rows want of a key, whatever list they are in.
+COMPANIES, ANALYTICS = "companies:read", "analytics:read"
 #: Where the rows of indicators of a kind are.
 _PATHS = {"raw": "/observations", "derived": "/derived-observations"}
 
@@ -107,9 +110,16 @@ def selection(ctx: Context, kind: str | None) -> Selection:
         last = day_of(end)
         ends_by = last if ends_by is None else min(ends_by, last)
     meaning = _meaning(ctx, kind)
+    companies = ctx.may_read(COMPANIES)
+    if not companies and (meaning.entities is None or any(is_company(name) for name in meaning.entities)):
+        ctx.warn("scope", COMPANIES, "rows of companies are left out: the key may not read them")
+    derived = ctx.may_read(ANALYTICS)
+    if not derived and kind != "raw":
+        ctx.warn("scope", ANALYTICS, "derived rows are left out: the key may not read them")
     return Selection(
-        kind=kind,
-        indicators=meaning.indicators,
+        kind=kind if derived else "raw",
+        indicators=meaning.indicators if derived or kind != "derived" else (),
+        companies=companies,
         entities=meaning.entities,
         sources=sources(ctx),
         frequency=params.get("frequency"),

@@ -8,7 +8,7 @@ from typing import cast
 
 from starlette.types import Scope
 
-from almanac.api.contract.endpoint import Endpoint
+from almanac.api.contract.endpoint import ALL_SCOPES, Endpoint
 from almanac.api.contract.errors import ApiError, Header, refuse
 from almanac.api.contract.ports import KeyStore
 from almanac.api.server import metrics
@@ -23,7 +23,6 @@ from almanac.store.accounts.accounts import MALFORMED, KeyRecord, Refused
 _METHODS = ("GET", "HEAD")
 _ALLOW: Header = (b"allow", b"GET, HEAD")
 _CHALLENGE: Header = (b"www-authenticate", b"Bearer")
-_ALL_SCOPES = "data:read"
 
 
 class Gate:
@@ -94,7 +93,7 @@ class Gate:
     @staticmethod
     def check_scope(request: ClientRequest, endpoint: Endpoint) -> None:
         scopes = cast("KeyRecord", request.key).scopes
-        if endpoint.scope is not None and endpoint.scope not in scopes and _ALL_SCOPES not in scopes:
+        if endpoint.scope is not None and endpoint.scope not in scopes and ALL_SCOPES not in scopes:
             message = f"the key lacks the scope '{endpoint.scope}'"
             raise ApiError(403, message, {"scope": endpoint.scope, "granted": list(scopes)})
 

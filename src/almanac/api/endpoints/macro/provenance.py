@@ -10,7 +10,9 @@ import msgspec
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.endpoints.macro.records import Provenance, ProvenanceInput, ProvenancePayload, ProvenanceRun
+from almanac.api.rows.filters import ANALYTICS, COMPANIES
 from almanac.api.rows.redaction import Redaction
+from almanac.domain.companies import is_company
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Period, end_of
 from almanac.domain.times import wire_day, wire_time
@@ -55,6 +57,7 @@ def endpoint(explain: Explain) -> Endpoint:
         found = _find(ctx, name)
         if found is None:
             raise ApiError(404, f"there is no observation {quoted(ctx.path['id'])}", {"parameter": "id"})
+        _require_scopes(ctx, found.row)
         ctx.require_window("id", end_of(found.row.period))
         return ItemAnswer(_encoded(ctx, found, explain))
 
@@ -71,6 +74,13 @@ def endpoint(explain: Explain) -> Endpoint:
         dated=True,
         tag="Observations",
     )
+
+
+def _require_scopes(ctx: Context, row: ObservationRow) -> None:
+    """Raise ApiError 403 for a row of a kind that the key may not read."""
+    wanted = {COMPANIES: is_company(row.series.spec.entity), ANALYTICS: row.series.kind == "derived"}
+    for scope in (scope for scope, wants in wanted.items() if wants and not ctx.may_read(scope)):
+        raise ApiError(403, f"this observation needs a key with the scope {scope}", {"scope": scope})
 
 
 def _find(ctx: Context, name: str) -> lookup.StoredRow | None:

@@ -14,7 +14,7 @@ from almanac.domain.observations import FORECAST
 from almanac.domain.periods import end_of
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
-from almanac.store.observations.reading.selection import Selection
+from almanac.store.observations.reading.selection import NO_COMPANY, Selection
 
 
 def latest(
@@ -77,6 +77,8 @@ def _pairs(
         if name is not None:
             conditions.append(f"{column} = ?")
             values.append(name)
+    if not selection.companies:
+        conditions.append(NO_COMPANY.format("entity"))
     if selection.sources is not None:
         marks = ",".join("?" * len(selection.sources))
         conditions.append(f"+topic IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))")

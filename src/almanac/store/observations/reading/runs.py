@@ -223,7 +223,8 @@ class Runs:
     def _plan(self, selection: Selection, first: tuple[str, str, str] | None, descending: bool) -> _Plan:
         """The topics from a place on, as far as each has one series whose values may be sent."""
         key = (
-            selection.kind, selection.indicators, selection.entities, selection.sources, selection.frequency, first, descending,
+            selection.kind, selection.indicators, selection.entities, selection.sources, selection.frequency,
+            selection.companies, first, descending,
         )  # fmt: skip
         held = self._plans.get(key)
         if held is None:

@@ -21,6 +21,8 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     entities: tuple[str, ...] | None = None
     sources: frozenset[str] | None = None
     frequency: str | None = None
+    #: Rows of companies too, not those of countries and regions only.
+    companies: bool = True
     starts_from: date | None = None
     ends_by: date | None = None
     #: Periods must end on or after this day (a plan's window).
@@ -90,6 +92,10 @@ NOT_SUPERSEDED = (
 )
 
 
+#: An entity that is no company; the `+` as below.
+NO_COMPANY = "+{} NOT BETWEEN 'company_' AND 'company_~'"
+
+
 class Conditions:
     """Conditions and their values, in step."""
 
@@ -113,6 +119,8 @@ class Conditions:
         self._among("t.entity", selection.entities, leading=False)
         if selection.frequency is not None:
             self.add("t.frequency = ?", selection.frequency)
+        if not selection.companies:
+            self.add(NO_COMPANY.format("t.entity"))
         if selection.sources is not None:
             marks = ", ".join("?" * len(selection.sources))
             # The `+` keeps the list in the order of its index; a correlated EXISTS would have the rows sorted.

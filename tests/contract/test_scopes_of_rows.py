@@ -1,0 +1,69 @@
+"""Where a list mixes kinds of rows, a key reads those of its scopes, and is told that others were left out."""
+
+import pytest
+
+from tests.support.service import Service
+
+from . import invented_companies
+
+MIXED = ("/observations/latest", "/observations/vintages", "/observations/changes")
+
+
+@pytest.fixture(scope="module")
+def companies(tmp_path_factory):
+    """Invented companies with readings of their measures, all derived."""
+    home = tmp_path_factory.mktemp("scopes") / "home"
+    invented_companies.build(home, invented_companies.companies(5))
+    opened = Service(home)
+    yield opened
+    opened.close()
+
+
+def listed(service, path, key, **parameters):
+    if path == "/observations/changes":
+        parameters = {"since": 0, **parameters}
+    rows = service.walk(path, key, limit=500, **parameters)
+    warnings = service.get(path, key, None, **parameters).json()["meta"].get("warnings", [])
+    return rows, [(one["parameter"], one["value"]) for one in warnings]
+
+
+@pytest.mark.parametrize("path", MIXED)
+def test_derived_rows_want_their_scope(service, path):
+    every, said = listed(service, path, "pro")
+    derived = [row for row in every if row.get("derivedFrom")]
+    assert derived
+    assert said == []
+    rows, said = listed(service, path, "macro:read")
+    assert [row["id"] for row in rows] == [row["id"] for row in every if row not in derived]
+    assert said == [("scope", "companies:read"), ("scope", "analytics:read")]
+    # A question that can have no such rows is not told of them.
+    assert listed(service, path, "macro:read", country="USA")[1] == [("scope", "analytics:read")]
+
+
+def test_a_kind_that_the_key_may_not_read_gives_no_rows(service):
+    rows, said = listed(service, "/observations/latest", "macro:read", kind="derived", country="USA")
+    assert (rows, said) == ([], [("scope", "analytics:read")])
+    assert listed(service, "/observations/latest", "pro", kind="derived", country="USA")[0]
+
+
+@pytest.mark.parametrize("path", ["/derived-observations", *MIXED])
+def test_rows_of_companies_want_their_scope(companies, path):
+    every = {row["id"]: row["entityId"] for row in listed(companies, path, "pro")[0]}
+    one = next(entity for entity in every.values() if entity.startswith("company_"))
+    key = "analytics:read" if path == "/derived-observations" else "macro:read"
+    rows, said = listed(companies, path, key)
+    assert not [row for row in rows if row["entityId"].startswith("company_")]
+    assert ("scope", "companies:read") in said
+    assert ("scope", "companies:read") in listed(companies, path, key, entity_id=one)[1]
+
+
+def test_provenance_of_a_row_of_another_scope_is_refused(service, companies):
+    derived = service.ok("/derived-observations", country="USA", limit=1)[0]["id"]
+    told = service.error(f"/observations/{derived}/provenance", 403, "macro:read")
+    assert told["details"] == {"scope": "analytics:read"}
+    raw = service.ok("/observations", country="USA", limit=1)[0]["id"]
+    assert service.ok(f"/observations/{raw}/provenance", "macro:read")["observation"]["id"] == raw
+    rows = companies.walk("/observations/latest", limit=500)
+    of_company = next(row["id"] for row in rows if row["entityId"].startswith("company_"))
+    told = companies.error(f"/observations/{of_company}/provenance", 403, "macro:read")
+    assert told["details"] == {"scope": "companies:read"}
