@@ -265,7 +265,10 @@ def _together(merged: Mapping[str, Any], every: list[_Given]) -> Iterator[str]:
             if (*path, part) not in there:
                 yield f"{one.named((*path, part))}: is missing; {', '.join(parts)} must be given for {'.'.join(path[1:])}"
     now = merged.get("now")
-    today = datetime.fromisoformat(now).astimezone(UTC) if now else datetime.now(UTC)
+    # A consent is given in real time, whatever the day of the data; but for data of days to come it may be one of those.
+    today = max(
+        datetime.now(UTC), datetime.fromisoformat(now).astimezone(UTC) if now else datetime.min.replace(tzinfo=UTC)
+    )
     for one in every:
         held = merged.get("sources", {}).get(one.path[1], {}) if one.path[2:] == ("consent", "on") else {}
         on = held.get("consent", {}).get("on")

@@ -1,12 +1,12 @@
 """Which twelve months a company's scores are told of. Figures typed from Apple's annual reports, one of them left out."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from almanac.api.endpoints.companies.rows import CompanyScoring
+from almanac.api.endpoints.companies.rows import of_the_newest_end
 from almanac.derived.companies.ratios import measures
 from almanac.domain.periods import Frequency
 from almanac.pipeline.explain.scores import explain_scores
@@ -50,17 +50,17 @@ def test_a_score_of_accounts_that_count_no_more_is_not_told(without_current_liab
 def column(value, end):
     """A score of one company, or of none."""
     return SimpleNamespace(
-        places=np.array([-1 if value is None else 0]), values=np.array([value or np.nan]), end=lambda _: end
+        values=np.array([np.nan if value is None else value]),
+        ends=lambda: np.array([0 if value is None else end.toordinal()]),
     )
 
 
 def test_a_row_shows_no_score_of_older_twelve_months_beside_a_newer_one():
-    older, newer = column(7.0, datetime(2025, 12, 31)), column(2.5, datetime(2026, 3, 31))
-    standing = object.__new__(CompanyScoring)
+    older, newer, none = column(7.0, date(2025, 12, 31)), column(2.5, date(2026, 3, 31)), column(None, None)
     for told, expected in (
-        ((older, newer, column(None, None)), [None, 2.5]),
-        ((older, column(2.5, older.end(0)), column(None, None)), [7, 2.5]),
-        ((older, column(None, None), newer), [None, None]),
+        ((older, newer, none), [None, 2.5, None]),
+        ((older, column(2.5, date(2025, 12, 31)), none), [7, 2.5, None]),
+        ((older, none, newer), [None, None, 2.5]),
     ):
-        standing._told = told
-        assert [standing._reading(score, 0) for score in told[:2]] == expected
+        shown = of_the_newest_end(dict(enumerate(told)))
+        assert [None if np.isnan(values[0]) else values[0] for values in shown.values()] == expected

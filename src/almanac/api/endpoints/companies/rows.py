@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.endpoints.companies.records import CompanyScores
 from almanac.api.endpoints.screeners.peers import Peers
-from almanac.api.endpoints.screeners.screening import ProcessCache
+from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache
 from almanac.api.rows.names import exactly
 from almanac.domain.periods import end_of
 from almanac.domain.times import wire_day
 from almanac.reports.scoring import MODEL
 from almanac.store.companies.rows import Company, by_id, by_lookup
 from almanac.store.companies.statements import last_period
+
+K = TypeVar("K")
 
 PIOTROSKI, ALTMAN, _BENEISH = "piotroski_f", "altman_z2", "beneish_m"
 #: Tests whose scores a row shows.
@@ -48,9 +52,7 @@ class CompanyScoring:
         self.peers = Peers(cache, ctx)
         self.scores = self.peers.scores()
         told = {name: self.peers.readings(name) for name in (PIOTROSKI, ALTMAN, _BENEISH)}
-        newest = np.maximum.reduce([one.ends() for one in told.values()])
-        #: Scores of the newest twelve months of which there is one: an older one beside it would be of other accounts.
-        self.tests = {name: np.where(told[name].ends() == newest, told[name].values, np.nan) for name in TESTS}
+        self.tests = {name: values for name, values in of_the_newest_end(told).items() if name in TESTS}
 
     def row(self, company: Company) -> dict[str, Any]:
         """Fields of a row of /companies, by the names of the wire."""
@@ -83,6 +85,15 @@ class CompanyScoring:
             return int(self.peers.newest[place])
         ctx = self._ctx
         return last_period(ctx.view, entity, version=ctx.version, known_by=ctx.as_of, ends_from=ctx.window_start)
+
+
+def of_the_newest_end(told: Mapping[K, AlignedColumn]) -> dict[K, npt.NDArray[np.float64]]:
+    """
+    Values of each score by company, NaN for none: those of the newest twelve months of which any score is there. An older
+    one beside it would be of other accounts.
+    """
+    newest = np.maximum.reduce([one.ends() for one in told.values()])
+    return {name: np.where(one.ends() == newest, one.values, np.nan) for name, one in told.items()}
 
 
 def _shown(values: Any, place: int | None) -> float | int | None:
