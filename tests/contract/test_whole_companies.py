@@ -1,6 +1,8 @@
 """All companies of the simulated world: what their profiles, scores and statements say of each other."""
 
 from collections import Counter
+from datetime import date
+from itertools import pairwise
 
 import pytest
 
@@ -22,16 +24,18 @@ def profiles(whole):
 
 def test_scores_and_their_detail_are_one_number_of_one_twelve_months(profiles):
     assert len(profiles) >= 300
+    with_all = [profile for profile in profiles if set(SCORES) <= set(profile["scoreDetail"])]
+    assert len(with_all) > 150
     for profile in profiles:
         detail = profile["scoreDetail"]
-        assert set(detail) == set(SCORES)
-        assert len({told["periodEnd"] for told in detail.values()}) == 1, profile["entityId"]
+        # A score that is not meant for a company's kind of business (Altman's for a bank) has no detail.
+        assert len({told["periodEnd"] for told in detail.values()}) <= 1, profile["entityId"]
         for name in ("piotroskiF", "altmanZ2"):
-            assert profile[name] == detail[name]["value"], (profile["entityId"], name)
-        found = detail["piotroskiF"]
+            assert profile[name] == detail.get(name, {}).get("value"), (profile["entityId"], name)
+        found = detail.get("piotroskiF", {"value": None})
         if found["value"] is not None:
             assert found["value"] == sum(bool(test["passed"]) for test in found["tests"])
-    assert sum(profile["piotroskiF"] is not None for profile in profiles) > 250
+    assert sum(profile["piotroskiF"] is not None for profile in profiles) > 150
 
 
 def test_the_last_quarters_add_up_to_the_profile_s_twelve_months_or_say_why_not(whole, profiles):
@@ -46,7 +50,11 @@ def test_the_last_quarters_add_up_to_the_profile_s_twelve_months_or_say_why_not(
             parts = [one for one in told[kind] if one["periodEnd"] <= figure["periodEnd"]]
             count = 2 if parts and parts[0]["frequency"] == "semiannual" else 4
             quarters = parts[:count]
-            if len(quarters) < count or quarters[0]["periodEnd"] != figure["periodEnd"]:
+            if (
+                len(quarters) < count
+                or quarters[0]["periodEnd"] != figure["periodEnd"]
+                or not _one_after_another(quarters)
+            ):
                 seen["no quarters"] += 1
                 continue
             values = [one["items"].get(line) for one in quarters]
@@ -66,6 +74,13 @@ def test_the_last_quarters_add_up_to_the_profile_s_twelve_months_or_say_why_not(
                 assert check["status"] == "failed", (profile["entityId"], name, values, figure)
                 seen["the year says why not"] += 1
     assert seen["adds up"] > 0.9 * sum(seen.values()), seen
+
+
+def _one_after_another(quarters):
+    days = [
+        (date.fromisoformat(one["periodStart"][:10]), date.fromisoformat(one["periodEnd"][:10])) for one in quarters
+    ]
+    return all((later[0] - earlier[1]).days == 1 for later, earlier in pairwise(days))
 
 
 def test_no_two_statements_share_kind_frequency_and_end_or_name(whole, profiles):
