@@ -7,8 +7,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import msgspec
-
 from almanac.catalog.records import Catalog, Formula, input_slugs
 from almanac.derived.macro.cross_sections import PEER_COMPARISONS
 from almanac.derived.macro.derivation import Derived, InputSeries, derive, span_needed
@@ -38,7 +36,7 @@ class Deriver:
         self._specs: dict[str, SeriesSpec] = {}
         self._topics: dict[tuple[str, str], list[SeriesSpec]] = defaultdict(list)
         self._directory: Directory | None = None
-        self._planner = Planner(catalog, self._topics, self._preference)
+        self.plans = Planner(catalog, self._topics, self._preference).plans
         self._sections = Sections(catalog, self._topics, self._preference)
         self._formulas = _in_order(catalog.formulas)
         self._users: dict[str, list[Formula]] = defaultdict(list)
@@ -55,10 +53,6 @@ class Deriver:
     def _enter(self, spec: SeriesSpec) -> None:
         self._specs[spec.id] = spec
         self._topics[spec.indicator, spec.entity].append(spec)
-
-    def plans(self, formula: Formula, entity: str) -> list[SeriesPlan]:
-        """The series a formula makes for an entity, from the series that exist."""
-        return [_by_row(plan) if plan.mixed else plan for plan in self._planner.plans(formula, entity)]
 
     def register(self, spec: SeriesSpec) -> None:
         """
@@ -301,12 +295,6 @@ class Deriver:
             )
             for derived in made
         ]
-
-
-def _by_row(plan: SeriesPlan) -> SeriesPlan:
-    """A plan whose rows come from different series: what follows from those is said of each row, not of the whole."""
-    spec = msgspec.structs.replace(plan.spec, seasonal_adjustment=None, curve_type=None, compounding=None)
-    return plan._replace(spec=spec)
 
 
 def _in_order(formulas: Mapping[str, Formula]) -> list[Formula]:

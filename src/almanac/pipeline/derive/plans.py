@@ -187,9 +187,11 @@ class Planner:
     ) -> SeriesPlan:
         every = [spec for candidates in inputs for spec in candidates]
         allowances = [spec.allowance_days for spec in every if spec.allowance_days is not None]
-        curves = {(spec.curve_type, spec.compounding) for spec in every}
+        # Of rows that come from different series, each says for itself what its own inputs have in common.
+        alike = () if mixed else every
+        curves = {(spec.curve_type, spec.compounding) for spec in alike}
         curve = next(iter(curves)) if len(curves) == 1 else (None, None)
-        adjusted = {spec.seasonal_adjustment for spec in every}
+        adjusted = {spec.seasonal_adjustment for spec in alike}
         spec = msgspec.structs.replace(
             result_of(self._catalog, formula, entity, frequency, source),
             seasonal_adjustment=next(iter(adjusted)) if len(adjusted) == 1 else None,
