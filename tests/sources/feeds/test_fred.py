@@ -5,42 +5,10 @@ from datetime import date
 
 import pytest
 
-from almanac.domain.periods import Frequency
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.domain.rights import Exposure, Rights
+from almanac.domain.rights import Exposure
 from almanac.sources.base import NamedRelease, Payload, ReleaseDate, Request, SourceChanged
 from almanac.sources.feeds.fred.connector import CONNECTOR
-
-BASE = "https://api.stlouisfed.org/fred/"
-KEY = "0123456789abcdef0123456789abcdef"  # invented
-
-
-def source(**fields):
-    return Source(
-        id="fred",
-        provider="fred",
-        name="FRED",
-        description="Invented.",
-        homepage="https://example.org",
-        connector="fred",
-        rights=Rights(license="x", attribution="none"),
-        **fields,
-    )
-
-
-def spec(native, frequency):
-    return SeriesSpec(
-        source="fred",
-        native=native,
-        indicator=native.lower(),
-        entity="country_usa",
-        frequency=Frequency(frequency),
-        unit="percent",
-        name=native,
-    )
-
-
-SERIES = {native: spec(native, letter) for native, letter in [("DAY", "D"), ("WEEK", "W"), ("MON", "M"), ("QRT", "Q")]}
+from tests.support.invented_fred import BASE, KEY, SERIES, source
 
 
 def parse(body, path):

@@ -6,44 +6,13 @@ from datetime import UTC, date, datetime
 import pytest
 
 from almanac.domain.observations import DAY, UNKNOWN, ReportedValue
-from almanac.domain.periods import Frequency, Period, highest_key, lowest_key
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.domain.rights import Rights
+from almanac.domain.periods import Period, highest_key, lowest_key
 from almanac.domain.times import end_of_day
 from almanac.sources.base import Payload, SourceChanged
 from almanac.sources.feeds.fred.connector import CONNECTOR
+from tests.support.invented_fred import BASE, KEY, SERIES, source
 
-BASE = "https://api.stlouisfed.org/fred/"
-KEY = "0123456789abcdef0123456789abcdef"  # invented
 EVER = ("1776-07-04", "9999-12-31")
-
-
-def source(**fields):
-    return Source(
-        id="fred",
-        provider="fred",
-        name="FRED",
-        description="Invented.",
-        homepage="https://example.org",
-        connector="fred",
-        rights=Rights(license="x", attribution="none"),
-        **fields,
-    )
-
-
-def spec(native, frequency):
-    return SeriesSpec(
-        source="fred",
-        native=native,
-        indicator=native.lower(),
-        entity="country_usa",
-        frequency=Frequency(frequency),
-        unit="percent",
-        name=native,
-    )
-
-
-SERIES = {native: spec(native, letter) for native, letter in [("DAY", "D"), ("WEEK", "W"), ("MON", "M"), ("QRT", "Q")]}
 
 
 def observations(rows, real=EVER, asked=("1600-01-01", "9999-12-31"), **more):

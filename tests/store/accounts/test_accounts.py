@@ -9,22 +9,7 @@ import pytest
 from almanac.store.accounts.accounts import MALFORMED, SCOPES, UNKNOWN, AccountError, Accounts, KeyRecord
 from almanac.store.accounts.keytext import checksum, new_key
 from almanac.store.engine.errors import UnavailableError
-
-PLANS = ("free", "pro")
-NOW = 1_790_000_000
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "accounts.db"
-
-
-@pytest.fixture
-def accounts(path):
-    opened = Accounts(path)
-    opened.create_account("ada@example.org", "free", PLANS, now=NOW)
-    yield opened
-    opened.close()
+from tests.support.invented_accounts import NOW, PLANS
 
 
 @pytest.mark.parametrize(

@@ -9,23 +9,8 @@ import apsw
 import pytest
 
 from almanac.store.accounts.accounts import UNKNOWN, AccountError, Accounts, hkdf
+from tests.support.invented_accounts import NOW, PLANS
 from tests.support.processes import told_by_four
-
-PLANS = ("free", "pro")
-NOW = 1_790_000_000
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "accounts.db"
-
-
-@pytest.fixture
-def accounts(path):
-    opened = Accounts(path)
-    opened.create_account("ada@example.org", "free", PLANS, now=NOW)
-    yield opened
-    opened.close()
 
 
 def other(path, body):
