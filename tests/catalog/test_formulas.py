@@ -76,7 +76,7 @@ def test_every_formula_has_a_case(catalog: Catalog) -> None:
 def test_a_formula_gives_what_its_case_gives(catalog: Catalog, slug: str) -> None:
     formula, case = catalog.formulas[slug], CASES[slug]
     assert (formula.unit, list(formula.inputs), formula.params.get("members")) == (
-        case["unit"], list(case["inputs"]), case.get("members"),
+        case.get("unit"), list(case["inputs"]), case.get("members"),
     )  # fmt: skip
     frequency, expected = by_period(case["gives"])
     assert not formula.frequencies or frequency in formula.frequencies

@@ -3,11 +3,13 @@
 from decimal import Context, Decimal
 from fractions import Fraction
 
+import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from almanac.domain.numbers import difference, exact_sum, exact_sums, mean, mean_difference, significant
+from almanac.domain.numbers import difference, exact_sum, exact_sums, mean, mean_difference, plain, significant
+from almanac.store.observations.fragments import shortest
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
 moderate = st.floats(-1e9, 1e9).filter(lambda x: x == 0 or abs(x) > 1e-9)
@@ -66,3 +68,11 @@ def test_means_and_their_differences(these, those):
     assert mean_difference(these, those) == pytest.approx(float(exact), rel=1e-15, abs=0)
     assert mean_difference(these, these * 3) == 0.0
     assert mean(these) == pytest.approx(float(exactly(these) / len(these)), rel=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(3.0, "3"), (-0.0, "0"), (0.25, "0.25"), (4.2e15, "4200000000000000"), (1e16, "1e16"), (-35655000.0, "-35655000")],
+)
+def test_whole_numbers_are_written_alike_by_every_encoder(value, text):
+    assert msgspec.json.encode(plain(value)).decode() == shortest(value) == text

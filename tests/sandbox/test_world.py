@@ -91,7 +91,7 @@ def test_the_load_series_reach_back_to_1960_and_are_mapped(catalog: Catalog) -> 
 
 
 def test_fewer_observations_than_the_world_has_change_nothing() -> None:
-    small, usual = world(NOW, 1000, companies=False), world(NOW)
+    small, usual = iter(world(NOW, 1000, companies=False)), iter(world(NOW))
     for _ in range(50):
         assert next(small) == next(usual)
 

@@ -9,6 +9,7 @@ from almanac.catalog.records import PROVIDER_KINDS, Catalog, Formula, input_slug
 from almanac.domain.cadence import Cadence
 from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator, SeriesSpec, Source
 from almanac.domain.rights import Exposure
+from almanac.domain.units import currency_of, is_money
 
 
 def contradictions(catalog: Catalog) -> Iterator[str]:
@@ -126,5 +127,8 @@ def _series(spec: SeriesSpec, catalog: Catalog) -> Iterator[str]:
         yield f"{named}: unknown entity {spec.entity}"
     if spec.unit not in catalog.units:
         yield f"{named}: unknown unit {spec.unit}"
+    entity = catalog.entities.get(spec.entity)
+    if is_money(spec.unit) and entity is not None and currency_of(spec.unit, spec.currency or entity.currency) is None:
+        yield f"{named}: money in {spec.unit}, and neither it nor {spec.entity} has a currency"
     if spec.exposure is not Exposure.public and not spec.reason:
         yield f"{named}: exposure {spec.exposure.name} needs a reason"

@@ -21,21 +21,21 @@ from almanac.domain.reference import Indicator
 
 #: Behind an item's key: twelve months of it.
 TTM = "_ttm"
-#: Unit of a kind of measure that has one of its own.
-_UNITS = {"ratio": "ratio", "score": "points"}
+#: Unit of a kind of measure that has no money in it. A score has none.
+_UNITS = {"ratio": "ratio", "score": None}
 
 
 class Measure(msgspec.Struct, frozen=True, kw_only=True):
     """
     One figure computed from statements.
 
-    `kind` ttm, ratio or score. `unit` money, shares, per_share (of the filer's currency), ratio or points. `inputs`
+    `kind` ttm, ratio or score. `unit` money, shares, per_share (of the filer's currency), ratio; None: a score. `inputs`
     are slugs of items and of other measures; `templates` the kinds of company it applies to.
     """
 
     key: str
     kind: str
-    unit: str
+    unit: str | None
     name: str
     description: str
     formula: str

@@ -45,10 +45,11 @@ class Formula(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     name: str
     description: str
     category: str
-    unit: str
     formula: str
     operator: str
     inputs: tuple[str, ...]
+    #: None: a score, which has none.
+    unit: str | None = None
     params: dict[str, Any] = {}
     #: Only series whose publisher adjusted them for the season qualify as inputs.
     seasonally_adjusted_only: bool = False

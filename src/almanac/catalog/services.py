@@ -10,6 +10,7 @@ import msgspec
 
 from almanac.domain.reference import Entity, SeriesSpec, Source
 from almanac.domain.rights import Exposure
+from almanac.domain.units import LOCAL, currency_of
 
 #: `Source.connector` of a source read by a service: this word and the service's id, and `/FLOW` where it is one flow.
 CONNECTOR = "sdmx:"
@@ -126,8 +127,8 @@ def expanded(
     """
     The series that a line of `codes` means: itself, or with `each` one for every code of that area table.
 
-    `{area}` stands for the code, `{name}` and `{currency}` for the entity's; an entity without the currency asked for
-    is passed over, and so is a code in `except`; `only` names all codes there are. Raises msgspec.ValidationError.
+    `{area}` stands for the code, `{name}` and `{currency}` for the entity's; an entity without the currency asked for,
+    in words or by a unit of local currency, is passed over, and so is a code in `except`; `only` names all codes there are. Raises msgspec.ValidationError.
     """
     ready = dict(line)
     each, leave, only = ready.pop("each", None), ready.pop("except", ()), ready.pop("only", None)
@@ -147,7 +148,9 @@ def expanded(
     if unknown:
         raise msgspec.ValidationError(f"area table {each} has no code {', '.join(unknown)}")
     patterns = {name: value for name, value in ready.items() if isinstance(value, str) and "{" in value}
-    with_currency = any("{currency}" in pattern for pattern in patterns.values())
+    # Amounts in a currency of their own are none where there is no such currency (the world, Antarctica).
+    local = ready.get("currency") is None and currency_of(str(ready.get("unit")), LOCAL) == LOCAL
+    with_currency = local or any("{currency}" in pattern for pattern in patterns.values())
     for code, entity in found.items():
         if code in leave or (only is not None and code not in only):
             continue

@@ -17,6 +17,18 @@ DIGITS = 12
 _WIDE = Context(prec=700)
 #: Below this every whole number is a float, so that floats add them without a loss.
 _WHOLE = 2.0**53
+#: From here on a number's shortest text has an exponent.
+_PLAIN = 1e16
+
+
+def plain(value: float) -> float | int:
+    """
+    The same number so that an encoder writes whole ones without `.0`, as rows of observations have them.
+
+    >>> plain(35655000.0), plain(0.5), plain(-0.0)
+    (35655000, 0.5, 0)
+    """
+    return int(value) if value.is_integer() and abs(value) < _PLAIN else value
 
 
 def significant(value: float) -> float:

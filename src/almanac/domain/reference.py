@@ -115,7 +115,8 @@ class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True):
     indicator: str
     entity: str
     frequency: Frequency
-    unit: str
+    #: None: a score, which has none.
+    unit: str | None
     name: str
     #: Power of ten that the published number must be multiplied by to reach the base unit, where the unit does not say it.
     scale: int = 0
@@ -138,7 +139,7 @@ class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True):
     discontinued: bool = False
     page_url: str | None = None
     notes: str | None = None
-    #: ISO code of the currency, where the unit is a local currency.
+    #: ISO code of the currency, where the unit is a local currency that is not the entity's own.
     currency: str | None = None
     #: What tells this series from the source's main one of the same topic: a currency other than the filer's own, a former
     #: base year. The main one is preferred, then variants in the order of their names.

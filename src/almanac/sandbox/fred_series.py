@@ -131,7 +131,7 @@ def licensed() -> Iterator[Simulated]:
     """The series whose values are withheld."""
     usa = LANDS["USA"]
     yield one(
-        usa, "HY", "high_yield_spread", D, "percent", "high-yield spread",
+        usa, "HY", "high_yield_spread", D, "percentage_points", "high-yield spread",
         risk_spread, Publishing(lag=1),
         snapshot=True, source=_LICENSED,
     )  # fmt: skip

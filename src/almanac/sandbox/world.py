@@ -7,7 +7,7 @@ The connectors of the real feeds read it; nothing here is parsed by anything mad
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -17,7 +17,18 @@ from almanac.sandbox.calendars import MEETINGS, RELEASE_DAYS, calendars
 from almanac.sandbox.companies.responses import SEC
 from almanac.sandbox.companies.responses import companies as company_pages
 from almanac.sandbox.economy import Economy
-from almanac.sandbox.feeds import FRED, LICENSED, MOF, MOF_TENORS, TREASURY, TREASURY_TENORS, fred, mof, treasury
+from almanac.sandbox.feeds import (
+    FRED,
+    LICENSED,
+    MOF,
+    MOF_TENORS,
+    TREASURY,
+    TREASURY_TENORS,
+    PendingResponse,
+    fred,
+    mof,
+    treasury,
+)
 from almanac.sandbox.fred_series import everything
 from almanac.sandbox.load import extra_series, taken
 
@@ -113,7 +124,21 @@ def _source(
     }
 
 
-def world(now: int, observations: int | None = None, *, companies: bool = True) -> Iterator[Response]:
+class SimulatedPages:
+    """Pages of the world in their order, each made when it is asked for, and how many there are."""
+
+    def __init__(self, captures: Sequence[PendingResponse]) -> None:
+        self._captures = captures
+
+    def __len__(self) -> int:
+        return len(self._captures)
+
+    def __iter__(self) -> Iterator[Response]:
+        for one in self._captures:
+            yield Response(one.source, one.url, one.make(), one.fetched_at, one.media_type)
+
+
+def world(now: int, observations: int | None = None, *, companies: bool = True) -> SimulatedPages:
     """Every page of the world as of `now` (unix seconds), one body in memory at a time.
 
     First those of the economy in the order of `fetched_at`, then what companies file in that order: what is computed
@@ -131,7 +156,4 @@ def world(now: int, observations: int | None = None, *, companies: bool = True) 
     captures.sort(key=lambda capture: capture.fetched_at)
     if companies:
         captures += sorted(company_pages(now), key=lambda capture: capture.fetched_at)
-    return (
-        Response(capture.source, capture.url, capture.make(), capture.fetched_at, capture.media_type)
-        for capture in captures
-    )
+    return SimulatedPages(captures)

@@ -408,7 +408,7 @@ def test_catalogue_records():
     assert records["weighted_average_shares_diluted_ttm"].unit == "shares"
     assert records["earnings_per_share_diluted_ttm"].unit is None
     assert records["gross_margin"].unit == "ratio"
-    assert records["piotroski_f"].unit == "points"
+    assert records["piotroski_f"].unit is None
     flows = {item.key for item in companies.served() if not item.is_instant}
     assert {f"{item}_ttm" for item in flows} == {slug for slug in records if slug.endswith("_ttm")}
     known = set(records) | {item.key for item in companies.served()}

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from almanac.derived.companies.derivation import derive
-from almanac.derived.companies.statements import StatementKey, plain_number, series_ids
+from almanac.derived.companies.statements import StatementKey, series_ids
 from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Frequency, key_of
 from tests.support.filer import Filer, at, day, plain_year, quarter, ytd
@@ -271,11 +271,6 @@ def test_a_filer_without_an_archive_has_no_address():
 
     outcome = derive(filer.company()._replace(archived=False))
     assert all(wire(versions[-1])["sourceUrl"] is None for versions in outcome.statements.values())
-
-
-@pytest.mark.parametrize(("value", "plain"), [(3.0, "3"), (-0.0, "0"), (0.25, "0.25"), (4.2e15, "4200000000000000")])
-def test_numbers_are_in_their_shortest_form(value, plain):
-    assert str(plain_number(value)) == plain
 
 
 def test_series_ids_name_source_entity_tag_and_length():

@@ -33,6 +33,7 @@ from almanac.derived.companies.quarters import BEFORE_RECAST, MIXED
 from almanac.derived.companies.reliance import Reliance
 from almanac.domain.companies import Filing, cik_of, raw_slug
 from almanac.domain.filings import page_of
+from almanac.domain.numbers import plain
 from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Frequency, key_of
 from almanac.domain.times import midnight, wire_day, wire_time
@@ -110,11 +111,6 @@ def series_ids(source: str, entity: str, names: Iterable[str]) -> list[str]:
         tag, _, kind = name.rpartition(":")
         found.append(f"{source}:{entity}:{raw_slug(tag)}:{kind}")
     return found
-
-
-def plain_number(value: float) -> float | int:
-    """A whole number as one, so that it is written without `.0`."""
-    return int(value) if value.is_integer() and abs(value) < 1e16 else value
 
 
 class StatementHistory:
@@ -265,7 +261,7 @@ class StatementHistory:
             period_end=_day(span.end),
             currency=self.line_items.company.currency,
             basis=_basis(amounts.values()),
-            items={key: plain_number(amount.value) for key, amount in amounts.items()},
+            items={key: plain(amount.value) for key, amount in amounts.items()},
             derived_items={
                 key: DerivedLine(amount.method, self._from(amount.tags))
                 for key, amount in amounts.items()

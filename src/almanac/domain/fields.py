@@ -1,0 +1,98 @@
+"""
+Kinds of fields that records of the interface share, each with its format and what it says: written once, read from here
+into the machine-readable description, the tables of the documentation and the checks of the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from almanac.domain.periods import Frequency
+
+
+def says(description: str, *examples: Any, enum: Sequence[str] = ()) -> Meta:
+    """What a field means: its unit, when it is null. `enum`: the words it may be."""
+    more = {"enum": list(enum)} if enum else None
+    return Meta(description=description, examples=list(examples) or None, extra_json_schema=more)
+
+
+#: An instant in UTC, whole seconds (`2026-11-20T13:30:00Z`). A day is its first second.
+Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
+#: A day on the calendar (`2026-11-20`).
+Day = Annotated[str, Meta(extra_json_schema={"format": "date"})]
+Uri = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
+
+EntityId = Annotated[str, says("Id of the country, region or company.", "country_usa", "company_0000320193")]
+IndicatorId = Annotated[str, says("Id of the indicator.", "indicator_gov_yield_10y")]
+SeriesId = Annotated[
+    str,
+    says("Id of the series: source, entity, indicator, frequency.", "us-treasury-par:country_usa:gov_yield_10y:D"),
+]
+SourceId = Annotated[str, says("Id of the source, a feed of one provider under one licence.", "us-treasury-par")]
+ProviderId = Annotated[str, says("Id of the provider, who publishes.", "us-treasury")]
+ObservationId = Annotated[
+    str,
+    says(
+        "Id of the observation, made from its content: the same value keeps its id.", "obs_auhrjgcfuyipkwmpiliuehvvav"
+    ),
+]
+Unit = Annotated[
+    str | None,
+    says(
+        "What the numbers count: `percent`, `percentage_points`, `index`, `usd_billions`, of companies' money the ISO code "
+        "(`usd`, `eur_per_share`). Null: a score, which has none.",
+        "percent",
+    ),
+]
+Currency = Annotated[
+    str | None,
+    says("ISO 4217 code of the currency that the unit counts in. Null: the unit is no money.", "USD"),
+]
+FrequencyWord = Annotated[
+    str,
+    says("How often there is a value.", enum=tuple(one.word for one in Frequency)),
+]
+PeriodStart = Annotated[
+    Time | None,
+    says("First day of the period the number is about. Null: it is about one moment, the end (a balance sheet's)."),
+]
+PeriodEnd = Annotated[Time, says("Last day of the period the number is about.")]
+ObservedAt = Annotated[
+    Time,
+    says("Knowledge time: from when on it could be known. `as_of` compares with it."),
+]
+AsOf = Annotated[
+    Time | None,
+    says(
+        "The moment asked with `as_of`; without it the newest knowledge time among the rows used. Null: there are none."
+    ),
+]
+FreshnessStatus = Annotated[
+    Literal["fresh", "stale", "unknown"],
+    says(
+        "Whether the newest period of the series ended within the allowance of its frequency: `fresh`, `stale`, or "
+        "`unknown` where that cannot be judged."
+    ),
+]
+Revision = Annotated[
+    Literal["initial", "revised", "final", "unknown"],
+    says(
+        "`initial`: the first published state; `revised`: a later one; `final`: the publisher says so; `unknown`: the feed "
+        "does not tell."
+    ),
+]
+Exposure = Annotated[
+    Literal["public", "internal_only", "restricted", "blocked"],
+    says("Who may see the values; only `public` ones are sent."),
+]
+CurveType = Annotated[
+    Literal["par", "spot", "benchmark", "bill", "unknown"],
+    says("What kind of curve or bond the yield is read from."),
+]
+Compounding = Annotated[
+    Literal["semi_annual", "annual", "continuous", "simple", "unknown"],
+    says("How the yield is compounded."),
+]

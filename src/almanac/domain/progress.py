@@ -1,0 +1,30 @@
+"""How long work tells how far it has come, without knowing who listens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, TypeVar
+
+_Part = TypeVar("_Part")
+
+#: Say that so much more is done, in the unit of the meter. Cheap: may be called a million times.
+Advance = Callable[[float], None]
+
+
+class Meter(Protocol):
+    """Begin a part of the work: `name` says what is counted, `total` how much of it there will be (0: nobody knows)."""
+
+    def __call__(self, name: str, total: int, /) -> Advance: ...
+
+
+def unmetered(name: str, total: int, /) -> Advance:
+    """Work nobody watches."""
+    return lambda _: None
+
+
+def counted(parts: Sequence[_Part], meter: Meter, name: str) -> Iterator[_Part]:
+    """Pass the parts on one by one; each counts when the next is asked for."""
+    advance = meter(name, len(parts))
+    for part in parts:
+        yield part
+        advance(1)
