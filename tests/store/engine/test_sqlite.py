@@ -1,11 +1,14 @@
 """What SQLite gives as an engine: errors of ours, transactions that are whole, snapshots, and the token of a change."""
 
+import os
+import subprocess
+import sys
 from contextlib import closing
 
 import apsw
 import pytest
 
-from almanac.store.engine import sqlite
+from almanac.store.engine import detached, sqlite
 from almanac.store.engine.errors import (
     BusyError,
     ConflictError,
@@ -43,6 +46,7 @@ def words(db):
         (apsw.FullError, FullError),
         (apsw.CantOpenError, UnavailableError),
         (apsw.IOError, UnavailableError),
+        (apsw.ReadOnlyError, UnavailableError),
         (apsw.ProtocolError, UnavailableError),
         (apsw.ConstraintError, ConflictError),
         (apsw.SQLError, DatabaseError),
@@ -118,5 +122,80 @@ def test_a_copy_is_what_was_committed_with_its_version(tmp_path):
         with db.transaction():
             sqlite.set_meta(db, "version", "8")
             (tmp_path / "copy").touch()
-            sqlite.copy(tmp_path / "data.db", tmp_path / "copy")
-    assert sqlite.data_version(tmp_path / "copy") == 7
+            detached.copy(tmp_path / "data.db", tmp_path / "copy", lambda _: lambda _: None)
+    assert detached.data_version(tmp_path / "copy") == 7
+
+
+def test_the_log_is_cut_although_another_connection_has_the_file_open(path, db):
+    log = path.with_name("a.db-wal")
+    with closing(sqlite.connect(path, read_only=True)) as reader:
+        words(reader)
+        assert not db.written()
+        db.execute("INSERT INTO told VALUES(NULL, zeroblob(1000000))")
+        assert db.written()
+        assert log.stat().st_size > 1_000_000
+        assert db.truncate_log(5.0)
+        assert log.stat().st_size == 0
+        assert words(reader) == [bytes(1_000_000)]
+
+
+def test_a_log_that_a_reader_needs_stays_and_the_next_one_cuts_it(path, db):
+    log = path.with_name("a.db-wal")
+    with closing(sqlite.connect(path, read_only=True)) as reader:
+        with reader.snapshot():
+            words(reader)
+            db.execute("INSERT INTO told VALUES(NULL, zeroblob(1000000))")
+            assert not db.truncate_log(0.0)
+            assert words(reader) == []
+            assert log.stat().st_size > 1_000_000
+        assert db.execute("PRAGMA busy_timeout").get == 0
+        assert db.truncate_log(0.0)
+        assert log.stat().st_size == 0
+
+
+def test_a_log_that_grew_is_cut_when_it_is_begun_anew(path, monkeypatch):
+    monkeypatch.setattr(sqlite, "LOG_BYTES", 100_000)
+    log = path.with_name("a.db-wal")
+    with closing(sqlite.connect(path)) as db, closing(sqlite.connect(path, read_only=True)) as reader:
+        with reader.snapshot():
+            db.execute("INSERT INTO told VALUES(NULL, zeroblob(9000000))")
+        db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        assert log.stat().st_size > 9_000_000
+        db.execute("INSERT INTO told VALUES(NULL, 'b')")
+        assert log.stat().st_size <= 100_000
+
+
+def test_a_database_is_for_its_owner_alone(tmp_path):
+    """With its WAL, whatever mask the process has, and also where an earlier version left it open."""
+    path = tmp_path / "home" / "data.db"
+    siblings = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")]
+    old = os.umask(0)
+    try:
+        with closing(sqlite.create(path)) as db:
+            with db.transaction():
+                db.execute("CREATE TABLE told(number)")
+            assert [one.stat().st_mode & 0o777 for one in siblings] == [0o600] * 3
+            for one in siblings:
+                one.chmod(0o644)
+            with closing(sqlite.create(path)), db.transaction():
+                db.execute("INSERT INTO told VALUES(1)")  # its locks are still its own
+                assert [one.stat().st_mode & 0o777 for one in siblings] == [0o600] * 3
+        assert path.parent.stat().st_mode & 0o777 == 0o700
+    finally:
+        os.umask(old)
+
+
+def test_looking_at_a_database_takes_no_lock_from_its_writer(tmp_path):
+    """Closing any handle of the file would: then another process could write in the middle of a transaction."""
+    path = tmp_path / "data.db"
+    program = """
+import sys
+from pathlib import Path
+from almanac.store.engine import sqlite
+sqlite.connect(Path(sys.argv[1]), busy_seconds=0).execute("BEGIN IMMEDIATE")
+"""
+    with closing(sqlite.create(path)) as db, db.transaction():
+        db.execute("CREATE TABLE told(number)")
+        sqlite.narrow(path)
+        done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=False)
+        assert "BusyError" in done.stderr

@@ -226,3 +226,18 @@ def test_everything_comes_back_as_it_was_kept(tmp_path, body, url, fetched_at, c
     assert (kept.url, kept.bytes) == (url, len(body))
     assert kept.ingested_at <= fetched_at
     assert kept in list(fresh.captures("sandbox-one"))
+
+
+@pytest.mark.parametrize(("count", "told"), [(1, BODY[:1]), (4, BODY[:4]), (10_000, BODY)])
+def test_a_head_is_the_first_bytes(store, count, told):
+    assert store.head(keep(store).sha256, count) == told
+
+
+def test_a_head_that_cannot_be_read_says_so(store, tmp_path):
+    sha256 = keep(store).sha256
+    for path in tmp_path.rglob("*.zst"):
+        path.write_bytes(b"rot")
+    with pytest.raises(Corrupt, match="cannot be decompressed"):
+        store.head(sha256, 4)
+    with pytest.raises(Corrupt, match="is missing"):
+        store.head("0" * 64, 4)

@@ -39,7 +39,7 @@ def failing(real, at, error):
 
 
 #: Every call by which `keep` changes the disk on an empty folder, with how often it happens.
-STEPS = [("fsync", 8), ("replace", 1), ("link", 1), ("open", 6)]
+STEPS = [("fsync", 8), ("replace", 1), ("link", 1), ("open", 8)]
 
 
 def test_the_steps_are_all_the_steps(store, monkeypatch):
@@ -187,3 +187,21 @@ def test_of_many_processes_the_first_word_stays(tmp_path):
     assert sorted(f"{kept.id} {kept.ingested_at}" for kept in store.captures()) == sorted(told[0])
     assert list(store.verify()) == []
     assert len(files(tmp_path)) == 51
+
+
+def test_what_is_kept_is_for_its_owner_alone(tmp_path, monkeypatch):
+    """Whatever mask the process has; a folder that an earlier version left open is closed at the first tidying."""
+    root = tmp_path / "raw"
+    store = RawStore(Folder(root))
+    old = os.umask(0)
+    try:
+        keep(store)
+    finally:
+        os.umask(old)
+    modes = {path.is_dir(): path.stat().st_mode & 0o777 for path in (root, *root.rglob("*"))}
+    assert modes == {True: 0o700, False: 0o600}
+    for before, after in ((0o755, 0o700), (0o775, 0o700), (0o750, 0o750)):
+        root.chmod(before)
+        store.tidy()
+        assert root.stat().st_mode & 0o777 == after
+    RawStore(Folder(tmp_path / "none")).tidy()

@@ -27,5 +27,9 @@ class DamagedError(UnavailableError):
     """What is stored cannot be understood: no database, or one of which parts are lost."""
 
 
+class StoppedError(DatabaseError):
+    """A statement was ended before it was through: its time was up, or nobody waits for it any more."""
+
+
 class FullError(UnavailableError):
     """There is no room for what was to be written."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.queryable import Queryable, Rows
 
 
 class Database(Queryable, Protocol):
@@ -27,8 +27,8 @@ class Database(Queryable, Protocol):
         """What runs one statement after the other, each the end of the one before: cheaper for the statement run most."""
         ...
 
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object:
-        """Run a statement once for each row of values, in order."""
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> Rows:
+        """Run a statement once for each row of values, in order. Of one that reads: what it gives for each, joined."""
         ...
 
     def insert(self, sql: str, values: Sequence[Any], /) -> int:
@@ -66,6 +66,19 @@ class Database(Queryable, Protocol):
 
     def change_token(self) -> int:
         """A number that differs from the one before on this connection where another connection has committed meanwhile."""
+        ...
+
+    def written(self) -> bool:
+        """Whether this connection has changed any row since it was opened."""
+        ...
+
+    def truncate_log(self, seconds: float) -> bool:
+        """
+        Give back the space of the engine's log after a load: what is in it goes into the database itself.
+
+        Waits so long for readers of a state that only the log holds, and keeps other writers waiting meanwhile. False where
+        they took longer, or it cannot be done: all is as safe as before, and the next one may do it.
+        """
         ...
 
     def close(self, force: bool = False, /) -> None:

@@ -7,28 +7,33 @@ import fcntl
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import apsw
 
+from almanac.store.engine.data_schema import DATA, SCHEMA, meta, set_meta, statements
 from almanac.store.engine.errors import (
     BusyError,
     ConflictError,
     DamagedError,
     DatabaseError,
     FullError,
-    StoreError,
+    StoppedError,
     UnavailableError,
 )
+from almanac.store.engine.patience import is_over
 from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Queryable
+
+__all__ = ["SCHEMA", "meta", "set_meta"]  # the rest is its own
 
 #: `to_version` of a row that has not ended.
 OPEN = 1 << 62
-SCHEMA = "5"
+#: What is left of a log that had grown longer, when the next writer begins it anew, bytes.
+LOG_BYTES = 64 << 20
 
+#: Steps of SQLite's machine after which a reader is asked whether anybody still waits: a millisecond or so of work.
+_STEPS = 20_000
 
 #: Errors of apsw that have a class of ours; all others are a plain DatabaseError.
 _FAULTS: dict[type[BaseException], type[DatabaseError]] = {
@@ -37,8 +42,10 @@ _FAULTS: dict[type[BaseException], type[DatabaseError]] = {
     apsw.CorruptError: DamagedError,
     apsw.NotADBError: DamagedError,
     apsw.FullError: FullError,
+    apsw.InterruptError: StoppedError,
     apsw.CantOpenError: UnavailableError,
     apsw.IOError: UnavailableError,
+    apsw.ReadOnlyError: UnavailableError,
     apsw.ProtocolError: UnavailableError,
     apsw.ConstraintError: ConflictError,
 }
@@ -104,6 +111,24 @@ class Connection(apsw.Connection):
         token: int = self.execute("PRAGMA data_version").get
         return token
 
+    def written(self) -> bool:
+        try:
+            return self.total_changes() > 0
+        except apsw.ConnectionClosedError:  # whoever closed it was through with it
+            return False
+
+    def truncate_log(self, seconds: float) -> bool:
+        held: int = self.execute("PRAGMA busy_timeout").get
+        self.set_busy_timeout(int(seconds * 1000))
+        try:
+            with faults():
+                self.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except DatabaseError:  # busy, full, damaged: what was committed is in the log, and whoever reads it is told
+            return False
+        finally:
+            self.set_busy_timeout(held)
+        return True
+
 
 def advice(error: UnavailableError, path: Path) -> str:
     """An error in words for people: which file, what is wrong with it, and what to do."""
@@ -116,6 +141,8 @@ def advice(error: UnavailableError, path: Path) -> str:
         )
     if isinstance(error, FullError):
         return f"the disk is full ({path}: {error}): make room and run the command again; nothing is half-written"
+    if not os.access(path.parent, os.W_OK):
+        return f"{path} cannot be used ({error}): {path.parent} is read-only, and a database wants to write beside its file"
     return f"{path} cannot be used ({error}): nothing is half-written; run the command again when the cause is gone"
 
 
@@ -130,6 +157,22 @@ def identity(path: Path) -> tuple[int, int]:
     except OSError as error:
         raise UnavailableError(f"{path}: {error.strerror}") from None
     return (found.st_dev, found.st_ino)
+
+
+def narrow(path: Path) -> None:
+    """
+    Make a database file that its owner alone may read, before SQLite does: its WAL gets the same mode. One that is there,
+    with its WAL, is narrowed, for earlier versions left them open; it is never opened here, for closing it would drop
+    SQLite's locks. Raises OSError where none can be made.
+    """
+    if path.name == ":memory:":  # SQLite's own name for a database without a file
+        return
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    for one in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+        with contextlib.suppress(OSError):  # not there, or the path is shared: no fault of ours
+            if one.stat().st_mode & 0o077:
+                one.chmod(0o600)
 
 
 @contextlib.contextmanager
@@ -159,6 +202,7 @@ def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) 
     if not read_only:
         connection.pragma("page_size", 8192)
         connection.pragma("journal_mode", "wal")
+        connection.pragma("journal_size_limit", LOG_BYTES)
     connection.pragma("synchronous", 1)
     connection.pragma("mmap_size", 1 << 32)
     connection.pragma("cache_size", -65_536)
@@ -168,30 +212,28 @@ def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) 
         connection.pragma("query_only", 1)
         # Plans that do not depend on bound values: else SQLite prepares a page's statement anew for nearly every one.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+        connection.set_progress_handler(is_over, _STEPS)
     return connection
 
 
 @faults()
 def create(path: Path, *, any_schema: bool = False, busy_seconds: float = 30.0) -> Connection:
     """
-    Open the data database for writing, making it where it is not. One that is there is opened beside any writer.
+    Open the data database for writing, making it where it is not. One that is there is opened beside any writer, and
+    brought to today's schema where that can be done in place.
 
-    Raises StoreError for another schema, unless the caller is about to make the tables anew.
+    Raises StoreError where it cannot, unless the caller is about to make the tables anew.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    narrow(path)
     with alone(path.parent):
         connection = connect(path, busy_seconds=busy_seconds)
-    with contextlib.suppress(OSError):
-        os.chmod(path, 0o600)  # noqa: PTH101  (the path may be shared; a failure here is no fault of ours)
     if not _made(connection):
         with connection.transaction():
             if not _made(connection):
                 _make(connection, {"version": "0", "reference": "0"})
-    found = meta(connection, "schema")
-    if found != SCHEMA and not any_schema:
-        raise StoreError(
-            f"the data store has schema {found}, this version of Almanac needs {SCHEMA}: run `almanac rebuild`"
-        )
+    if not any_schema:
+        DATA.bring(connection, path)
     return connection
 
 
@@ -224,38 +266,7 @@ _LASTING = ("version", "source_state", "turn")
 
 
 def _make(connection: Database, values: Mapping[str, str]) -> None:
-    for part in ("data", "companies", "operations"):
-        connection.execute(files(__package__).joinpath(f"schema/{part}.sql").read_text("utf-8"))
+    for part in statements():
+        connection.execute(part)
     fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
     connection.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
-
-
-def meta(connection: Queryable, key: str) -> str | None:
-    value: str | None = connection.execute("SELECT v FROM meta WHERE k = ?", (key,)).get
-    return value
-
-
-def set_meta(connection: Database, key: str, value: str) -> None:
-    connection.execute("INSERT INTO meta VALUES(?, ?) ON CONFLICT(k) DO UPDATE SET v = excluded.v", (key, value))
-
-
-@faults()
-def copy(path: Path, target: Path) -> None:
-    """
-    Make a consistent copy of a database in use: a writer is not held up, all is copied within one read transaction.
-
-    `target` is there already, empty.
-    """
-    with (
-        contextlib.closing(Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)) as copied,
-        contextlib.closing(connect(path, read_only=True)) as source,
-        copied.backup("main", source, "main") as running,
-    ):
-        running.step(-1)
-
-
-@faults()
-def data_version(path: Path) -> int:
-    """The data version of a file that nobody else uses."""
-    with contextlib.closing(Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as opened:
-        return int(meta(opened, "version") or 0)

@@ -65,10 +65,27 @@ def misplaced(db: Queryable) -> Iterator[str]:
     yield from (identifier for (identifier,) in db.execute(_MISPLACED))
 
 
-def series(db: Queryable) -> Iterator[StoredSeries]:
-    """Every series."""
-    for number, identifier, topic, kind, lineage, *figures in db.execute(_SERIES):
-        yield StoredSeries(number, identifier, topic, kind, lineage, tuple(figures))
+def tables(db: Queryable) -> list[str]:
+    """Names of all tables, sorted."""
+    return sorted(name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"))
+
+
+def damages_of(db: Queryable, table: str) -> Iterator[str]:
+    """What the engine finds wrong with one table and its indices."""
+    yield from (told for (told,) in db.execute(f'PRAGMA integrity_check("{table}")') if told != "ok")
+
+
+def topics_after(db: Queryable, topic: int) -> list[int]:
+    """The next topics behind one that have series or rows, ascending: some dozens at most."""
+    sql = "SELECT topic FROM topic WHERE topic > ? ORDER BY topic LIMIT 64"
+    return [number for (number,) in db.execute(sql, (topic,))]
+
+
+def series(db: Queryable, topic: int | None = None) -> Iterator[StoredSeries]:
+    """Every series, or those of one topic."""
+    sql, values = _of(_SERIES, topic)
+    for number, identifier, own, kind, lineage, *figures in db.execute(sql, values):
+        yield StoredSeries(number, identifier, own, kind, lineage, tuple(figures))
 
 
 def lineages(db: Queryable) -> dict[int, list[str]]:
@@ -84,15 +101,18 @@ def lineages_of_rows(db: Queryable) -> Iterator[tuple[str, int]]:
     )
 
 
-def vintages(db: Queryable) -> Iterator[tuple[CellKey, list[tuple[Vintage, int]]]]:
-    """Open vintages by cell, in the order of cells; of each ascending by knowledge time, with the number of its id."""
-    for cell, lines in itertools.groupby(db.execute(_VINTAGES), key=itemgetter(0, 1, 2)):
+def vintages(db: Queryable, topic: int | None = None) -> Iterator[tuple[CellKey, list[tuple[Vintage, int]]]]:
+    """
+    Open vintages by cell, in the order of cells; of each ascending by knowledge time, with the number of its id. Of all
+    topics, or of one.
+    """
+    for cell, lines in itertools.groupby(db.execute(*_of(_VINTAGES, topic)), key=itemgetter(0, 1, 2)):
         yield CellKey(*cell), [(Vintage(*line[3:12]), line[12]) for line in lines]
 
 
-def current(db: Queryable) -> Iterator[tuple[CellKey, list[CurrentRow]]]:
-    """Open rows of `current` by cell, in the order of cells."""
-    for cell, lines in itertools.groupby(db.execute(_CURRENT), key=itemgetter(0, 1, 2)):
+def current(db: Queryable, topic: int | None = None) -> Iterator[tuple[CellKey, list[CurrentRow]]]:
+    """Open rows of `current` by cell, in the order of cells. Of all topics, or of one."""
+    for cell, lines in itertools.groupby(db.execute(*_of(_CURRENT, topic)), key=itemgetter(0, 1, 2)):
         yield CellKey(*cell), [CurrentRow(*line[3:]) for line in lines]
 
 
@@ -108,9 +128,14 @@ def unnoted(db: Queryable) -> Iterator[Unnoted]:
     return map(Unnoted._make, db.execute(_UNNOTED))
 
 
+def _of(sql: str, topic: int | None) -> tuple[str, tuple[int, ...]]:
+    """A statement for all topics, or for one."""
+    return (sql.format("TRUE"), ()) if topic is None else (sql.format("topic = ?"), (topic,))
+
+
 _SERIES = (
     "SELECT series, id, topic, kind, lineage, rows, vintages, first_period, last_period, first_known, last_known"
-    " FROM series JOIN topic USING(topic)"
+    " FROM series JOIN topic USING(topic) WHERE {}"
 )
 _MISPLACED = (
     "WITH named AS (SELECT s.id, s.source, s.spec, t.*, coalesce(':' || json_extract(s.spec, '$.variant'), '') AS variant"
@@ -121,11 +146,11 @@ _MISPLACED = (
 )
 _VINTAGES = (
     "SELECT topic, period, series, known_at, value, text, flags, released_at, ingested_at, payload, note, lineage, hash"
-    f" FROM vintages WHERE to_version = {OPEN} ORDER BY topic, period, series, known_at"
+    f" FROM vintages WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series, known_at"
 )
 _CURRENT = (
     "SELECT topic, period, series, known_at, released_at, ingested_at, flags, lineage, marked"
-    f" FROM current WHERE to_version = {OPEN} ORDER BY topic, period, series"
+    f" FROM current WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series"
 )
 _UNNOTED = (
     "SELECT s.id, v.period, v.version FROM (SELECT topic, period, series, from_version AS version FROM vintages UNION ALL"

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import msgspec
 import zstandard
 
+from almanac.domain.progress import Meter, counted, unmetered
 from almanac.store.raw.folder import Blobs
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -123,6 +124,17 @@ class RawStore:
             raise Corrupt(f"{content.name}: {content.reason}")
         return content
 
+    def head(self, sha256: str, count: int) -> bytes:
+        """The first bytes of a payload, for the eye: its hash is not checked. Raises Corrupt if they cannot be read."""
+        name = _object(sha256)
+        packed = self._blobs.get(name)
+        if packed is None:
+            raise Corrupt(f"{name}: is missing")
+        try:
+            return _decompress(packed, count - 1)
+        except zstandard.ZstdError as error:
+            raise Corrupt(f"{name}: cannot be decompressed ({error})") from None
+
     def captures(self, source: str | None = None) -> Iterator[Capture]:
         """All captures, or those of one source, in the order in which they are folded. Raises Corrupt."""
         if source is not None:
@@ -152,20 +164,26 @@ class RawStore:
                     known.names.add(name)
             return known.by_url.get(url)
 
-    def verify(self) -> Iterator[Problem]:
+    def verify(self, meter: Meter = unmetered) -> Iterator[Problem]:
         """Read everything and yield what is wrong. An object without a capture is what a kill leaves, and no problem."""
+        return (flaw for _, flaw in self.checked(meter=meter) if flaw is not None)
+
+    def checked(self, after: str = "", meter: Meter = unmetered) -> Iterator[tuple[str, Problem | None]]:
+        """Read everything behind one name of the index: each name, and what is wrong with it or its object, None for nothing."""
         checked: set[tuple[str, int]] = set()
-        for name in self._blobs.names("index"):
+        for name in counted(list(self._blobs.names("index")), meter, "raw payloads"):
+            if name <= after:
+                continue
+            flaw: Problem | None = None
             try:
                 capture = self._load(name)
             except Corrupt as error:
-                yield Problem(name, str(error).removeprefix(f"{name}: "))
-                continue
-            if (capture.sha256, capture.bytes) not in checked:
-                checked.add((capture.sha256, capture.bytes))
-                flaw = self._flaw(capture)
-                if flaw is not None:
-                    yield flaw
+                flaw = Problem(name, str(error).removeprefix(f"{name}: "))
+            else:
+                if (capture.sha256, capture.bytes) not in checked:
+                    checked.add((capture.sha256, capture.bytes))
+                    flaw = self._flaw(capture)
+            yield name, flaw
 
     def tidy(self) -> int:
         """Remove temporary files of interrupted writes; their number."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -78,7 +79,15 @@ class Folder:
                     yield (Path(folder) / file).relative_to(self._root).as_posix()
 
     def tidy(self) -> int:
-        """Remove temporary files. A writer at work whose file goes this way writes it again."""
+        """
+        Remove temporary files. A writer at work whose file goes this way writes it again.
+
+        A folder that everybody may read, as earlier versions made it, is closed to all but its owner: one call, which
+        shuts off all that lies in it. One opened to a group is left as it is.
+        """
+        with contextlib.suppress(OSError):  # not there yet, or not ours
+            if self._root.stat().st_mode & stat.S_IRWXO:
+                self._root.chmod(0o700)
         found = list(self._root.rglob(f"{_UNFINISHED}*"))
         for path in found:
             path.unlink(missing_ok=True)
@@ -108,7 +117,7 @@ class Folder:
         if folder.is_dir():
             return
         self._make(folder.parent)
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
         _sync_folder(folder.parent)
 
 
@@ -117,7 +126,7 @@ class _Settle(Protocol):
 
 
 def _write_through(path: Path, content: bytes) -> None:
-    with path.open("xb") as file:
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
+from almanac.domain.fields import Time, says
 from almanac.domain.periods import end_of
 from almanac.domain.times import wire_day, wire_time
 from almanac.store.engine import sqlite
@@ -17,34 +20,31 @@ _ANCHORS = ("net_income", "total_assets", "net_cash_flow_from_operations")
 class Indicators(msgspec.Struct, frozen=True):
     """Indicators with rows, by kind."""
 
-    raw: int
-    derived: int
+    raw: Annotated[int, says("Published by a source.")]
+    derived: Annotated[int, says("Computed by a formula.")]
 
 
 class Coverage(msgspec.Struct, frozen=True, rename="camel"):
-    """
-    How much is served. Only series with rows now served count; `observations` are rows under `sources=all`.
+    """How much is served. Only series with rows now served count."""
 
-    `vintages` are those of all series, derived ones and withdrawn states too. `companies` are those that have statements.
-    `statements` are counted by the line each kind of statement always has. Times are RFC 3339; periods are named by their last day, and a forecast is never the last one.
-    """
-
-    countries: int
-    regions: int
-    companies: int
-    indicators: Indicators
-    series: int
-    observations: int
-    derived_observations: int
-    vintages: int
-    statements: int
-    events: int
-    providers: int
-    sources: int
-    first_period: str | None
-    last_period: str | None
-    last_ingested_at: str | None
-    data_version: int
+    countries: Annotated[int, says("Countries with rows.")]
+    regions: Annotated[int, says("Regions with rows.")]
+    companies: Annotated[int, says("Companies that have statements.")]
+    indicators: Annotated[Indicators, says("Indicators with rows.")]
+    series: Annotated[int, says("Series with rows, raw and derived.")]
+    observations: Annotated[int, says("Rows of raw series, under `sources=all`.")]
+    derived_observations: Annotated[int, says("Rows of derived series, under `sources=all`.")]
+    vintages: Annotated[int, says("Published states of all series, derived ones and withdrawn states too.")]
+    statements: Annotated[int, says("Statements of companies, counted by the line each kind of statement always has.")]
+    events: Annotated[int, says("Official events.")]
+    providers: Annotated[int, says("Providers with rows.")]
+    sources: Annotated[int, says("Sources with rows.")]
+    first_period: Annotated[Time | None, says("Last day of the oldest period. Null: there are no rows.")]
+    last_period: Annotated[
+        Time | None, says("Last day of the newest period, forecasts aside. Null: there are no rows.")
+    ]
+    last_ingested_at: Annotated[Time | None, says("When something was taken in last. Null: never.")]
+    data_version: Annotated[int, says("Number of the write that the counts are of; it grows with each change served.")]
 
 
 def coverage(db: Queryable) -> Coverage:
@@ -72,6 +72,12 @@ def coverage(db: Queryable) -> Coverage:
         last_ingested_at=last_ingested(db),
         data_version=int(sqlite.meta(db, "version") or 0),
     )
+
+
+def written_at(db: Queryable, version: int) -> int | None:
+    """When a data version was written, unix seconds; None for one that nobody wrote, as in an empty store."""
+    found: int | None = db.execute("SELECT at FROM version WHERE version = ?", (version,)).get
+    return found
 
 
 def last_ingested(db: Queryable) -> str | None:

@@ -43,13 +43,25 @@ def feeds(view: View, freshness: Callable[[SeriesInfo], str]) -> dict[str, Feed]
     found: dict[str, Feed] = {}
     for series in observed(view):
         found.setdefault(series.source.id, Feed()).count(series.spec, freshness(series))
-    # The one slow part where there are many companies: looked up once for each state of the store.
-    companies = _companies.get(view)
-    if companies is None:
-        companies = _companies[view] = list(view.execute(_OF_COMPANIES))
-    for number, source, _, _ in companies:
+    for number, source, _, _ in _companies_of(view):
         found.setdefault(source, Feed()).words.add(freshness(view.directory.series(number)))
     return found
+
+
+def newest_of_companies(view: View) -> dict[str, int]:
+    """Source → key of the newest period that any company of it has."""
+    found: dict[str, int] = {}
+    for _, source, _, period in _companies_of(view):
+        found[source] = max(found.get(source, period), period)
+    return found
+
+
+def _companies_of(view: View) -> list[Any]:
+    """Rows of `_OF_COMPANIES`. The one slow part where there are many: looked up once for each state of the store."""
+    held = _companies.get(view)
+    if held is None:
+        held = _companies[view] = list(view.execute(_OF_COMPANIES))
+    return held
 
 
 #: For each state of the store that is still read: rows of `_OF_COMPANIES`.

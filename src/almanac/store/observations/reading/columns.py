@@ -51,7 +51,7 @@ class Column(NamedTuple):
     values: npt.NDArray[np.float64]
     texts: tuple[str | None, ...]
     unit: npt.NDArray[np.int16]
-    units: tuple[str, ...]
+    units: tuple[str | None, ...]
     periods: Integers
     known: Integers
     series: Integers
@@ -75,7 +75,7 @@ class _NewestRow(NamedTuple):
     lineage: int
     known: int
     flags: int
-    unit: str
+    unit: str | None
     value: float | None
     text: str | None
 

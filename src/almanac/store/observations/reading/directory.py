@@ -15,6 +15,7 @@ import msgspec
 from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
 from almanac.domain.releases import Release
 from almanac.domain.rights import Consent, Exposure, derived, effective
+from almanac.domain.units import currency_of
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.fragments import dumps
 
@@ -23,6 +24,9 @@ _UNNAMED = 1_000
 #: Source of values computed from the preferred inputs of several sources.
 MIXED_SOURCE = "almanac-derived"
 _SERIES_HELD = 50_000
+
+#: Of a specification as it is stored: nothing of its own about freshness.
+_JUDGED_BY_PERIOD = '"allowance_days":null,"judged_by_fetch":false,"discontinued":false'
 
 T = TypeVar("T")
 
@@ -56,6 +60,8 @@ class SeriesInfo(msgspec.Struct, frozen=True):
     inputs: tuple[str, ...]
     #: The source is simulated, or one of the series it is computed from is.
     simulated: bool
+    #: ISO code of the money it counts in; None where it counts none.
+    currency: str | None
     rights: SeriesRights
     names: bytes  # ,"entityId":… to "providerId":… (without derivedFrom)
     derived_from: bytes  # ,"derivedFrom":[…]
@@ -105,6 +111,7 @@ class Directory:
         self._lineages: dict[int, tuple[str, ...]] = {}
         self._mixed: dict[tuple[int, int], SeriesRights] = {}
         self._said: dict[tuple[int, int], bytes] = {}
+        self._judged_otherwise: list[int] | None = None
 
     def _records(self, kind: str, record: type[T]) -> dict[str, T]:
         found = self._db.execute("SELECT id, body FROM record WHERE kind = ? ORDER BY id", (kind,))
@@ -178,6 +185,13 @@ class Directory:
             number = self._db.execute("SELECT series FROM series WHERE id = ?", (identifier,)).get
         return None if number is None else self.series(number)
 
+    def judged_otherwise(self) -> list[int]:
+        """Numbers of the series whose freshness does not follow from their frequency and newest period alone."""
+        if self._judged_otherwise is None:
+            found = self._db.execute("SELECT series FROM series WHERE instr(spec, ?) = 0", (_JUDGED_BY_PERIOD,))
+            self._judged_otherwise = [row[0] for row in found]
+        return self._judged_otherwise
+
     def lineage(self, number: int) -> tuple[str, ...]:
         """Series ids behind a lineage number; none for 0."""
         if number not in self._lineages:
@@ -207,7 +221,7 @@ class Directory:
             specs = [info.spec for name in self.lineage(lineage) if (info := self.series_by_id(name)) is not None]
             said = {name: _common(getattr(spec, name) for spec in specs) for name in _FROM_INPUTS}
             spec = msgspec.structs.replace(series.spec, **said)
-            self._said[key] = _metadata(spec, series.kind, simulated=series.simulated)
+            self._said[key] = _metadata(spec, series.kind, series.currency, simulated=series.simulated)
         return self._said[key]
 
     def _load(self, number: int) -> SeriesInfo:
@@ -226,15 +240,17 @@ class Directory:
         else:
             every = ()
             rights = self._raw_rights(spec, source, Exposure(tightened), reason)
+        entity = self.entities.get(spec.entity)
+        currency = currency_of(spec.unit, spec.currency or (None if entity is None else entity.currency))
         infos = [self.series_by_id(name) for name in every]
         simulated = source.simulated or any(info.simulated for info in infos if info is not None)
         return SeriesInfo(
-            number, identifier, topic, spec, kind, source, inputs, simulated, rights,
+            number, identifier, topic, spec, kind, source, inputs, simulated, currency, rights,
             names=_names(spec, source),
             derived_from=b',"derivedFrom":' + dumps(inputs).encode(),
             unit=f',"unit":{dumps(spec.unit)},"frequency":"{spec.frequency.word}"'.encode(),
             tail=f',"sourceUrl":{dumps(_page(spec, source, kind))}'.encode(),
-            metadata=_metadata(spec, kind, simulated=simulated),
+            metadata=_metadata(spec, kind, currency, simulated=simulated),
         )  # fmt: skip
 
     def _all_inputs(self, topic: int, number: int) -> tuple[str, ...]:
@@ -320,7 +336,7 @@ def _common(values: Iterable[str | None]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _metadata(spec: SeriesSpec, kind: str, *, simulated: bool) -> bytes:
+def _metadata(spec: SeriesSpec, kind: str, currency: str | None, *, simulated: bool) -> bytes:
     """Series-level metadata, only what applies, as an object that a row's own goes on with."""
     found: dict[str, Any] = {
         "nativeId": spec.native if kind == "raw" else None,
@@ -332,7 +348,7 @@ def _metadata(spec: SeriesSpec, kind: str, *, simulated: bool) -> bytes:
         "curveType": spec.curve_type,
         "compounding": spec.compounding,
         "scale": spec.scale or None,
-        "currency": spec.currency,
+        "currency": currency,
         "discontinued": spec.discontinued or None,
         "simulated": simulated or None,
     }

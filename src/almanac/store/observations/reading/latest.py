@@ -5,16 +5,25 @@ then the preferred order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import date
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from almanac.domain.observations import FORECAST
-from almanac.domain.periods import end_of
+from almanac.domain.periods import SPAN_BITS, Frequency, end_of
+from almanac.store.engine.patience import check
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import NO_COMPANY, Selection
+
+
+class WantedFreshness(NamedTuple):
+    """Which readings are wanted: of series that are `fresh`, `stale` or `unknown` on a day."""
+
+    status: str
+    today: date
 
 
 def latest(
@@ -27,13 +36,21 @@ def latest(
     after: list[Any] | None,
     limit: int,
     accept: Callable[[ObservationRow], bool] | None = None,
+    freshness: WantedFreshness | None = None,
 ) -> tuple[list[ObservationRow], list[Any] | None]:
-    """One row per (indicator, entity), in that order, and the pair to go on after (None: that was all)."""
+    """
+    One row per (indicator, entity), in that order, and the pair to go on after (None: that was all).
+
+    Only rows that `accept` takes. `freshness` says which it cannot take: their topics are not looked at.
+    """
     rows: list[ObservationRow] = []
     last: list[Any] | None = None
     if selection.empty:
         return rows, None
-    for pair, frequencies in _pairs(view, selection, descending, after):
+    current = as_of is None and version == view.version
+    hopeful = None if freshness is None else _hopeful(view, freshness, current=current)
+    for pair, frequencies in _pairs(view, selection, descending, after, hopeful):
+        check()
         row = reading(view, selection, *pair, frequencies, version=version, as_of=as_of)
         if row is None or (accept is not None and not accept(row)):
             continue
@@ -63,10 +80,33 @@ def reading(
     return max(found, key=lambda row: (end_of(row.period), -row.series.spec.frequency.rank), default=None)
 
 
+def _hopeful(view: View, wanted: WantedFreshness, *, current: bool) -> tuple[str, list[Any]] | None:
+    """
+    A condition on a topic that has a reading of a freshness: that one of its series may be so. None: any may.
+
+    A series that has a reading is unknown only where it is judged by its source's fetches. Which are fresh and which
+    stale is told by the newest periods that are counted of series, where the `current` state is asked for.
+    """
+    special = view.directory.judged_otherwise()
+    marks = ", ".join("?" * len(special))
+    if wanted.status == "unknown":
+        return f"+topic IN (SELECT s.topic FROM series s WHERE s.series IN ({marks}))", [*special]
+    if not current:
+        return None
+    allowances = " ".join(f"WHEN '{one.value}' THEN {one.allowance_days}" for one in Frequency)
+    # A day is fresh that lies no further back than the frequency allows.
+    sign = ">=" if wanted.status == "fresh" else "<"
+    ends = f"(s.last_period >> {SPAN_BITS}) {sign} ? - CASE frequency {allowances} END"
+    return (
+        f"EXISTS (SELECT 1 FROM series s WHERE s.topic = topic.topic AND ({ends} OR s.series IN ({marks})))",
+        [wanted.today.toordinal(), *special],
+    )
+
+
 def _pairs(
-    view: View, selection: Selection, descending: bool, after: list[Any] | None
+    view: View, selection: Selection, descending: bool, after: list[Any] | None, hopeful: tuple[str, list[Any]] | None
 ) -> Iterator[tuple[tuple[str, str], list[str]]]:
-    """(indicator, entity) in order, with the frequencies there are."""
+    """(indicator, entity) in order, with the frequencies there are; those alone of which one is hopeful."""
     conditions: list[str] = ["1"]
     values: list[Any] = []
     for column, names in (("indicator", selection.indicators), ("entity", selection.entities)):
@@ -83,6 +123,9 @@ def _pairs(
         marks = ",".join("?" * len(selection.sources))
         conditions.append(f"+topic IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))")
         values.extend(sorted(selection.sources))
+    if hopeful is not None:
+        conditions.append("(indicator, entity) IN (SELECT indicator, entity FROM topic WHERE " + hopeful[0] + ")")
+        values.extend(hopeful[1])
     if after is not None:
         conditions.append(f"(indicator, entity) {'<' if descending else '>'} (?, ?)")
         values.extend(after)

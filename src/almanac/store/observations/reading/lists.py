@@ -8,12 +8,12 @@ reader takes the whole cell and picks in memory, by rights now and the order of 
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.keys import Keys, WantedKeys
 from almanac.store.observations.reading.pages import Pages
 from almanac.store.observations.reading.rows import (
     BORROW,
@@ -28,8 +28,6 @@ from almanac.store.observations.reading.rows import (
 from almanac.store.observations.reading.runs import Runs
 from almanac.store.observations.reading.selection import (
     CELL_ORDER,
-    NOT_SUPERSEDED,
-    NULLABLE,
     SORTS,
     Conditions,
     Position,
@@ -38,13 +36,17 @@ from almanac.store.observations.reading.selection import (
     in_order,
 )
 
-#: Sort fields whose order an index gives.
-_INDICES = {"period_end": "end", "observed_at": "known"}
-#: The index by the end of periods is in sixteen parts by topic: a new series writes to its own part only, where its
-#: periods are closer neighbours, instead of to a page for nearly each of its rows. Eight topics in a row share a part,
-#: so that a new day of a source, which made its topics one after another, writes to few.
-_PARTS = 16
-_PART = f"(x.topic >> 3 & {_PARTS - 1})"
+#: Topics of which it is remembered which series compete in them.
+_RIVALS_HELD = 50_000
+
+
+class _State(NamedTuple):
+    """What one series says of a cell. Not `alive`: that there is nothing any more."""
+
+    series: int
+    known: int
+    lineage: int
+    alive: bool
 
 
 class Lists:
@@ -56,6 +58,9 @@ class Lists:
         self._rows = RowReader(directory)
         self.pages = Pages(db, directory, version)
         self.runs = Runs(db, directory, version)
+        self._keys = Keys(db, version)
+        self._rivals_held: dict[int, list[int]] = {}
+        self._first_held: dict[tuple[int, int], int] = {}
 
     def page(
         self, selection: Selection, *, version: int, as_of: int | None, every: bool, sort: str, descending: bool,
@@ -68,16 +73,17 @@ class Lists:
         """
         if selection.empty:
             return [], None
-        if SORTS[sort] is None and not every:
+        if SORTS[sort] is not None or selection.bounded:
+            wanted = WantedKeys(
+                "current" if as_of is None else "vintages", selection, sort, version, as_of, descending, limit
+            )
+            return cut(self._found(wanted, every, after), selection, limit)
+        if not every:
             found, following = self.pages.found(
                 selection, version=version, as_of=as_of, descending=descending, after=after, limit=limit, whole=True
             )
             return self.pages.rows(found), following
-        if SORTS[sort] is None:
-            stream = self._by_topic(selection, version, as_of, descending, after)
-        else:
-            stream = self._by_column(selection, version, as_of, every, sort, descending, after)
-        return cut(stream, selection, limit)
+        return cut(self._by_topic(selection, version, as_of, descending, after), selection, limit)
 
     def _by_topic(
         self,
@@ -108,10 +114,18 @@ class Lists:
         descending: bool,
         after: list[Any] | None,
         limit: int,
+        sort: str = "topic",
     ) -> tuple[list[ObservationRow], list[Any] | None]:
-        """Every vintage of every cell, withdrawals too, in the order of cells, then of knowledge. As `page` otherwise."""
+        """
+        Every vintage of every cell, withdrawals too: by `sort`, then in the order of cells, then of knowledge.
+
+        As `page` otherwise. Not `every`: those of the series whose row is the preferred one.
+        """
         if selection.empty:
             return [], None
+        if SORTS[sort] is not None or selection.bounded:
+            wanted = WantedKeys("vintages", selection, sort, version, as_of, descending, limit, history=True)
+            return cut(self._found(wanted, every, after), selection, limit)
         return cut(self._vintages(selection, version, as_of, every, descending, after), selection, limit)
 
     def _vintages(
@@ -182,128 +196,112 @@ class Lists:
         if rows and here is not None:
             yield here[:3], here[3], rows
 
-    def _by_column(
-        self,
-        selection: Selection,
-        version: int,
-        as_of: int | None,
-        every: bool,
-        sort: str,
-        descending: bool,
-        after: list[Any] | None,
+    # -- by a column, or within a span of knowledge -------------------------------------------------------------------
+
+    def _found(
+        self, wanted: WantedKeys, every: bool, after: list[Any] | None
     ) -> Iterator[tuple[ObservationRow, list[Any]]]:
-        """Rows by one of their columns, nulls last either way, then by the default order."""
-        column = SORTS[sort]
-        query = Conditions()
-        query.topics(selection)
-        query.periods(selection)
-        query.pinned(version)
-        beyond = "<" if descending else ">"
-        tie = ", ".join(CELL_ORDER)
-        if after:
-            value, *rest = after[:5]
-            if value is None:
-                query.add(f"{column} IS NULL AND ({tie}) {beyond}= (?, ?, ?, ?)", *rest)
-            elif sort in NULLABLE:
-                query.add(f"({column} IS NULL OR ({column}, {tie}) {beyond}= (?, ?, ?, ?, ?))", value, *rest)
-            else:
-                # The first term is what lets the index start there.
-                query.add(f"{column} {beyond}= ? AND ({column}, {tie}) {beyond}= (?, ?, ?, ?, ?)", value, value, *rest)
-        order = in_order(str(column), *CELL_ORDER, descending=descending)
-        if sort in NULLABLE:
-            order = f"{column} IS NULL, {order}"
-        # Few topics: their rows are sorted. All of them: the rows come in the order of the indices on the column.
-        narrow = selection.indicators is not None or selection.entities is not None
-        index = None if narrow else _INDICES.get(sort)
-        if as_of is None:
-            columns, tables = CURRENT, _tables("current", index, narrow=narrow)
-            read = self._rows.shown
-        else:
-            query.add(
-                f"x.known_at <= ? AND (x.value IS NOT NULL OR x.text IS NOT NULL) AND {NOT_SUPERSEDED}",
-                as_of, as_of, version, version,
-            )  # fmt: skip
-            columns, tables = f"{VINTAGE}, {BORROWED}", f"{_tables('vintages', index, narrow=narrow)} {BORROW}"
-            read = self._rows.stated
-        sql = f"SELECT {column}, {TOPIC}, {columns} FROM {tables} WHERE {query.where}"
-        stream: Iterator[tuple[Any, ...]]
-        if index != "end":
-            stream = self._db.execute(f"{sql} ORDER BY {order}", query.values)
-        else:
-            # Each part of the index gives its rows in order, so the whole is their merging, by value and then by place.
-            sql = f"{sql} AND {_PART} = ? ORDER BY {order}"
-            parts = [self._db.execute(sql, (*query.values, part)) for part in range(_PARTS)]
-            stream = heapq.merge(*parts, key=lambda found: found[:5], reverse=descending)
-        group: list[tuple[ObservationRow, list[Any]]] = []
-        for found in stream:
-            row = read(found[4:])
-            place = list(found[:5])
-            if group and group[0][1] != place:
-                yield from self._group(group, selection, version, as_of, every, descending, after)
-                group = []
-            group.append((row, place))
-        yield from self._group(group, selection, version, as_of, every, descending, after)
+        """Rows by one of their columns, nulls last either way, then by the default order; or by that alone."""
+        # A place in the default order has no sort value before it.
+        lead = 1 if SORTS[wanted.sort] is None else 0
+        place = after if after is None or not lead else [0, *after]
+        sources = wanted.selection.sources
+        read = self._rows.shown if wanted.table == "current" else self._rows.stated
+        for found in self._keys.rows(wanted, place):
+            here, rows = found[0][0], [read(row) for _, row in found]
+            if len(rows) == 1 and not (every or wanted.history or sources):  # nearly always
+                if place != here and self._chosen(rows[0], wanted):
+                    yield rows[0], here[lead:]
+                continue
+            if sources is not None:
+                rows = [row for row in rows if row.series.source.id in sources]
+            given = place if place is not None and place[: len(here)] == here else None
+            for row, more in self._group(wanted, rows, every, given, len(here)):
+                yield row, [*here[lead:], *more]
 
     def _group(
-        self, group: list[tuple[ObservationRow, list[Any]]], selection: Selection, version: int, as_of: int | None, every: bool,
-        descending: bool, after: list[Any] | None,
-    ) -> Iterator[tuple[ObservationRow, list[Any]]]:  # fmt: skip
-        """Rows of one cell that share the sort value: the preferred one, or all in order of preference."""
-        sources = selection.sources
-        rows = [(row, place) for row, place in group if sources is None or row.series.source.id in sources]
-        resumed = bool(after) and bool(rows) and after is not None and after[:5] == rows[0][1]
-        if every:
-            rows.sort(key=lambda pair: self._rank(pair[0], version), reverse=descending)
-            for row, place in rows:
-                if resumed and after is not None:
-                    last = self._directory.rank(row.series.spec.indicator, after[5], after[6], version)
-                    if already_given(self._rank(row, version), last, descending):
-                        continue
-                yield row, [*place, *_name(row)]
-            return
-        if resumed:
-            return
-        for row, place in rows:
-            if self._chosen(row, selection, version, as_of):
-                yield row, place
+        self, wanted: WantedKeys, rows: list[ObservationRow], every: bool, given: list[Any] | None, width: int
+    ) -> Iterator[tuple[ObservationRow, list[Any]]]:
+        """
+        Rows of one cell that share the sort value, with what a place adds to tell them apart: the preferred one, or all.
 
-    def _chosen(self, row: ObservationRow, selection: Selection, version: int, as_of: int | None) -> bool:
-        """Whether a row is the preferred one of its whole cell, other sort values included."""
-        spec = row.series.spec
-        one = Selection(
-            indicators=(spec.indicator,), entities=(spec.entity,), frequency=spec.frequency.value, sources=selection.sources,
-        )  # fmt: skip
-        for number in self._rivals(row.series.topic):
-            if number != row.series.number:
-                break
-        else:
+        `given`: the place of the last that was given, where it was one of these; `width`: where that begins to tell.
+        """
+        version, descending, history = wanted.version, wanted.descending, wanted.history
+        if not every:
+            if given is not None and not history:
+                return
+            rows = [row for row in rows if self._chosen(row, wanted)]
+        keyed = [(self._order(row, version, history=history), row) for row in rows]
+        last: tuple[Any, ...] | None = None
+        if given is not None:
+            indicator = rows[0].series.spec.indicator if rows else ""
+            source, variant, *known = given[width:]
+            last = (self._directory.rank(indicator, source, variant, version), *known)
+        for key, row in sorted(keyed, key=lambda pair: pair[0], reverse=descending):
+            if last is not None and already_given(key[: len(last)], last, descending):
+                continue
+            yield row, [] if not every and not history else [*_name(row), *([row.known] if history else [])]
+
+    def _order(self, row: ObservationRow, version: int, *, history: bool) -> tuple[Any, ...]:
+        """Where a row stands among those of its cell."""
+        rank = self._rank(row, version)
+        return (rank, row.known, row.ingested, row.id) if history else (rank,)
+
+    def _chosen(self, row: ObservationRow, wanted: WantedKeys) -> bool:
+        """Whether a row is of the series that is preferred in its whole cell, rows with other sort values included."""
+        topic, number, version = row.series.topic, row.series.number, wanted.version
+        if len(self._rivals(topic)) == 1:
             return True
-        for alive in self._cell(one, row.period, version, as_of):
-            return self._prefer(alive, version).series.number == row.series.number
-        return True
+        # It says something: none can stand before it that is first in order, unless what it says may not be sent.
+        foremost = not wanted.history and number == self._first(topic, version)
+        if foremost and not self._directory.row_rights(row.series, row.lineage).withheld:
+            return True
+        states = self._states(topic, row.period, wanted)
+        alive = [one for one in states if one.alive] or (states if wanted.history else [])
+        if not alive:
+            return False
+        return (
+            min(alive, key=lambda one: self._directory.preference_key(one.series, one.lineage, version)).series
+            == number
+        )
 
     def _rivals(self, topic: int) -> list[int]:
-        return [found[0] for found in self._db.execute("SELECT series FROM series WHERE topic = ?", (topic,))]
+        held = self._rivals_held.get(topic)
+        if held is None:
+            if len(self._rivals_held) >= _RIVALS_HELD:
+                self._rivals_held.clear()
+            found = self._db.execute("SELECT series FROM series WHERE topic = ?", (topic,))
+            held = self._rivals_held[topic] = [row[0] for row in found]
+        return held
 
-    def _cell(
-        self, selection: Selection, period: int, version: int, as_of: int | None
-    ) -> Iterator[list[ObservationRow]]:
+    def _first(self, topic: int, version: int) -> int:
+        """The series of a topic that stands first in the order of sources."""
+        held = self._first_held.get((topic, version))
+        if held is None:
+            if len(self._first_held) >= _RIVALS_HELD:
+                self._first_held.clear()
+            series = self._directory.series
+            held = min(self._rivals(topic), key=lambda number: self._directory.rank_of(series(number), version))
+            self._first_held[topic, version] = held
+        return held
+
+    def _states(self, topic: int, period: int, wanted: WantedKeys) -> list[_State]:
+        """What each series of a cell says, as known at the time asked."""
         query = Conditions()
-        query.topics(selection)
-        query.add("x.period = ?", period)
-        query.pinned(version)
-        if as_of is None:
-            sql = f"SELECT {CURRENT} FROM topic t CROSS JOIN current x ON x.topic = t.topic WHERE {query.where}"
-            rows = [self._rows.shown(found) for found in self._db.execute(sql, query.values)]
+        query.add("x.topic = ? AND x.period = ?", topic, period)
+        query.pinned(wanted.version)
+        if wanted.table == "current":
+            sql = f"SELECT x.series, x.known_at, x.lineage, 1 FROM current x WHERE {query.where}"
         else:
-            query.add("x.known_at <= ?", as_of)
-            sql = f"SELECT {VINTAGE}, {BORROWED} FROM topic t CROSS JOIN vintages x ON x.topic = t.topic {BORROW} WHERE {query.where} ORDER BY x.known_at"
-            latest = {found[1]: self._rows.stated(found) for found in self._db.execute(sql, query.values)}
-            rows = [row for row in latest.values() if not row.withdrawn]
-        if selection.sources is not None:
-            rows = [row for row in rows if row.series.source.id in selection.sources]
-        if rows:
-            yield rows
+            query.add("x.known_at <= ?", wanted.as_of)
+            alive = "x.value IS NOT NULL OR x.text IS NOT NULL"
+            sql = f"SELECT x.series, x.known_at, x.lineage, {alive} FROM vintages x WHERE {query.where} ORDER BY x.known_at"
+        found = {one[0]: _State(*one) for one in self._db.execute(sql, query.values)}
+        sources = wanted.selection.sources
+        if sources is None:
+            return list(found.values())
+        return [one for one in found.values() if self._directory.series(one.series).source.id in sources]
 
     # -- choice -----------------------------------------------------------------------------------------------------
 
@@ -328,10 +326,3 @@ def _newest(history: Iterable[ObservationRow]) -> list[ObservationRow]:
 def _name(row: ObservationRow) -> tuple[str, str]:
     """What tells a series from the others of its cell, in a cursor: a source may have several."""
     return row.series.source.id, row.series.spec.variant or ""
-
-
-def _tables(rows: str, index: str | None, *, narrow: bool) -> str:
-    """The join of topics and rows, with the outer table first; `index`: by which the rows are to be walked."""
-    by = "" if index is None else f" INDEXED BY {rows}_{index}"
-    outer, inner = ("topic t", f"{rows} x") if narrow else (f"{rows} x{by}", "topic t")
-    return f"{outer} CROSS JOIN {inner} ON t.topic = x.topic"

@@ -29,26 +29,35 @@ class StoredRow(NamedTuple):
 
 
 def by_id(view: View, identifier: str) -> StoredRow | None:
-    """The open row an id names, else the one closed last; None where no row ever had it."""
+    """
+    The open row an id names, else the one closed last; None where no row ever had it, or its value is withheld.
+
+    The id of a withheld row is a digest of what may not be told, and whoever guesses it must not learn so from how long
+    the refusal takes. So as much is read, put together and judged where there is no such row: of another one, always the
+    same, which stands in.
+    """
     if ID_SHAPE.fullmatch(identifier) is None:
         return None
-    rows = RowReader(view.directory)
     numbers = candidates(identifier)
     marks = ",".join("?" * len(numbers))
-    found = view.execute(
+    named = view.execute(
         f"SELECT {_COLUMNS}, payload FROM vintages WHERE hash IN ({marks}) ORDER BY to_version DESC", numbers
-    )
-    for columns in found:
-        row = rows.stated(columns[:-1])
-        if row.id == identifier:
-            return StoredRow(row, columns[7], columns[8], columns[-1])
+    ).fetchall()
+    other = view.execute(f"SELECT {_COLUMNS}, payload FROM vintages LIMIT 1").fetchall()
+    for found in (_put_together(view, columns) for columns in named or other):
+        withheld = view.directory.row_rights(found.row.series, found.row.lineage).withheld
+        if found.row.id == identifier:
+            return None if withheld else found
     return None
 
 
+def _put_together(view: View, columns: tuple[Any, ...]) -> StoredRow:
+    return StoredRow(RowReader(view.directory).stated(columns[:-1]), columns[7], columns[8], columns[-1])
+
+
 def by_withheld_id(view: View, identifier: str) -> StoredRow | None:
-    """The open row that a withheld row's id leads to; None where there is none."""
+    """The withheld row, open, that its id leads to; None where there is none."""
     number, period, known = place_of_withheld_id(identifier)
-    rows = RowReader(view.directory)
     found = view.execute(
         f"SELECT {_COLUMNS}, payload FROM vintages JOIN (SELECT topic AS t, series AS s FROM series WHERE hash = ?)"
         f" ON topic = t AND series = s WHERE period = ? AND known_at = ? AND to_version = {OPEN}",
@@ -56,9 +65,8 @@ def by_withheld_id(view: View, identifier: str) -> StoredRow | None:
     ).fetchone()
     if found is None:
         return None
-    columns: tuple[Any, ...] = tuple(found)
-    row = rows.stated(columns[:-1])
-    return StoredRow(row, columns[7], columns[8], columns[-1])
+    stored = _put_together(view, tuple(found))
+    return stored if view.directory.row_rights(stored.row.series, stored.row.lineage).withheld else None
 
 
 def cell(view: View, series: SeriesInfo, period: int) -> list[ObservationRow]:

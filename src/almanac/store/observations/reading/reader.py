@@ -99,6 +99,11 @@ class Reader:
     def _renewed(self, db: Database) -> View:
         here = self._here
         meta = self._meta(db)
+        if meta["schema"] != sqlite.SCHEMA:
+            raise UnavailableError(
+                f"{self._path} has schema {meta['schema']}, this server reads {sqlite.SCHEMA}: restart it with the version"
+                " that wrote the store"
+            )
         reference = int(meta["reference"])
         if here.directory is None or here.directory.reference != reference or here.epoch != meta["epoch"]:
             here.directory, here.epoch = Directory(db, reference), meta["epoch"]

@@ -34,6 +34,11 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     def empty(self) -> bool:
         return self.indicators == () or self.entities == () or self.sources == frozenset()
 
+    @property
+    def bounded(self) -> bool:
+        """Whether it matters when a row came to be known."""
+        return self.observed_from is not None or self.observed_to is not None
+
     def observed(self, known: int) -> bool:
         """`observed_from` and `observed_to` test the row that was chosen; they never make an older vintage appear."""
         return (self.observed_from is None or known >= self.observed_from) and (
@@ -151,6 +156,21 @@ class Conditions:
             self.add("x.period >= ?", lowest_key(lower))
         if selection.starts_from is not None:
             self.add(STARTS_FROM_SQL.format("x.period", "?"), selection.starts_from.toordinal())
+
+    def known(self, selection: Selection, as_of: int | None) -> None:
+        """Rows that came to be known in the span asked for, and by `as_of`."""
+        if selection.observed_from is not None:
+            self.add("x.known_at >= ?", selection.observed_from)
+        until = [moment for moment in (selection.observed_to, as_of) if moment is not None]
+        if until:
+            self.add("x.known_at <= ?", min(until))
+
+    def known_topics(self, selection: Selection) -> None:
+        """Topics that may have rows known in that span: what is counted of series tells, at the newest version."""
+        span = "s.last_known >= ? AND s.first_known <= ?"
+        low = -1 if selection.observed_from is None else selection.observed_from
+        high = 1 << 62 if selection.observed_to is None else selection.observed_to
+        self.add(f"EXISTS (SELECT 1 FROM series s WHERE s.topic = t.topic AND {span})", low, high)
 
     def pinned(self, version: int) -> None:
         self.add("x.from_version <= ? AND x.to_version > ?", version, version)

@@ -1,0 +1,200 @@
+"""
+Keys of rows, in the order of a list: found first, as far as a page needs them; then the rows behind them.
+
+A key is in every index of its table, so that most keys are found without looking at a row, and none is sorted with its
+text. Which way leads to them soonest depends on what is asked: by an index in the order of the list; by that of knowledge
+times, where few rows came to be known in the span asked for; or topic by topic.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from almanac.store.engine.protocol import Database
+from almanac.store.observations.reading.rows import BORROW, BORROWED, CURRENT, TOPIC, VINTAGE
+from almanac.store.observations.reading.selection import (
+    CELL_ORDER,
+    NOT_SUPERSEDED,
+    NULLABLE,
+    SORTS,
+    Conditions,
+    Position,
+    Selection,
+    in_order,
+)
+
+#: Sort fields whose order an index gives.
+_INDICES = {"period_end": "end", "observed_at": "known"}
+#: The index by the end of periods is in sixteen parts by topic: a new series writes to its own part only, where its
+#: periods are closer neighbours, instead of to a page for nearly each of its rows. Eight topics in a row share a part,
+#: so that a new day of a source, which made its topics one after another, writes to few.
+_PARTS = 16
+_PART = f"(x.topic >> 3 & {_PARTS - 1})"
+#: So many rows at most are sorted rather than looked for topic by topic.
+_FEW = 10_000
+#: Keys found at once: a page's and some to spare at first, then more each time.
+_SPARE, _MOST = 16, 4_096
+
+#: What tells a row from the others of its table, and may stand in an index.
+_KEYS = {"current": "x.series, x.from_version", "vintages": "x.series, x.known_at, x.from_version, x.payload"}
+#: Where the key's columns begin in what is found: the sort value, the topic's three names and the period stand before.
+_KEY = 5
+
+
+class WantedKeys(NamedTuple):
+    """Which keys. `table`: `current` or `vintages`; `version` and `as_of` as everywhere, `limit` rows on a page."""
+
+    table: str
+    selection: Selection
+    sort: str
+    version: int
+    as_of: int | None
+    descending: bool
+    limit: int
+    #: Every state of a cell, those that were superseded by `as_of` and withdrawals too.
+    history: bool = False
+
+
+#: A row as found, after its place: the sort value, indicator, entity, frequency and period.
+Placed = tuple[list[Any], tuple[Any, ...]]
+
+
+class Keys:
+    """Keys of one state of the store, whose newest version is `newest`."""
+
+    def __init__(self, db: Database, newest: int) -> None:
+        self._db = db
+        self._newest = newest
+
+    def rows(self, wanted: WantedKeys, after: list[Any] | None) -> Iterator[list[Placed]]:
+        """
+        Groups of rows that share sort value and cell, in order, from the place `after` on, that group included.
+
+        Rows of `current` have the columns `CURRENT`, those of `vintages` `VINTAGE` and `BORROWED`.
+        """
+        size = wanted.limit + _SPARE
+        way = self._way(wanted)
+        place = after
+        while True:
+            found = self._keys(wanted, way, place, size)
+            ended = len(found) < size
+            group: list[Placed] = []
+            for row in self._behind(wanted, found):
+                if group and group[0][0] != row[0]:
+                    yield group
+                    group = []
+                group.append(row)
+            if ended:
+                if group:
+                    yield group
+                return
+            # The last group may go on behind the last key. It is found again as a whole, so what was found of it is left.
+            last = list(found[-1][:_KEY])
+            if group and group[0][0] != last:
+                yield group
+            size = size * 2 if last == place else min(size * 2, _MOST)
+            place = last
+
+    def _way(self, wanted: WantedKeys) -> str:
+        """By which index, or `topics`."""
+        selection = wanted.selection
+        named = (selection.indicators is not None) + (selection.entities is not None)
+        if named < 2 and selection.bounded and self._few(wanted):
+            return "known"
+        index = _INDICES.get(wanted.sort)
+        return "topics" if named or index is None or self._sparse(selection) else index
+
+    def _few(self, wanted: WantedKeys) -> bool:
+        """Whether few rows at all came to be known in the span asked for."""
+        query = Conditions()
+        query.known(wanted.selection, wanted.as_of)
+        counted: int = self._db.execute(
+            f"SELECT count(*) FROM (SELECT 1 FROM {wanted.table} x INDEXED BY {wanted.table}_known"
+            f" WHERE {query.where} LIMIT {_FEW})",
+            query.values,
+        ).get
+        return counted < _FEW
+
+    def _sparse(self, selection: Selection) -> bool:
+        """Whether the sources asked for have so few rows that an index of all rows would mostly lead to others."""
+        if selection.sources is None:
+            return False
+        marks = ", ".join("?" * len(selection.sources))
+        rows: int | None = self._db.execute(
+            f"SELECT sum(vintages) FROM series WHERE source IN ({marks})", sorted(selection.sources)
+        ).get
+        return (rows or 0) < 5 * _FEW
+
+    def _keys(self, wanted: WantedKeys, way: str, place: list[Any] | None, size: int) -> list[tuple[Any, ...]]:
+        """The first so many keys from a place on, with sort value and place before each."""
+        selection, sort, descending = wanted.selection, wanted.sort, wanted.descending
+        column = SORTS[sort]
+        query = Conditions()
+        query.topics(selection)
+        query.periods(selection)
+        query.known(selection, wanted.as_of)
+        if way == "topics" and selection.bounded and wanted.version == self._newest:
+            query.known_topics(selection)
+        if column is None and way == "topics":
+            if place is not None:
+                query.resume(Position(*place[1:_KEY]), descending)
+        elif place is not None:
+            _from(query, sort, column, place, descending)
+        order = in_order(*((column,) if column is not None else ()), *CELL_ORDER, descending=descending)
+        if sort in NULLABLE:
+            order = f"{column} IS NULL, {order}"
+        if way == "topics":
+            tables = f"topic t CROSS JOIN {wanted.table} x ON x.topic = t.topic"
+        else:
+            tables = f"{wanted.table} x INDEXED BY {wanted.table}_{way} CROSS JOIN topic t ON t.topic = x.topic"
+        columns = f"{column or '0'}, {TOPIC}, x.period, x.topic, {_KEYS[wanted.table]}"
+        sql = f"SELECT {columns} FROM {tables} WHERE {query.where}"
+        if way != "end":
+            return self._db.execute(f"{sql} ORDER BY {order} LIMIT {size}", query.values).fetchall()
+        # Each part of the index gives its keys in order, so the whole is their merging, by value and then by place.
+        sql = f"{sql} AND {_PART} = ? ORDER BY {order} LIMIT {size}"
+        parts = [self._db.execute(sql, (*query.values, part)) for part in range(_PARTS)]
+        merged = heapq.merge(*parts, key=lambda key: key[:_KEY], reverse=descending)
+        return [key for key, _ in zip(merged, range(size), strict=False)]
+
+    def _behind(self, wanted: WantedKeys, keys: list[tuple[Any, ...]]) -> Iterator[Placed]:
+        """The rows behind keys, those of them that the state asked for has."""
+        version, more = wanted.version, tuple[Any, ...]()
+        if wanted.table == "current":
+            sql, more = _SHOWN, (version,)
+        elif wanted.history:
+            sql, more = _STATED, (version,)
+        else:
+            sql, more = _STANDING, (version, wanted.as_of, version, version)
+        bound = ((number, key[4], *key[_KEY:], *more) for number, key in enumerate(keys))
+        for number, *row in self._db.executemany(sql, bound):
+            yield list(keys[number][:_KEY]), tuple(row)
+
+
+def _from(query: Conditions, sort: str, column: str | None, place: list[Any], descending: bool) -> None:
+    """Rows from a place on, itself included."""
+    value, *rest = place[:_KEY]
+    beyond, tie = "<" if descending else ">", ", ".join(CELL_ORDER)
+    if column is None:
+        query.add(f"({tie}) {beyond}= (?, ?, ?, ?)", *rest)
+    elif value is None:
+        query.add(f"{column} IS NULL AND ({tie}) {beyond}= (?, ?, ?, ?)", *rest)
+    elif sort in NULLABLE:
+        query.add(f"({column} IS NULL OR ({column}, {tie}) {beyond}= (?, ?, ?, ?, ?))", value, *rest)
+    else:
+        # The first term is what lets the index start there.
+        query.add(f"{column} {beyond}= ? AND ({column}, {tie}) {beyond}= (?, ?, ?, ?, ?)", value, value, *rest)
+
+
+#: Bound: a number to tell the key by, the period, and the key; then the version.
+_SHOWN = (
+    f"SELECT ?1, {CURRENT} FROM current x WHERE x.period = ?2 AND x.topic = ?3 AND x.series = ?4 AND x.from_version = ?5"
+    " AND x.from_version <= ?6 AND x.to_version > ?6"
+)
+_STATED = (
+    f"SELECT ?1, {VINTAGE}, {BORROWED} FROM vintages x {BORROW} WHERE x.period = ?2 AND x.topic = ?3 AND x.series = ?4"
+    " AND x.known_at = ?5 AND x.from_version = ?6 AND x.payload = ?7 AND x.from_version <= ?8 AND x.to_version > ?8"
+)
+_STANDING = f"{_STATED} AND (x.value IS NOT NULL OR x.text IS NOT NULL) AND {NOT_SUPERSEDED}"

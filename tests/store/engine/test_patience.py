@@ -1,0 +1,66 @@
+"""Statements end when nobody waits for them any more, and not before."""
+
+import threading
+
+import pytest
+
+from almanac.store.engine import sqlite
+from almanac.store.engine.errors import StoppedError
+from almanac.store.engine.patience import Patience, check, patiently
+from almanac.store.observations.reading.reader import Reader
+
+#: Counts for minutes.
+LONG = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n WHERE i < 10000000000"
+
+
+@pytest.fixture
+def reader(tmp_path):
+    sqlite.create(tmp_path / "data.db").close()
+    one = Reader(tmp_path / "data.db")
+    yield one
+    one.close()
+
+
+def test_a_statement_ends_at_the_deadline(reader):
+    with patiently(Patience(0.05)), pytest.raises(StoppedError), reader.view() as view:
+        view.execute(LONG).fetchall()
+    with reader.view() as view:
+        assert view.execute("SELECT 1").get == 1
+
+
+def test_a_statement_ends_when_nobody_waits_any_more(reader):
+    patience = Patience(600)
+    begun = threading.Event()
+
+    def leave():
+        begun.wait(60)
+        patience.end()
+
+    leaving = threading.Thread(target=leave)
+    leaving.start()
+    with patiently(patience), pytest.raises(StoppedError), reader.view() as view:
+        begun.set()
+        view.execute(LONG).fetchall()
+    leaving.join()
+
+
+def test_nothing_is_begun_for_somebody_who_has_left(reader):
+    patience = Patience(600)
+    patience.end()
+    assert patience.left == 0
+    with pytest.raises(StoppedError), patiently(patience):
+        raise AssertionError("it was begun")
+
+
+def test_patience_is_of_one_thread_and_of_one_block(reader):
+    now = [0.0]
+    patience = Patience(10, lambda: now[0])
+    with patiently(patience):
+        check()
+        now[0] = 11.0
+        with pytest.raises(StoppedError):
+            check()
+        other = threading.Thread(target=check)
+        other.start()
+        other.join()
+    check()
