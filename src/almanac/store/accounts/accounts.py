@@ -1,27 +1,25 @@
 """Accounts, their API keys and this installation's secrets, in a SQLite file of their own.
 
 No key is kept, only HMAC-SHA256(pepper, key). A verified key is remembered in the process; what another process
-changes (a revocation, a plan) is noticed by the change token of the file at the next request, or at the first one after
-`notice_seconds`.
+changes (a revocation, a plan, an account disabled) is noticed by the change token of the file at the next request, or
+at the first one after `notice_seconds`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import hmac
 import math
 import re
 import secrets
-import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from almanac.store.accounts.file import open_file
+from almanac.store.accounts.file import AccountsFile, hkdf
 from almanac.store.accounts.keytext import KEY_SHAPE, LENGTH, PREFIX, new_key, well_formed
 from almanac.store.accounts.records import (
     MALFORMED,
@@ -35,12 +33,13 @@ from almanac.store.accounts.records import (
     checked_email,
     checked_name,
     checked_plan,
+    checked_role,
     checked_scopes,
     folded,
     shown,
 )
-from almanac.store.engine.errors import ConflictError, UnavailableError
-from almanac.store.engine.sqlite import faults, identity
+from almanac.store.engine.errors import ConflictError
+from almanac.store.engine.sqlite import faults
 
 __all__ = [
     "MALFORMED",
@@ -52,22 +51,24 @@ __all__ = [
     "KeyInfo",
     "KeyRecord",
     "Refused",
+    "hkdf",
 ]
 
 _ID = re.compile(r"key_[0-9a-f]{20}")
 _SPELLED = re.compile(r"alm_[0-9A-Za-z]{4,8}")
 _USE_SECONDS = 60
 _USED = "UPDATE api_key SET last_used = ?1 WHERE id = ?2 AND (last_used IS NULL OR last_used <= ?1 - ?3)"
-_INFO = "k.id, k.account_id, a.email, k.prefix, k.name, k.scopes, k.created, k.last_used, k.expires, k.revoked"
+_ACCOUNT = "id, email, plan, created, role, disabled, password_set, signed_in"
+_INFO = (
+    "k.id, k.account_id, a.email, k.prefix, k.name, k.scopes, k.created, k.last_used, k.expires, k.revoked,"
+    " k.replaced_by"
+)
 
 
-class Accounts:
+class Accounts(AccountsFile):
     """The accounts database, made where it is not. Safe for several threads; open one in each process.
 
-    `secret` is the setting from which all secrets are derived, so that several hosts agree; without it they are
-    random and kept in the file. `notice_seconds`: how long what other processes change may go unnoticed by `verify`.
-    Raises AccountError for a file that is not ours, or whose keys were made under another secret (they would all be
-    refused without a word).
+    `notice_seconds`: how long what other processes change may go unnoticed by `verify`. Raises as `AccountsFile` does.
     """
 
     def __init__(
@@ -78,58 +79,29 @@ class Accounts:
         notice_seconds: float = 0.0,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        if secret == "":
-            raise AccountError("ALMANAC_SECRET must not be empty")
-        self._setting = secret
-        self._lock = threading.RLock()
-        self._secrets: dict[str, bytes] = {}
         #: Keys found to be live, under a digest that is good for this process only.
         self._known: dict[bytes, tuple[KeyRecord, int | None]] = {}
         self._salt = secrets.token_bytes(32)
         self._used: dict[str, int] = {}
-        self._path = path
         self._notice_seconds, self._monotonic, self._noticed = notice_seconds, monotonic, -math.inf
-        self._open()
-
-    @contextlib.contextmanager
-    def _opened(self) -> Iterator[None]:
-        """The file for one thread at a time; errors of the database leave as ours."""
-        with self._lock, faults():
-            yield
-
-    @faults()
-    def _open(self) -> None:
-        self._db = open_file(self._path)
-        self._version, self._mark = self._db.change_token(), self._read_mark()
-        self._check_pepper(self._path)
-        self._file: tuple[int, int] | None = identity(self._path)
-
-    def _check_pepper(self, path: Path) -> None:
-        check = hmac.digest(self.secret("pepper"), b"check", "sha256")[:8]
-        if self._one("SELECT value FROM state WHERE name = 'pepper_check'") == (check,):
-            return
-        with self._db.transaction():
-            if self._one("SELECT 1 FROM api_key LIMIT 1"):
-                raise AccountError(f"the keys in {path} were made under another ALMANAC_SECRET: set it as it was")
-            self._db.execute("INSERT OR REPLACE INTO state VALUES('pepper_check', ?)", (check,))
-
-    def close(self) -> None:
-        """Close the file. Uses noted since the last `flush` are forgotten."""
-        with self._opened():
-            self._db.close()
+        super().__init__(path, secret)
 
     # Accounts
 
-    def create_account(self, email: str, plan: str, plans: Collection[str], *, now: int) -> AccountInfo:
-        """Make an account. Raises AccountError for an address taken or impossible, or a plan not in `plans`."""
+    def create_account(
+        self, email: str, plan: str, plans: Collection[str], *, now: int, role: str = "user"
+    ) -> AccountInfo:
+        """Make an account. Raises AccountError for an address taken or impossible, a plan not in `plans`, a role."""
         email = checked_email(email)
-        made = AccountInfo(f"acc_{secrets.token_hex(10)}", email, checked_plan(plan, plans), now)
-        row = (made.id, email, folded(email), plan, now)
-        with self._opened():
+        made = AccountInfo(
+            f"acc_{secrets.token_hex(10)}", email, checked_plan(plan, plans), now, role=checked_role(role)
+        )
+        row = (made.id, email, folded(email), plan, now, role)
+        with self.opened() as db:
             try:
                 with faults():
-                    self._db.execute(
-                        "INSERT INTO account(id, email, email_key, plan, created) VALUES(?, ?, ?, ?, ?)", row
+                    db.execute(
+                        "INSERT INTO account(id, email, email_key, plan, created, role) VALUES(?, ?, ?, ?, ?, ?)", row
                     )
             except ConflictError:
                 raise AccountError(f"the address {email} has an account already") from None
@@ -137,28 +109,69 @@ class Accounts:
 
     def account(self, email: str) -> AccountInfo:
         """The account of an address, in any case. Raises AccountError where there is none."""
-        with self._opened():
-            row = self._one(
-                "SELECT id, email, plan, created FROM account WHERE email_key = ?", folded(checked_email(email))
-            )
-        if row is None:
+        found = self.find("email_key", folded(checked_email(email)))
+        if found is None:
             raise AccountError(f"no account has the address {shown(email)}")
-        return AccountInfo(*row)
+        return found
+
+    def account_of(self, account_id: str) -> AccountInfo:
+        """The account of an id. Raises AccountError where there is none."""
+        found = self.find("id", account_id)
+        if found is None:
+            raise AccountError(f"there is no account {shown(account_id)}")
+        return found
+
+    def find(self, column: str, value: str) -> AccountInfo | None:
+        """The account whose `id` or `email_key` (a folded address) this is, or None."""
+        with self.opened():
+            row = self._one(f"SELECT {_ACCOUNT} FROM account WHERE {column} = ?", value)
+        return None if row is None else AccountInfo(*row)
 
     def list_accounts(self) -> list[AccountInfo]:
         """All accounts, the oldest first."""
-        with self._opened():
-            return [
-                AccountInfo(*row) for row in self._db.execute("SELECT id, email, plan, created FROM account ORDER BY n")
-            ]
+        with self.opened() as db:
+            return [AccountInfo(*row) for row in db.execute(f"SELECT {_ACCOUNT} FROM account ORDER BY n")]
 
     def set_plan(self, email: str, plan: str, plans: Collection[str]) -> AccountInfo:
         """Move an account to another plan; holds as a revocation does. Raises AccountError as above."""
-        with self._opened():
+        return self._set(email, "plan", checked_plan(plan, plans))
+
+    def set_role(self, email: str, role: str) -> AccountInfo:
+        """Make an account a `user`'s or an `operator`'s. Raises AccountError as above."""
+        return self._set(email, "role", checked_role(role))
+
+    def disable(self, email: str, *, now: int) -> AccountInfo:
+        """Refuse an account's keys and people until it is enabled; its web sessions end.
+
+        Holds as a revocation does. One that is disabled keeps its time. Raises AccountError as above.
+        """
+        with self.changing() as db:
             found = self.account(email)
-            self._db.execute("UPDATE account SET plan = ? WHERE id = ?", (checked_plan(plan, plans), found.id))
-            self._forget()
-        return msgspec.structs.replace(found, plan=plan)
+            db.execute("DELETE FROM web_session WHERE account_id = ?", (found.id,))
+            return self._set(email, "disabled", found.disabled or now)
+
+    def enable(self, email: str) -> AccountInfo:
+        """Let an account's keys and people in again. Raises AccountError as above."""
+        return self._set(email, "disabled", None)
+
+    def _set(self, email: str, column: str, value: str | int | None) -> AccountInfo:
+        with self.changing() as db:
+            found = self.account(email)
+            db.execute(f"UPDATE account SET {column} = ? WHERE id = ?", (value, found.id))
+        return msgspec.structs.replace(found, **{column: value})
+
+    def delete(self, email: str) -> tuple[AccountInfo, int]:
+        """Remove an account with its keys, which are refused as revoked ones are, its web sessions and its links.
+
+        Returns what it was, and the number of its keys. Counts of its requests are another file's and stay there,
+        under an id and prefixes that name nobody any more. Raises AccountError as above.
+        """
+        with self.changing() as db:
+            found = self.account(email)
+            count = db.update("DELETE FROM api_key WHERE account_id = ?", (found.id,))
+            db.execute("DELETE FROM invitation WHERE email_key = ?", (folded(found.email),))
+            db.execute("DELETE FROM account WHERE id = ?", (found.id,))
+        return found, count
 
     # Keys
 
@@ -173,13 +186,13 @@ class Accounts:
         if expires is not None and expires <= now:
             raise AccountError("the expiry of a key must lie in the future")
         text = new_key()
-        with self._opened():
+        with self.changing() as db:
             owner = self.account(email)
             info = KeyInfo(
                 f"key_{secrets.token_hex(10)}", owner.id, owner.email, text[:PREFIX], name, kept, now, expires=expires
             )
             row = (info.id, owner.id, info.prefix, self._digest(text), name, " ".join(kept), now, expires)
-            self._db.execute(
+            db.execute(
                 "INSERT INTO api_key(id, account_id, prefix, digest, name, scopes, created, expires)"
                 " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
                 row,
@@ -188,34 +201,71 @@ class Accounts:
 
     def list_keys(self, email: str | None = None) -> list[KeyInfo]:
         """Keys of one account or of all, revoked ones too, the oldest first. Raises AccountError: unknown address."""
-        with self._opened():
+        with self.opened():
             if email is None:
                 return self._keys("1")
             return self._keys("k.account_id = ?", self.account(email).id)
 
-    def revoke(self, which: str, *, now: int) -> KeyInfo:
-        """End a key, given as its text, its id or the start of its prefix (`alm_` and at least four characters).
+    def key(self, which: str, owner: str | None = None) -> KeyInfo:
+        """The key that its text, its id or the start of its prefix (`alm_` and at least four characters) names.
 
-        Holds in every process within its `notice_seconds`. A key revoked before keeps its time. Raises AccountError, and does nothing,
-        where no key or more than one is meant.
+        `owner`: the id of the account it must be of. Raises AccountError where no key or more than one is meant.
         """
-        with self._opened(), self._db.transaction():
+        with self.opened():
             if KEY_SHAPE.fullmatch(which):
                 found = self._keys("k.digest = ?", self._digest(which))
             elif _SPELLED.fullmatch(which):
-                found = self._keys("substr(k.prefix, 1, length(?1)) = ?1", which)
+                found = self._keys("k.prefix >= ?1 AND k.prefix < ?1 || x'7f'", which)
             else:
                 found = self._keys("k.id = ?", which) if _ID.fullmatch(which) else []
-            if len(found) != 1:
-                number = f"{len(found)} keys start with" if found else "no key matches"
-                raise AccountError(f"{number} {shown(which)}: give the key, its id or its prefix, like alm_1a2B3c4D")
-            self._db.execute("UPDATE api_key SET revoked = coalesce(revoked, ?) WHERE id = ?", (now, found[0].id))
-            (revoked,) = self._keys("k.id = ?", found[0].id)
-            self._forget()
-        return revoked
+        found = [each for each in found if owner in {None, each.account_id}]
+        if len(found) != 1:
+            number = f"{len(found)} keys start with" if found else "no key matches"
+            raise AccountError(f"{number} {shown(which)}: give the key, its id or its prefix, like alm_1a2B3c4D")
+        return found[0]
+
+    def revoke(self, which: str, *, now: int, owner: str | None = None) -> KeyInfo:
+        """End a key, named as in `key`. A key revoked before keeps its time.
+
+        Holds in every process within its `notice_seconds`. Raises AccountError, and does nothing, as `key` does.
+        """
+        with self.changing() as db:
+            found = self.key(which, owner)
+            db.execute("UPDATE api_key SET revoked = coalesce(revoked, ?) WHERE id = ?", (now, found.id))
+            return self.key(found.id)
+
+    def rotate(
+        self, which: str, grace: int, *, now: int, name: str | None = None, owner: str | None = None
+    ) -> tuple[str, KeyInfo, KeyInfo]:
+        """Make a key in the place of another, which ends after `grace` seconds; with 0 at once.
+
+        The new one has the scopes and the expiry of the old one, and its name unless another is given. Returns its
+        text, itself, and the old one. Raises AccountError, and does nothing, as `key` does, and for a key that has
+        ended or was rotated before.
+        """
+        if grace < 0:
+            raise AccountError("the grace of a key that is rotated cannot be negative")
+        with self.changing() as db:
+            old = self.key(which, owner)
+            ended = old.revoked is not None or (old.expires is not None and old.expires <= now)
+            if ended or old.replaced_by is not None:
+                state = "has ended" if ended else "was rotated before"
+                raise AccountError(f"the key {old.prefix} {state}: make a new one")
+            text, made = self.create_key(
+                old.email, old.scopes, old.name if name is None else name, old.expires, now=now
+            )
+            until = now + grace if old.expires is None else min(old.expires, now + grace)
+            db.execute(
+                "UPDATE api_key SET replaced_by = ?1, expires = ?2, revoked = ?3 WHERE id = ?4",
+                (made.id, until if grace else old.expires, None if grace else now, old.id),
+            )
+            return text, made, self.key(old.id)
 
     def verify(self, text: str, now: int) -> KeyRecord | Refused:
-        """Whose key this is. `now` is real time, unix seconds. The form, which is no secret, is checked of unknown ones."""
+        """Whose key this is. `now` is real time, unix seconds. The form, which is no secret, is checked of unknown ones.
+
+        A live key of a disabled account is told as such: it is nobody else's secret that is given away by that.
+        """
         if len(text) != LENGTH or not text.isascii():
             return MALFORMED
         with self._lock:
@@ -242,78 +292,30 @@ class Accounts:
         # Looked up by the prefix, which is no secret, and compared in constant time; all is read before anything is
         # judged, so that unknown, revoked and expired keys cost the same.
         row = self._one(
-            "SELECT k.digest, k.expires, k.revoked, k.id, k.account_id, a.plan, k.scopes, k.prefix"
+            "SELECT k.digest, k.expires, k.revoked, k.id, k.account_id, a.plan, k.scopes, k.prefix, a.disabled"
             " FROM api_key k JOIN account a ON a.id = k.account_id WHERE k.prefix = ?",
             text[:PREFIX],
         )
         same = hmac.compare_digest(row[0] if row else bytes(32), self._digest(text))
         if row is None or not same or row[2] is not None or (row[1] is not None and row[1] <= now):
             return None
-        return KeyRecord(row[3], row[4], row[5], tuple(row[6].split()), row[7]), row[1]
+        return KeyRecord(row[3], row[4], row[5], tuple(row[6].split()), row[7], row[8] is not None), row[1]
 
     def flush(self) -> int:
         """Write the uses noted by `verify`, at most one a minute and key over all processes. Returns keys written."""
-        with self._opened():
-            if not self._used:
-                return 0
-            with self._db.transaction():
-                written = sum(self._db.update(_USED, (at, key, _USE_SECONDS)) for key, at in self._used.items())
+        if not self._used:
+            return 0
+        with self.changing() as db:
+            written = sum(db.update(_USED, (at, key, _USE_SECONDS)) for key, at in self._used.items())
             self._used.clear()
             return written
 
-    # Secrets
-
-    def secret(self, name: str) -> bytes:
-        """32 bytes for one purpose (`cursor`, `session`, …), the same in every process, made at the first call."""
-        with self._opened():
-            if name not in self._secrets:
-                self._secrets[name] = self._derived(name) if self._setting is not None else self._kept(name)
-            return self._secrets[name]
-
-    def _derived(self, name: str) -> bytes:
-        return hkdf(str(self._setting).encode(), b"almanac", name.encode())
-
-    def _kept(self, name: str) -> bytes:
-        row = self._one("SELECT value FROM secret WHERE name = ?", name)
-        if row is None:
-            # Another process may be first: what is in the file afterwards is the secret, whoever put it there.
-            self._db.execute("INSERT OR IGNORE INTO secret VALUES(?, ?)", (name, secrets.token_bytes(32)))
-            row = self._one("SELECT value FROM secret WHERE name = ?", name) or ()
-        return bytes(row[0])
-
     def _digest(self, text: str) -> bytes:
-        pepper = self._secrets.get("pepper") or self.secret("pepper")
-        return hmac.digest(pepper, text.encode("ascii"), "sha256")
-
-    # What other processes do
-
-    @faults()
-    def _notice(self) -> None:
-        """Raises UnavailableError where the file is gone or its successor cannot be used: no key is known then."""
-        file = identity(self._path)
-        if file != self._file:
-            # Replaced, by a restore: what is remembered of the old file must not outlive it.
-            self._file = None
-            self._db.close()
-            self._forget()
-            try:
-                self._open()
-            except AccountError as error:
-                raise UnavailableError(str(error)) from None
-        version = self._db.change_token()
-        if version != self._version:
-            self._version = version
-            mark = self._read_mark()
-            if mark != self._mark:
-                self._mark = mark
-                self._forget()
+        return self.digest("pepper", text)
 
     def _forget(self) -> None:
+        super()._forget()
         self._known.clear()
-        self._secrets.clear()
-
-    def _read_mark(self) -> bytes:
-        return bytes(self._db.execute("SELECT value FROM state WHERE name = 'mark'").get)
 
     def _keys(self, where: str, *bound: Any) -> list[KeyInfo]:
         sql = f"SELECT {_INFO} FROM api_key k JOIN account a ON a.id = k.account_id WHERE {where} ORDER BY k.n"
@@ -321,11 +323,3 @@ class Accounts:
             KeyInfo(key, account, email, prefix, name, tuple(scopes.split()), *times)
             for key, account, email, prefix, name, scopes, *times in self._db.execute(sql, bound)
         ]
-
-    def _one(self, sql: str, *bound: Any) -> tuple[Any, ...] | None:
-        return next(iter(self._db.execute(sql, bound).fetchall()), None)
-
-
-def hkdf(secret: bytes, salt: bytes, info: bytes) -> bytes:
-    """HKDF-SHA256 (RFC 5869) with a result of 32 bytes."""
-    return hmac.digest(hmac.digest(salt, secret, "sha256"), info + b"\x01", "sha256")

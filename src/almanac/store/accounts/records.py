@@ -20,6 +20,7 @@ SCOPES = (
     "screeners:read",
     "events:read",
 )
+ROLES = ("user", "operator")
 _EMAIL_MAX, _NAME_MAX = 254, 100  # RFC 5321 section 4.5.3.1.3 with its erratum; a label, not an essay
 
 
@@ -34,6 +35,14 @@ class AccountInfo(msgspec.Struct, frozen=True):
     email: str
     plan: str
     created: int
+    #: `user` or `operator`.
+    role: str = "user"
+    #: Since when its keys and its people are refused.
+    disabled: int | None = None
+    #: When its password was set; None: it has none, and nobody can sign in.
+    password_set: int | None = None
+    #: When somebody signed in last.
+    signed_in: int | None = None
 
 
 class KeyInfo(msgspec.Struct, frozen=True):
@@ -49,6 +58,8 @@ class KeyInfo(msgspec.Struct, frozen=True):
     last_used: int | None = None
     expires: int | None = None
     revoked: int | None = None
+    #: Id of the key that took its place when it was rotated.
+    replaced_by: str | None = None
 
 
 class KeyRecord(msgspec.Struct, frozen=True):
@@ -59,6 +70,8 @@ class KeyRecord(msgspec.Struct, frozen=True):
     plan: str
     scopes: tuple[str, ...]
     prefix: str
+    #: The key is good, but its account is disabled.
+    disabled: bool = False
 
 
 class Refused(msgspec.Struct, frozen=True):
@@ -94,6 +107,13 @@ def checked_plan(plan: str, plans: Collection[str]) -> str:
     if plan not in plans:
         raise AccountError(f"unknown plan {shown(plan)}: allowed are {', '.join(plans)}")
     return plan
+
+
+def checked_role(role: str) -> str:
+    """What an account may do in the dashboard. Raises AccountError."""
+    if role not in ROLES:
+        raise AccountError(f"unknown role {shown(role)}: allowed are {', '.join(ROLES)}")
+    return role
 
 
 def checked_email(text: str) -> str:

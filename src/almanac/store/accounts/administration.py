@@ -1,0 +1,158 @@
+"""What an operator does to accounts, each deed with its line in the list of deeds, both or neither."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterator
+from typing import Any
+
+import msgspec
+
+from almanac.store.accounts.accounts import Accounts
+from almanac.store.accounts.deeds import Deeds
+from almanac.store.accounts.invitations import Invitation, Invitations
+from almanac.store.accounts.records import AccountInfo, KeyInfo, folded
+from almanac.store.accounts.resets import Resets
+
+
+class AccountRow(msgspec.Struct, frozen=True):
+    """An account in the operator's list: its keys are counted, never named. `n` is its place; times in unix seconds."""
+
+    n: int
+    account: AccountInfo
+    #: Keys that are live.
+    keys: int
+    #: When a key was used or somebody was seen last.
+    last_seen: int | None
+
+
+class Administration:
+    """Deeds of one operator: `who` is the address, or `command line`. `now` is real time in unix seconds.
+
+    Every method raises AccountError as the one of `Accounts` or `Invitations` that it stands for.
+    """
+
+    def __init__(self, accounts: Accounts, who: str) -> None:
+        self._accounts, self._who = accounts, who
+        self.deeds = Deeds(accounts)
+        self._invitations = Invitations(accounts)
+
+    def create(self, email: str, plan: str, plans: Collection[str], *, now: int, role: str = "user") -> AccountInfo:
+        """Make an account."""
+        with self._accounts.changing():
+            made = self._accounts.create_account(email, plan, plans, now=now, role=role)
+            self._note("create", made.email, f"{plan}, {role}", now)
+        return made
+
+    def set_plan(self, email: str, plan: str, plans: Collection[str], *, now: int) -> AccountInfo:
+        """Move an account to another plan."""
+        with self._accounts.changing():
+            before = self._accounts.account(email)
+            found = self._accounts.set_plan(email, plan, plans)
+            self._note("plan", found.email, f"{before.plan} to {plan}", now)
+        return found
+
+    def set_role(self, email: str, role: str, *, now: int) -> AccountInfo:
+        """Give an account another role."""
+        with self._accounts.changing():
+            found = self._accounts.set_role(email, role)
+            self._note("role", found.email, role, now)
+        return found
+
+    def disable(self, email: str, *, now: int) -> AccountInfo:
+        """Refuse an account's keys and people."""
+        with self._accounts.changing():
+            found = self._accounts.disable(email, now=now)
+            self._note("disable", found.email, "", now)
+        return found
+
+    def enable(self, email: str, *, now: int) -> AccountInfo:
+        """Let an account's keys and people in again."""
+        with self._accounts.changing():
+            found = self._accounts.enable(email)
+            self._note("enable", found.email, "", now)
+        return found
+
+    def delete(self, email: str, *, now: int) -> tuple[AccountInfo, int]:
+        """Remove an account. Returns what it was and the number of its keys."""
+        with self._accounts.changing():
+            found, keys = self._accounts.delete(email)
+            self._note("delete", found.email, f"{keys} keys", now)
+        return found, keys
+
+    def invite(
+        self, email: str, plan: str, plans: Collection[str], *, now: int, role: str = "user"
+    ) -> tuple[str, Invitation]:
+        """Invite an address. Returns the token of the link, and the invitation."""
+        with self._accounts.changing():
+            token, made = self._invitations.invite(email, plan, plans, made_by=self._who, now=now, role=role)
+            self._note("invite", made.email, f"{plan}, {role}", now)
+        return token, made
+
+    def withdraw(self, invitation_id: str, *, now: int) -> None:
+        """End an invitation."""
+        with self._accounts.changing():
+            self._invitations.withdraw(invitation_id)
+            self._note("withdraw", invitation_id, "", now)
+
+    def reset_link(self, email: str, *, now: int) -> str:
+        """The token of a link that sets a new password. Those on their way end."""
+        with self._accounts.changing() as db:
+            found = self._accounts.account(email)
+            db.execute("DELETE FROM password_reset WHERE account_id = ?", (found.id,))
+            token = Resets(self._accounts).make(found.id, now=now)
+            self._note("reset", found.email, "", now)
+        return str(token)
+
+    def set_password_hash(self, email: str, kept: str, *, now: int) -> AccountInfo:
+        """Keep another password (its hash). All links and web sessions of the account end."""
+        with self._accounts.changing():
+            found = self._accounts.account(email)
+            Resets(self._accounts).set(found.id, kept, now=now)
+            self._note("password", found.email, "", now)
+            return self._accounts.account_of(found.id)
+
+    def account(self, email: str) -> AccountInfo:
+        """The account of an address."""
+        return self._accounts.account(email)
+
+    def keys(self, email: str) -> list[KeyInfo]:
+        """All keys of an account."""
+        return self._accounts.list_keys(email)
+
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """All deeds of the block, or none."""
+        with self._accounts.changing():
+            yield
+
+    def revoke(self, which: str, *, now: int) -> KeyInfo:
+        """End a key."""
+        with self._accounts.changing():
+            found = self._accounts.revoke(which, now=now)
+            self._note("revoke", found.email, found.prefix, now)
+        return found
+
+    def rotate(self, which: str, grace: int, *, now: int) -> tuple[str, KeyInfo, KeyInfo]:
+        """Make a key in the place of another. Returns its text, itself, and the old one."""
+        with self._accounts.changing():
+            text, made, old = self._accounts.rotate(which, grace, now=now)
+            self._note("rotate", made.email, f"{old.prefix} to {made.prefix}", now)
+        return text, made, old
+
+    def page(self, limit: int = 100, *, after: int = 0, email: str = "", now: int) -> list[AccountRow]:
+        """Accounts in the order they were made, those after place `after`, with `email` somewhere in their address."""
+        sql = (
+            "SELECT a.n, a.id, a.email, a.plan, a.created, a.role, a.disabled, a.password_set, a.signed_in,"
+            " (SELECT count(*) FROM api_key k WHERE k.account_id = a.id AND k.revoked IS NULL"
+            "   AND (k.expires IS NULL OR k.expires > ?1)),"
+            " max(coalesce((SELECT max(k.last_used) FROM api_key k WHERE k.account_id = a.id), 0),"
+            "   coalesce((SELECT max(s.last_seen) FROM web_session s WHERE s.account_id = a.id), a.signed_in, 0))"
+            " FROM account a WHERE a.n > ?2 AND instr(a.email_key, ?3) ORDER BY a.n LIMIT ?4"
+        )
+        with self._accounts.opened() as db:
+            rows: Any = db.execute(sql, (now, after, folded(email), limit)).fetchall()
+        return [AccountRow(row[0], AccountInfo(*row[1:9]), row[9], row[10] or None) for row in rows]
+
+    def _note(self, what: str, subject: str, detail: str, now: int) -> None:
+        self.deeds.note(self._who, what, subject, detail, now=now)

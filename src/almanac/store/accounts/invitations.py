@@ -1,0 +1,136 @@
+"""Invitations: links by which somebody who has an address makes the account of that address, once, and for a time.
+
+An operator makes one, or whoever has the address asks for it where sign-up is open. So no account is made before its
+address was proved, and nobody learns from asking whether there is one already.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection
+
+import msgspec
+
+from almanac.store.accounts.accounts import Accounts
+from almanac.store.accounts.records import (
+    AccountError,
+    AccountInfo,
+    checked_email,
+    checked_plan,
+    checked_role,
+    folded,
+    shown,
+)
+from almanac.store.accounts.tokens import is_token, new_token
+
+#: How long a link lives: one that an operator made, and one that was asked for.
+INVITED_SECONDS, ASKED_SECONDS = 7 * 86_400, 86_400
+#: Links of one address that live at a time; asking for more sends no more letters to somebody who never asked.
+_MOST_ASKED = 3
+_COLUMNS = "id, email, plan, role, made_by, created, expires"
+
+
+class Invitation(msgspec.Struct, frozen=True):
+    """One invitation that was not used yet. Times in unix seconds."""
+
+    id: str
+    email: str
+    plan: str
+    role: str
+    #: The operator who made it; None: whoever has the address asked for it.
+    made_by: str | None
+    created: int
+    expires: int
+
+
+class Invitations:
+    """All of them. `now` is real time in unix seconds."""
+
+    def __init__(self, accounts: Accounts) -> None:
+        self._accounts = accounts
+
+    def invite(
+        self, email: str, plan: str, plans: Collection[str], *, made_by: str, now: int, role: str = "user"
+    ) -> tuple[str, Invitation]:
+        """Invite an address: the token of the link, given here and nowhere else, and the invitation.
+
+        Earlier ones of this address end. Raises AccountError for an impossible address, an unknown plan or role, and an
+        address that has an account.
+        """
+        email = checked_email(email)
+        with self._accounts.changing() as db:
+            if self._accounts.find("email_key", folded(email)) is not None:
+                raise AccountError(f"the address {email} has an account already")
+            db.execute("DELETE FROM invitation WHERE email_key = ?", (folded(email),))
+            return self._make(email, checked_plan(plan, plans), checked_role(role), made_by, now, INVITED_SECONDS)
+
+    def ask(self, email: str, plan: str, plans: Collection[str], *, now: int) -> tuple[str, Invitation] | None:
+        """As `invite`, for somebody who asks for an account themselves. None: there are letters enough on their way.
+
+        Where an operator has invited the address, it has what the operator gave. Raises AccountError as `invite` does.
+        """
+        email = checked_email(email)
+        with self._accounts.changing() as db:
+            if self._accounts.find("email_key", folded(email)) is not None:
+                raise AccountError(f"the address {email} has an account already")
+            rows = self._live("email_key = ?", folded(email), now)
+            if sum(one.made_by is None for one in rows) >= _MOST_ASKED:
+                return None
+            given = next((one for one in rows if one.made_by is not None), None)
+            db.execute("DELETE FROM invitation WHERE expires <= ?", (now,))
+            if given is not None:
+                return self._make(email, given.plan, given.role, None, now, ASKED_SECONDS)
+            return self._make(email, checked_plan(plan, plans), "user", None, now, ASKED_SECONDS)
+
+    def _make(
+        self, email: str, plan: str, role: str, made_by: str | None, now: int, seconds: int
+    ) -> tuple[str, Invitation]:
+        token = new_token()
+        made = Invitation(f"inv_{secrets.token_hex(10)}", email, plan, role, made_by, now, now + seconds)
+        with self._accounts.changing() as db:
+            db.execute(
+                "INSERT INTO invitation(id, digest, email, email_key, plan, role, made_by, created, expires)"
+                " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (made.id, self._digest(token), email, folded(email), plan, role, made_by, now, made.expires),
+            )
+        return token, made
+
+    def find(self, token: str, *, now: int) -> Invitation | None:
+        """The invitation of a link that can still be used."""
+        if not is_token(token):
+            return None
+        with self._accounts.opened():
+            return next(iter(self._live("digest = ?", self._digest(token), now)), None)
+
+    def accept(self, token: str, password_hash: str, *, now: int) -> AccountInfo:
+        """Make the account. All links of its address end. Raises AccountError for one that cannot be used any more."""
+        with self._accounts.changing() as db:
+            found = self.find(token, now=now)
+            if found is None:
+                raise AccountError("this invitation was used or has run out: ask for a new one")
+            db.execute("DELETE FROM invitation WHERE email_key = ?", (folded(found.email),))
+            # The plan was checked when it was given; one the settings have lost since is told at each request.
+            made = self._accounts.create_account(found.email, found.plan, (found.plan,), now=now, role=found.role)
+            db.execute(
+                "UPDATE account SET password_hash = ?, password_set = ? WHERE id = ?", (password_hash, now, made.id)
+            )
+            return self._accounts.account_of(made.id)
+
+    def open(self, *, now: int) -> list[Invitation]:
+        """All that can still be used, the oldest first."""
+        with self._accounts.opened():
+            return self._live("1 = ?", 1, now)
+
+    def withdraw(self, invitation_id: str) -> None:
+        """End one. Raises AccountError where there is none."""
+        with self._accounts.opened() as db:
+            if not db.update("DELETE FROM invitation WHERE id = ?", (invitation_id,)):
+                raise AccountError(f"there is no invitation {shown(invitation_id)}")
+
+    def _live(self, where: str, bound: str | bytes | int, now: int) -> list[Invitation]:
+        sql = f"SELECT {_COLUMNS} FROM invitation WHERE {where} AND expires > ? ORDER BY n"
+        with self._accounts.opened() as db:
+            return [Invitation(*row) for row in db.execute(sql, (bound, now))]
+
+    def _digest(self, token: str) -> bytes:
+        return self._accounts.digest("invitation", token)

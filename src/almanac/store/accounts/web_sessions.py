@@ -1,0 +1,117 @@
+"""Web sessions: who is signed in to the dashboard, kept here and not in the cookie, so that one can be ended."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+import msgspec
+
+from almanac.store.accounts.file import AccountsFile
+from almanac.store.accounts.records import AccountInfo
+from almanac.store.accounts.tokens import is_token, new_token
+
+#: A session ends after so many seconds without a request, and after so many in all.
+IDLE_SECONDS, LONGEST_SECONDS = 14 * 86_400, 90 * 86_400
+_SEEN_SECONDS = 60
+_AGENT_MAX, _ADDRESS_MAX = 200, 64
+_ACCOUNT = "a.id, a.email, a.plan, a.created, a.role, a.disabled, a.password_set, a.signed_in"
+_INFO = "s.id, s.account_id, s.created, s.last_seen, s.agent, s.address"
+
+
+class WebSession(msgspec.Struct, frozen=True):
+    """One session as its owner sees it. Times in unix seconds; `last_seen` is right to the minute."""
+
+    id: str
+    account_id: str
+    created: int
+    last_seen: int
+    agent: str
+    address: str
+
+    @property
+    def expires(self) -> int:
+        """When it ends if no request comes before."""
+        return min(self.last_seen + IDLE_SECONDS, self.created + LONGEST_SECONDS)
+
+
+class WebSessions:
+    """All of them. Every method takes real time in unix seconds."""
+
+    def __init__(self, file: AccountsFile) -> None:
+        self._file = file
+
+    def begin(
+        self, account_id: str, agent: str, address: str, *, now: int, before: str | None = None
+    ) -> tuple[str, WebSession]:
+        """Sign somebody in: a token for the cookie, given here and nowhere else, and the session.
+
+        Always a new one. `before` is the token the browser had: that session ends, so that nobody who planted or saw
+        it is signed in too.
+        """
+        token = new_token()
+        made = WebSession(f"web_{secrets.token_hex(10)}", account_id, now, now, _cut(agent, _AGENT_MAX), _cut(address, _ADDRESS_MAX))  # fmt: skip
+        with self._file.changing() as db:
+            if before is not None and is_token(before):
+                db.execute("DELETE FROM web_session WHERE digest = ?", (self._digest(before),))
+            db.execute(
+                "DELETE FROM web_session WHERE last_seen <= ? OR created <= ?",
+                (now - IDLE_SECONDS, now - LONGEST_SECONDS),
+            )
+            db.execute(
+                "INSERT INTO web_session(id, account_id, digest, created, last_seen, agent, address)"
+                " VALUES(?, ?, ?, ?, ?, ?, ?)",
+                (made.id, account_id, self._digest(token), now, now, made.agent, made.address),
+            )
+        return token, made
+
+    def find(self, token: str, *, now: int) -> tuple[WebSession, AccountInfo] | None:
+        """The session of a cookie and its account; None where it has ended, or never was. Notes that it was seen."""
+        if not is_token(token):
+            return None
+        with self._file.opened() as db:
+            sql = (
+                f"SELECT {_INFO}, {_ACCOUNT} FROM web_session s JOIN account a ON a.id = s.account_id"
+                " WHERE s.digest = ?"
+            )
+            row: Any = next(iter(db.execute(sql, (self._digest(token),)).fetchall()), None)
+            if row is None:
+                return None
+            session, account = WebSession(*row[:6]), AccountInfo(*row[6:])
+            if session.expires <= now or account.disabled is not None:
+                return None
+            if session.last_seen <= now - _SEEN_SECONDS:
+                db.execute("UPDATE web_session SET last_seen = max(last_seen, ?) WHERE id = ?", (now, session.id))
+                session = msgspec.structs.replace(session, last_seen=now)
+        return session, account
+
+    def of(self, account_id: str, *, now: int) -> list[WebSession]:
+        """Live sessions of an account, the one seen last first."""
+        with self._file.opened() as db:
+            rows: Any = db.execute(f"SELECT {_INFO} FROM web_session s WHERE account_id = ?", (account_id,)).fetchall()
+        found = [session for row in rows if (session := WebSession(*row)).expires > now]
+        return sorted(found, key=lambda one: (-one.last_seen, one.id))
+
+    def end(self, account_id: str, session_id: str) -> bool:
+        """End one session of an account. False where it has no such session: another account's is not touched."""
+        return self._remove("account_id = ? AND id = ?", account_id, session_id) > 0
+
+    def sign_out(self, token: str) -> bool:
+        """End the session of a cookie. False where there is none."""
+        return is_token(token) and self._remove("digest = ?", self._digest(token)) > 0
+
+    def end_all(self, account_id: str, *, but: str | None = None) -> int:
+        """End all sessions of an account, but for the one of this id. Returns how many ended."""
+        return self._remove("account_id = ? AND id IS NOT ?", account_id, but)
+
+    def _remove(self, where: str, *bound: Any) -> int:
+        with self._file.opened() as db:
+            return db.update(f"DELETE FROM web_session WHERE {where}", bound)
+
+    def _digest(self, token: str) -> bytes:
+        return self._file.digest("web_session", token)
+
+
+def _cut(text: str, most: int) -> str:
+    """Text of a stranger, fit for a list."""
+    return "".join(letter if letter.isprintable() else " " for letter in text[: most * 2])[:most].strip()

@@ -1,0 +1,129 @@
+"""What an account used: by day, key, endpoint or status, over days; and every counter, for a spreadsheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from almanac.domain.times import day_at, wire_time
+from almanac.store.usage.counts import BY_ENDPOINT, BY_KEY, DAY, FIGURES, IN_ALL, UsageFile
+from almanac.store.usage.latency import quantile
+
+By = Literal["day", "key", "endpoint", "status"]
+_SUMS = ", ".join(f"sum({one})" for one in FIGURES)
+_REFUSED = "sum(iif(status BETWEEN 400 AND 499 AND status <> 429, requests, 0))"
+_LIMITED = "sum(iif(status = 429, requests, 0))"
+_FAILED = "sum(iif(status >= 500, requests, 0))"
+#: What a row is of: the part of `daily` that holds it, and the expression that names it.
+_PARTS = {"day": (IN_ALL, "day"), "key": (BY_KEY, "name"), "endpoint": (BY_ENDPOINT, "name"), "status": (IN_ALL, "status")}  # fmt: skip
+_CSV_PAGE = 2_000
+
+
+class UsageRow(msgspec.Struct, frozen=True):
+    """Requests that have one thing in common. Latencies in seconds, as far as the histogram tells; None: no requests."""
+
+    #: An ISO day, the prefix of a key, a path template, or a status; of a total: empty.
+    name: str
+    requests: int
+    #: Of these: 4xx but 429, 429, and 5xx.
+    refused: int
+    limited: int
+    failed: int
+    mean: float | None
+    median: float | None
+    p95: float | None
+
+
+class CounterRow(msgspec.Struct, frozen=True):
+    """One counter, as the file has it: of a minute, later of an hour, later of a day."""
+
+    #: First instant, RFC 3339, and seconds.
+    start: str
+    seconds: int
+    key: str
+    endpoint: str
+    status: int
+    requests: int
+    #: Milliseconds, the mean of these requests.
+    mean_ms: float
+
+
+class UsageReports:
+    """Questions to the file. Days are ordinals (`date.toordinal()`), UTC, both ends included."""
+
+    def __init__(self, file: UsageFile) -> None:
+        self._file = file
+
+    def by(self, what: By, account: str, first: int, last: int) -> list[UsageRow]:
+        """Rows of one account: days in their order (those without requests are absent), all else the most first."""
+        part, name = _PARTS[what]
+        order = name if what in {"day", "status"} else f"sum(requests) DESC, {name}"
+        sql = (
+            f"SELECT {name}, {_REFUSED}, {_LIMITED}, {_FAILED}, {_SUMS} FROM daily"
+            f" WHERE account = ? AND part = {part} AND day BETWEEN ? AND ? GROUP BY {name} ORDER BY {order}"
+        )
+        with self._file.opened() as db:
+            number = _number(db, account)
+            rows: Any = db.execute(sql, (number, _day(first), _day(last))).fetchall()
+            told = _teller(db, what)
+            return [_row(told(row[0]), row[1:]) for row in rows]
+
+    def total(self, account: str, first: int, last: int) -> UsageRow:
+        """All requests of one account; zeros where there were none."""
+        sql = (
+            f"SELECT {_REFUSED}, {_LIMITED}, {_FAILED}, {_SUMS} FROM daily"
+            f" WHERE account = ? AND part = {IN_ALL} AND day BETWEEN ? AND ?"
+        )
+        with self._file.opened() as db:
+            rows: Any = db.execute(sql, (_number(db, account), _day(first), _day(last))).fetchall()
+        return _row("", [value or 0 for value in rows[0]])
+
+    def requests(self, accounts: Sequence[str], first: int, last: int) -> dict[str, int]:
+        """How many requests each account made, for a page of accounts."""
+        sql = f"SELECT sum(requests) FROM daily WHERE account = ? AND part = {IN_ALL} AND day BETWEEN ? AND ?"
+        with self._file.opened() as db:
+            return {one: int(db.execute(sql, (_number(db, one), _day(first), _day(last))).get or 0) for one in accounts}
+
+    def counters(self, account: str, first: int, last: int) -> Iterator[CounterRow]:
+        """Every counter of one account that begins on these days, in the order of time, read a page at a time."""
+        sql = (
+            "SELECT c.at, c.span, c.key, c.endpoint, c.status, k.name, e.name, c.requests, c.micros FROM counter c"
+            " JOIN name k ON k.n = c.key JOIN name e ON e.n = c.endpoint"
+            " WHERE c.account = ?1 AND (c.at, c.span, c.key, c.endpoint, c.status) > (?2, ?3, ?4, ?5, ?6)"
+            " AND c.at < ?7 ORDER BY c.at, c.span, c.key, c.endpoint, c.status LIMIT ?8"
+        )
+        after: tuple[int, ...] = (_day(first) * DAY, 0, 0, 0, 0)
+        while True:
+            with self._file.opened() as db:
+                bound = (_number(db, account), *after, (_day(last) + 1) * DAY, _CSV_PAGE)
+                rows: Any = db.execute(sql, bound).fetchall()
+            for at, span, _, _, status, key, endpoint, requests, micros in rows:
+                mean = round(micros / requests / 1_000, 3)
+                yield CounterRow(wire_time(at * 60), span * 60, key, endpoint, status, requests, mean)
+            if len(rows) < _CSV_PAGE:
+                return
+            after = tuple(rows[-1][:5])
+
+
+def _number(db: Any, account: str) -> int:
+    return int(db.execute("SELECT n FROM name WHERE name = ?", (account,)).get or 0)
+
+
+def _day(ordinal: int) -> int:
+    return ordinal - day_at(0)
+
+
+def _teller(db: Any, what: By) -> Any:
+    if what == "day":
+        return lambda day: wire_time(day * 86_400)[:10]
+    if what == "status":
+        return str
+    return lambda number: db.execute("SELECT name FROM name WHERE n = ?", (number,)).get
+
+
+def _row(name: str, values: Sequence[int]) -> UsageRow:
+    refused, limited, failed, requests, micros, *buckets = values
+    mean = micros / requests / 1e6 if requests else None
+    return UsageRow(name, requests, refused, limited, failed, mean, quantile(buckets, 0.5), quantile(buckets, 0.95))

@@ -1,0 +1,227 @@
+"""Counters of use: added up by processes, folded as they age, read by day, key, endpoint and status."""
+
+import threading
+from datetime import date
+
+import apsw
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from almanac.domain.times import EPOCH_ORDINAL, day_at
+from almanac.store.engine.errors import DamagedError, DatabaseError, StoreError
+from almanac.store.usage.counts import DAY, HOUR, HOURS_KEPT, MINUTES_KEPT, CountedUse, UsageFile
+from almanac.store.usage.latency import BOUNDS, BUCKETS, bucket, quantile
+from almanac.store.usage.reports import UsageReports
+
+#: The first minute of a day.
+NOON = (1_790_000_000 // 86_400) * DAY + 12 * HOUR
+TODAY = day_at(NOON * 60)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "usage.db"
+
+
+@pytest.fixture
+def file(path):
+    opened = UsageFile(path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def reports(file):
+    return UsageReports(file)
+
+
+def counted(minute=NOON, account="acc_1", key="alm_aaaaaaaa", endpoint="/coverage", status=200, latencies=(0.003,)):
+    buckets = [0] * BUCKETS
+    for one in latencies:
+        buckets[bucket(one)] += 1
+    return CountedUse(
+        minute, account, key, endpoint, status, (len(latencies), sum(int(one * 1e6) for one in latencies), *buckets)
+    )
+
+
+def test_requests_by_each_of_the_four(file, reports):
+    file.add(
+        [
+            counted(latencies=[0.003] * 8),
+            counted(NOON + 1, status=404, latencies=[0.001, 0.001]),
+            counted(NOON + 1, status=429, latencies=[0.001]),
+            counted(NOON - DAY, key="alm_bbbbbbbb", endpoint="/observations", status=503, latencies=[9.0]),
+            counted(account="acc_2", latencies=[0.1] * 100),
+        ]
+    )
+    week = ("acc_1", TODAY - 6, TODAY)
+    days = reports.by("day", *week)
+    assert [(row.name, row.requests, row.refused, row.limited, row.failed) for row in days] == [
+        (date.fromordinal(TODAY - 1).isoformat(), 1, 0, 0, 1),
+        (date.fromordinal(TODAY).isoformat(), 11, 2, 1, 0),
+    ]
+    assert [(row.name, row.requests) for row in reports.by("key", *week)] == [("alm_aaaaaaaa", 11), ("alm_bbbbbbbb", 1)]
+    assert [(row.name, row.requests) for row in reports.by("endpoint", *week)] == [
+        ("/coverage", 11),
+        ("/observations", 1),
+    ]
+    statuses = [(row.name, row.requests) for row in reports.by("status", *week)]
+    assert statuses == [("200", 8), ("404", 2), ("429", 1), ("503", 1)]
+    total = reports.total(*week)
+    assert (total.requests, total.refused, total.limited, total.failed) == (12, 2, 1, 1)
+    assert total.mean == pytest.approx((8 * 0.003 + 3 * 0.001 + 9) / 12)
+    assert reports.total("acc_1", TODAY, TODAY).requests == 11
+    assert reports.requests(["acc_1", "acc_2", "acc_3"], TODAY, TODAY) == {"acc_1": 11, "acc_2": 100, "acc_3": 0}
+
+
+def test_an_account_that_asked_nothing(reports):
+    assert [reports.by(what, "acc_9", TODAY - 30, TODAY) for what in ("day", "key", "endpoint", "status")] == [[]] * 4
+    total = reports.total("acc_9", TODAY - 30, TODAY)
+    assert (total.requests, total.median, total.mean) == (0, None, None)
+    assert list(reports.counters("acc_9", TODAY, TODAY)) == []
+
+
+def test_counters_for_a_spreadsheet(file, reports, monkeypatch):
+    monkeypatch.setattr("almanac.store.usage.reports._CSV_PAGE", 3)
+    file.add([counted(NOON + step, status=status) for step in range(5) for status in (200, 404)])
+    file.add([counted(NOON, latencies=[0.0015] * 3)])
+    file.add([counted(NOON - DAY), counted(NOON + DAY), counted(account="acc_2")])
+    rows = list(reports.counters("acc_1", TODAY, TODAY))
+    assert len(rows) == 10
+    assert (rows[0].requests, rows[0].mean_ms) == (4, round((3 + 3 * 1.5) / 4, 3))
+    assert [(row.start[11:16], row.status) for row in rows[:3]] == [("12:00", 200), ("12:00", 404), ("12:01", 200)]
+    assert {(row.seconds, row.key, row.endpoint) for row in rows} == {(60, "alm_aaaaaaaa", "/coverage")}
+
+
+def test_what_is_old_is_folded_and_nothing_is_lost(file, reports):
+    file.add([counted(NOON + step, status=status) for step in range(3 * HOUR) for status in (200, 404)])
+    before = [reports.by(what, "acc_1", TODAY, TODAY) for what in ("day", "key", "endpoint", "status")]
+    assert file.fold(NOON + MINUTES_KEPT) == 0
+    assert file.fold(NOON + MINUTES_KEPT + HOUR - 1) == 0  # never part of an hour
+    assert file.fold(NOON + MINUTES_KEPT + HOUR) == 1
+    spans = [row.seconds for row in reports.counters("acc_1", TODAY, TODAY)]
+    assert (spans.count(3_600), spans.count(60)) == (2, 2 * 2 * HOUR)
+    assert file.fold(NOON + MINUTES_KEPT + DAY) == 2
+    assert [(row.start[11:16], row.seconds, row.status, row.requests) for row in reports.counters("acc_1", TODAY, TODAY)] == [
+        (f"{hour}:00", 3_600, status, 60) for hour in (12, 13, 14) for status in (200, 404)
+    ]  # fmt: skip
+    assert file.fold(NOON + HOURS_KEPT + DAY) == 1
+    assert [(row.seconds, row.status, row.requests) for row in reports.counters("acc_1", TODAY, TODAY)] == [
+        (86_400, 200, 180),
+        (86_400, 404, 180),
+    ]
+    assert [reports.by(what, "acc_1", TODAY, TODAY) for what in ("day", "key", "endpoint", "status")] == before
+    assert file.fold(NOON + 2 * HOURS_KEPT) == 0
+
+
+def test_folding_is_bounded_at_a_time(file):
+    file.add([counted(NOON + step * HOUR) for step in range(10)])
+    assert [file.fold(NOON + 2 * MINUTES_KEPT, most=4) for _ in range(4)] == [4, 4, 2, 0]
+
+
+def test_processes_add_up(path):
+    files = [UsageFile(path) for _ in range(4)]
+
+    def work(one):
+        for _ in range(20):
+            one.add([counted(), counted(status=404)])
+
+    threads = [threading.Thread(target=work, args=(one,)) for one in files]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert UsageReports(files[0]).total("acc_1", TODAY, TODAY).requests == 160
+    for each in files:
+        each.close()
+
+
+def test_what_cannot_be_written_leaves_nothing_half_written(file, reports):
+    with pytest.raises(DatabaseError):
+        file.add([counted(), counted()._replace(figures=(1, 2, 3))])
+    assert reports.total("acc_1", TODAY, TODAY).requests == 0
+    file.add([counted()])  # the names of what was undone are asked for again
+    assert reports.by("key", "acc_1", TODAY, TODAY)[0].name == "alm_aaaaaaaa"
+
+
+def test_a_file_that_is_taken_away_is_made_anew(file, reports, path):
+    file.add([counted()])
+    for part in path.parent.glob("usage.db*"):
+        part.unlink()
+    file.add([counted(), counted()])
+    assert reports.total("acc_1", TODAY, TODAY).requests == 2
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_of_another_kind_or_version_says_so(path):
+    path.write_text("not a database, however long the text may be " * 500)
+    with pytest.raises(DamagedError, match="only counts of requests are lost"):
+        UsageFile(path).add([counted()])
+    path.unlink()
+    UsageFile(path).add([counted()])
+    db = apsw.Connection(str(path))
+    db.pragma("user_version", 9)
+    db.close()
+    with pytest.raises(StoreError, match="has schema 9"):
+        UsageFile(path).add([counted()])
+
+
+def test_every_question_is_answered_through_an_index(file, reports, monkeypatch):
+    """No question reads the counters of other accounts or days: with millions of them that is what time depends on."""
+    asked = []
+    file.add([counted()])
+    with file.opened() as db:
+        db.exec_trace = lambda cursor, sql, bound: asked.append(sql) or True
+    for what in ("day", "key", "endpoint", "status"):
+        reports.by(what, "acc_1", TODAY, TODAY)
+    reports.total("acc_1", TODAY, TODAY)
+    reports.requests(["acc_1"], TODAY, TODAY)
+    list(reports.counters("acc_1", TODAY, TODAY))
+    file.fold(NOON + HOURS_KEPT)
+    with file.opened() as db:
+        db.exec_trace = None
+        plans = {
+            sql: [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", (1,) * sql.count("?"))]
+            if sql.count("?1") == 0
+            else [
+                row[3]
+                for row in db.execute(
+                    f"EXPLAIN QUERY PLAN {sql}", (1,) * int(max(part[0] for part in sql.split("?")[1:]))
+                )
+            ]
+            for sql in set(asked)
+            if sql.startswith(("SELECT", "INSERT INTO counter", "DELETE"))
+        }
+    lines = [line for plan in plans.values() for line in plan if line.startswith(("SCAN", "SEARCH"))]
+    assert len(plans) >= 9
+    assert [line for line in lines if line.startswith("SCAN")] == []
+    assert any("account=? AND part=? AND day>? AND day<?" in line for line in lines)
+    assert any("counter_age (span=? AND at>? AND at<?)" in line for line in lines)
+
+
+# Latencies
+
+
+@given(st.lists(st.floats(0.00001, 4.9), min_size=1, max_size=200), st.sampled_from([0.5, 0.95, 1.0]))
+@settings(max_examples=200, deadline=None)
+def test_a_quantile_lies_in_the_bucket_of_the_true_one(latencies, share):
+    counts = [0] * BUCKETS
+    for one in latencies:
+        counts[bucket(one)] += 1
+    true = sorted(latencies)[max(0, -(-int(share * 1e6) * len(latencies) // 1_000_000) - 1)]
+    found = quantile(counts, share)
+    place = bucket(true)
+    assert (BOUNDS[place - 1] if place else 0.0) <= found <= BOUNDS[place]
+
+
+def test_quantiles_at_the_ends():
+    assert quantile([0] * BUCKETS, 0.5) is None
+    assert quantile([0] * (BUCKETS - 1) + [7], 0.95) == BOUNDS[-1]
+    assert [bucket(seconds) for seconds in (0, 0.001, 0.0011, 5.0, 5.1)] == [0, 0, 1, BUCKETS - 2, BUCKETS - 1]
+    assert quantile([0, 10] + [0] * (BUCKETS - 2), 0.5) == pytest.approx(0.0015)
+
+
+def test_days_are_counted_from_the_epoch(file, reports):
+    file.add([counted(0)])
+    assert reports.by("day", "acc_1", EPOCH_ORDINAL, EPOCH_ORDINAL)[0].name == "1970-01-01"
