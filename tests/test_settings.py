@@ -7,7 +7,8 @@ from click.testing import CliRunner
 
 from almanac.__main__ import main
 from almanac.catalog.load import source_ids
-from almanac.config import Consent, SettingError, load
+from almanac.config import SettingError, load
+from almanac.domain.rights import Consent
 
 
 def problems(home, file=None, **env):
@@ -36,6 +37,9 @@ WHOLE = "allowed: a whole number from"
         ("PLANS__FREE__REQUESTS_PER_MINUTE", "-1", f"came '-1'; {WHOLE} 1 to 1000000000"),
         ("PLANS__FREE__HISTORY_MONTHS", "0", f"came '0'; {WHOLE} 1 to 12000"),
         ("HTTP__ATTEMPTS", "0", f"came '0'; {WHOLE} 1 to 100"),
+        ("HTTP__PROXY", "proxy:3128", "came a value that is not shown; allowed: http:// or https://, a host and a port"),
+        ("HTTP__PROXY", "socks5://me:word@host:1", "came a value that is not shown; allowed: http:// or https://, a host and a port"),
+        ("HTTP__CA_BUNDLE", "/nowhere.pem", "came '/nowhere.pem'; allowed: a file of certificates in PEM that can be read"),
         ("HTTP__READ_TIMEOUT", "-1", "came '-1'; allowed: a number above 0 and up to 86400"),
         ("HTTP__READ_TIMEOUT", "nan", "came 'nan'; allowed: a number above 0 and up to 86400"),
         ("LOG_LEVEL", "loud", "came 'loud'; allowed: one of debug, info, warning, error, critical"),

@@ -1,0 +1,183 @@
+"""Settings as they are given: environment over `$ALMANAC_HOME/almanac.toml` over defaults. The only reader of the environment."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Callable, Collection, Iterator, Mapping
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from almanac.config.checks import check_of, is_table, kind_of, paths_of
+from almanac.config.settings import PLANS, SettingError, Settings
+from almanac.domain.rights import Consent
+
+
+class _Given(NamedTuple):
+    """One setting as it came: its path, its value, and how its giver knows it."""
+
+    path: tuple[str, ...]
+    value: Any
+    file: Path | None
+
+    @property
+    def name(self) -> str:
+        return self.named(self.path)
+
+    def named(self, path: tuple[str, ...]) -> str:
+        """A setting and the place it is given in, where that is a file."""
+        return f"{self.file}: {self.called(path)}" if self.file else self.called(path)
+
+    def called(self, path: tuple[str, ...]) -> str:
+        """A setting as it would be called in the same place."""
+        return ".".join(path) if self.file else "ALMANAC_" + "__".join(path).replace("-", "_").upper()
+
+
+_LISTS = {"cors_origins", "trusted_proxies", "companies", "no_proxy"}
+#: Never shown in a message; nor is the value of a setting that does not exist, which may be a misspelt one of these.
+_SECRETS = {"secret", "api_key", "redis_url", "password", "proxy"}
+
+
+def load(environ: dict[str, str] | None = None, sources: Callable[[], Collection[str]] | None = None) -> Settings:
+    """
+    Read the settings. Raises SettingError telling all that is wrong with them at once.
+
+    `sources` gives the ids of sources that settings may name; without it any may be named.
+    """
+    env = dict(os.environ) if environ is None else environ
+    home = Path(env.get("ALMANAC_HOME") or ".almanac")
+    merged: dict[str, Any] = {"plans": {name: msgspec.to_builtins(plan) for name, plan in PLANS.items()}}
+    problems: list[str] = []
+    for one in given(env):
+        found = list(_wrong(one, sources))
+        problems += found
+        if not found and one.value != {}:
+            _merge(merged, _nest(list(one.path), one.value))
+    problems += _together(merged, [one for one in given(env) if one.value != {} or one.path[0] == "plans"])
+    if problems:
+        raise SettingError(_listed(problems))
+    return msgspec.convert(merged | {"home": home}, Settings, strict=False)
+
+
+def given(env: Mapping[str, str]) -> list[_Given]:
+    """All that is given: by the file first, then by the environment, which wins. Raises SettingError for a file that cannot be read."""
+    file = Path(env.get("ALMANAC_HOME") or ".almanac") / "almanac.toml"
+    found: list[_Given] = []
+    if file.exists():
+        try:
+            found = [
+                _Given(_plainly(path), value, file) for path, value in _leaves(tomllib.loads(file.read_text("utf-8")))
+            ]
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise SettingError(f"{file}: {error}") from None
+    for name in sorted(env):
+        if name.startswith("ALMANAC_") and name != "ALMANAC_HOME":
+            path = tuple(name.removeprefix("ALMANAC_").lower().split("__"))
+            value: Any = env[name]
+            if path[-1] in _LISTS:
+                value = [part.strip() for part in value.split(",") if part.strip()]
+            found.append(_Given(_plainly(path), value, None))
+    return found
+
+
+def told(env: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What is given, by name, for the log: no secret, and nobody's address."""
+    every = given(dict(os.environ) if env is None else env)
+    return {one.name: "not shown" if one.path[-1] in {*_SECRETS, "contact"} else str(one.value) for one in every}
+
+
+def _leaves(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Values by their paths; a table without any is one itself. TOML's own days and times become text."""
+    for key, value in tree.items():
+        if isinstance(value, dict) and value:
+            yield from _leaves(value, (*path, key))
+        else:
+            yield (*path, key), value.isoformat() if isinstance(value, date) else value
+
+
+def _plainly(path: tuple[str, ...]) -> tuple[str, ...]:
+    """Source ids have dashes, which the name of a variable cannot have."""
+    return (path[0], path[1].replace("_", "-"), *path[2:]) if path[0] == "sources" and len(path) > 1 else path
+
+
+def _wrong(one: _Given, sources: Callable[[], Collection[str]] | None) -> Iterator[str]:
+    """What is wrong with one setting by itself."""
+    if one.path == ("home",):
+        yield f"{one.name}: the data folder is named by the variable ALMANAC_HOME alone"
+        return
+    if one.path[0] == "sources" and len(one.path) > 1 and sources is not None and one.path[1] not in sources():
+        near = difflib.get_close_matches(one.path[1], sources(), n=1)
+        advice = f"; the nearest is {one.called((*one.path[:1], *near, *one.path[2:]))}" if near else ""
+        yield f"{one.name}: there is no source '{one.path[1]}'{advice}"
+        return
+    kind = kind_of(one.path)
+    if kind is None:
+        known = {"__".join(path): path for path in paths_of(Settings, one.path)}
+        near = difflib.get_close_matches("__".join(one.path), known, n=1, cutoff=0.75)
+        advice = f"; the nearest is {one.called(known[near[0]])}" if near else ""
+        yield f"{one.name}: there is no such setting{advice}"
+    elif is_table(kind):
+        if one.value != {}:
+            yield f"{one.name}: came {_shown(one)}; allowed: a table of settings"
+    else:
+        check, words = check_of(one.path, kind)
+        try:
+            value = msgspec.convert(one.value, kind, strict=False)
+            good = check is None or all(map(check, value if isinstance(value, tuple) else (value,)))
+        except ValueError:  # msgspec's own ValidationError is one
+            good = False
+        if not good:
+            yield f"{one.name}: came {_shown(one)}; allowed: {words}"
+
+
+def _shown(one: _Given) -> str:
+    text = repr(",".join(one.value) if one.file is None and isinstance(one.value, list) else one.value)
+    return "a value that is not shown" if one.path[-1] in _SECRETS else text if len(text) <= 80 else f"{text[:79]}…"
+
+
+def _together(merged: Mapping[str, Any], every: list[_Given]) -> Iterator[str]:
+    """What is wrong with settings that are each good, or not there."""
+    groups = {
+        (*one.path[:2], "consent"): one for one in every if one.path[0] == "sources" and one.path[2:3] == ("consent",)
+    }
+    plans = {one.path[:2]: one for one in every if one.path[0] == "plans" and len(one.path) > 1}
+    wanted = [(path, one, Consent.__struct_fields__) for path, one in groups.items()]
+    wanted += [(path, one, ("requests_per_minute",)) for path, one in plans.items() if path[1] not in PLANS]
+    there = {one.path for one in every}
+    for path, one, parts in wanted:
+        for part in parts:
+            if (*path, part) not in there:
+                yield f"{one.named((*path, part))}: is missing; {', '.join(parts)} must be given for {'.'.join(path[1:])}"
+    now = merged.get("now")
+    # A consent is given in real time, whatever the day of the data; but for data of days to come it may be one of those.
+    today = max(
+        datetime.now(UTC), datetime.fromisoformat(now).astimezone(UTC) if now else datetime.min.replace(tzinfo=UTC)
+    )
+    for one in every:
+        held = merged.get("sources", {}).get(one.path[1], {}) if one.path[2:] == ("consent", "on") else {}
+        on = held.get("consent", {}).get("on")
+        # By the calendar of whoever is furthest ahead: nobody's today is refused.
+        if on and one.value == on and date.fromisoformat(on) > (today + timedelta(hours=14)).date():
+            yield f"{one.name}: came '{on}'; allowed: {check_of(one.path, str)[1]}"
+
+
+def _listed(problems: list[str]) -> str:
+    return (
+        problems[0] if len(problems) == 1 else f"{len(problems)} settings cannot be used:\n  " + "\n  ".join(problems)
+    )
+
+
+def _nest(path: list[str], value: Any) -> dict[str, Any]:
+    return {path[0]: value if len(path) == 1 else _nest(path[1:], value)}
+
+
+def _merge(into: dict[str, Any], more: dict[str, Any]) -> None:
+    for key, value in more.items():
+        if isinstance(value, dict) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = value

@@ -1,0 +1,77 @@
+"""Letters to people: sent through the operator's mail server, or, where there is none, told to the operator."""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+from collections.abc import Callable
+from email.message import EmailMessage
+from ipaddress import ip_address
+from typing import Protocol
+
+_SECONDS = 10.0
+
+
+class MailError(Exception):
+    """A letter that could not be sent. The message says why, without the password and without what was written."""
+
+
+class MailServer(Protocol):
+    """What is known of a mail server; `config.Smtp` is one."""
+
+    @property
+    def host(self) -> str | None: ...
+    @property
+    def port(self) -> int: ...
+    @property
+    def user(self) -> str | None: ...
+    @property
+    def password(self) -> str | None: ...
+    @property
+    def sender(self) -> str: ...
+    @property
+    def security(self) -> str: ...
+
+
+class Mail:
+    """Sends letters. `tell` gets those of an installation without a mail server: its operator hands on the link."""
+
+    def __init__(self, server: MailServer, tell: Callable[[str], None], *, seconds: float = _SECONDS) -> None:
+        self._server, self._tell, self._seconds = server, tell, seconds
+
+    def send(self, to: str, subject: str, text: str) -> None:
+        """Send a letter, within the time-out of each step. Raises MailError. Call it from a thread of its own."""
+        server = self._server
+        if server.host is None:
+            self._tell(f"no mail server is set (ALMANAC_SMTP__HOST); for {to}: {subject}\n{text}")
+            return
+        if server.password is not None and server.security == "none" and not _is_here(server.host):
+            raise MailError("a password is not sent in the clear: set ALMANAC_SMTP__SECURITY to starttls or tls")
+        try:
+            letter = EmailMessage()
+            letter["From"], letter["To"], letter["Subject"] = server.sender, to, subject
+            letter.set_content(text)
+            with self._connected(server.host) as connection:
+                if server.security == "starttls":
+                    connection.starttls(context=ssl.create_default_context())
+                if server.user is not None:
+                    connection.login(server.user, server.password or "")
+                connection.send_message(letter)
+        except smtplib.SMTPResponseException as error:
+            # The server's own words may repeat what it was told: the code says enough.
+            raise MailError(f"{server.host}:{server.port} refused the letter with {error.smtp_code}") from None
+        except (smtplib.SMTPException, OSError, ValueError) as error:
+            raise MailError(f"{server.host}:{server.port}: {type(error).__name__}") from None
+
+    def _connected(self, host: str) -> smtplib.SMTP:
+        if self._server.security == "tls":
+            context = ssl.create_default_context()
+            return smtplib.SMTP_SSL(host, self._server.port, timeout=self._seconds, context=context)
+        return smtplib.SMTP(host, self._server.port, timeout=self._seconds)
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
