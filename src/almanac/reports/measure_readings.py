@@ -36,7 +36,7 @@ class MeasureReading(NamedTuple):
 
     measure: MeasureSpec
     value: float
-    unit: str
+    unit: str | None
     period: int
     frequency: Frequency
     freshness: str

@@ -8,11 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
-from almanac.domain.numbers import exact_sum, mean, mean_difference, significant
+from almanac.domain.fields import (
+    AsOf,
+    Compounding,
+    CurveType,
+    ObservedAt,
+    PeriodEnd,
+    SeriesId,
+    SourceId,
+    says,
+)
+from almanac.domain.numbers import exact_sum, mean, mean_difference, plain, significant
 from almanac.domain.times import wire_day, wire_time
 
 SCOPES = ("AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA")
@@ -36,79 +46,91 @@ class YieldReading(msgspec.Struct, frozen=True):
     compounding: str | None
 
 
-class _Record(msgspec.Struct, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class _Record(msgspec.Struct, kw_only=True, rename="camel"):
     pass
 
 
-class CurvePoint(_Record):
-    """The latest yield of one tenor, percent per year as published."""
+_Scope = Annotated[str, says("One of the seven scopes.", "USA", enum=SCOPES)]
+_Tenor = Annotated[str, says("Time to maturity.", "10y", enum=TENORS)]
+_Yield = Annotated[float, says("The latest public yield, percent per year, as published.")]
 
-    tenor: str
-    yield_: float = msgspec.field(name="yield")
-    period_end: str
-    observed_at: str
-    series_id: str
-    source_id: str
-    curve_type: Literal["par", "spot", "benchmark", "bill", "unknown"]
-    compounding: Literal["semi_annual", "annual", "continuous", "simple", "unknown"]
+
+class CurvePoint(_Record):
+    """The latest yield of one tenor."""
+
+    tenor: _Tenor
+    yield_: _Yield = msgspec.field(name="yield")
+    period_end: PeriodEnd
+    observed_at: ObservedAt
+    series_id: SeriesId
+    source_id: SourceId
+    curve_type: CurveType
+    compounding: Compounding
 
 
 class SpreadPeer(_Record):
-    """One peer at one tenor. `excluded`: why it takes no part in the mean."""
+    """One peer at one tenor."""
 
-    scope: str
-    yield_: float = msgspec.field(name="yield")
-    spread_bp: float
-    period_end: str
-    date_gap_days: int
-    excluded: Literal["stale"] | None
+    scope: _Scope
+    yield_: _Yield = msgspec.field(name="yield")
+    spread_bp: Annotated[float, says("The scope's yield less the peer's, basis points.")]
+    period_end: PeriodEnd
+    date_gap_days: Annotated[int, says("Days from the scope's reading to the peer's; negative: the peer's is older.")]
+    excluded: Annotated[
+        Literal["stale"] | None,
+        says("Why it takes no part in the mean: its reading is too many days apart. Null: it takes part."),
+    ]
 
 
 class Spread(_Record):
-    """Scope minus peers at one tenor, basis points. The mean is over the peers not excluded."""
+    """The scope against its peers at one tenor. A peer without a yield there is left out."""
 
-    tenor: str
-    peers: list[SpreadPeer]
-    peer_mean: float | None
-    spread_to_mean_bp: float | None
-    peer_count: int
+    tenor: _Tenor
+    peers: Annotated[list[SpreadPeer], says("The peers.")]
+    peer_mean: Annotated[
+        float | None, says("Mean yield of the peers that take part, percent per year. Null: none does.")
+    ]
+    spread_to_mean_bp: Annotated[float | None, says("The scope's yield less that mean, basis points. Null: likewise.")]
+    peer_count: Annotated[int, says("How many peers take part in the mean.")]
 
 
 class SlopeLeg(_Record):
     """One end of a slope."""
 
-    tenor: str
-    yield_: float = msgspec.field(name="yield")
-    period_end: str
-    series_id: str
+    tenor: _Tenor
+    yield_: _Yield = msgspec.field(name="yield")
+    period_end: PeriodEnd
+    series_id: SeriesId
 
 
 class Slope(_Record):
-    """Long minus short end of one curve, basis points."""
+    """The slope of one curve."""
 
-    name: Literal["2s10s", "5s30s"]
-    value_bp: float
-    legs: list[SlopeLeg]
+    name: Annotated[Literal["2s10s", "5s30s"], says("Which slope it is: two years to ten, five years to thirty.")]
+    value_bp: Annotated[float, says("The long yield less the short one, basis points.")]
+    legs: Annotated[list[SlopeLeg], says("The short end, then the long one.")]
 
 
 class PeerSlope(Slope):
     """A peer's slope."""
 
-    scope: str
+    scope: _Scope
 
 
 class Rates(_Record):
-    """Sovereign rates analytics of one scope against its peers."""
+    """Sovereign rates analytics of one scope against its peers. A tenor without a yield is absent, never interpolated."""
 
-    scope: str
-    name: str
-    currency: str | None
-    as_of: str | None
-    curve: list[CurvePoint]
-    spreads: list[Spread]
-    slopes: list[Slope]
-    peer_slopes: list[PeerSlope]
-    comparability: list[str]
+    scope: _Scope
+    name: Annotated[str, says("Name of the country or region.")]
+    currency: Annotated[str | None, says("ISO 4217 code of the currency of its bonds. Null: not known.", "USD")]
+    as_of: AsOf
+    curve: Annotated[list[CurvePoint], says("Its yields, the shortest tenor first.")]
+    spreads: Annotated[list[Spread], says("Its yields less those of its peers.")]
+    slopes: Annotated[list[Slope], says("Slopes of its curve.")]
+    peer_slopes: Annotated[list[PeerSlope], says("Slopes of the peers' curves.")]
+    comparability: Annotated[
+        list[str], says("What to know before comparing: other kinds of curve, compounding or days; yields not shown.")
+    ]
 
 
 Curves = Mapping[str, Mapping[str, YieldReading]]
@@ -152,7 +174,7 @@ def _day(day: date) -> str:
 def _point(reading: YieldReading) -> CurvePoint:
     return CurvePoint(
         tenor=reading.tenor,
-        yield_=reading.value,
+        yield_=plain(reading.value),
         period_end=_day(reading.day),
         observed_at=wire_time(reading.known),
         series_id=reading.series,
@@ -166,20 +188,20 @@ def _spread(own: YieldReading, others: Sequence[YieldReading]) -> Spread:
     peers = [
         SpreadPeer(
             scope=other.scope,
-            yield_=other.value,
-            spread_bp=exact_sum(own.value, -other.value, times=100),
+            yield_=plain(other.value),
+            spread_bp=plain(exact_sum(own.value, -other.value, times=100)),
             period_end=_day(other.day),
             date_gap_days=(other.day - own.day).days,
             excluded="stale" if abs((other.day - own.day).days) > STALE_DAYS else None,
         )
         for other in others
     ]
-    counted = [peer.yield_ for peer in peers if peer.excluded is None]
+    counted = [other.value for other, peer in zip(others, peers, strict=True) if peer.excluded is None]
     return Spread(
         tenor=own.tenor,
         peers=peers,
-        peer_mean=mean(counted) if counted else None,
-        spread_to_mean_bp=significant(100.0 * mean_difference([own.value], counted)) if counted else None,
+        peer_mean=plain(mean(counted)) if counted else None,
+        spread_to_mean_bp=plain(significant(100.0 * mean_difference([own.value], counted))) if counted else None,
         peer_count=len(counted),
     )
 
@@ -188,10 +210,13 @@ def _slopes(curve: Mapping[str, YieldReading]) -> list[Slope]:
     return [
         Slope(
             name=name,
-            value_bp=exact_sum(curve[long].value, -curve[short].value, times=100),
+            value_bp=plain(exact_sum(curve[long].value, -curve[short].value, times=100)),
             legs=[
                 SlopeLeg(
-                    tenor=leg, yield_=curve[leg].value, period_end=_day(curve[leg].day), series_id=curve[leg].series
+                    tenor=leg,
+                    yield_=plain(curve[leg].value),
+                    period_end=_day(curve[leg].day),
+                    series_id=curve[leg].series,
                 )
                 for leg in (short, long)
             ],

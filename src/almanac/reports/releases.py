@@ -67,7 +67,7 @@ class HeadlineParts(msgspec.Struct, frozen=True, kw_only=True):
     place: str
     slug: str
     name: str
-    unit: str
+    unit: str | None
     frequency: Frequency
     period: int
     before: int | None
@@ -170,5 +170,5 @@ def headline(one: HeadlineParts) -> str:
     )  # fmt: skip
     if not reading.fits:
         kind = measure.kind if measure.kind == "balance" else "level"
-        reading = reading._replace(measure=measure._replace(kind=kind, digits=1, unit=_WORDS.get(one.unit, "")))
+        reading = reading._replace(measure=measure._replace(kind=kind, digits=1, unit=_WORDS.get(one.unit or "", "")))
     return f"{one.place}: {reading_sentence(reading)}"

@@ -7,7 +7,7 @@ from datetime import date
 
 from almanac.domain.periods import Frequency, Period, ordinal
 
-_MONTHS = (
+MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )  # fmt: skip
@@ -67,13 +67,13 @@ def span(period: Period, frequency: Frequency) -> str:
     end = period.end
     if frequency is Frequency.ANNUAL:
         # A year that is not the calendar's is named by its last month.
-        return str(end.year) if end.month == 12 else f"the year to {_MONTHS[end.month - 1]} {end.year}"
+        return str(end.year) if end.month == 12 else f"the year to {MONTHS[end.month - 1]} {end.year}"
     if frequency is Frequency.SEMIANNUAL:
         return f"the {_QUARTERS[0 if end.month <= 6 else 1]} half of {end.year}"
     if frequency is Frequency.QUARTERLY:
         return f"the {_QUARTERS[(end.month - 1) // 3]} quarter of {end.year}"
     if frequency is Frequency.MONTHLY:
-        return f"{_MONTHS[end.month - 1]} {end.year}"
+        return f"{MONTHS[end.month - 1]} {end.year}"
     if frequency is Frequency.WEEKLY:
         return f"the week to {day(end)}"
     return day(end)
@@ -81,7 +81,7 @@ def span(period: Period, frequency: Frequency) -> str:
 
 def day(when: date) -> str:
     """`19 November 2026`."""
-    return f"{when.day} {_MONTHS[when.month - 1]} {when.year}"
+    return f"{when.day} {MONTHS[when.month - 1]} {when.year}"
 
 
 def within(period: Period, frequency: Frequency) -> str:

@@ -172,6 +172,28 @@ def test_what_fails_is_told_and_the_rest_goes_on(monkeypatch, answers, failed, a
     assert len(told) == len(failed)
 
 
+def test_the_requests_to_a_host_that_cannot_be_reached_wait_for_the_next_turn(monkeypatch):
+    """The first that failed says how many more wait, in the run and in the health of the source; others go on."""
+
+    def fetch(self, request, validators):
+        self.asked.append(request.url)
+        if "//invented.example/page" in request.url:
+            failed = FetchFailed(request.url, "connect error")
+            failed.given_up = "invented.example"
+            raise failed
+        return real(self, request, validators)
+
+    real = Publisher.fetch
+    monkeypatch.setattr(Publisher, "fetch", fetch)
+    _, arrived, outcome, told = ask(monkeypatch, ANSWERS)
+    waits = "2 more requests to invented.example wait for the next turn"
+    assert told == [f"failed {HOME}page0: connect error", waits]
+    assert outcome.failed == {HOME + "page0": f"{HOME}page0: connect error; {waits}"}
+    assert [name for name, *_ in arrived] == ["list", "inside/a", "inside/b"]
+    outcome.folded = 3
+    assert outcome.exit_code == 3
+
+
 def test_between_requests_and_parts_of_archives_it_can_be_ended(monkeypatch):
     calls = []
     ask(monkeypatch, ANSWERS, between=lambda: calls.append(1))

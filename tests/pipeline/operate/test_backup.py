@@ -1,23 +1,36 @@
 """One file out, the same home in; and nothing at all from a file that is not what it was."""
 
+import hashlib
 import io
+import re
 import tarfile
 import threading
+from pathlib import Path
 
 import msgspec
 import pytest
 import zstandard
+from click.testing import CliRunner
 
+from almanac.__main__ import main
 from almanac.config import Settings
+from almanac.domain.times import day_at
+from almanac.pipeline.operate import archive
 from almanac.pipeline.operate import backup as module
-from almanac.pipeline.operate.backup import BackupError, backup, restore
+from almanac.pipeline.operate import restore as restoring
+from almanac.pipeline.operate.archive import FORMAT, BackupError, this_version
+from almanac.pipeline.operate.backup import backup
 from almanac.pipeline.operate.rebuild import rebuild
+from almanac.pipeline.operate.restore import check, restore
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.world import World
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine import sqlite
 from almanac.store.raw.captures import RawStore
 from almanac.store.raw.folder import Folder
+from almanac.store.usage.counts import CountedUse, UsageFile
+from almanac.store.usage.latency import BUCKETS
+from almanac.store.usage.reports import UsageReports
 from tests.support.treasury_home import FIRST, NOW, ROWS, served, take, url
 
 
@@ -63,6 +76,20 @@ def emails(chosen):
         accounts.close()
 
 
+def test_what_was_used_is_backed_up_with_the_rest(world, home, other, tmp_path):
+    figures = (3, 3_000, 3, *[0] * (BUCKETS - 1))
+    serving = UsageFile(home.usage_path)
+    serving.add([CountedUse(29_000_000, "acc_1", "alm_aaaaaaaa", "/coverage", 200, figures)])  # and it stays open
+    file = tmp_path / "all.almanac"
+    assert "usage.db" in backup(home, file, with_data=False).members
+    serving.close()
+    restore(other, file)
+    assert other.usage_path.stat().st_mode & 0o777 == 0o600
+    restored, day = UsageFile(other.usage_path), day_at(29_000_000 * 60)
+    assert UsageReports(restored).total("acc_1", day, day).requests == 3
+    restored.close()
+
+
 def test_a_restored_home_is_the_one_that_was_backed_up(world, home, other, tmp_path):
     file = tmp_path / "all.almanac"
     made = backup(home, file)
@@ -99,13 +126,75 @@ def test_an_empty_folder_that_is_there_is_as_good_as_none(home, other, tmp_path)
     assert emails(other) == ["ada@example.org"]
 
 
-def test_a_home_that_holds_anything_is_left_alone(home, other, tmp_path):
+def test_settings_in_place_stay_as_they_are(world, home, other, tmp_path):
+    """A home made ready by hand: its settings, an empty lock folder, a note. None of it is in a backup."""
+    backup(home, tmp_path / "b")
+    other.home.mkdir(parents=True, mode=0o755)
+    (other.home / "almanac.toml").write_text("port = 1\n")
+    (other.home / "run").mkdir()
+    inode = other.home.stat().st_ino
+    restore(other, tmp_path / "b")
+    assert {path.name for path in other.home.iterdir()} == {"almanac.toml", "run", "data.db", "accounts.db", "raw"}
+    assert (other.home / "almanac.toml").read_text() == "port = 1\n"
+    # The folder itself was never replaced: it may be a mount.
+    assert other.home.stat().st_ino == inode
+    with World(other) as again:
+        assert served(again) == served(world)
+
+
+@pytest.mark.parametrize("name", ["data.db", "data.db-wal", "accounts.db", "accounts.db-journal", "raw"])
+def test_a_home_with_data_of_its_own_is_left_alone(home, other, tmp_path, name):
     backup(home, tmp_path / "b")
     other.home.mkdir(parents=True)
     (other.home / "almanac.toml").write_text("port = 1\n")
-    with pytest.raises(BackupError, match="is not empty; restore only into an empty ALMANAC_HOME"):
+    (other.home / name).write_text("mine")
+    with pytest.raises(BackupError, match=f"holds {name}, which a restore would overwrite: move that away"):
         restore(other, tmp_path / "b")
-    assert [path.name for path in other.home.iterdir()] == ["almanac.toml"]
+    assert {path.name: path.read_text() for path in other.home.iterdir()} == {
+        "almanac.toml": "port = 1\n", name: "mine",
+    }  # fmt: skip
+
+
+def test_data_that_came_while_the_backup_was_read_are_left_alone(home, other, tmp_path, monkeypatch):
+    backup(home, tmp_path / "b")
+
+    def meanwhile(*arguments):
+        Accounts(other.accounts_path, None).close()
+        return archive.extract(*arguments)
+
+    monkeypatch.setattr(restoring, "extract", meanwhile)
+    with pytest.raises(BackupError, match=r"holds accounts\.db"):
+        restore(other, tmp_path / "b")
+    assert {path.name.partition("-")[0] for path in other.home.iterdir()} == {"accounts.db"}
+
+
+def test_a_restore_cut_off_on_its_last_step_is_ended_by_the_next(world, home, other, tmp_path, monkeypatch):
+    """Killed between two moves: nothing else uses the home until the rest is in place."""
+    made = backup(home, tmp_path / "b")
+    real, moved = Path.rename, []
+
+    def dies(path, target):
+        if path.parent.name == ".restored" and len(moved) == 1:
+            raise KeyboardInterrupt
+        moved.extend([path] if path.parent.name == ".restored" else [])
+        return real(path, target)
+
+    monkeypatch.setattr(Path, "rename", dies)
+    with pytest.raises(KeyboardInterrupt):
+        restore(other, tmp_path / "b")
+    monkeypatch.undo()
+    assert other.restored_path.exists()
+    with pytest.raises(BackupError, match="was cut off: end it first"):
+        backup(other, tmp_path / "b2")
+    refused = CliRunner(env={"ALMANAC_HOME": str(other.home)}).invoke(main, ["status"])
+    assert (refused.exit_code, refused.stderr) == (
+        1,
+        f"Error: a restore into {other.home} was cut off: run `almanac restore` again, which puts the rest in place\n",
+    )
+    assert restore(other, tmp_path / "b") == made
+    assert {path.name for path in other.home.iterdir()} == {"data.db", "accounts.db", "raw"}
+    with World(other) as again:
+        assert served(again) == served(world)
 
 
 def test_a_file_that_is_there_is_never_written_over(home, tmp_path):
@@ -134,6 +223,10 @@ def changed(parts, name, content):
     return [(held, content if held == name else body) for held, body in parts]
 
 
+def with_head(parts, **fields):
+    return [("backup.json", msgspec.json.encode(msgspec.json.decode(parts[0][1]) | fields)), *parts[1:]]
+
+
 def with_manifest(parts, **fields):
     told = msgspec.json.decode(parts[-1][1]) | fields
     return [*parts[:-1], ("manifest.json", msgspec.json.encode(told))]
@@ -151,17 +244,20 @@ def listed(parts, name):
     [
         (lambda p: changed(p, "accounts.db", b"x"), "'accounts.db' is not what the manifest says"),
         (lambda p: [one for one in p if one[0] != "accounts.db"], "'accounts.db' is not what the manifest says"),
-        (lambda p: [("raw/index/a/b", b"x"), *p], "'raw/index/a/b' is not what the manifest says"),
-        (lambda p: [*p[:1], *p], "'data.db' is there twice"),
+        (lambda p: [p[0], ("raw/index/a/b", b"x"), *p[1:]], "'raw/index/a/b' is not what the manifest says"),
+        (lambda p: [*p[:2], *p[1:]], "'data.db' is there twice"),
+        (lambda p: [*p[1:2], *p], "'backup.json' is not a name that belongs in a backup"),
+        (lambda p: changed(p, "backup.json", b"{}"), "its head cannot be read"),
         (lambda p: p[:-1], "has no manifest"),
         (lambda p: [*p, ("raw/index/a/b", b"x")], "comes after the manifest"),
         (lambda p: [*p[:-1], ("manifest.json", b"{}")], "its manifest cannot be read"),
-        (lambda p: with_manifest(p, format=2), "has format 2, this version of Almanac reads 1"),
+        (lambda p: with_manifest(p, format=FORMAT + 1), f"has format {FORMAT + 1}, this version of Almanac "),
+        (lambda p: with_head(p, format=FORMAT + 1, almanac="9.9", more=1), "install Almanac 9.9 or a later one, then restore"),
         (lambda p: with_manifest(p, more=1), "its manifest cannot be read"),
         (lambda p: [("raw/index/a/b", "/etc/passwd"), *p], "is not a plain file"),
         *((lambda p, name=name: listed(p, name), "is not a name that belongs in a backup") for name in (
             "../escaped", "/etc/escaped", "raw/../../escaped", "raw/index/../escaped", "raw/index/a/../../escaped",
-            "raw/other/a/b", "raw/index/./b", "raw//index/b", "almanac.toml", "raw/index/a/b/c",
+            "raw/other/a/b", "backup.json", "raw/index/./b", "raw//index/b", "almanac.toml", "raw/index/a/b/c",
         )),
     ],
 )  # fmt: skip
@@ -184,6 +280,131 @@ def test_a_member_that_is_listed_and_named_well_is_taken(home, other, tmp_path):
     assert (other.home / "raw/objects/aa/x").read_bytes() == b"x"
 
 
+def test_a_backup_names_the_version_that_made_it(home, tmp_path):
+    made = backup(home, tmp_path / "b")
+    (first, head), *_ = members(tmp_path / "b")
+    told = msgspec.json.decode(head)
+    assert first == "backup.json"
+    assert (told["format"], told["almanac"], made.almanac) == (FORMAT, this_version(), this_version())
+    assert told["bytes"] == sum(len(content) for _, content in members(tmp_path / "b")[1:-1])
+
+
+@pytest.mark.parametrize(("name", "column"), [("data.db", "schema"), ("accounts.db", "user_version")])
+def test_databases_of_a_later_version_are_refused(home, other, tmp_path, name, column):
+    """The format may be the same while the tables are not: then the store would be refused after the restore."""
+    db = sqlite.connect(home.home / name)
+    if column == "schema":
+        sqlite.set_meta(db, "schema", str(int(sqlite.SCHEMA) + 1))
+    else:
+        db.pragma("user_version", 77)
+    db.close()
+    backup(home, tmp_path / "b")
+    told = rf"{name} has schema \d+, this version of Almanac \({this_version()}\) reads up to \d+: install Almanac "
+    with pytest.raises(BackupError, match=told):
+        restore(other, tmp_path / "b")
+    assert list(other.home.parent.iterdir()) == []
+    _, (problem,) = check(tmp_path / "b")
+    assert re.match(told, problem)
+
+
+def test_a_backup_of_the_first_format_is_still_taken(world, home, other, tmp_path):
+    backup(home, tmp_path / "b")
+    parts = members(tmp_path / "b")[1:]
+    told = msgspec.json.decode(parts[-1][1]) | {"format": 1}
+    del told["almanac"]
+    rewrite(tmp_path / "b", [*parts[:-1], ("manifest.json", msgspec.json.encode(told))])
+    restore(other, tmp_path / "b")
+    with World(other) as again:
+        assert served(again) == served(world)
+
+
+# -- looking at one ---------------------------------------------------------------------------------------------------
+
+
+def test_a_good_backup_has_no_problem_and_the_look_leaves_nothing(home, tmp_path):
+    made = backup(home, tmp_path / "b")
+    before = {path.name for path in tmp_path.iterdir()}
+    assert check(tmp_path / "b") == (made, [])
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
+def test_every_member_that_is_not_as_it_was_is_named(home, tmp_path):
+    backup(home, tmp_path / "b")
+    parts = members(tmp_path / "b")
+    raw = next(name for name, _ in parts if name.startswith("raw/objects/"))
+    rewrite(tmp_path / "b", [one for one in changed(parts, raw, b"x") if one[0] != "accounts.db"])
+    manifest, problems = check(tmp_path / "b")
+    assert manifest is not None
+    assert problems == [f"{name}: is not what the manifest says" for name in ("accounts.db", raw)]
+
+
+def test_a_database_that_was_damaged_before_it_was_backed_up_is_found(home, tmp_path):
+    """Its hash is right: what is kept is what was there. Only a look inside tells."""
+    backup(home, tmp_path / "b")
+    parts = members(tmp_path / "b")
+    data = bytearray(dict(parts)["data.db"])
+    pages = len(data) // 8192
+    for page in range(pages // 2, pages):
+        data[page * 8192 : page * 8192 + 64] = b"\xff" * 64
+    digest = hashlib.sha256(data).hexdigest()
+    told = msgspec.json.decode(parts[-1][1])["members"]
+    rewrite(tmp_path / "b", with_manifest(changed(parts, "data.db", bytes(data)), members={**told, "data.db": digest}))
+    _, problems = check(tmp_path / "b")
+    assert problems
+    assert all(one.startswith("data.db: ") for one in problems)
+
+
+def test_a_payload_that_was_damaged_before_it_was_backed_up_is_found(home, tmp_path):
+    victim = next((home.raw_path / "objects").rglob("*.zst"))
+    victim.write_bytes(victim.read_bytes()[:-9])
+    backup(home, tmp_path / "b")
+    _, (problem,) = check(tmp_path / "b")
+    assert problem.startswith(f"raw/{victim.relative_to(home.raw_path)}: ")
+
+
+@pytest.mark.parametrize("content", [b"", b"not a backup at all"])
+def test_what_cannot_be_read_is_one_problem(tmp_path, content):
+    (tmp_path / "b").write_bytes(content)
+    manifest, (problem,) = check(tmp_path / "b")
+    assert manifest is None
+    assert "is not a whole backup" in problem or "has no manifest" in problem
+
+
+def test_the_command_tells_what_it_found_and_exits_1_for_problems(home, tmp_path):
+    def run(*words):
+        return CliRunner(env={"ALMANAC_HOME": str(home.home)}).invoke(main, [str(word) for word in words])
+
+    backup(home, tmp_path / "b")
+    good = run("backup", "--verify", tmp_path / "b")
+    assert (good.exit_code, good.stderr) == (0, "")
+    assert re.fullmatch(
+        rf"no problem; \d+ members, data version \d+, made by Almanac {this_version()} at \S+Z\n", good.stdout
+    )
+    (tmp_path / "b").write_bytes((tmp_path / "b").read_bytes()[:-1000])
+    bad = run("backup", "--verify", tmp_path / "b")
+    assert (bad.exit_code, bad.stdout != "") == (1, True)
+    assert bad.stderr == f"1 problems: {tmp_path / 'b'} is not to be relied upon\n"
+    assert "there is no file" in run("backup", "--verify", tmp_path / "none").stderr
+    assert run("backup", "--verify", "--without-data", tmp_path / "b").exit_code == 2
+
+
+def test_progress_is_told_and_adds_up(home, other, tmp_path):
+    told = {}
+
+    def meter(name, total):
+        told[name] = [total, 0.0]
+
+        def advance(more):
+            told[name][1] += more
+
+        return advance
+
+    backup(home, tmp_path / "b", meter=meter)
+    restore(other, tmp_path / "b", meter)
+    assert set(told) == {"MiB of data.db copied", "MiB of accounts.db copied", "MiB packed", "MiB unpacked"}
+    assert all(total <= done < total + 1 for total, done in told.values())
+
+
 @pytest.mark.parametrize("keep", [0, 10, -1000])
 def test_a_file_that_was_cut_off_is_refused(home, other, tmp_path, keep):
     file = tmp_path / "b"
@@ -204,7 +425,7 @@ def test_a_backup_that_fails_leaves_no_file(home, tmp_path, monkeypatch):
     def broken(*_):
         raise OSError("disk full")
 
-    monkeypatch.setattr(module, "_sync", broken)
+    monkeypatch.setattr(module, "sync", broken)
     with pytest.raises(OSError, match="disk full"):
         backup(home, tmp_path / "b")
     assert not (tmp_path / "b").exists()
@@ -217,8 +438,8 @@ def test_every_payload_the_data_refers_to_is_in_it_whenever_a_payload_arrives(
     """A payload kept and folded after the data snapshot, and one kept between listing the index and the objects."""
     snapshot, names = module._snapshot, Folder.names
 
-    def late_payload(path, copy):
-        found = snapshot(path, copy)
+    def late_payload(path, copy, meter):
+        found = snapshot(path, copy, meter)
         if copy.name == "data.db":
             take(world, tmp_path / "later", [(url(2022), "2026-02-01T00:00:01Z", FIRST.replace(b"2026", b"2022"), 200)])
         return found

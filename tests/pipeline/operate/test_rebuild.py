@@ -11,6 +11,7 @@ from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.world import REAL, SIMULATED, World, WorldError
 from almanac.store.engine import sqlite
 from almanac.store.engine.errors import StoreError
+from almanac.store.observations.reading.reader import Reader
 from almanac.store.raw.captures import Corrupt
 from tests.support.paths import REAL_DATA
 from tests.support.treasury_home import ROWS, SERVED, SLOPE, SOURCE, TWO_YEARS, served, settings, take, values
@@ -149,6 +150,35 @@ def test_a_store_of_another_schema_is_refused_and_rebuilt(world):
         assert version(again) == at + 1
         with pytest.raises(apsw.SQLError, match="bygone"):
             again.db.execute("SELECT * FROM bygone")
+
+
+@pytest.mark.parametrize("load", ["ingest", "derive", "rebuild"])
+def test_no_log_is_left_behind_by_a_load_beside_a_server(tmp_path, load):
+    chosen = settings(tmp_path)
+    with World(chosen) as world:
+        take(world, tmp_path / "mirror", ROWS[:2])
+    log = chosen.data_path.with_name("data.db-wal")
+    reader = Reader(chosen.data_path)  # as a server would have it open
+    with reader.view():
+        pass
+    with World(chosen, rebuilding=load == "rebuild") as world:
+        if load == "ingest":
+            take(world, tmp_path / "mirror")
+        elif load == "rebuild":
+            rebuild(world, quiet)
+        else:
+            world.db.execute("DELETE FROM current WHERE topic IN (SELECT topic FROM topic WHERE kind = 'derived')")
+            world.db.execute("DELETE FROM vintages WHERE topic IN (SELECT topic FROM topic WHERE kind = 'derived')")
+            assert recompute(world) > 0
+        assert log.stat().st_size > 0
+        with reader.view():
+            pass
+    assert log.stat().st_size == 0
+    with World(chosen) as world:  # what only looks leaves writers in peace
+        assert not world.db.written()
+    with reader.view() as view:
+        assert view.version > 1
+    reader.close()
 
 
 def test_ingestion_goes_on_after_a_rebuild(world, tmp_path):

@@ -286,7 +286,7 @@ def test_plan_fetch_follow_and_read_against_a_local_publisher():
     reader = chosen(CONNECTOR, Options(("WDGT",)))
     left, read = planned("WDGT"), {}
     try:
-        with Fetcher(Manners(requests_per_second=1000.0)) as fetcher:
+        with Fetcher(Manners(requests_per_second=1000.0), private=True) as fetcher:
             while left:
                 request = left.pop(0)
                 here = Request(home + request.url.partition(".gov")[2], {}, request.headers)

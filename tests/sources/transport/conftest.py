@@ -2,6 +2,7 @@
 
 import pytest
 
+from almanac.sources.transport import wire
 from almanac.sources.transport.http import Fetcher
 from tests.support.misbehaving import Server
 from tests.support.polite import Clock, Manners
@@ -22,8 +23,11 @@ def clock():
 def fetcher(clock):
     made = []
 
-    def make(jitter=1.0, transport=None, **manners):
-        chosen = Fetcher(Manners(**manners), clock=clock, sleep=clock.sleep, jitter=lambda: jitter, transport=transport)
+    def make(jitter=1.0, transport=None, private=True, resolve=wire.resolved, **manners):
+        chosen = Fetcher(
+            Manners(**manners), clock=clock, sleep=clock.sleep, jitter=lambda: jitter, transport=transport,
+            private=private, resolve=resolve,
+        )  # fmt: skip
         made.append(chosen)
         return chosen
 

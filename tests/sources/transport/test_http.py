@@ -33,7 +33,7 @@ def test_an_answer_is_handed_on_with_what_it_says_of_itself(server, fetcher):
 
 def test_the_settings_fit_and_a_missing_type_is_bytes(server, clock):
     server.acts["/a"] = [answer()]
-    with Fetcher(Http(), clock=clock, sleep=clock.sleep) as fetcher:
+    with Fetcher(Http(), clock=clock, sleep=clock.sleep, private=True) as fetcher:
         found = fetcher.fetch(Request(f"{server.url}/a"))
     assert (found.body, found.media_type, found.etag) == (b"invented", "application/octet-stream", None)
     assert server.asked[0].headers["user-agent"] == Http().user_agent

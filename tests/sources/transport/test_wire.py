@@ -1,13 +1,12 @@
 """Certificates count, the environment does not."""
 
-import shutil
 import ssl
-import subprocess
 
 import httpx2
 import pytest
 
 from almanac.sources.base import Request
+from tests.support import certificates
 from tests.support.misbehaving import Server, answer
 from tests.support.polite import failure, pauses
 
@@ -15,23 +14,7 @@ from tests.support.polite import failure, pauses
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
     """A certificate for `localhost` that nobody has signed, made anew: no key lies in the repository."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("openssl is not installed: no certificate to mistrust")
-    folder = tmp_path_factory.mktemp("tls")
-    key, cert, both = folder / "key.pem", folder / "cert.pem", folder / "both.pem"
-    made = subprocess.run(
-        [
-            *(openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"),
-            *("-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"),
-            *("-keyout", key, "-out", cert),
-        ],
-        capture_output=True,
-        check=False,
-    )
-    assert made.returncode == 0, made.stderr
-    both.write_bytes(key.read_bytes() + cert.read_bytes())
-    return both
+    return certificates.make(tmp_path_factory.mktemp("tls"), "localhost")[0]
 
 
 def test_a_certificate_nobody_signed_is_refused_at_once(certificate, fetcher, clock):

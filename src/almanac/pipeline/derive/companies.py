@@ -16,7 +16,9 @@ from almanac.derived.companies.reported_values import FactNote
 from almanac.derived.companies.statements import series_ids
 from almanac.domain.observations import Vintage, settle
 from almanac.domain.periods import EVERY_KEY, Frequency, days_of
+from almanac.domain.progress import Meter, counted, unmetered
 from almanac.domain.reference import SeriesSpec
+from almanac.domain.units import money_of
 from almanac.store.companies import facts, filings, merging, statement_book
 from almanac.store.companies.statement_book import Key
 from almanac.store.engine.protocol import Database
@@ -24,13 +26,7 @@ from almanac.store.engine.queryable import Queryable
 from almanac.store.observations.writing.batch import Batch
 
 _KINDS = {"income": statement_book.INCOME, "balance": statement_book.BALANCE, "cash_flow": statement_book.CASH_FLOW}
-_UNITS = {
-    "money": ("usd", "local_currency"),
-    "per_share": ("usd_per_share", "local_currency_per_share"),
-    "shares": ("shares", "shares"),
-    "ratio": ("ratio", "ratio"),
-    "points": ("points", "points"),
-}
+_MONEY = {"money", "per_share"}
 
 
 _note = msgspec.json.Decoder(FactNote).decode
@@ -57,9 +53,9 @@ class CompanyDeriver:
         noted, self._changed = list(self._changed), {}
         return sum(self.bring(batch, entity) for entity in noted)
 
-    def recompute(self, batch: Batch) -> int:
+    def recompute(self, batch: Batch, meter: Meter = unmetered) -> int:
         """Compute everything of every company anew and write what differs. Returns how much changed."""
-        return sum(self.bring(batch, entity) for entity in facts.entities(self._db))
+        return sum(self.bring(batch, entity) for entity in counted(facts.entities(self._db), meter, "companies"))
 
     def bring(self, batch: Batch, entity: str) -> int:
         """
@@ -77,9 +73,9 @@ class CompanyDeriver:
             batch.touch()
         return changed + len(moved)
 
-    def check(self, probe: Batch) -> Iterator[str]:
+    def check(self, probe: Batch, meter: Meter = unmetered) -> Iterator[str]:
         """Compute everything anew and compare. `probe` collects what differs of series; what differs of statements is yielded."""
-        for entity in facts.entities(self._db):
+        for entity in counted(facts.entities(self._db), meter, "companies"):
             found = self._derived(entity)
             if found is not None:
                 company, outcome = found
@@ -175,20 +171,20 @@ def _vintage(batch: Batch, company: CompanyInput, made: ItemVintage, lineages: d
 
 def _spec(company: CompanyInput, slug: str, frequency: Frequency) -> SeriesSpec:
     unit, name = _described(slug)
-    dollars = company.currency == "USD"
+    money = unit in _MONEY
     return SeriesSpec(
         source=company.source,
         native=slug,
         indicator=slug,
         entity=company.entity,
         frequency=frequency,
-        unit=_UNITS[unit][0 if dollars else 1],
+        unit=money_of(company.currency, per_share=unit == "per_share") if money else unit,
         name=name,
-        currency=None if dollars or unit not in {"money", "per_share"} else company.currency,
+        currency=company.currency if money else None,
     )
 
 
-def _described(slug: str) -> tuple[str, str]:
+def _described(slug: str) -> tuple[str | None, str]:
     item = items().get(slug)
     if item is not None:
         return item.unit, item.name

@@ -14,6 +14,7 @@ from almanac.derived.macro.input_series import NO_RELEASE, Arrays, Cells
 from almanac.derived.macro.operators import Operator
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import EVERY_KEY, end_of, highest_key, lowest_key, ordinal
+from almanac.domain.progress import Meter, counted, unmetered
 from almanac.domain.reference import SeriesSpec
 from almanac.pipeline.derive.cross_sections import Sections
 from almanac.pipeline.derive.plans import Planner, SeriesPlan, factor, operator_of
@@ -143,7 +144,7 @@ class Deriver:
     def _of_indicator(self, slug: str) -> Changes:
         return {spec.id: None for (indicator, _), held in self._topics.items() if indicator == slug for spec in held}
 
-    def recompute(self, batch: Batch) -> int:
+    def recompute(self, batch: Batch, meter: Meter = unmetered) -> int:
         """Compute every derived series anew from what is stored and write what differs. Returns the number of cells changed."""
         self._directory = None
         changes: Changes = dict.fromkeys(self._specs)
@@ -151,7 +152,7 @@ class Deriver:
         for slug, identifier in derived_series(self._db):
             held[slug].add(identifier)
         changed = 0
-        for formula in self._formulas:
+        for formula in counted(self._formulas, meter, "formulas"):
             if formula.operator in PEER_COMPARISONS:
                 changed += self._compare(batch, formula, changes, changes)
                 held.pop(formula.slug, None)

@@ -18,6 +18,7 @@ from almanac.catalog.records import Catalog, Formula, input_slugs
 from almanac.derived.macro.operators import Operator, fits, operator
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec
+from almanac.domain.units import currency_of, is_amount
 from almanac.store.observations.reading.directory import MIXED_SOURCE
 
 _ADJUSTED = {"SA", "SCA", "SAAR"}
@@ -48,7 +49,8 @@ def factor(catalog: Catalog, op: Operator, spec: SeriesSpec) -> float:
     """
     if not op.money:
         return 1.0
-    ten = float(10 ** (catalog.units[spec.unit].scale + spec.scale))
+    scale = 0 if spec.unit is None else catalog.units[spec.unit].scale
+    ten = float(10 ** (scale + spec.scale))
     return ten * spec.frequency.months / 12 if spec.annualized else ten
 
 
@@ -159,11 +161,9 @@ class Planner:
 
     def _currency(self, spec: SeriesSpec) -> str | None:
         """ISO code of the money a series counts in; None where it does not count money."""
-        if spec.unit in {"usd", "usd_millions", "usd_billions"}:
-            return "USD"
-        if spec.unit in {"local_currency", "local_currency_millions", "local_currency_billions"}:
-            return spec.currency or self._catalog.entities[spec.entity].currency
-        return None
+        if not is_amount(spec.unit):
+            return None
+        return currency_of(spec.unit, spec.currency or self._catalog.entities[spec.entity].currency)
 
     def _ranked(self, text: str, options: Sequence[SeriesSpec]) -> list[SeriesSpec]:
         """Options as they are preferred: what may be sent, then by the alternative (`a|b`: a first), then by the order of sources."""

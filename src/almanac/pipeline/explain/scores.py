@@ -14,7 +14,7 @@ from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.ratio_inputs import RatioInputs, parsed
 from almanac.derived.companies.ratios import REACH_DAYS, detail, periods
 from almanac.derived.companies.scores import SCORES, ScoreBreakdown
-from almanac.derived.companies.statements import plain_number
+from almanac.domain.numbers import plain
 from almanac.domain.periods import Frequency, add_months, days_of
 from almanac.domain.times import day_at, wire_day
 from almanac.reports.scoring import MONTHS
@@ -115,7 +115,7 @@ def _within(seen: RatioInputs, end: int, name: str, ends_from: date | None) -> b
 
 
 def _plain(value: float | None) -> float | int | None:
-    return None if value is None else plain_number(value)
+    return None if value is None else plain(value)
 
 
 def _camel(slug: str) -> str:

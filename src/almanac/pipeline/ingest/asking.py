@@ -80,6 +80,8 @@ class _Asking:
         self.key = settings.key(source.key_setting)
         self.reader: Connector = chosen(connector(source.connector), settings)
         self.ingest = Ingest(world, source, say, self.reader)
+        #: Hosts that could not be reached: the first address that failed for it, and how many more were not asked.
+        self._given_up: dict[str, tuple[str, int]] = {}
 
     def arrivals(self, plan: Sequence[Request]) -> Iterator[Arrival]:
         """Every response, round by round: first what was planned, then what the answers of a round led to."""
@@ -93,6 +95,10 @@ class _Asking:
                     yield arrival
                     self._between()
             plan = [request for request in {one.url: one for one in led}.values() if request.url not in asked]
+        for host, (url, more) in self._given_up.items():
+            if more:
+                told = f"{more} more requests to {host} wait for the next turn"
+                self._failed(url, f"{self.ingest.outcome.failed[url]}; {told}", told)
 
     def _ask(self, request: Request, led: list[Request]) -> Iterator[Arrival]:
         last = self._world.raw.latest(self._source.id, request.url)
@@ -100,6 +106,12 @@ class _Asking:
         try:
             got = self._fetcher.fetch(request, validators)
         except FetchFailed as error:
+            if error.given_up is not None:
+                if error.given_up in self._given_up:
+                    url, more = self._given_up[error.given_up]
+                    self._given_up[error.given_up] = (url, more + 1)
+                    return
+                self._given_up[error.given_up] = (request.url, 0)
             self._failed(request.url, str(error), f"failed {error}")
             outcome = self.ingest.outcome
             outcome.retry_after = max(outcome.retry_after, error.retry_after or 0.0)

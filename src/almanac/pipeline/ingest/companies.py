@@ -20,6 +20,7 @@ from almanac.domain.filings import known_at
 from almanac.domain.observations import ReportedValue, Vintage
 from almanac.domain.periods import EVERY_KEY, Frequency
 from almanac.domain.reference import SeriesSpec
+from almanac.domain.units import money_of
 from almanac.pipeline.derive.companies import CompanyDeriver
 from almanac.pipeline.events import filings as filing_events
 from almanac.sources.base import Parsed
@@ -40,7 +41,7 @@ Shelf = dict[str, tuple[SeriesSpec, list[ReportedValue]]]
 
 
 class ServedUnit(NamedTuple):
-    """How a unit of a filing is served: the unit's id, the currency where it is no dollar, and what sets a series apart."""
+    """How a unit of a filing is served: the unit's id, the currency where it is money, and what sets a series apart."""
 
     unit: str
     currency: str | None = None
@@ -58,11 +59,7 @@ def unit_of(text: str, main: str | None) -> ServedUnit | None:
     money, slash, per = text.partition("/")
     if len(money) != 3 or not (money.isascii() and money.isupper()) or (slash and per != "shares"):
         return None
-    kind = "_per_share" if slash else ""
-    variant = None if money == main else money
-    if money == "USD":
-        return ServedUnit(f"usd{kind}", None, variant)
-    return ServedUnit(f"local_currency{kind}", money, variant)
+    return ServedUnit(money_of(money, per_share=bool(slash)), money, None if money == main else money)
 
 
 class CompanyFolding:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 
+from almanac.domain.progress import Meter, unmetered
 from almanac.domain.times import DAY_SECONDS
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.ingest import Arrival, Ingest
@@ -18,17 +19,19 @@ from almanac.store.raw.captures import Capture
 _GROUP, _BYTES = 500, 16 << 20
 
 
-def load(world: World, say: Say, observations: int | None = None, *, companies: bool = True) -> list[RunOutcome]:
+def load(
+    world: World, say: Say, observations: int | None = None, *, companies: bool = True, meter: Meter = unmetered
+) -> list[RunOutcome]:
     """
     Bring the simulated world up to the beginning of today (UTC), so that a second run on the same day adds nothing.
 
     `observations` asks for about so many rows; `companies` False leaves out what companies file. Raises ValueError for more than there are, or a clock before the world.
     """
     now = world.settings.clock()
-    return take_in(world, simulated.world(now - now % DAY_SECONDS, observations, companies=companies), say)
+    return take_in(world, simulated.world(now - now % DAY_SECONDS, observations, companies=companies), say, meter)
 
 
-def take_in(world: World, pages: Iterable[Response], say: Say) -> list[RunOutcome]:
+def take_in(world: World, pages: Iterable[Response], say: Say, meter: Meter = unmetered) -> list[RunOutcome]:
     """
     Take in pages of the simulated world in their order; what is there already is passed over.
 
@@ -41,6 +44,7 @@ def take_in(world: World, pages: Iterable[Response], say: Say) -> list[RunOutcom
     left = [(run, capture, world.raw.read(capture)) for run in runs.values() for capture in run.left_behind()]
     left.sort(key=lambda one: one[1].order)
     _write(world, left)
+    advance = meter("pages", len(pages) if isinstance(pages, Sized) else 0)
     for group in _groups(pages):
         kept = []
         for page in group:
@@ -49,6 +53,7 @@ def take_in(world: World, pages: Iterable[Response], say: Say) -> list[RunOutcom
             if capture is not None:
                 kept.append((run, capture, page.body))
         _write(world, kept)
+        advance(len(group))
     return [run.close() for run in runs.values()]
 
 

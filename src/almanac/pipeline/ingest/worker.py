@@ -110,6 +110,8 @@ class Worker:
         self._track = track
         self._asking = asking
         self._opened = False
+        #: Sources that lack something, and what, in one line each.
+        self.passed_over: dict[str, str] = {}
         self._sources = self._askable(load(), names)
 
     def _askable(self, catalog: Catalog, names: Sequence[str]) -> list[Source]:
@@ -122,6 +124,7 @@ class Worker:
             if missing is None:
                 found.append(source)
             else:
+                self.passed_over[source.id] = missing.removeprefix(f"{source.id} ")
                 self._say(f"passed over: {missing}")
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
+from almanac.domain.progress import Meter, unmetered
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.ingest import Ingest, Judged, Unstorable
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
@@ -75,7 +76,8 @@ def _remember_health(world: World, source: str, newest: int) -> None:
         payloads.note_attempt(world.db, source, newest, succeeded=True, kept=True, error=None, fetched_at=newest)
 
 
-def recompute(world: World) -> int:
+def recompute(world: World, meter: Meter = unmetered) -> int:
     """Compute all derived series anew and write differences only. Returns the number of cells changed: 0 in a healthy store."""
     with world.batch("derive") as batch:
-        return world.deriver.recompute(batch) + world.company_deriver.recompute(batch) + world.releases.recompute(batch)
+        changed = world.deriver.recompute(batch, meter) + world.company_deriver.recompute(batch, meter)
+        return changed + world.releases.recompute(batch)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
-
 import msgspec
 
-from almanac.domain.cadence import Cadence, Turn
-from almanac.domain.health import Feed, Tried, Word, health
+from almanac.domain.cadence import Cadence
+from almanac.domain.health import Word
 from almanac.domain.periods import end_of
-from almanac.domain.reference import Source
 from almanac.domain.times import wire_day, wire_time
+from almanac.pipeline.operate.vitals import SourceVitals, sources
 from almanac.store.engine import sqlite
 from almanac.store.engine.protocol import Database
-from almanac.store.log import payloads, turns
-from almanac.store.observations.reading.directory import Directory
+from almanac.store.log import payloads
+from almanac.store.observations.reading.directory import Directory, SeriesInfo
 from almanac.store.observations.reading.reader import View
-from almanac.store.summary import feeds
 from almanac.store.summary.coverage import Coverage, coverage
 
 
@@ -93,13 +90,16 @@ class Status(msgspec.Struct, frozen=True, rename="camel"):
 
 def status(db: Database, now: int) -> Status:
     """Read the state in one transaction; `now` in unix seconds."""
-    today = datetime.fromtimestamp(now, UTC).date()
+    stale: list[Stale] = []
+
+    def note(series: SeriesInfo, newest: int | None) -> None:
+        stale.append(Stale(series.source.id, series.id, None if newest is None else wire_day(end_of(newest))))
+
     with db.snapshot():
-        view = _view(db)
-        held, stale = _series(view, today)
+        found = sources(_view(db), now, note)
         return Status(
             coverage=coverage(db),
-            sources=_sources(view, held, now),
+            sources=[_health(one, now) for one in found],
             stale=stale,
             quarantine=[
                 Quarantined(row.source, row.url, wire_time(row.fetched_at), row.reason or "")
@@ -117,50 +117,21 @@ def _view(db: Database) -> View:
     return View(db, int(version), epoch, Directory(db, int(reference)), {})
 
 
-def _series(view: View, today: date) -> tuple[dict[str, Feed], list[Stale]]:
-    found: dict[str, Feed] = {}
-    stale: list[Stale] = []
-    for series in feeds.observed(view):
-        word = view.freshness(series, view.version, None, today)
-        found.setdefault(series.source.id, Feed()).count(series.spec, word)
-        if word == "stale" and not series.spec.discontinued:
-            newest = view.newest_period(series, view.version, None)
-            last = None if newest is None else wire_day(end_of(newest))
-            stale.append(Stale(series.source.id, series.id, last))
-    return found, stale
-
-
-def _sources(view: View, held: dict[str, Feed], now: int) -> list[SourceHealth]:
-    """What the service computes itself has no connector and is never asked."""
-    asked, waiting = feeds.tried(view), turns.held(view)
-    return [
-        _health(
-            source,
-            asked.get(source.id, Tried()),
-            held.get(source.id, Feed()),
-            waiting[source.id].turn if source.id in waiting else Turn(),
-            now,
-        )
-        for source in sorted(view.directory.sources.values(), key=lambda source: source.id)
-        if source.connector
-    ]
-
-
-def _health(source: Source, tried: Tried, feed: Feed, turn: Turn, now: int) -> SourceHealth:
-    found = health(source, tried, feed, now)
-    due = None if source.cadence is None else turn.due_at(Cadence(source.cadence), now)
+def _health(one: SourceVitals, now: int) -> SourceHealth:
+    cadence, tried = one.source.cadence, one.tried
+    due = None if cadence is None else one.turn.due_at(Cadence(cadence), now)
     times = (tried.last_attempt, tried.last_success, tried.last_ingested, due)
     attempt, success, ingested, next_due = (None if at is None else wire_time(at) for at in times)
     return SourceHealth(
-        id=source.id,
-        health=found.word,
-        reason=found.reason,
+        id=one.source.id,
+        health=one.health.word,
+        reason=one.health.reason,
         last_attempt_at=attempt,
         last_success_at=success,
         last_ingested_at=ingested,
         next_due_at=next_due,
-        series=feed.series,
-        stale_series=feed.stale,
+        series=one.feed.series,
+        stale_series=one.feed.stale,
         unreadable=tried.unreadable,
         last_error=tried.last_error,
     )

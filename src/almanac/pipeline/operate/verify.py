@@ -11,6 +11,7 @@ import msgspec
 from almanac.domain.events import EventState
 from almanac.domain.observations import FORECAST, Vintage, digest
 from almanac.domain.periods import Period
+from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.domain.reference import SeriesSpec
 from almanac.pipeline.world import World
 from almanac.store.engine.protocol import Database
@@ -46,14 +47,14 @@ class _Figures:
     last_known: int | None = None
 
 
-def verify(world: World, checked: Checked) -> Iterator[str]:
+def verify(world: World, checked: Checked, meter: Meter = unmetered) -> Iterator[str]:
     """
     Yield every problem found: raw files, the database file, payloads, series and what they are, their figures, vintages,
     `current`, derived values, events of releases and meetings.
 
     The database is read in one transaction and stays free for writers. `checked` counts along.
     """
-    for flaw in world.raw.verify():
+    for flaw in world.raw.verify(meter):
         yield f"raw store: {flaw.name}: {flaw.reason}"
     with world.db.snapshot():
         yield from (f"database: {told}" for told in audit.damages(world.db))
@@ -62,15 +63,11 @@ def verify(world: World, checked: Checked) -> Iterator[str]:
         checked.series = len(series)
         yield from _specifications(world)
         yield from _lineages(world, series)
-        counted = {number: _Figures() for number in series}
-        yield from _cells(world, series, counted, checked)
-        for number, one in series.items():
-            told = _Figures(*one.figures)
-            if told != counted[number]:
-                yield f"series {one.id}: says {told} of itself, its rows say {counted[number]}"
+        advance = meter("vintages", sum(one.figures[1] for one in series.values()))
+        yield from _cells(world.db, series, checked, advance=advance)
         yield from _ids(world)
         yield from _changes(world)
-        yield from _derived(world)
+        yield from _derived(world, meter)
         yield from _events(world)
 
 
@@ -123,15 +120,25 @@ def _lineages(world: World, series: Mapping[int, StoredSeries]) -> Iterator[str]
             yield f"series {identifier}: a row has lineage {number}, which does not exist"
 
 
+def topic(db: Database, number: int) -> Iterator[str]:
+    """What is wrong with the vintages, current rows and figures of one topic, inside a snapshot of the caller's."""
+    return _cells(db, {one.number: one for one in audit.series(db, number)}, Checked(), number)
+
+
 def _cells(
-    world: World, series: Mapping[int, StoredSeries], counted: Mapping[int, _Figures], checked: Checked
+    db: Database,
+    series: Mapping[int, StoredSeries],
+    checked: Checked,
+    topic: int | None = None,
+    advance: Advance = lambda _: None,
 ) -> Iterator[str]:
-    """Walk the open vintages and the open rows of `current` side by side, cell by cell."""
-    folded = payloads.folded(world.db)
+    """Walk the open vintages and the open rows of `current` side by side, cell by cell: of all topics, or of one."""
+    folded = payloads.folded(db)
+    counted = {number: _Figures() for number in series}
     nothing: tuple[CellKey | None, list[CurrentRow]] = (None, [])
-    current = audit.current(world.db)
+    current = audit.current(db, topic)
     shown_cell, shown = next(current, nothing)
-    for cell, vintages in audit.vintages(world.db):
+    for cell, vintages in audit.vintages(db, topic):
         while shown_cell is not None and shown_cell < cell:
             yield _without_vintage(shown_cell)
             shown_cell, shown = next(current, nothing)
@@ -141,6 +148,7 @@ def _cells(
             shown_cell, shown = next(current, nothing)
         stored = series.get(cell.series)
         checked.cells += 1
+        advance(len(vintages))
         if stored is None or stored.topic != cell.topic:
             yield f"vintages: topic {cell.topic} has no series {cell.series}"
             continue
@@ -155,6 +163,10 @@ def _cells(
     while shown_cell is not None:
         yield _without_vintage(shown_cell)
         shown_cell, shown = next(current, nothing)
+    for number, one in series.items():
+        told = _Figures(*one.figures)
+        if told != counted[number]:
+            yield f"series {one.id}: says {told} of itself, its rows say {counted[number]}"
 
 
 def _without_vintage(cell: CellKey) -> str:
@@ -234,13 +246,13 @@ def _ids(world: World) -> Iterator[str]:
         yield f"{count} open vintages share the id number {number}"
 
 
-def _derived(world: World) -> Iterator[str]:
+def _derived(world: World, meter: Meter) -> Iterator[str]:
     """Every derived series computed again from the stored inputs and compared bit for bit."""
     probe = _Probe(world.db, 0, "verify")
     world.renew()
     try:
-        world.deriver.recompute(probe)
-        yield from world.company_deriver.check(probe)
+        world.deriver.recompute(probe, meter)
+        yield from world.company_deriver.check(probe, meter)
     except (ValueError, OverflowError, KeyError) as error:
         yield f"derived values cannot be computed again from what is stored: {error}"
     world.renew()

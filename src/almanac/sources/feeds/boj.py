@@ -135,7 +135,7 @@ class Boj:
         word = _BRACKETS.sub("", one.frequency).strip()
         if _FREQUENCIES.get(word) is not spec.frequency:
             raise SourceChanged(f"{native} is {strict.shown(one.frequency)}, the catalogue says {spec.frequency.word}")
-        stated, unit = _YEN.get(one.unit.lower()), self._units.get(spec.unit)
+        stated, unit = _YEN.get(one.unit.lower()), self._units.get(spec.unit or "")
         expected = spec.scale or (unit.scale if unit is not None else 0)
         if stated is not None and stated != expected:
             raise SourceChanged(f"{native} is in {one.unit} (10^{stated}), the catalogue says 10^{expected}")

@@ -160,7 +160,7 @@ class Sdmx:
         """Raise SourceChanged if the message counts in another power of ten than the catalogue says."""
         name = self._service.multiplier
         stated = one.attributes.get(name, "") if name else ""
-        unit = self._units.get(spec.unit)
+        unit = self._units.get(spec.unit or "")
         expected = spec.scale or (unit.scale if unit is not None else 0)
         if stated and stated != str(expected):
             raise SourceChanged(f"{where} has {name} {strict.shown(stated)}, the catalogue says {expected}")

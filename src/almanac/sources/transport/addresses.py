@@ -1,32 +1,38 @@
-"""Which addresses may be asked."""
+"""Which addresses may be asked: public ones, over https."""
 
 from __future__ import annotations
 
 import ipaddress
+import socket
 
 import httpx2
+
+_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+#: IPv4 addresses as a translating network shows them (RFC 6052).
+_TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
 
 
 class AddressRefused(ValueError):  # noqa: N818  (the name says what happened)
     """An address that is not asked. The message says why, with no more of it than scheme and host."""
 
 
-def first(address: str) -> httpx2.URL:
-    """The URL of a request: https, or http to this machine itself (for tests). Raises AddressRefused."""
+def first(address: str, *, private: bool = False) -> httpx2.URL:
+    """The URL of a request: https; with `private` (for tests) also http to this machine itself. Raises AddressRefused."""
     try:
         url = httpx2.URL(address)
     except httpx2.InvalidURL:
         url = httpx2.URL()
-    return _checked(url, "is", plain=True)
+    return _checked(url, "is", plain=private, private=private)
 
 
-def following(before: httpx2.URL, location: str) -> httpx2.URL:
+def following(before: httpx2.URL, location: str, *, private: bool = False) -> httpx2.URL:
     """The URL that a redirect leads to; never from https to http, not even to this machine. Raises AddressRefused."""
     try:
         url = before.join(location)
     except httpx2.InvalidURL:
         url = httpx2.URL()
-    return _checked(url, "redirects to", plain=before.scheme == "http")
+    return _checked(url, "redirects to", plain=private and before.scheme == "http", private=private)
 
 
 def origin(url: httpx2.URL) -> tuple[str, str, int | None]:
@@ -34,18 +40,54 @@ def origin(url: httpx2.URL) -> tuple[str, str, int | None]:
     return (url.scheme, url.host, url.port)
 
 
-def _checked(url: httpx2.URL, verb: str, *, plain: bool) -> httpx2.URL:
+def kind(address: str) -> str | None:
+    """What is wrong with an IP address for a publisher's, in a word; None for a public one. Raises ValueError for another text."""
+    found = _plain(ipaddress.ip_address(address))
+    for word, holds in (
+        ("loopback", found.is_loopback),
+        ("link-local", found.is_link_local),
+        ("multicast", found.is_multicast),
+        ("unspecified", found.is_unspecified),
+        ("reserved", found.is_reserved),
+        ("private", not found.is_global or getattr(found, "is_site_local", False)),
+    ):
+        if holds:
+            return word
+    return None
+
+
+def _plain(address: _Address) -> _Address:
+    """The IPv4 address that an IPv6 one only stands for, as mapped, by 6to4 or by a translating network."""
+    if isinstance(address, ipaddress.IPv6Address):
+        if address in _TRANSLATED:
+            return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+        return address.ipv4_mapped or address.sixtofour or address
+    return address
+
+
+def _checked(url: httpx2.URL, verb: str, *, plain: bool, private: bool) -> httpx2.URL:
     if not url.host:
         raise AddressRefused(f"{verb} not a URL with a host")
     if url.userinfo:
         raise AddressRefused(f"{verb} a URL with a user name or password, which would be kept and logged")
-    if url.scheme != "https" and not (url.scheme == "http" and plain and _loopback(url.host)):
+    word = _written(url.host)
+    if url.scheme != "https" and not (url.scheme == "http" and plain and word == "loopback"):
         raise AddressRefused(f"{verb} {url.scheme}://{url.host}, only https is asked")
+    # Names are looked up, and their addresses judged, where the connection is made; a proxy would do neither.
+    if word is not None and not private:
+        raise AddressRefused(f"{verb} {url.scheme}://{url.host}, a {word} address; only public ones are asked")
     return url
 
 
-def _loopback(host: str) -> bool:
+def _written(host: str) -> str | None:
+    """What `kind` says of a host that is written as an address, in any of the ways that resolvers read; None for a name."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return "loopback"
     try:
-        return ipaddress.ip_address(host).is_loopback
+        return kind(host)
     except ValueError:
-        return host == "localhost"
+        pass
+    try:
+        return kind(socket.inet_ntoa(socket.inet_aton(host)))
+    except OSError:
+        return None

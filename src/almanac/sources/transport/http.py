@@ -7,7 +7,8 @@ import random
 import re
 import ssl
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
@@ -32,6 +33,9 @@ _MAX_REDIRECTS = 5
 _PAGE = 1 << 14
 #: Seconds before the second attempt, doubled each time up to the most.
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+#: Connections to a host that may fail in a row in one run, and how a failure to make one is called.
+_TRIES = 3
+_NOT_CONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 #: Headers that may follow a redirect to another host: what we understand, not who we are.
 _ANYWHERE = {"accept", "accept-language", "if-none-match", "if-modified-since"}
 
@@ -53,6 +57,12 @@ class Behaviour(Protocol):
     def max_bytes(self) -> int: ...
     @property
     def requests_per_second(self) -> float: ...
+    @property
+    def proxy(self) -> str | None: ...
+    @property
+    def no_proxy(self) -> Sequence[str]: ...
+    @property
+    def ca_bundle(self) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +108,8 @@ class FetchFailed(Exception):  # noqa: N818  (the name says what happened)
         self.retry_after: float | None = None
         #: Where in the chain of attempts it ended.
         self.ending = ""
+        #: The host that could not be reached so often that it is not asked again in this run; None for another failure.
+        self.given_up: str | None = None
 
     def __str__(self) -> str:
         return f"{self.url}: {self.reason}{self.ending}"
@@ -107,8 +119,10 @@ class Fetcher:
     """Fetches one URL at a time; share one between threads, so that they keep one rate per host.
 
     Processes that are given the same `pace_folder` keep it together.
+    A host to which three connections in a row could not be made is not asked again by this fetcher.
     `clock` and `sleep` time pauses and the deadline, `jitter` gives numbers from 0 to 1; they are arguments for tests.
-    So is `transport`; the default one verifies certificates, and there is no way to ask it not to.
+    So are `transport`, `resolve`, which looks hosts up, and `private`, without which only public addresses are asked. The
+    default transport verifies certificates, and there is no way to ask it not to.
     """
 
     def __init__(
@@ -120,14 +134,28 @@ class Fetcher:
         jitter: Callable[[], float] = random.random,
         transport: httpx2.BaseTransport | None = None,
         pace_folder: Path | None = None,
+        private: bool = False,
+        resolve: wire.Resolve = wire.resolved,
     ) -> None:
         self._http = http
         self._clock = clock
         self._jitter = jitter
         self._pace = Pace(http.requests_per_second, clock, sleep, pace_folder)
         wire.mute()
+        self._private = private
+        #: How many connections to a host could not be made, one after the other.
+        self._unreached: Counter[str] = Counter()
+        if transport is None:
+            transport = wire.Wire(
+                clock,
+                private=private,
+                resolve=resolve,
+                proxy=http.proxy,
+                direct=http.no_proxy,
+                ca_bundle=http.ca_bundle,
+            )
         self._client = httpx2.Client(
-            transport=wire.Wire(clock) if transport is None else transport,
+            transport=transport,
             headers={"user-agent": http.user_agent, "accept": "*/*", "accept-encoding": "gzip"},
             timeout=httpx2.Timeout(http.read_timeout, connect=http.connect_timeout),
             # No cookie is taken: an answer must not depend on what was asked before.
@@ -166,6 +194,10 @@ class Fetcher:
         if not isinstance(error, FetchFailed):
             return False
         error.ending = f" (attempt {chain.attempt} of {self._http.attempts})"
+        if self._unreached[chain.at] >= _TRIES:
+            error.given_up = chain.at
+            error.ending = f" (attempt {chain.attempt}; {chain.at} is not asked again in this run)"
+            return False
         if not error.passing:
             return False
         if error.retry_after is None:
@@ -186,6 +218,8 @@ class Fetcher:
         try:
             return self._follow(chain)
         except httpx2.TransportError as error:
+            if isinstance(error, _NOT_CONNECTED):
+                self._unreached[chain.at] += 1
             failed = _transport_failure(chain, error)
         except BrokenBody as error:
             failed = chain.failure(str(error), HTTPStatus.OK, passing=True)
@@ -198,14 +232,18 @@ class Fetcher:
 
     def _follow(self, chain: _Chain) -> Fetched:
         """One attempt, through redirects."""
-        url = addresses.first(chain.secrecy.address(chain.request.url))
+        url = addresses.first(chain.secrecy.address(chain.request.url), private=self._private)
         headers = {**chain.request.headers, **chain.validators.headers}
         for _ in range(_MAX_REDIRECTS + 1):
+            chain.at = url.host
+            if self._unreached[url.host] >= _TRIES:
+                raise chain.failure(f"{url.host} could not be reached {_TRIES} times in this run")
             self._wait(chain, url.host)
             with self._get(chain, url, headers) as response:
+                self._unreached[url.host] = 0
                 if response.status_code not in _REDIRECTS or "location" not in response.headers:
                     return self._answer(chain, response)
-                step = addresses.following(url, response.headers["location"])
+                step = addresses.following(url, response.headers["location"], private=self._private)
             if addresses.origin(step) != addresses.origin(url):
                 if chain.secrecy.within(str(step)):
                     raise chain.failure(f"redirects to {step.host} with the key in the address")
@@ -268,7 +306,9 @@ class _Chain:
     validators: Validators
     secrecy: Secrecy
     attempt: int = 1
+    #: Whose pace is kept, and who is asked.
     host: str = ""
+    at: str = ""
     deadline: float = math.inf
 
     def failure(self, reason: str, status: int | None = None, *, passing: bool = False) -> FetchFailed:

@@ -40,7 +40,7 @@ class Pace:
         self._lock = threading.Lock()
         self._free: dict[str, float] = {}
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def take(self, host: str, limit: float, most: float | None = None) -> bool:
         """Wait for the host's next slot and take it; False, at once, if it is more than `limit` seconds away.

@@ -1,18 +1,24 @@
-"""The transport below the fetcher: TLS always verified, one deadline over all socket work, nothing of it logged."""
+"""The transport below the fetcher: TLS always verified, public addresses only, one deadline over all, nothing of it logged."""
 
 from __future__ import annotations
 
 import logging
+import socket
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
 import httpcore2
 import httpx2
 
+from almanac.sources.transport.addresses import AddressRefused, kind
+
 #: When the present request must be over, by the wire's clock.
 deadline: ContextVar[float] = ContextVar("deadline")
+
+#: Addresses of a host, by its name and port.
+Resolve = Callable[[str, int], Sequence[str]]
 
 _LOGGERS = ("httpx2", *(f"httpcore2.{part}" for part in ("connection", "http11", "http2", "proxy", "socks")))
 
@@ -27,17 +33,71 @@ def mute() -> None:
         logging.getLogger(name).addFilter(_nothing)
 
 
-class Wire(httpx2.HTTPTransport):
-    """httpx2's transport with a deadline. Its own timeouts are per socket operation: a server that sends one byte
+def resolved(host: str, port: int) -> list[str]:
+    """The addresses of a host, as the system gives them. Raises OSError."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+class Wire(httpx2.BaseTransport):
+    """
+    httpx2's transport with a deadline. Its own timeouts are per socket operation: a server that sends one byte
     a second never runs into them, not even in the middle of its headers.
+
+    A host is looked up once for each connection, and the connection made to an address that was found fit, under the
+    host's own name: TLS and the Host header know nothing of it. `private` lets other addresses pass: for tests.
+
+    Through `proxy`, a URL, all goes but what is for the hosts in `direct` and below them; there the proxy looks names up.
+    `ca_bundle`: a file of certificate authorities that are trusted beside the usual ones. Raises OSError for that file.
     """
 
-    def __init__(self, clock: Callable[[], float]) -> None:
-        # The environment (SSL_CERT_FILE, proxies) is read by the settings only.
+    def __init__(
+        self,
+        clock: Callable[[], float],
+        *,
+        private: bool = False,
+        resolve: Resolve = resolved,
+        proxy: str | None = None,
+        direct: Sequence[str] = (),
+        ca_bundle: str | None = None,
+    ) -> None:
+        # The environment (SSL_CERT_FILE, HTTPS_PROXY) is read by the settings only, and there is no setting of that name.
         context = httpx2.create_ssl_context(trust_env=False)
-        super().__init__(verify=context, trust_env=False)
+        if ca_bundle is not None:
+            context.load_verify_locations(cafile=ca_bundle)
         # httpx2 has no argument for the network backend, httpcore2 does. A test drips headers to see this work.
-        self._pool = httpcore2.ConnectionPool(ssl_context=context, network_backend=_Backend(clock))
+        backend = _Direct(clock, resolve, private=private)
+        self._direct = _transport(context, httpcore2.ConnectionPool(ssl_context=context, network_backend=backend))
+        self._proxied = None if proxy is None else _transport(context, _through(proxy, context, clock))
+        self._passed_by = [name.lower().removeprefix("*").removeprefix(".") for name in direct]
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        host = request.url.host.lower()
+        alone = any(host == name or host.endswith(f".{name}") for name in self._passed_by)
+        transport = self._direct if self._proxied is None or alone else self._proxied
+        return transport.handle_request(request)
+
+    def close(self) -> None:
+        for one in (self._direct, self._proxied):
+            if one is not None:
+                one.close()
+
+
+def _transport(context: ssl.SSLContext, pool: httpcore2.ConnectionPool) -> httpx2.HTTPTransport:
+    transport = httpx2.HTTPTransport(verify=context, trust_env=False)
+    transport._pool = pool  # noqa: SLF001  (it cannot be given; it translates requests, answers and errors)
+    return transport
+
+
+def _through(url: str, context: ssl.SSLContext, clock: Callable[[], float]) -> httpcore2.HTTPProxy:
+    proxy = httpx2.Proxy(url)
+    return httpcore2.HTTPProxy(
+        proxy_url=str(proxy.url),
+        proxy_auth=proxy.raw_auth,
+        ssl_context=context,
+        proxy_ssl_context=context if proxy.url.scheme == "https" else None,
+        network_backend=_Backend(clock),
+    )
 
 
 class _Clocked:
@@ -53,6 +113,8 @@ class _Clocked:
 
 
 class _Backend(_Clocked, httpcore2.SyncBackend):
+    """Connects to whatever it is told."""
+
     def connect_tcp(
         self,
         host: str,
@@ -63,6 +125,39 @@ class _Backend(_Clocked, httpcore2.SyncBackend):
     ) -> httpcore2.NetworkStream:
         allowed = self._within(timeout, httpcore2.ConnectTimeout)
         return _Stream(super().connect_tcp(host, port, allowed, local_address, socket_options), self._clock)
+
+
+class _Direct(_Backend):
+    """Looks a host up and connects to its public addresses, one after the other, and to no other."""
+
+    def __init__(self, clock: Callable[[], float], resolve: Resolve, *, private: bool) -> None:
+        super().__init__(clock)
+        self._resolve = resolve
+        self._private = private
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore2.NetworkStream:
+        try:
+            found = self._resolve(host, port)
+        except OSError as error:
+            raise httpcore2.ConnectError(str(error)) from error
+        judged = [(address, None if self._private else kind(address)) for address in found]
+        fit = [address for address, word in judged if word is None]
+        if not fit and judged:
+            raise AddressRefused(f"leads to {host}, which has a {judged[0][1]} address; only public ones are asked")
+        failure: Exception = httpcore2.ConnectError(f"{host} has no address")
+        for address in fit:
+            try:
+                return super().connect_tcp(address, port, timeout, local_address, socket_options)
+            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                failure = error
+        raise failure
 
 
 class _Stream(_Clocked, httpcore2.NetworkStream):

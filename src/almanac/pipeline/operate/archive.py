@@ -1,0 +1,240 @@
+"""What a backup file is: a zstd-compressed tar archive with a head, databases, raw files, and a manifest at its end."""
+
+from __future__ import annotations
+
+import fcntl
+import glob
+import hashlib
+import os
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
+
+import msgspec
+import zstandard
+
+from almanac.config import Settings
+from almanac.domain.progress import Advance, Meter, unmetered
+from almanac.store.accounts import file as accounts
+from almanac.store.engine import detached, sqlite
+from almanac.store.usage import counts as usage
+
+#: 1 had no head and did not name the version that made it.
+FORMAT = 2
+HEAD, MANIFEST, DATA, RAW = "backup.json", "manifest.json", "data.db", "raw"
+#: Bytes between two words about progress.
+PIECE = 1 << 20
+
+
+class BackupError(Exception):
+    """A backup that cannot be made or used. The message says why and what to do."""
+
+
+class KeptDatabase(NamedTuple):
+    """A database of a home: where it is, and which schema this version of Almanac knows and a file has."""
+
+    path: Callable[[Settings], Path]
+    known: int
+    schema: Callable[[Path], int]
+
+
+#: The databases that a backup carries, each copied whole while it is in use. One more is one line here.
+DATABASES: dict[str, KeptDatabase] = {
+    DATA: KeptDatabase(lambda settings: settings.data_path, int(sqlite.SCHEMA), detached.schema_of_data),
+    "accounts.db": KeptDatabase(lambda settings: settings.accounts_path, accounts.SCHEMA, detached.user_version),
+    "usage.db": KeptDatabase(lambda settings: settings.usage_path, usage.SCHEMA, detached.user_version),
+}
+
+
+class BackupHead(msgspec.Struct, frozen=True, rename="camel"):
+    """
+    The first member: who made the backup, and how much follows.
+
+    A later version may say more in it, so that this one can still tell which one that was. `bytes`: of all members but
+    head and manifest, before compression.
+    """
+
+    format: int
+    almanac: str
+    created_at: int
+    bytes: int
+
+
+class Manifest(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """
+    The last member. `members`: name → SHA-256 of its bytes, in the order of the archive. `schema`: of the data of the
+    version that made it. `almanac`: that version; empty in format 1.
+    """
+
+    format: int
+    schema: str
+    data_version: int | None
+    created_at: int
+    members: dict[str, str]
+    almanac: str = ""
+
+
+def this_version() -> str:
+    """The version of the installed package."""
+    return version("almanac")
+
+
+def extract(file: Path, target: Path, meter: Meter = unmetered) -> tuple[Manifest, dict[str, str]]:
+    """
+    Write the members of a backup under a folder. Returns its manifest, and the SHA-256 of each member as it was found:
+    `differences` tells whether they agree. Raises BackupError for what is no whole backup, is of a later format, or
+    holds a name that leads elsewhere; the folder then holds a part.
+    """
+    try:
+        with file.open("rb") as packed, zstandard.ZstdDecompressor().stream_reader(packed) as plain:
+            return _extract(plain, target, meter)
+    except (zstandard.ZstdError, tarfile.TarError, EOFError) as error:
+        raise BackupError(f"{file} is not a whole backup ({error})") from None
+    except BackupError as error:
+        raise BackupError(f"{file}: {error}") from None
+
+
+def differences(manifest: Manifest, found: dict[str, str]) -> list[str]:
+    """Names of members that are missing, too many, or not what the manifest says."""
+    return sorted(name for name in found.keys() | manifest.members if found.get(name) != manifest.members.get(name))
+
+
+def too_new(manifest: Manifest, folder: Path) -> Iterator[str]:
+    """Databases of an extracted backup that only a later version of Almanac can read, each in a sentence."""
+    for name, part in DATABASES.items():
+        if name in manifest.members and (found := part.schema(folder / name)) > part.known:
+            yield (
+                f"{name} has schema {found}, this version of Almanac ({this_version()}) reads up to {part.known}:"
+                f" install {_maker(manifest.almanac)}, then restore"
+            )
+
+
+def _maker(almanac: str) -> str:
+    return f"Almanac {almanac} or a later one" if almanac else "the version that made the backup"
+
+
+def _extract(plain: IO[bytes], target: Path, meter: Meter) -> tuple[Manifest, dict[str, str]]:
+    found: dict[str, str] = {}
+    manifest: Manifest | None = None
+    advance = meter("MiB unpacked", 0)
+    with tarfile.open(fileobj=plain, mode="r|") as archive:
+        for member in archive:
+            if manifest is not None:
+                raise BackupError(f"{member.name!r} comes after the manifest")
+            content = archive.extractfile(member) if member.isreg() else None
+            if content is None:
+                raise BackupError(f"{member.name!r} is not a plain file")
+            if member.name == HEAD and not found:
+                head = _head(content.read())
+                advance = meter("MiB unpacked", head.bytes // PIECE)
+            elif member.name == MANIFEST:
+                manifest = _manifest(content.read())
+            elif not _allowed(member.name):
+                raise BackupError(f"{member.name!r} is not a name that belongs in a backup")
+            elif member.name in found:
+                raise BackupError(f"{member.name!r} is there twice")
+            else:
+                found[member.name] = _copy(content, target / member.name, advance)
+    if manifest is None:
+        raise BackupError("has no manifest: it was cut off, or is not a backup of Almanac")
+    return manifest, found
+
+
+def _head(content: bytes) -> BackupHead:
+    try:
+        head = msgspec.json.decode(content, type=BackupHead)
+    except msgspec.DecodeError as error:
+        raise BackupError(f"its head cannot be read ({error})") from None
+    _readable(head.format, head.almanac)
+    return head
+
+
+def _manifest(content: bytes) -> Manifest:
+    try:
+        found = msgspec.json.decode(content, type=Manifest)
+    except msgspec.DecodeError as error:
+        raise BackupError(f"its manifest cannot be read ({error})") from None
+    _readable(found.format, found.almanac)
+    return found
+
+
+def _readable(found: int, almanac: str) -> None:
+    if found > FORMAT:
+        raise BackupError(
+            f"has format {found}, this version of Almanac ({this_version()}) reads up to {FORMAT}: install"
+            f" {_maker(almanac)}, then restore"
+        )
+
+
+def _allowed(name: str) -> bool:
+    """Only the databases and files of the raw store, named plainly: nothing that leads out of the home."""
+    parts = PurePosixPath(name).parts
+    plain = "/".join(parts) == name and "\\" not in name and "\0" not in name
+    return plain and (
+        name in DATABASES
+        or (len(parts) == 4 and parts[0] == RAW and parts[1] in {"index", "objects"} and ".." not in parts)
+    )
+
+
+def _copy(content: IO[bytes], path: Path, advance: Advance) -> str:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    digest = hashlib.sha256()
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        while piece := content.read(PIECE):
+            digest.update(piece)
+            file.write(piece)
+            advance(len(piece) / PIECE)
+    return digest.hexdigest()
+
+
+@contextmanager
+def beside(folder: Path, name: str) -> Iterator[Path]:
+    """A temporary folder inside a folder, gone at the end. One that a killed run left behind goes first."""
+    prefix = f".{name}.unfinished-"
+    # The folder is locked while its run lives; whoever gets the lock knows that it does not.
+    for left in folder.glob(f"{glob.escape(prefix)}*"):
+        with _held(left) as free:
+            if free:
+                shutil.rmtree(left, ignore_errors=True)
+    try:
+        made = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
+    except FileNotFoundError:
+        raise BackupError(f"there is no folder {folder}") from None
+    try:
+        with _held(made):
+            yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[bool]:
+    """Whether a folder could be locked; it is for as long as the block lasts. One that went away meanwhile could not."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(handle)
+
+
+def sync(path: Path) -> None:
+    """Make the content of a file, or the names in a folder, durable."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

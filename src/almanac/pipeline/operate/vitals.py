@@ -1,0 +1,137 @@
+"""How the service does in figures, for whoever watches it: its sources, its data version, its room on disk."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from almanac.config import Settings
+from almanac.domain.cadence import Turn
+from almanac.domain.health import Feed, Health, Tried, health
+from almanac.domain.periods import end_of
+from almanac.domain.reference import Source
+from almanac.domain.times import end_of_day
+from almanac.store.log import payloads, turns
+from almanac.store.observations.reading.directory import SeriesInfo
+from almanac.store.observations.reading.reader import View
+from almanac.store.summary import feeds
+from almanac.store.summary.coverage import written_at
+
+
+class SourceVitals(msgspec.Struct, frozen=True):
+    """
+    One source: how asking it went, what it brings and whether that is well.
+
+    `newest`: end of its newest period that is no forecast, unix seconds; None where it brought none.
+    """
+
+    source: Source
+    health: Health
+    tried: Tried
+    feed: Feed
+    turn: Turn
+    newest: int | None
+
+
+class Vitals(msgspec.Struct, frozen=True):
+    """The store at one moment. Times in unix seconds; `quarantined`: responses that cannot be read, by source."""
+
+    version: int
+    version_at: int | None
+    sources: list[SourceVitals]
+    quarantined: Counter[str]
+
+
+class Room(msgspec.Struct, frozen=True):
+    """
+    What there is on disk, bytes. By name: sizes of the database files and of their logs; free space and size of the
+    disks of the folders `home`, `data` and `raw`, each disk once.
+    """
+
+    databases: dict[str, int]
+    logs: dict[str, int]
+    free: dict[str, int]
+    total: dict[str, int]
+
+
+def vitals(view: View, now: int) -> Vitals:
+    """Look at one state of the store, at `now`."""
+    return Vitals(
+        version=view.version,
+        version_at=written_at(view, view.version),
+        sources=sources(view, now),
+        quarantined=Counter(row.source for row in payloads.quarantined(view)),
+    )
+
+
+def sources(
+    view: View, now: int, stale: Callable[[SeriesInfo, int | None], object] = lambda _, __: None
+) -> list[SourceVitals]:
+    """
+    All sources that are asked, by id. What the service computes itself has no connector and never is.
+
+    `stale` is told of each series whose newest period (its key) is older than its data set allows.
+    """
+    today = datetime.fromtimestamp(now, UTC).date()
+    found: dict[str, Feed] = {}
+    newest = feeds.newest_of_companies(view)
+    for series in feeds.observed(view):
+        word = view.freshness(series, view.version, None, today)
+        last = view.newest_period(series, view.version, None)
+        found.setdefault(series.source.id, Feed()).count(series.spec, word)
+        if last is not None:
+            newest[series.source.id] = max(newest.get(series.source.id, last), last)
+        if word == "stale" and not series.spec.discontinued:
+            stale(series, last)
+    asked, waiting = feeds.tried(view), turns.held(view)
+    every = sorted(view.directory.sources.values(), key=lambda source: source.id)
+    return [
+        SourceVitals(
+            source=source,
+            health=health(source, asked.get(source.id, Tried()), found.get(source.id, Feed()), now),
+            tried=asked.get(source.id, Tried()),
+            feed=found.get(source.id, Feed()),
+            turn=waiting[source.id].turn if source.id in waiting else Turn(),
+            newest=end_of_day(end_of(newest[source.id])) if source.id in newest else None,
+        )
+        for source in every
+        if source.connector
+    ]
+
+
+def room(settings: Settings) -> Room:
+    """Look at the disk. A file that is not there has no bytes; a folder that is not there yet, the room of the one above."""
+    files = {"data": settings.data_path, "accounts": settings.accounts_path}
+    used = {name: shutil.disk_usage(path) for name, path in _disks(settings).items()}
+    return Room(
+        databases={name: _bytes(path) for name, path in files.items()},
+        logs={name: _bytes(path.with_name(f"{path.name}-wal")) for name, path in files.items()},
+        free={name: one.free for name, one in used.items()},
+        total={name: one.total for name, one in used.items()},
+    )
+
+
+def _disks(settings: Settings) -> dict[str, Path]:
+    folders = {"home": settings.home, "data": settings.data_path.parent, "raw": settings.raw_path}
+    found: dict[int, tuple[str, Path]] = {}
+    for name, path in folders.items():
+        there = _there(path)
+        found.setdefault(there.stat().st_dev, (name, there))
+    return dict(found.values())
+
+
+def _there(path: Path) -> Path:
+    path = path.resolve()
+    return next(one for one in (path, *path.parents) if one.exists())
+
+
+def _bytes(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

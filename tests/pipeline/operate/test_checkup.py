@@ -1,0 +1,156 @@
+"""`almanac status --check`: one line and an exit code, as monitoring plug-ins have them; and what metrics hold for a while."""
+
+import re
+from contextlib import closing
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+from prometheus_client.core import GaugeMetricFamily
+from structlog.testing import capture_logs
+
+from almanac.__main__ import main
+from almanac.domain.health import Health
+from almanac.gauges import Held, StoreGauges
+from almanac.pipeline.operate.checkup import checkup
+from almanac.pipeline.operate.vitals import room, vitals
+from almanac.pipeline.world import World
+from almanac.store.engine import sqlite
+from almanac.store.observations.reading.reader import Reader
+from tests.support.treasury_home import GOOD, NOW, ROWS, SOURCE, settings, take
+
+FRESH = "2026-01-08T12:00:00Z"
+#: label=value[unit];warn;crit;min;max
+FIGURE = re.compile(r"[a-z_]+=\d+(s|B)?(;[\d:]*){0,4}")
+
+
+def check(home, now=FRESH):
+    done = CliRunner(env={"ALMANAC_HOME": str(home), "ALMANAC_NOW": now}).invoke(main, ["status", "--check"])
+    assert done.output.count("\n") == 1
+    line, _, figures = done.output.rstrip("\n").partition(" | ")
+    assert all(FIGURE.fullmatch(one) for one in figures.split()), figures
+    return done.exit_code, line, figures
+
+
+@pytest.fixture
+def plenty(monkeypatch):
+    """Room on disk, whatever this machine has."""
+    from almanac.pipeline.operate import vitals as module
+
+    given = {"free": 50, "total": 100, "log": 0}
+
+    def look(chosen):
+        found = room(chosen)
+        free, total = dict.fromkeys(found.free, given["free"]), dict.fromkeys(found.total, given["total"])
+        return msgspec.structs.replace(found, free=free, total=total, logs={**found.logs, "data": given["log"]})
+
+    monkeypatch.setattr(module, "room", look)
+    return given
+
+
+def test_a_service_that_does_well_is_ok(tmp_path, plenty):
+    with World(settings(tmp_path)) as world:
+        take(world, tmp_path / "mirror", GOOD)
+    code, line, figures = check(settings(tmp_path).home, NOW)
+    assert (code, line[:10]) == (1, "WARNING - ")  # every series is stale on that day
+    assert f"late: {SOURCE}" in line
+    with closing(sqlite.connect(settings(tmp_path).data_path)) as db:
+        db.execute("UPDATE source_state SET last_attempt_at = 1767873600, last_success_at = 1767873600")
+    code, line, figures = check(settings(tmp_path).home)
+    assert (code, line) == (0, "OK - 1 sources ok, data version 5")
+    assert "ok=1;;;0 late=0;;;0 failing=0;;;0" in figures
+    assert "free_home=50B;10:;3:;0;100" in figures
+
+
+def test_what_is_not_well_is_a_warning_that_names_it(tmp_path, plenty):
+    with World(settings(tmp_path)) as world:
+        take(world, tmp_path / "mirror", ROWS)
+    plenty.update(log=2 << 30, free=5)
+    with Reader(settings(tmp_path).data_path).view() as view:
+        found = vitals(view, 1)
+    good = msgspec.structs.replace(found.sources[0], health=Health("ok"))
+    looked = msgspec.structs.replace(found, sources=[good, *found.sources])
+    from almanac.pipeline.operate import vitals as module
+
+    code, line = checkup(looked, module.room(settings(tmp_path)), 1)
+    assert code == 1
+    assert line.startswith(
+        f"WARNING - 5.0% of the disk of home is free; failing: {SOURCE}; 1 responses cannot be read;"
+        " the database's log has 2048 MiB | "
+    )
+
+
+@pytest.mark.parametrize("free", [0, 2])
+def test_no_room_is_critical(tmp_path, plenty, free):
+    with World(settings(tmp_path)):
+        pass
+    plenty.update(free=free)
+    assert check(settings(tmp_path).home)[:2] == (2, f"CRITICAL - {free:.1f}% of the disk of home is free")
+
+
+def test_a_service_whose_sources_all_fail_is_critical(tmp_path, plenty):
+    with World(settings(tmp_path)) as world:
+        take(world, tmp_path / "mirror", ROWS)
+    code, line, _ = check(settings(tmp_path).home, NOW)
+    assert (code, line.split(";")[0]) == (2, "CRITICAL - every source that was asked is failing")
+
+
+@pytest.mark.parametrize("damage", ["absent", "garbage", "newer", "settings"])
+def test_a_store_that_cannot_be_read_is_critical_and_left_alone(tmp_path, damage):
+    home = tmp_path / "home"
+    home.mkdir()
+    if damage == "garbage":
+        (home / "data.db").write_text("no database " * 1000)
+    elif damage == "newer":
+        with closing(sqlite.create(home / "data.db")) as db:
+            sqlite.set_meta(db, "schema", "99")
+    elif damage == "settings":
+        (home / "almanac.toml").write_text("port = 'x'")
+    before = {path.name for path in home.iterdir()} - {"data.db-wal", "data.db-shm"}
+    code, line, figures = check(home)
+    assert (code, line[:11], figures) == (2, "CRITICAL - ", "")
+    told = {"absent": "No such file", "garbage": "not a database", "newer": "schema 99", "settings": "port"}[damage]
+    assert told in line
+    assert {path.name for path in home.iterdir()} - {"data.db-wal", "data.db-shm"} == before
+
+
+def test_check_and_json_exclude_each_other(tmp_path):
+    done = CliRunner(env={"ALMANAC_HOME": str(tmp_path)}).invoke(main, ["status", "--check", "--json"])
+    assert done.exit_code == 2
+    assert "--json does not go with it" in done.output
+
+
+def test_what_was_measured_is_shown_again_for_a_while_and_longer_where_it_took_long():
+    asked, clock = [], [0.0]
+
+    class Slow:
+        takes = 0.0
+
+        def collect(self):
+            asked.append(clock[0])
+            clock[0] += self.takes
+            return [GaugeMetricFamily("a", "", value=len(asked))]
+
+    slow = Slow()
+    held = Held(slow, lambda: clock[0])
+
+    def at(moment):
+        clock[0] = moment
+        return next(iter(held.collect())).samples[0].value
+
+    assert [at(moment) for moment in (0.0, 4.9, 5.1, 6.0)] == [1, 1, 2, 2]
+    slow.takes = 1.0
+    assert [at(moment) for moment in (11.0, 30.0, 61.0, 62.1)] == [3, 3, 3, 4]
+
+
+def test_a_store_that_cannot_be_read_is_one_metric_and_one_line(tmp_path):
+    with capture_logs() as lines:
+        found = {
+            metric.name: metric.samples
+            for metric in StoreGauges(Reader(tmp_path / "gone.db").view, lambda: 1).collect()
+        }
+    assert set(found) == {"almanac_store_readable"}
+    assert found["almanac_store_readable"][0].value == 0
+    assert [(line["event"], "\n" in line["reason"], "exc_info" in line) for line in lines] == [
+        ("not shown", False, False)
+    ]
