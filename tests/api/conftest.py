@@ -17,7 +17,7 @@ from almanac.api.contract.errors import ApiError, StorageUnavailable
 from almanac.api.contract.openapi import described
 from almanac.api.contract.params import Param
 from almanac.api.server.app import App
-from almanac.api.server.limits import Decision
+from almanac.api.use.limits import Decision
 from almanac.config import Plan, Settings
 from almanac.store.accounts.accounts import MALFORMED, UNKNOWN, KeyRecord, Refused
 

@@ -37,7 +37,7 @@ _OBSERVATION = (
     "releasedAt ingestedAt revisionStatus sourceUrl attribution freshnessStatus metadata rights"
 )
 _INDICATOR = (
-    "id slug name description category kind unit unitLabel frequencies seasonalAdjustment formula inputs "
+    "id slug name description category kind unit currency unitLabel frequencies seasonalAdjustment formula inputs "
     "preferredProviders aliases screenable seriesCount entityCount firstPeriod lastPeriod"
 )
 _COUNTRY = "id slug name isoAlpha2 isoAlpha3 kind region incomeGroup currency aliases indicatorCount ratesScope freshnessStatus"
@@ -59,7 +59,7 @@ KEYS = {
         "/derived-indicators": _INDICATOR,
         "/derived-indicators/{idOrSlug}": _INDICATOR,
         "/derived-indicators/{idOrSlug}/entities": "entityId name",
-        "/indicators/{idOrSlug}/series": "id indicatorId entityId sourceId providerId nativeId name frequency unit "
+        "/indicators/{idOrSlug}/series": "id indicatorId entityId sourceId providerId nativeId name frequency unit currency "
         "preferred firstPeriod lastPeriod observationCount vintageCount vintagesFrom lastObservedAt freshnessStatus rights",
         "/providers": "id name kind country homepage sourceIds attribution",
         "/sources": "id providerId name description homepage license attribution rights frequencies storesVintages "
@@ -79,7 +79,7 @@ KEYS = {
         "formerNames latestFilings keyFigures scoreDetail peers",
         "/companies/{idOrLookup}/financials": "entityId ticker cik currency asOf incomeStatements balanceSheets cashFlowStatements",
         "/events": "id category type title status occurredAt timePrecision timeZone entityId country indicatorId period actual "
-        "revisedActual previous revisedPrevious unit form accession url sourceId providerId observedAt rights",
+        "revisedActual previous revisedPrevious unit currency form accession url sourceId providerId observedAt rights",
         "/release-summaries": "id release name country entityId period periodEnd releasedAt observedAt sourceId providerId "
         "headline readings",
         "/coverage": "countries regions companies indicators series observations derivedObservations vintages statements "

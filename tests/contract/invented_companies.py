@@ -26,11 +26,11 @@ from tests.support.service import make_accounts, settings
 
 SOURCE, CLOSED = "sec", "closed-feed"
 WHY = "The invented owner of this feed allows no redistribution."
-#: Field → unit of its indicator (None: that of the series), frequency is quarterly throughout.
+#: Field → unit of its indicator (None: that of the series; a score has none), frequency is quarterly throughout.
 FIELDS: dict[str, str | None] = {
     "revenue_ttm": None, "earnings_per_share_basic_ttm": None, "total_assets": None, "shares_outstanding": "shares",
     "net_margin": "ratio", "current_ratio": "ratio", "return_on_assets": "ratio", "revenue_growth_yoy": "ratio",
-    "debt_to_equity": "ratio", "asset_turnover": "ratio", "piotroski_f": "points", "secret_margin": "ratio",
+    "debt_to_equity": "ratio", "asset_turnover": "ratio", "piotroski_f": "score", "secret_margin": "ratio",
 }  # fmt: skip
 #: What the macro field of texts says, and from which feed.
 CYCLES = {
@@ -115,11 +115,11 @@ _STEPS: dict[str, list[float]] = {
 }
 
 
-def unit_of(field: str, currency: str | None) -> str:
+def unit_of(field: str, currency: str | None) -> str | None:
     """Unit of a company's series."""
     if FIELDS[field] is not None:
-        return str(FIELDS[field])
-    money = "usd" if currency in {"USD", None} else "local_currency"
+        return None if FIELDS[field] == "score" else FIELDS[field]
+    money = (currency or "USD").lower()
     return f"{money}_per_share" if field.startswith("earnings") else money
 
 
@@ -155,7 +155,7 @@ def fill(db, made: list[Made]) -> None:
 def _records() -> dict[str, dict[str, object]]:
     public = Rights(license="invented", attribution="Invented")
     closed = Rights(exposure=Exposure.restricted, license="invented", attribution="Invented", reason=WHY)
-    units = {name for company in ("USD", "EUR") for field in FIELDS for name in [unit_of(field, company)]}
+    units = {name for company in ("USD", "EUR") for field in FIELDS for name in [unit_of(field, company)] if name}
     return {
         "provider": {
             name: Provider(id=name, name=name, kind="regulator", homepage="https://publisher.example", attribution="Invented")
@@ -171,7 +171,7 @@ def _records() -> dict[str, dict[str, object]]:
         "indicator": {
             f"indicator_{field}": Indicator(
                 slug=field, name=field.replace("_", " ").capitalize(), description="Invented.", category="fundamentals",
-                kind="derived", unit=unit, formula="invented", aliases=("sales",) if field == "revenue_ttm" else (),
+                kind="derived", unit=None if unit == "score" else unit, formula="invented", aliases=("sales",) if field == "revenue_ttm" else (),
             )
             for field, unit in FIELDS.items()
         } | {

@@ -263,7 +263,7 @@ def test_key_figures_and_peers(many):
         for name, slug in (("revenue", "revenue_ttm"), ("netMargin", "net_margin")):
             row = readings[slug].get(company.entity)
             expected = row and {
-                "value": row["valueNumeric"], "unit": row["unit"], "periodEnd": row["periodEnd"], "observedAt": row["observedAt"],
+                "value": row["valueNumeric"], "unit": row["unit"], "currency": row["metadata"].get("currency"), "periodEnd": row["periodEnd"], "observedAt": row["observedAt"],
             }  # fmt: skip
             assert told["keyFigures"][name] == expected
             figures += row is not None

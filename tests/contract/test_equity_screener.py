@@ -12,13 +12,14 @@ from almanac.domain.periods import add_months
 from almanac.domain.times import end_of_day, wire_time
 from almanac.reports.filter_text import folded
 from almanac.store.engine import sqlite
+from almanac.store.observations.fragments import shortest
 from almanac.store.observations.reading import row_rights as verdicts
 from almanac.store.observations.writing.batch import Batch
 from tests.support.service import CATALOG, Service, copy
 
 from . import invented_companies
 from .conftest import once
-from .invented_companies import FIELDS, QUARTERS, Made, companies, known, unit_of, write_readings
+from .invented_companies import FIELDS, QUARTERS, Made, companies, known, write_readings
 
 PATH = "/equity-screener"
 EVERYONE = "sector:in:technology|financials|énergie"
@@ -61,7 +62,7 @@ def reading(company: Made, field: str, at: int, *, dollars: bool, first: date = 
     """(value, quarter, known) of the latest reading known at a moment, None where none may be shown."""
     if field == "secret_margin" or (field == "net_margin" and company.shut):
         return None
-    if dollars and unit_of(field, company.currency).startswith("local"):
+    if dollars and FIELDS[field] is None and company.currency not in {"USD", None}:
         return None
     for quarter in reversed(QUARTERS):
         values = company.values.get(field, {}).get(quarter, [])
@@ -364,12 +365,40 @@ def test_bounds_of_the_fields(screen):
             max(values, default=None),
             len(values),
         )
-        assert field["unit"] == unit or unit is None
+        assert field["unit"] == unit or unit in {None, "score"}
         assert ("0.25 is 25 %" in field["description"]) == (unit == "ratio")
-    assert (told["revenue_ttm"]["unit"], told["earnings_per_share_basic_ttm"]["unit"]) == ("usd", "usd_per_share")
+    units = {name: (field["unit"], field["currency"]) for name, field in told.items()}
+    assert units["revenue_ttm"] == units["total_assets"] == ("currency", "USD")
+    assert units["earnings_per_share_basic_ttm"] == ("currency_per_share", "USD")
+    assert units["piotroski_f"] == units["score"] == (None, None)
+    assert units["net_margin"] == ("ratio", None)
     for name in TEXTS:
         count = sum(getattr(company, name) is not None for company in MADE if statement(company, NOW))
         assert (told[name]["type"], told[name]["entityCount"], told[name]["min"]) == ("text", count, None)
+
+
+def test_a_percentage_where_a_fraction_is_meant_is_warned_of_with_the_range(screen):
+    """`net_margin:gt:15`: the range is that of public values of those that take part, and a withheld field has none."""
+
+    def told(**query):
+        return screen.get(PATH, "pro", None, **query).json()["meta"].get("warnings")
+
+    seen = [
+        value
+        for company in MADE
+        if statement(company, NOW) and (value := value_of(company, "net_margin", NOW, dollars=True)) is not None
+    ]
+    (one,) = told(filter="net_margin:gt:15")
+    assert (one["parameter"], one["value"], one["suggestion"]) == ("filter", "net_margin:gt:15", "net_margin:gt:0.15")
+    assert one["reason"] == (
+        f"lies far outside the values of net_margin here, which are {shortest(min(seen))} to {shortest(max(seen))}, "
+        "as fractions (0.25 is 25 %)"
+    )
+    assert [one["value"] for one in told(filter="net_margin:in:0.1|15|-40,current_ratio:gt:1")] == [
+        "net_margin:in:15", "net_margin:in:-40",
+    ]  # fmt: skip
+    assert told(filter="net_margin:gt:0.15") is None
+    assert told(filter="secret_margin:gt:15") is None, "what is withheld has no range"
 
 
 def test_money_is_in_dollars_unless_a_currency_is_named(screen):

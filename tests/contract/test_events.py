@@ -45,7 +45,7 @@ def test_lists_official_events(service):
         "id": release["id"], "category": "macro_release", "type": "release", "title": "Consumer prices", "status": "released",
         "occurredAt": "2026-11-13T13:30:00Z", "timePrecision": "minute", "timeZone": "America/New_York", "entityId": None,
         "country": "country_usa", "indicatorId": "indicator_cpi_index", "period": "2026-10", "actual": 2.5, "revisedActual": None, "previous": 2,
-        "revisedPrevious": 2.1, "unit": "percent", "form": None, "accession": None, "url": None, "sourceId": "fred", "providerId": "fred",
+        "revisedPrevious": 2.1, "unit": "percent", "currency": None, "form": None, "accession": None, "url": None, "sourceId": "fred", "providerId": "fred",
         "observedAt": "2026-11-13T13:30:00Z", "rights": release["rights"],
     }  # fmt: skip
     assert (release["rights"]["redistributable"], release["rights"]["reason"]) == (True, None)

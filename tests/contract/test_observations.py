@@ -204,8 +204,7 @@ def test_filters_are_the_same_everywhere(service, path):
         "as_of",
         "sources",
     ]
-    expected = set(document) - ({"sort"} if path.endswith("vintages") else set())
-    assert set(ENDPOINTS[path].by_name) == expected
+    assert set(ENDPOINTS[path].by_name) == set(document)
 
 
 @pytest.mark.parametrize(
@@ -223,6 +222,12 @@ def test_filters_are_the_same_everywhere(service, path):
         ("/observations?sort=period_end&start_date=2026-11-01", True),
         ("/observations?sort=observed_at&source_id=fred", True),
         ("/derived-observations?sort=observed_at&provider_id=mof", True),
+        ("/observations?sort=observed_at&period=2026", True),
+        ("/observations/vintages?sort=observed_at&order=desc", False),
+        ("/observations/latest", False),
+        ("/observations/latest?freshness=unknown", True),
+        ("/observations/latest?source_id=fred", True),
+        ("/observations/latest?freshness=unknown&country=USA", False),
     ],
 )
 def test_what_may_take_long_holds_nobody_up(target, long):

@@ -98,7 +98,7 @@ def coded(service, coding):
 
     scope = {
         "type": "http", "method": "GET", "path": "/indicators", "raw_path": b"/indicators", "query_string": b"",
-        "headers": [(b"x-api-key", service.keys["pro"].encode()), (b"accept-encoding", coding.encode())],
+        "headers": [(b"x-api-key", service.keys["pro"].encode()), (b"accept-encoding", coding.encode()), (b"host", b"api.example")],
         "client": ("127.0.0.1", 5000), "http_version": "1.1",
     }  # fmt: skip
     asyncio.run(service.app(scope, receive, send))

@@ -13,7 +13,6 @@ UNITS = {
     "per_eur", "months", "years", "text",
     "shares",
     "usd_per_share",
-    "local_currency_per_share",
 }  # fmt: skip
 
 
@@ -102,7 +101,7 @@ def test_series(service):
     assert treasury == {
         "id": "us-treasury-par:country_usa:gov_yield_10y:D", "indicatorId": "indicator_gov_yield_10y", "entityId": "country_usa",
         "sourceId": "us-treasury-par", "providerId": "us-treasury", "nativeId": "BC_10YEAR", "name": "United States, 10-year par yield",
-        "frequency": "daily", "unit": "percent", "preferred": True, "firstPeriod": "2023-11-13T00:00:00Z",
+        "frequency": "daily", "unit": "percent", "currency": None, "preferred": True, "firstPeriod": "2023-11-13T00:00:00Z",
         "lastPeriod": "2026-11-19T00:00:00Z", "observationCount": 38 + 1, "vintageCount": 40 + 2, "vintagesFrom": "2023-11-13T23:59:59Z",
         "lastObservedAt": "2026-11-20T01:00:00Z", "freshnessStatus": "fresh",
     }  # fmt: skip
@@ -280,6 +279,20 @@ def test_a_revoked_key(own):
     unknown = own.error("/coverage", 401, own.keys["free"][:-8] + "AAAAAAAA")
     assert revoked["code"] == unknown["code"] == "unauthorized"
     assert own.get("/coverage", "free").status_code == 200
+
+
+def test_a_key_of_a_disabled_account(own):
+    """403: the key is good, but the account does not permit the operation; said of every path, and counted."""
+    before = int(own.get("/coverage").headers["x-ratelimit-remaining"])
+    own.accounts.disable("pro@example.org", now=int(own.real_now))
+    for path in ("/coverage", "/observations?limit=1", "/nowhere"):
+        error = own.error(path, 403)
+        assert error["message"] == "the account of this key is disabled; ask whoever runs this service"
+        assert error["details"] == {"reason": "account_disabled"}
+    assert int(own.get("/coverage").headers["x-ratelimit-remaining"]) == before - 4
+    assert own.get("/coverage", "free").status_code == 200
+    own.accounts.enable("pro@example.org")
+    assert own.get("/coverage").status_code == 200
 
 
 @pytest.mark.parametrize("expires", [10, 1000])

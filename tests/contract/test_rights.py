@@ -1,10 +1,13 @@
 """Withheld values: the row keeps its place and says why, on every path; and nothing leaks sideways."""
 
 import re
+import sys
 
 import pytest
 
+from almanac.domain.observations import observation_id
 from almanac.store.engine import sqlite
+from almanac.store.observations.reading import lookup
 from tests.support.invented_mirror import DAILY, SECRETS
 
 from .declared import ENDPOINTS, LISTS, REQUIRED
@@ -258,3 +261,45 @@ def test_the_id_of_a_withheld_row_tells_nothing_of_its_value(service):
         assert row["id"] != content
         assert service.ok(f"/observations/{row['id']}/provenance")["observation"]["id"] == row["id"]
         assert service.error(f"/observations/{content}/provenance", 404)["code"] == "not_found"
+
+
+def work(service, identifier):
+    """What asking for a provenance that is refused makes us do: calls of our own functions, and statements, in order."""
+    done = []
+
+    def note(frame, event, _):
+        name = frame.f_code.co_filename
+        if event == "call" and "/almanac/" in name:
+            done.append((name.rpartition("/")[2], frame.f_code.co_name))
+
+    with service.reader.view() as view:
+        view._db.exec_trace = lambda _, sql, values: done.append((sql, len(values or ()))) or True
+        sys.setprofile(note)
+        try:
+            assert lookup.by_id(view, identifier) is None
+            assert lookup.by_withheld_id(view, identifier) is None
+        finally:
+            sys.setprofile(None)
+            view._db.exec_trace = None
+    return done
+
+
+def test_a_guessed_id_of_a_withheld_row_is_refused_with_the_work_of_a_wrong_one(service):
+    """
+    Its own id is a digest of its value: whoever tries values must not see in the time of the refusal which is right. Counted
+    once the series is known, as it is to whoever has listed it.
+    """
+    series = "fred:country_usa:high_yield_spread:D"
+    with service.reader.view() as view:
+        info = view.directory.series_by_id(series)
+        held = lookup.history(view, info, 0, 1 << 40)
+    (period, (vintage,)) = next(iter(held.items()))
+    right = observation_id(series, period, vintage.known, vintage.value, vintage.text)
+    wrong = [observation_id(series, period, vintage.known, vintage.value + change, None) for change in (0.001, 1.0)]
+    for identifier in (right, *wrong):
+        error = service.error(f"/observations/{identifier}/provenance", 404)
+        assert error["message"] == f"there is no observation '{identifier}'"
+    found = [work(service, identifier) for identifier in (wrong[0], right, wrong[1])]
+    assert found[0] == found[1] == found[2]
+    assert len([one for one in found[0] if str(one[0]).startswith("SELECT")]) == 3
+    assert ("row_rights" in [name for _, name in found[0]], len(held)) == (True, len(DAILY))

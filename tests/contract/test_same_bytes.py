@@ -118,7 +118,7 @@ def test_two_workers_give_the_same_bytes_and_the_past_stays(built, tmp_path):
     past += [f"{path}?sources=all&limit=500&as_of={PAST}" for path in ("/observations", "/derived-observations")]
     derived = writer.ok("/derived-observations", indicator="yield_slope_2s10s", limit=1)[0]["id"]
     today = [*targets(writer), *TODAY, f"/observations/{derived}/provenance"]
-    with serving(home, WORKERS="2", **PLANS, **CONSENT) as server:
+    with serving(home, WORKERS="2", HEAVY_REQUESTS="100", **PLANS, **CONSENT) as server:
         workers = Workers(server, writer.keys["enterprise"])
         before = {target: workers.agreed(target) for target in [*today, *past]}
         (version,) = {held for held, _ in before.values()}

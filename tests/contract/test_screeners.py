@@ -47,7 +47,7 @@ class Served:
     def match(self, field, entity):
         row = self.rows[field][entity]
         return {
-            "field": field, "value": self.value(field, entity, fresh=False), "unit": row["unit"], "periodEnd": row["periodEnd"],
+            "field": field, "value": self.value(field, entity, fresh=False), "unit": row["unit"], "currency": row["metadata"].get("currency"), "periodEnd": row["periodEnd"],
             "observedAt": row["observedAt"], "freshnessStatus": row["freshnessStatus"], "seriesId": row["metadata"]["seriesId"],
         }  # fmt: skip
 
@@ -121,7 +121,7 @@ def test_the_row(service):
         ("JPN", ["gov_yield_10y", "yield_slope_2s10s"]), ("USA", ["gov_yield_10y", "yield_slope_2s10s"]),
     ]  # fmt: skip
     assert rows[1]["matches"][0] == {
-        "field": "gov_yield_10y", "value": treasury_value("BC_10YEAR", date(2026, 11, 19)), "unit": "percent", "periodEnd": "2026-11-19T00:00:00Z",
+        "field": "gov_yield_10y", "value": treasury_value("BC_10YEAR", date(2026, 11, 19)), "unit": "percent", "currency": None, "periodEnd": "2026-11-19T00:00:00Z",
         "observedAt": "2026-11-19T23:59:59Z", "freshnessStatus": "fresh", "seriesId": "us-treasury-par:country_usa:gov_yield_10y:D",
     }  # fmt: skip
 

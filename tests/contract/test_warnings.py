@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from almanac.api.contract.records import WarningSchema
+from almanac.store.observations.fragments import shortest
 
 from .declared import ENDPOINTS, LISTS, PATH_VALUES, REQUIRED
 
@@ -162,5 +163,24 @@ def test_described(service):
     for name in ("ListMeta", "CountedListMeta"):
         assert schemas[name]["properties"]["warnings"]["items"] == {"$ref": "#/components/schemas/Warning"}
         assert "warnings" not in schemas[name]["required"]
-    assert "warnings" not in schemas["Meta"]["properties"]
+    assert "warnings" not in schemas["AnswerMeta"]["properties"]
     assert set(schemas["Warning"]["required"]) == {"parameter", "value", "reason", "suggestion"}
+
+
+def test_a_number_far_outside_a_field_s_range_is_warned_of(service):
+    """A percentage where a fraction is meant: the warning has the range of what may be seen, and the fraction."""
+    field = next(
+        one
+        for one in service.ok("/screener/filters")["fields"]
+        if one["field"] == "gov_yield_10y" and one["max"] is not None
+    )
+    far = 10 * abs(field["max"]) + 1
+    (told,) = warnings(service, "/screener", filter=f"gov_yield_10y:gt:{far}")
+    assert (told["parameter"], told["value"].split(":")[:2], told["suggestion"]) == (
+        "filter",
+        ["gov_yield_10y", "gt"],
+        None,
+    )
+    assert told["reason"].startswith("lies far outside the values of gov_yield_10y here, which are ")
+    assert told["reason"].endswith(f" to {shortest(field['max'])}")
+    assert warnings(service, "/screener", filter=f"gov_yield_10y:gt:{field['max'] * 1.5}") is None

@@ -164,7 +164,7 @@ def test_macro_fields_have_readings_or_a_reason(whole):
 def test_equity_fields_have_values(whole):
     """Every money field of the screener has at least 100 companies in USD."""
     fields = whole.ok("/equity-screener/filters")["fields"]
-    money = [one["field"] for one in fields if one["unit"] == "usd"]
+    money = [one["field"] for one in fields if one["unit"] == "currency"]
     assert {"revenue_ttm", "total_assets", "free_cash_flow_ttm", "deposits"} <= set(money)
     assert len(money) == 49
     for one in fields:

@@ -125,6 +125,20 @@ def test_revocation_holds_in_every_worker(server, home):
     assert {(a.status_code, a.json()["error"]["code"]) for a in answers} == {(401, "unauthorized")}
 
 
+def test_a_disabled_account_is_refused_by_every_worker_and_let_in_again(server, home):
+    """What an operator does to an account holds in every worker as a revocation does."""
+    key = keys(home)["pro"]
+    accounts = Service(home).accounts
+    accounts.disable("pro@example.org", now=REAL_NOW)
+    time.sleep(WITHIN)
+    answers = ask(server, key, 40)
+    accounts.enable("pro@example.org")
+    accounts.close()
+    assert {(a.status_code, a.json()["error"]["details"]["reason"]) for a in answers} == {(403, "account_disabled")}
+    time.sleep(WITHIN)
+    assert {a.status_code for a in ask(server, key, 40)} == {200}
+
+
 def test_a_change_of_rights_holds_in_every_worker(server, home):
     """A change of rights is a data version and holds everywhere within 2 s."""
     path, key = "/observations?indicator=unemployment_rate&limit=1&order=desc", keys(home)["enterprise"]

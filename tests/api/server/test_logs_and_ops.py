@@ -215,7 +215,9 @@ def test_not_ready():
         raise OSError("/data is gone")
 
     app = ops.create(broken)
-    answer = ask(app, "/readyz")
+    with capture_logs() as lines:
+        answer = ask(app, "/readyz")
+    assert lines == [{"event": "not ready", "log_level": "error", "reason": "OSError: /data is gone"}]  # no stack
     assert answer.status_code == 503
     assert answer.json() == {"ready": False, "reason": "the store cannot be read"}
     assert ask(app, "/healthz").status_code == 200

@@ -3,10 +3,12 @@
 import asyncio
 import re
 
+import msgspec
 import pytest
 from prometheus_client import REGISTRY
 
 from almanac.api.contract.endpoint import Endpoint, ItemAnswer
+from almanac.api.server import gate
 from almanac.api.server.routes import Routes
 
 LIMIT_HEADERS = {
@@ -42,6 +44,8 @@ def test_key_in_query(frame, name, header):
 
 def test_key_shape_in_any_parameter(frame):
     """And any parameter whose value has the key shape; the value is not repeated."""
+    frame.settings = msgspec.structs.replace(frame.settings, failures_per_minute=100)
+    frame.__post_init__()
     for query in (f"q={frame.PRO}", f"b%65arer={'x'}", f"{frame.PRO}=1", f"q=Bearer%20{frame.PRO}"):
         answer = frame.get(f"/coverage?{query}", None)
         assert frame.inner_error(answer)["details"]["reason"] == "key"
@@ -53,6 +57,39 @@ def test_key_shape_in_any_parameter(frame):
 def test_key_in_query_comes_before_the_key(frame):
     """The refusal of a key in the query is the first of all, even for a bad key on an unknown path."""
     assert frame.error("/nowhere?api_key=x", 400, frame.REVOKED)["code"] == "bad_request"
+
+
+def test_a_key_in_the_query_counts_as_a_failure_of_its_address(frame):
+    """Else whoever tries keys would never be throttled. Those who send a good key otherwise go on."""
+    answers = [frame.get(f"/coverage?key=try{number}", None) for number in range(5)]
+    assert [answer.status_code for answer in answers] == [400, 400, 400, 429, 429]
+    assert frame.limiter.failures == {"192.0.2.1": 5}
+    assert REGISTRY.get_sample_value("almanac_authentication_failures_total", {"reason": "in_query"}) >= 5
+    assert frame.get("/coverage", frame.REVOKED).status_code == 429
+    assert frame.get("/coverage").status_code == 200
+
+
+def test_no_key_is_repeated(frame):
+    """In no message of an error, wherever the key stood in the request, and not half of it where the text is cut."""
+    for path in (f"/indicators/{frame.PRO}", f"/indicators/{'x' * 30}{frame.PRO}", f"/indicators/alm%5f{'P' * 40}"):
+        text = frame.get(path, frame.FREE).text
+        assert "alm_P" not in text
+        assert "[redacted]" in text
+
+
+def test_a_plan_that_is_not_in_the_settings(frame, monkeypatch):
+    """Another program may have put an account on it: 403 with the reason, and one line in the log, not 500."""
+    frame.settings = msgspec.structs.replace(frame.settings, plans={"pro": frame.settings.plans["pro"]})
+    frame.__post_init__()
+    told = []
+    monkeypatch.setattr(gate.log, "error", lambda event, **more: told.append(more), raising=False)
+    for _ in range(3):
+        error = frame.error("/coverage", 403, frame.FREE)
+    assert (error["message"], error["details"]) == (
+        "the plan 'free' of this account is unknown to this service; its operator has to set it up", {"plan": "free"}
+    )  # fmt: skip
+    assert told == [{"plan": "free", "account": "acc_free"}]
+    assert frame.get("/coverage", frame.PRO).status_code == 200
 
 
 def test_two_equivalent_headers(frame):
@@ -120,7 +157,7 @@ def test_failures_are_throttled_by_address(frame):
 
 def test_failures_under_the_real_limiter(frame, tmp_path):
     """The frame and the shared limiter agree on what `fail` means."""
-    from almanac.api.server.limits import SharedLimiter
+    from almanac.api.use.limits import SharedLimiter
 
     limiter = SharedLimiter(tmp_path / "limits")
     try:
@@ -266,7 +303,10 @@ def test_unknown_id(frame):
 
 
 def test_path_values_are_decoded_once(frame):
-    """Path values are percent-decoded once."""
+    """Path values are percent-decoded once; an encoded slash is part of a value and parts no path."""
+    assert frame.error("/indicators/a%2Fs", 404)["message"] == "no indicator has the id or slug 'a/s'"
+    assert frame.error("/indicators%2fcpi", 404)["message"].startswith("there is nothing at this path")
+    assert frame.get("/indicators/cpi").status_code == 200
     assert frame.get("/indicators/%63pi").status_code == 200
     assert frame.error("/indicators/%2563pi", 404)["message"].endswith("'%63pi'")
 

@@ -14,6 +14,7 @@ import msgspec
 
 from almanac.api.contract.cursor import Cursor
 from almanac.api.contract.errors import ApiError, refuse
+from almanac.api.contract.keyshape import redact
 from almanac.api.contract.params import CLOCK_TOLERANCE, Param, check_future, check_range, nearest
 from almanac.api.contract.records import WarningSchema
 from almanac.config import Plan, Settings
@@ -77,6 +78,7 @@ class Context(msgspec.Struct):
 
     def warn(self, parameter: str, value: str, reason: str, suggestion: str | None = None) -> None:
         """Say in `meta.warnings` that a value was given in vain. Tell nothing that the key may not read."""
+        value = redact(value)
         shown = value if len(value) <= _SHOWN else value[: _SHOWN - 1] + "…"
         self.warnings.append(WarningSchema(parameter=parameter, value=shown, reason=reason, suggestion=suggestion))
 
@@ -121,6 +123,8 @@ class Endpoint:
     #: Scope a key needs; None: any live key.
     scope: str | None = None
     params: tuple[Param, ...] = ()
+    #: What stands in braces in the path: name, description, example.
+    braces: tuple[Param, ...] = ()
     kind: Literal["list", "item", "text", "json"] = "item"
     #: Shape of one row or of the object, for the description; None: a free-form object.
     record: type[msgspec.Struct] | None = None
@@ -131,8 +135,11 @@ class Endpoint:
     default_limit: int = 100
     max_limit: int = 500
     default_order: Literal["asc", "desc"] | None = "asc"
-    #: Whether a request with these typed values runs in a thread of its own rather than on the event loop.
+    #: Whether a request with these typed values may cost far more than a page: it is answered in a thread, and an
+    #: account has few of them at a time.
     heavy: Callable[[dict[str, Any]], bool] = lambda _: False
+    #: Whether another one is answered in a thread too, lest it hold up the event loop.
+    threaded: Callable[[dict[str, Any]], bool] = lambda _: False
     #: The answer depends on nothing but the query, the data, the account's window and the day: it may be kept.
     cached: bool = False
     #: Makes what the first request would wait for, from an open view, at a moment of the data's clock (unix seconds).

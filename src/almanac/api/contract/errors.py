@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from almanac.api.contract.keyshape import redact
+
 #: Every status an error may have, with its one stable code.
 CODES: dict[int, str] = {
     400: "bad_request",
@@ -62,6 +64,7 @@ def refuse(
 
 
 def quoted(text: str) -> str:
-    """A client's own text, fit to stand in a message: in single quotes, one line, cut at 60 characters."""
+    """A client's own text, fit to stand in a message: in single quotes, one line, without a key, cut at 60 characters."""
+    text = redact(text)
     shown = text if len(text) <= _QUOTED_MAX else text[: _QUOTED_MAX - 1] + "…"
     return "'" + "".join(c if c.isprintable() else "\ufffd" for c in shown) + "'"

@@ -9,26 +9,52 @@ from typing import Any
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, TextAnswer
-from almanac.api.contract.errors import CODES
+from almanac.api.contract.envelopes import Error, envelope
+from almanac.api.contract.errors import CODES, ApiError, refuse
 from almanac.api.contract.params import Param
-from almanac.api.contract.records import WarningSchema
 
 VERSION = "0.1.0"
 _REF = "#/components/schemas/{name}"
 _STRING = {"type": "string"}
-_NULLABLE_STRING = {"type": ["string", "null"]}
 _PERIOD = r"^(?!0000)[0-9]{4}(-([Qq][1-4]|[Ss][12]|(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?))?$"
 
 _MEANINGS = {
     400: "Malformed request; the message starts with the offending parameter.",
     401: "Key missing, malformed, unknown, expired or revoked.",
-    403: "The key is good, but its scope or plan does not permit the operation.",
+    403: "The key is good, but its scope, plan or account does not permit the operation.",
     404: "Nothing has this id.",
     405: "Only GET and HEAD are answered.",
     429: "Rate limited; wait as many seconds as Retry-After says.",
     500: "A fault of the service.",
-    503: "The data cannot be read just now; wait as many seconds as Retry-After says.",
+    503: "The data cannot be read just now, or the answer takes too long; wait as many seconds as Retry-After says.",
 }
+#: What errors look like: each is one that a test asks for.
+EXAMPLES = {
+    error.status: error
+    for error in (
+        refuse(
+            "limit", "must be a whole number from 1 to 500, not '1000'", {"minimum": 1, "maximum": 500}, code="range"
+        ),
+        ApiError(404, "there is no indicator 'cpi_inflaton_yoy'; did you mean 'cpi_inflation_yoy'?",
+                 {"parameter": "idOrSlug", "suggestion": "cpi_inflation_yoy"}),
+    )
+}  # fmt: skip
+_TAGS = {
+    "Observations": "Values of series: the latest known, every published state, what changed, and where they come from.",
+    "Indicators": "The concepts of the catalogue, and the series behind them.",
+    "Reference": "Who publishes what, on which terms; countries and regions; what the service holds.",
+    "Entities": "Names of countries, regions and companies, and which one a name means.",
+    "Companies": "Companies with their scores, profiles and statements.",
+    "Analytics": "What is computed: derived indicators, rates, briefs, release summaries.",
+    "Screeners": "Countries and companies by their latest readings.",
+    "Events": "Official events: releases, decisions, filings.",
+    "Description": "The service, described for programs and for language models.",
+}
+_ABOUT = (
+    "Macroeconomic data, fundamentals of companies, and what is derived from both. Read-only: every operation is a GET; a "
+    "HEAD is answered like it, without the body. Objects are open: a later version may add fields, never take one away. "
+    "Times are RFC 3339 in UTC; percentages are in percent, ratios of companies fractions."
+)
 _HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
     "x-request-id": ("Identifies the request in the logs of the service.", _STRING),
     "x-data-version": ("Data version the answer was made from.", {"type": "integer"}),
@@ -53,9 +79,13 @@ _KNOWN_KEY = ["x-request-id", "x-data-version", *_LIMIT_HEADERS]
 
 def described(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
     """The endpoints and one more, /openapi.json, which describes them all and itself."""
+    made: list[bytes] = []
 
     def answer(_: Context) -> TextAnswer:
-        return TextAnswer(body)
+        # Some tenths of a second, for those processes only that are asked for it.
+        if not made:
+            made.append(msgspec.json.encode(document(every)))
+        return TextAnswer(made[0])
 
     own = Endpoint(
         path="/openapi.json",
@@ -64,10 +94,10 @@ def described(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
         description="The description of the service as OpenAPI 3.1.",
         handler=answer,
         kind="json",
-        tag="service",
+        heavy=lambda _: not made,
+        tag="Description",
     )
     every = (*endpoints, own)
-    body = msgspec.json.encode(document(every))
     return every
 
 
@@ -77,19 +107,21 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     for name in ids:
         if ids.count(name) > 1:
             raise ValueError(f"two endpoints have the operation id {name}")
-    records = list(dict.fromkeys(endpoint.record for endpoint in endpoints if endpoint.record is not None))
-    _, schemas = msgspec.json.schema_components([*records, WarningSchema], ref_template=_REF)
+    shapes = [_envelope(endpoint) for endpoint in endpoints if endpoint.record is not None]
+    _, schemas = msgspec.json.schema_components([*shapes, Error], ref_template=_REF)
+    for schema in schemas.values():
+        _tidy(schema)
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "Almanac",
             "version": VERSION,
-            "description": "Macroeconomic data and what is derived from them. Read-only.",
+            "description": _ABOUT,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
         "security": [{"apiKey": []}, {"bearer": []}],
-        "tags": [{"name": tag} for tag in dict.fromkeys(e.tag for e in endpoints if e.tag)],
+        "tags": [_tag(name) for name in dict.fromkeys(e.tag for e in endpoints if e.tag)],
         "paths": {endpoint.path: {"get": _operation(endpoint)} for endpoint in endpoints},
         "components": {
             "securitySchemes": {
@@ -98,7 +130,7 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
             },
             "headers": {name: {"description": text, "schema": schema} for name, (text, schema) in _HEADERS.items()},
             "responses": {str(status): _error(status) for status in CODES},
-            "schemas": {**schemas, **_envelopes()},
+            "schemas": schemas,
         },
     }
 
@@ -109,7 +141,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "operationId": endpoint.operation_id,
         "summary": endpoint.summary,
         "description": f"{endpoint.description}\n\n{scope}".strip(),
-        "parameters": [_path_parameter(name) for name in _path_names(endpoint.path)]
+        "parameters": [_path_parameter(endpoint, name) for name in _path_names(endpoint.path)]
         + [_query_parameter(param) for param in endpoint.by_name.values()],
         "responses": {
             "200": _success(endpoint),
@@ -126,8 +158,16 @@ def _path_names(path: str) -> list[str]:
     return [part[1:-1] for part in path.split("/") if part.startswith("{")]
 
 
-def _path_parameter(name: str) -> dict[str, Any]:
-    return {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+def _path_parameter(endpoint: Endpoint, name: str) -> dict[str, Any]:
+    told: dict[str, Any] = {"name": name, "in": "path", "required": True}
+    for param in endpoint.braces:
+        if param.name == name:
+            told |= {"description": param.description, "example": param.example}
+    return told | {"schema": {"type": "string", "minLength": 1}}
+
+
+def _tag(name: str) -> dict[str, str]:
+    return {"name": name, "description": _TAGS[name]} if name in _TAGS else {"name": name}
 
 
 def _query_parameter(param: Param) -> dict[str, Any]:
@@ -183,45 +223,29 @@ def _success(endpoint: Endpoint) -> dict[str, Any]:
     elif endpoint.kind == "json":
         content = {"application/json": {"schema": {"type": "object"}}}
     else:
-        content = {"application/json": {"schema": _envelope(endpoint)}}
+        schema = {"type": "object"} if endpoint.record is None else _ref(_envelope(endpoint).__name__)
+        content = {"application/json": {"schema": schema}}
     return {"description": endpoint.summary, "headers": _headers(*names), "content": content}
 
 
-def _envelope(endpoint: Endpoint) -> dict[str, Any]:
-    record: dict[str, Any] = {"type": "object"}
-    if endpoint.record is not None:
-        (record,), _ = msgspec.json.schema_components([endpoint.record], ref_template=_REF)
-    if endpoint.kind == "item":
-        return _object(data=record, meta=_ref("Meta"), requestId=_STRING)
-    meta = _ref("CountedListMeta" if endpoint.total else "ListMeta")
-    return _object(data={"type": "array", "items": record}, meta=meta, requestId=_STRING)
+def _envelope(endpoint: Endpoint) -> type[msgspec.Struct]:
+    """The shape of an endpoint's answer; it has to have a record."""
+    assert endpoint.record is not None
+    return envelope(endpoint.record, listed=endpoint.kind == "list", counted=endpoint.total)
 
 
-def _envelopes() -> dict[str, Any]:
-    meta = {"request_id": _STRING, "requestId": _STRING, "api_version": {"const": "v1"}}
-    page = {
-        "limit": {"type": "integer"},
-        "cursor": _NULLABLE_STRING,
-        "next_cursor": _NULLABLE_STRING,
-        "has_more": {"type": "boolean"},
-    }
-    error = _object(code={"enum": list(CODES.values())}, message=_STRING, request_id=_STRING, requestId=_STRING)
-    error["properties"]["details"] = {}
-    return {
-        "Meta": _object(**meta),
-        "ListMeta": _list_meta(**meta, pagination=_object(**page)),
-        "CountedListMeta": _list_meta(**meta, pagination=_object(**page, total={"type": "integer", "minimum": 0})),
-        "Error": _object(error=error, requestId=_STRING),
-    }
-
-
-def _list_meta(**properties: Any) -> dict[str, Any]:
-    told = _object(**properties)
-    warnings = "What was asked in vain; absent where there is nothing to say."
-    told["properties"]["warnings"] = {
-        "type": "array", "items": _ref("Warning"), "minItems": 1, "description": warnings,
-    }  # fmt: skip
-    return told
+def _tidy(schema: dict[str, Any]) -> None:
+    """What is said of a value is said of the field, also where it may be null; words are strings, as generators want it."""
+    for inner in (*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties")):
+        if isinstance(inner, dict):
+            _tidy(inner)
+    for choice in schema.get("anyOf", ()):
+        _tidy(choice)
+        if "description" in choice and choice.get("type") != "null":
+            told = choice.pop("description")
+            schema.setdefault("description", told)
+    if "enum" in schema and "type" not in schema:
+        schema["type"] = "string"
 
 
 def _error(status: int) -> dict[str, Any]:
@@ -230,8 +254,17 @@ def _error(status: int) -> dict[str, Any]:
     return {
         "description": _MEANINGS[status],
         "headers": _headers(*names),
-        "content": {"application/json": {"schema": _ref("Error")}},
+        "content": {"application/json": {"schema": _ref("Error"), **_example(status)}},
     }
+
+
+def _example(status: int) -> dict[str, Any]:
+    error = EXAMPLES.get(status)
+    if error is None:
+        return {}
+    request = "req_0f3c9a"
+    told = {"code": error.code, "message": error.message, "request_id": request, "requestId": request}
+    return {"example": {"error": {**told, "details": error.details}, "requestId": request}}
 
 
 def _headers(*names: str) -> dict[str, Any]:
@@ -240,7 +273,3 @@ def _headers(*names: str) -> dict[str, Any]:
 
 def _ref(name: str) -> dict[str, Any]:
     return {"$ref": _REF.format(name=name)}
-
-
-def _object(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": list(properties)}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import msgspec
 
+from almanac.domain.fields import Exposure, says
 
-class Record(msgspec.Struct, kw_only=True, rename="camel", forbid_unknown_fields=True):
+
+class Record(msgspec.Struct, kw_only=True, rename="camel"):
     """
-    Base of all records: camel-case names, nothing left out, nothing more.
+    Base of all records: camel-case names, nothing left out. More fields may come with a later version.
 
     Where a record shares its name with what it shows, its class ends in `Schema`; the description leaves that out.
     """
@@ -20,29 +22,23 @@ class Record(msgspec.Struct, kw_only=True, rename="camel", forbid_unknown_fields
         cls.__name__ = cls.__name__.removesuffix("Schema")
 
 
-Time = str
-Freshness = Literal["fresh", "stale", "unknown"]
-
-
 class WarningSchema(Record):
-    """
-    What was asked in vain, though the answer is a good one: a value of a parameter that names nothing here, say.
+    """What was asked in vain, though the answer is a good one: a value of a parameter that names nothing here, say."""
 
-    `reason` is a sentence that goes on from the value; `suggestion` is what may have been meant.
-    """
-
-    parameter: str
-    value: str
-    reason: str
-    suggestion: str | None
+    parameter: Annotated[str, says("The parameter that the value was given to.", "indicator_id")]
+    value: Annotated[str, says("The value, or the clause of a filter, as it was written.", "gov_yeild_2y")]
+    reason: Annotated[
+        str, says("For people: a sentence that goes on from the value. It may change.", "names no indicator")
+    ]
+    suggestion: Annotated[str | None, says("What may have been meant. Null: nothing is near.", "gov_yield_2y")]
 
 
 class RowRights(Record):
     """What may be done with a row's value."""
 
-    exposure: Literal["public", "internal_only", "restricted", "blocked"]
-    redistributable: bool
-    value_withheld: bool
-    reason: str | None
-    license: str
-    attribution: str
+    exposure: Exposure
+    redistributable: Annotated[bool, says("Whether the value may be passed on.")]
+    value_withheld: Annotated[bool, says("True: there is a value, and it is not sent.")]
+    reason: Annotated[str | None, says("Why the value is withheld. Null: it is not.")]
+    license: Annotated[str, says("The terms it is published under, by name.", "CC BY 4.0")]
+    attribution: Annotated[str, says("What to write beside the value when showing it.")]

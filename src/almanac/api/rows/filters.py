@@ -38,6 +38,11 @@ INDICATORS = Param(
     "indicator_id", "Ids, slugs or aliases of indicators, separated by commas; joined with `indicator`.", "list", maximum=MOST_VALUES,
     example="gov_yield_2y,gov_yield_10y",
 )  # fmt: skip
+#: What stands in braces in paths.
+INDICATOR_IN_PATH = Param("idOrSlug", "Id, slug or alias of an indicator.", example="gov_yield_10y")
+COMPANY_IN_PATH = Param(
+    "idOrLookup", "Entity id, ticker, CIK, LEI, slug or exact name of a company.", example="apple-inc"
+)
 SOURCE_ID = _list("source_id", "Id of a source, which narrows the candidates before the preferred one is chosen")
 PROVIDER_ID = _list("provider_id", "Id of a provider, which narrows the candidates before the preferred one is chosen")
 FREQUENCY = Param(

@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 import structlog
 
-from almanac.api.contract.cursor import Cursor, Signer
+from almanac.api.contract.cursor import Cursor, Signer, fingerprint
 from almanac.api.contract.endpoint import Answer, Context, ItemAnswer, ListAnswer
 from almanac.api.contract.errors import Header
 from almanac.api.server import envelope
@@ -85,10 +85,14 @@ class Answers:
             at=at,
         )
         endpoint.check_window(context)
-        name = (
-            endpoint.path, query, values["limit"], values["cursor"], values.get("as_of"), version, view.version, epoch,
-            context.window_start, now // DAY_SECONDS, int(real_now) // DAY_SECONDS, context.key.scopes,
-        ) if endpoint.cached else ()  # fmt: skip
+        name: tuple[Any, ...] = ()
+        if endpoint.cached:
+            # A list has its fingerprint for its cursors already.
+            of = query or fingerprint(endpoint.path, request.path, values)
+            name = (
+                endpoint.path, of, values.get("limit"), values.get("cursor"), values.get("as_of"), version, view.version,
+                epoch, context.window_start, now // DAY_SECONDS, int(real_now) // DAY_SECONDS, context.key.scopes,
+            )  # fmt: skip
         # Further pages keep the first page's time of issue: a walk ends with the life of the rows it is pinned to.
         issued = cursor.issued if cursor is not None else int(real_now)
         return _Asked(context, Cursor(issued, epoch, version, at, query, []), name)

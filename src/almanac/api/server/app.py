@@ -1,14 +1,15 @@
 """The ASGI application: every request goes through the same steps, in one fixed order.
 
-ClientRequest id; key in the query; key; rate limit; path; method; scope; parameters; plan window; the resource.
+ClientRequest id; host; key in the query; key; rate limit; path; method; scope; parameters; plan window; the resource.
 """
 
 from __future__ import annotations
 
-import asyncio
+import functools
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from typing import cast
 
 import structlog
 from starlette.types import Receive, Scope, Send
@@ -16,23 +17,35 @@ from starlette.types import Receive, Scope, Send
 from almanac.api.contract.cursor import Signer, fingerprint
 from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.errors import ApiError, Header, StorageUnavailable, refuse
+from almanac.api.contract.keyshape import redact
 from almanac.api.contract.ports import KeyStore
-from almanac.api.server import envelope, logs, metrics
+from almanac.api.server import envelope, logs
 from almanac.api.server.answers import Answers
-from almanac.api.server.auth import QueryString, redact, split_query
+from almanac.api.server.auth import QueryString, one_host, split_query
 from almanac.api.server.exchange import ClientRequest, Reply, drain, has_body
 from almanac.api.server.gate import Gate
 from almanac.api.server.headers import Cors, limit_headers
 from almanac.api.server.journal import Journal
 from almanac.api.server.lifespan import lifespan
-from almanac.api.server.limits import Limiter
 from almanac.api.server.queries import Known, Queries
-from almanac.api.server.routes import Routes
+from almanac.api.server.routes import Routes, path_of
+from almanac.api.server.threads import HungUp, Threads
+from almanac.api.use import metrics
+from almanac.api.use.limits import Limiter
+from almanac.api.use.slots import Slots
 from almanac.config import Settings
+from almanac.store.accounts.accounts import KeyRecord
+from almanac.store.engine.errors import StoppedError
+from almanac.store.engine.patience import Patience, patiently
 from almanac.store.observations.reading.reader import View
 
 _STORAGE_RETRY_SECONDS = 5
+_LATE_RETRY_SECONDS = 30
+#: How the log and the metrics tell of a client that had gone before it was answered. Nobody is ever sent this.
+_HUNG_UP = 499
 _CLIENT_ID_MAX = 128
+#: Answers of which an operator wants to know who keeps asking.
+_ADDRESSED = frozenset({401, 403, 429})
 
 log = structlog.get_logger("almanac.access")
 
@@ -40,7 +53,8 @@ log = structlog.get_logger("almanac.access")
 class App:
     """The API. `clock` is the data's now, `walltime` real time; both in unix seconds.
 
-    `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503.
+    `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503. `slots` let
+    heavy requests in; without any, those of this process are counted alone.
     """
 
     def __init__(
@@ -54,18 +68,23 @@ class App:
         clock: Callable[[], int],
         walltime: Callable[[], float] = time.time,
         unavailable: tuple[type[Exception], ...] = (),
+        slots: Slots | None = None,
         journal: Journal | None = None,
         on_startup: Sequence[Callable[[], None]] = (),
         on_shutdown: Sequence[Callable[[], None]] = (),
     ) -> None:
-        self._endpoints = tuple(endpoints)
-        self._gate = Gate(Routes(self._endpoints), accounts, limiter, settings, walltime)
+        self.endpoints = tuple(endpoints)
+        metrics.begin(endpoint.path for endpoint in endpoints)
+        self._gate = Gate(Routes(self.endpoints), accounts, limiter, settings, walltime)
         self._open_view = open_view
         self._clock = clock
         self._walltime = walltime
         self._unavailable: tuple[type[Exception], ...] = (StorageUnavailable, *unavailable)
         self._journal = journal or Journal()
-        self._on_startup, self._on_shutdown = on_startup, on_shutdown
+        self._addresses_told = settings.log_addresses
+        self._threads = Threads(slots or Slots(settings.heavy_requests, None), settings.request_seconds)
+        self._seconds = settings.request_seconds
+        self._on_startup, self._on_shutdown = on_startup, [*on_shutdown, self._threads.close]
         signer = Signer(accounts.secret("cursor"), settings.cursor_days)
         self._answers = Answers(open_view, signer, settings, walltime)
         self._queries = Queries()
@@ -77,7 +96,7 @@ class App:
 
     def warm(self) -> None:
         """Make what the first requests would wait for. What cannot be made now, they make themselves."""
-        for endpoint in self._endpoints:
+        for endpoint in self.endpoints:
             if endpoint.warm is None:
                 continue
             try:
@@ -101,6 +120,11 @@ class App:
             reply = await self._answer(request, scope, receive)
         except ApiError as error:
             reply = self._refusal(request, error)
+        except HungUp:
+            self._record(request, scope, _HUNG_UP, time.perf_counter() - started)
+            return
+        except StoppedError:
+            reply = self._refusal(request, self._late(request))
         except self._unavailable as error:
             reply = self._refusal(request, self._storage_fault(request, error))
         except Exception as error:  # a fault of ours, whatever it is: a client gets an answer, the log the cause
@@ -111,16 +135,17 @@ class App:
             await drain(receive)
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else body})
-        self._record(request, reply.status, time.perf_counter() - started)
+        self._record(request, scope, reply.status, time.perf_counter() - started)
 
     async def _answer(self, request: ClientRequest, scope: Scope, receive: Receive) -> Reply:
         if self._cors.is_preflight(request.method, request.headers):
             return Reply(204, list(self._cors.preflight))
-        path, query_string = scope["path"], scope["query_string"]
+        one_host(scope)
+        path, query_string = path_of(scope), scope["query_string"]
         known = self._queries.get(path, query_string)
         if known is None:
             query = split_query(query_string)
-            self._gate.refuse_key_in_query(query)
+            self._gate.refuse_key_in_query(query, request, scope)
         plan = self._gate.admit(request, scope)
         endpoint = self._gate.route(request, path, None if known is None else (known.endpoint, known.path))
         self._gate.check_scope(request, endpoint)
@@ -133,8 +158,14 @@ class App:
         else:
             endpoint.check_times(known.values, now)
         if endpoint.heavy(known.values):
-            return await asyncio.to_thread(self._answers.produce, request, known, plan, now)
-        return self._answers.produce(request, known, plan, now)
+            work = functools.partial(self._answers.produce, request, known, plan, now)
+            return await self._threads.heavy(cast("KeyRecord", request.key).account_id, endpoint.path, work, receive)
+        if endpoint.threaded(known.values):
+            return await self._threads.apart(
+                functools.partial(self._answers.produce, request, known, plan, now), receive
+            )
+        with patiently(Patience(self._seconds)):
+            return self._answers.produce(request, known, plan, now)
 
     def _refusal(self, request: ClientRequest, error: ApiError) -> Reply:
         if request.key is not None and request.version is None:
@@ -147,6 +178,14 @@ class App:
         request.version = self._answers.version
         headers = ((b"retry-after", b"%d" % _STORAGE_RETRY_SECONDS),)
         return ApiError(503, "the data cannot be read just now; try again", headers=headers)
+
+    def _late(self, request: ClientRequest) -> ApiError:
+        metrics.FAULTS.labels("late").inc()
+        log.warning("given up", request_id=request.id.decode(), seconds=self._seconds)
+        request.version = self._answers.version
+        message = f"this was not answered within {self._seconds:g} seconds and was given up; ask for less, or later"
+        details = {"reason": "late", "seconds": self._seconds, "retryAfterSeconds": _LATE_RETRY_SECONDS}
+        return ApiError(503, message, details, ((b"retry-after", b"%d" % _LATE_RETRY_SECONDS),))
 
     def _finish(self, request: ClientRequest, reply: Reply) -> list[Header]:
         headers = reply.headers
@@ -161,22 +200,24 @@ class App:
         headers.extend(self._cors.headers(request.headers.get(b"origin")))
         return headers
 
-    def _record(self, request: ClientRequest, status: int, seconds: float) -> None:
+    def _record(self, request: ClientRequest, scope: Scope, status: int, seconds: float) -> None:
         endpoint, key = request.endpoint, request.key
         theirs = request.headers.get(b"x-request-id")
-        self._journal.add(
-            logs.AccessLine(
-                request_id=request.id.decode(),
-                client_request_id=None if theirs is None else redact(theirs.decode("latin-1"))[:_CLIENT_ID_MAX],
-                method=request.method[:16],
-                path=None if endpoint is None else endpoint.path,
-                status=status,
-                ms=round(seconds * 1000, 3),
-                account=None if key is None else key.account_id,
-                key=None if key is None else key.prefix,
-            ),
-            seconds,
+        line = logs.AccessLine(
+            request_id=request.id.decode(),
+            client_request_id=None if theirs is None else redact(theirs.decode("latin-1"))[:_CLIENT_ID_MAX],
+            method=request.method[:16],
+            path=None if endpoint is None else endpoint.path,
+            status=status,
+            ms=round(seconds * 1000, 3),
+            account=None if key is None else key.account_id,
+            key=None if key is None else key.prefix,
         )
+        if status == 404:
+            line.target = logs.told_path(scope["path"])
+        elif status in _ADDRESSED and self._addresses_told:
+            line.address = self._gate.address(request, scope)
+        self._journal.add(line, seconds)
 
 
 def _read(query: QueryString, endpoint: Endpoint, path: dict[str, str], now: int) -> Known:

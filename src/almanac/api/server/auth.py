@@ -9,6 +9,10 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import msgspec
+from starlette.types import Scope
+
+from almanac.api.contract.errors import refuse
+from almanac.api.contract.keyshape import has_key, redact
 
 #: Names of query parameters that would carry a key, compared without regard to case.
 KEY_NAMES = frozenset(
@@ -26,14 +30,7 @@ KEY_NAMES = frozenset(
         "bearer",
     }
 )
-_KEY_SHAPE = re.compile(r"alm_[0-9A-Za-z]{40}")
 _BROKEN_PERCENT = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-_REDACTED = "[redacted]"
-
-
-def redact(text: str) -> str:
-    """The text with everything of the shape of a key blotted out."""
-    return _KEY_SHAPE.sub(_REDACTED, text) if "alm_" in text else text
 
 
 class QueryString(msgspec.Struct, frozen=True):
@@ -74,11 +71,7 @@ def _decode(raw: bytes) -> tuple[str, bool]:
 def key_in_query(pairs: Iterable[tuple[str, str]]) -> str | None:
     """Name of the first parameter that carries a key, redacted where the name itself is one; None if there is none."""
     for name, value in pairs:
-        if (
-            name.lower() in KEY_NAMES
-            or ("alm_" in value and _KEY_SHAPE.search(value))
-            or ("alm_" in name and _KEY_SHAPE.search(name))
-        ):
+        if name.lower() in KEY_NAMES or has_key(value) or has_key(name):
             return redact(name)
     return None
 
@@ -119,6 +112,19 @@ def read_headers(pairs: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
         for name, value in pairs:
             headers[name] = headers[name] + b", " + value if name in headers else value
     return headers
+
+
+def one_host(scope: Scope) -> None:
+    """
+    Raise ApiError 400 for a request that says twice whom it is for, or under HTTP/1.1 not at all (RFC 9112, 3.2).
+
+    Programs that take it for different requests would let one pass in the name of another.
+    """
+    hosts = [value for name, value in scope["headers"] if name == b"host"]
+    if len(hosts) > 1 or (hosts and b"," in hosts[0]):
+        raise refuse("host", "was sent more than once; send one Host header", code="repeated")
+    if not any(hosts) and scope.get("http_version") == "1.1":
+        raise refuse("host", "is missing; send a Host header", code="required")
 
 
 class Addresses:

@@ -16,6 +16,7 @@ import zstandard
 
 from almanac.api.contract.endpoint import ListAnswer
 from almanac.api.contract.errors import ApiError
+from almanac.api.contract.keyshape import redact
 from almanac.domain.times import DAY_SECONDS
 
 JSON = (b"content-type", b"application/json")
@@ -91,7 +92,8 @@ def error_body(error: ApiError, request_id: bytes) -> bytes:
     inner: dict[str, Any] = {"code": error.code, "message": error.message, "request_id": text, "requestId": text}
     if error.details is not None:
         inner["details"] = error.details
-    return _encode({"error": inner, "requestId": text})
+    # Whatever a message repeats of a request: a key belongs in no answer, which caches and tools keep.
+    return redact(_encode({"error": inner, "requestId": text}).decode()).encode()
 
 
 def page_etag(

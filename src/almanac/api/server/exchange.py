@@ -11,8 +11,8 @@ from starlette.types import Receive, Scope
 from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.errors import Header
 from almanac.api.server.auth import read_headers
-from almanac.api.server.limits import Decision
 from almanac.api.server.request_ids import RequestIds
+from almanac.api.use.limits import Decision
 from almanac.store.accounts.accounts import KeyRecord
 
 _next_id = RequestIds()
@@ -46,17 +46,22 @@ class ClientRequest:
         self.version: int | None = None
 
 
+#: How long a body under HTTP/2 is waited for that nobody is to send.
 _DRAIN_SECONDS = 1.0
 
 
 async def has_body(receive: Receive) -> bool:
-    """Whether a body comes that no header announced, as may be under HTTP/2."""
-    while True:
-        message = await receive()
-        if message.get("body"):
-            return True
-        if not message.get("more_body", False):
-            return False
+    """Whether a body comes that no header announced, as may be under HTTP/2; a stream that is left open counts as one."""
+    try:
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            while True:
+                message = await receive()
+                if message.get("body"):
+                    return True
+                if not message.get("more_body", False):
+                    return False
+    except TimeoutError:
+        return True
 
 
 async def drain(receive: Receive) -> None:

@@ -6,23 +6,28 @@ from collections.abc import Callable
 from math import ceil
 from typing import cast
 
+import structlog
 from starlette.types import Scope
 
 from almanac.api.contract.endpoint import ALL_SCOPES, Endpoint
 from almanac.api.contract.errors import ApiError, Header, refuse
 from almanac.api.contract.ports import KeyStore
-from almanac.api.server import metrics
 from almanac.api.server.auth import Addresses, QueryString, key_in_query, presented_key
 from almanac.api.server.exchange import ClientRequest
 from almanac.api.server.headers import WINDOW_SECONDS
-from almanac.api.server.limits import Limiter
 from almanac.api.server.routes import Routes
-from almanac.config import Plan, SettingError, Settings
+from almanac.api.use import metrics
+from almanac.api.use.limits import Limiter
+from almanac.config import Plan, Settings
 from almanac.store.accounts.accounts import MALFORMED, KeyRecord, Refused
 
 _METHODS = ("GET", "HEAD")
 _ALLOW: Header = (b"allow", b"GET, HEAD")
 _CHALLENGE: Header = (b"www-authenticate", b"Bearer")
+#: Missing plans that are told of.
+_PLANS_TOLD = 100
+
+log = structlog.get_logger("almanac.gate")
 
 
 class Gate:
@@ -30,7 +35,7 @@ class Gate:
 
     def __init__(
         self,
-        routes: Routes,
+        routes: Routes[Endpoint],
         accounts: KeyStore,
         limiter: Limiter,
         settings: Settings,
@@ -42,20 +47,22 @@ class Gate:
         self._settings = settings
         self._walltime = walltime
         self._addresses = Addresses(settings.trusted_proxies)
+        #: Plans of which the log has said that they are missing: once each, not at every request.
+        self._told_plans: set[str] = set()
 
-    @staticmethod
-    def refuse_key_in_query(query: QueryString) -> None:
+    def refuse_key_in_query(self, query: QueryString, request: ClientRequest, scope: Scope) -> None:
+        """Raise ApiError 400 for a key there, which counts as a failure: else keys could be tried this way without end."""
         name = key_in_query(query.pairs)
         if name is not None:
-            raise refuse(
-                name[:100], "carries a key, and a key in the query string is refused; send it in a header", code="key"
-            )
+            told = "carries a key, and a key in the query string is refused; send it in a header"
+            raise self._failed(request, scope, "in_query", refuse(name[:100], told, code="key"))
 
     def admit(self, request: ClientRequest, scope: Scope) -> Plan:
-        """The key's plan. Raises ApiError 401 or 429."""
+        """The key's plan. Raises ApiError 401, 403 or 429."""
         presented, now = presented_key(request.headers), self._walltime()
         if presented.text is None:
-            raise self._unauthorized(request, scope, "missing", presented.problem)
+            problem = self._people_go(request, scope) or presented.problem
+            raise self._unauthorized(request, scope, "missing", problem)
         verdict = self._accounts.verify(presented.text, int(now))
         if isinstance(verdict, Refused):
             malformed = verdict == MALFORMED
@@ -64,19 +71,49 @@ class Gate:
         request.key = key = verdict
         plan = self._settings.plans.get(key.plan)
         if plan is None:
-            raise SettingError(f"the plan '{key.plan}' of account {key.account_id} is not in the settings")
+            raise self._planless(key)
         request.decision = decision = self._limiter.hit(key.account_id, plan.requests_per_minute, now)
         if not decision.admitted:
             message = f"more than {decision.limit} requests in this minute; the plan '{key.plan}' allows no more"
             raise _too_many(message, decision.limit, decision.retry_after)
+        if key.disabled:
+            message = "the account of this key is disabled; ask whoever runs this service"
+            raise ApiError(403, message, {"reason": "account_disabled"})
         return plan
 
+    def address(self, request: ClientRequest, scope: Scope) -> str:
+        """Where a request came from, behind trusted proxies."""
+        return self._addresses.of(scope.get("client"), request.headers.get(b"x-forwarded-for"))
+
+    def _people_go(self, request: ClientRequest, scope: Scope) -> str | None:
+        """What somebody is told who opens the interface in a browser."""
+        if (
+            scope["path"] != "/"
+            or b"text/html" not in request.headers.get(b"accept", b"")
+            or not self._settings.dashboard
+        ):
+            return None
+        address = self._settings.dashboard_address
+        return f"this is the interface for programs, which wants an API key; people find the dashboard at {address}"
+
+    def _planless(self, key: KeyRecord) -> ApiError:
+        """Another program put an account on a plan that these settings do not have."""
+        if key.plan not in self._told_plans and len(self._told_plans) < _PLANS_TOLD:
+            self._told_plans.add(key.plan)
+            log.error("an account has a plan that is not in the settings", plan=key.plan, account=key.account_id)
+        message = f"the plan '{key.plan}' of this account is unknown to this service; its operator has to set it up"
+        return ApiError(403, message, {"plan": key.plan})
+
     def _unauthorized(self, request: ClientRequest, scope: Scope, reason: str, problem: str) -> ApiError:
+        return self._failed(request, scope, reason, ApiError(401, problem, headers=(_CHALLENGE,)))
+
+    def _failed(self, request: ClientRequest, scope: Scope, reason: str, error: ApiError) -> ApiError:
+        """The error, counted as a failure of the address; 429 in its place where there were too many."""
         metrics.FAILURES.labels(reason).inc()
-        address = self._addresses.of(scope.get("client"), request.headers.get(b"x-forwarded-for"))
+        address = self.address(request, scope)
         limit, now = self._settings.failures_per_minute, self._walltime()
         if not self._limiter.fail(address, limit, now):
-            return ApiError(401, problem, headers=(_CHALLENGE,))
+            return error
         wait = ceil(WINDOW_SECONDS - now % WINDOW_SECONDS)
         return _too_many(f"more than {limit} requests without a good key from this address in this minute", limit, wait)
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from math import ceil
 
 from almanac.api.contract.errors import Header
-from almanac.api.server.limits import Decision
+from almanac.api.use.limits import Decision
 
 WINDOW_SECONDS = 60
 #: What a browser's script may read beyond the few headers it always may.

@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import logging
+import logging.config
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
+from urllib.parse import quote
 
 import msgspec
 import structlog
+from msgspec import UNSET, UnsetType
 from structlog.typing import EventDict, WrappedLogger
 
-from almanac.api.server.auth import redact
+from almanac.api.contract.keyshape import redact
 
 
 def render(_logger: WrappedLogger, _method: str, event: EventDict) -> bytes:
     """Last processor: one JSON line, in which no key is left in any field, tracebacks and names included."""
     line = msgspec.json.encode(event, enc_hook=repr)
     return redact(line.decode()).encode() if b"alm_" in line else line
+
+
+#: Runs of letters and digits as long as any key of ours or of a publisher's: ids of ours are shorter.
+_KEY_LIKE = re.compile(r"[0-9A-Za-z]{32,}")
+_PATH_READ, _PATH_TOLD = 4_096, 200
+
+
+def told_path(path: str) -> str:
+    """A client's path for the log: what looks like a key blotted out, escaped as in an address, and cut."""
+    text = quote(_KEY_LIKE.sub("[redacted]", redact(path[:_PATH_READ])), safe="/:@!$&'()*+,;=~[]", errors="replace")
+    return text if len(text) <= _PATH_TOLD else f"{text[:_PATH_TOLD]}..."
 
 
 class AccessLine(msgspec.Struct):
@@ -33,6 +48,10 @@ class AccessLine(msgspec.Struct):
     account: str | None
     #: Prefix of the key, which is no secret.
     key: str | None
+    #: Of a 401, 403 or 429: from where it was asked, unless that is not to be kept.
+    address: str | UnsetType = UNSET
+    #: Of a 404: what was asked for.
+    target: str | UnsetType = UNSET
     event: str = "request"
     level: str = "info"
     timestamp: str = ""
@@ -95,6 +114,35 @@ class _Access:
 _encode = msgspec.json.Encoder().encode
 
 access = _Access()
+
+
+class RecordLine(logging.Formatter):
+    """A record of a library's, or of the store's, as a line of ours."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        event: EventDict = {
+            "event": record.getMessage(),
+            "logger": record.name.strip("_"),
+            "level": record.levelname.lower(),
+            "timestamp": f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(record.created))}.{int(record.msecs):03}Z",
+        }
+        if record.exc_info:
+            event["exception"] = self.formatException(record.exc_info)
+        return render(None, "", event).decode()
+
+
+def standard() -> dict[str, Any]:
+    """What `logging` is to be told so that all of a service's lines are JSON on stderr: for its own, and its server's."""
+    quiet = {"handlers": [], "level": "CRITICAL", "propagate": False}
+    ours = {"handlers": ["stderr"], "level": "WARNING"}
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": {"()": RecordLine}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "stream": "ext://sys.stderr"}},
+        "loggers": {"_granian": {**ours, "propagate": False}, "granian.access": quiet},
+        "root": ours,
+    }
 
 
 def configure(level: str = "info", stream: BinaryIO | None = None) -> None:

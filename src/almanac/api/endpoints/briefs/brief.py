@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.errors import ApiError, quoted
-from almanac.api.contract.params import day_of
+from almanac.api.contract.params import Param, day_of
 from almanac.api.endpoints.briefs.readings import Gathered, Gatherer, Moment, prepare, shares
 from almanac.api.endpoints.briefs.records import Brief, BriefSection
 from almanac.api.endpoints.calendar.events import records as event_records
@@ -188,12 +188,19 @@ def endpoint(cache: ProcessCache) -> Endpoint:
         "highest value; ranks and percentiles are over public values only. Then the next official events and the newest "
         "releases. By ISO-2, ISO-3, id, slug or any name that /entities/resolve finds exactly; EUR for the euro area.",
         handler=made.brief,
+        braces=(
+            Param(
+                "country",
+                "Id, slug, ISO code or exact name of a country or region; EUR for the euro area.",
+                example="USA",
+            ),
+        ),
         warm=made.warm,
         scope="analytics:read",
         params=(AS_OF,),
         kind="item",
         record=Brief,
         dated=True,
-        heavy=lambda _: True,
+        threaded=lambda _: True,
         tag="Analytics",
     )

@@ -47,7 +47,7 @@ class PeerReading(NamedTuple):
 
     entity: str
     value: float
-    unit: str
+    unit: str | None
     frequency: str
     known: int
     curve: str | None
@@ -270,6 +270,7 @@ def _record(
         name=indicator.name,
         value=_number(value),
         unit=series.spec.unit,
+        currency=series.currency,
         period_end=wire_day(end_of(period)),
         previous=_number(previous),
         change=_number(change),

@@ -2,58 +2,77 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from almanac.api.contract.records import Freshness, Record, RowRights, Time
+from almanac.api.contract.records import Record, RowRights
 from almanac.api.endpoints.calendar.records import EventSchema, ReleaseSummary
+from almanac.domain.fields import (
+    AsOf,
+    Currency,
+    EntityId,
+    FreshnessStatus,
+    IndicatorId,
+    PeriodEnd,
+    SeriesId,
+    Unit,
+    says,
+)
 
 
 class BriefReading(Record):
-    """
-    The latest reading of one indicator. `previous` is that of the same series before it, `change` the difference.
+    """The latest reading of one indicator, beside its past and its peers. Numbers are null where it is withheld."""
 
-    `percentile10y`: mid-rank among the ten years before it, of growth rates only. `peerRank`: place among the `peerCount`
-    countries with a fresh public reading in the same unit, 1 the highest value.
-    """
-
-    indicator_id: str
-    name: str
-    value: float | None
-    unit: str
-    period_end: Time
-    previous: float | None
-    change: float | None
-    percentile10y: float | None
-    peer_rank: int | None
-    peer_count: int | None
-    freshness_status: Freshness
-    series_id: str
-    rights: RowRights
+    indicator_id: IndicatorId
+    name: Annotated[str, says("Name of the indicator.")]
+    value: Annotated[float | None, says("The latest reading, in `unit`. Null: withheld.")]
+    unit: Unit
+    currency: Currency
+    period_end: PeriodEnd
+    previous: Annotated[float | None, says("The reading of the same series before it, in `unit`. Null: none.")]
+    change: Annotated[
+        float | None,
+        says("`value` less `previous`, in `unit`; between percentages, percentage points. Null: there is no previous."),
+    ]
+    percentile10y: Annotated[
+        float | None,
+        says(
+            "Mid-rank among the ten years before it, 0 to 100. Null: no growth rate, or they are not all there or reached."
+        ),
+    ]
+    peer_rank: Annotated[
+        int | None,
+        says(
+            "Place among the countries with a fresh public reading in the same unit, 1 the highest. Null: not ranked."
+        ),
+    ]
+    peer_count: Annotated[int | None, says("How many countries that are, itself one of them. Null: not ranked.")]
+    freshness_status: FreshnessStatus
+    series_id: SeriesId
+    rights: Annotated[RowRights, says("What may be done with its numbers.")]
 
 
 class BriefSection(Record):
     """One subject: what is to be said, and the readings it is said from."""
 
-    key: Literal["growth", "inflation", "labor", "rates", "external", "fiscal"]
-    title: str
-    text: str
-    readings: list[BriefReading]
+    key: Annotated[
+        Literal["growth", "inflation", "labor", "rates", "external", "fiscal"], says("The subject, for programs.")
+    ]
+    title: Annotated[str, says("The subject, for people.")]
+    text: Annotated[
+        str, says("Sentences made by rule; every number in them is one of the readings, rounded, or of a date.")
+    ]
+    readings: Annotated[list[BriefReading], says("What they are made from.")]
 
 
 class Brief(Record):
-    """
-    A country in words. Every number in `headline` and in a text is one of the readings, rounded, or part of its date.
+    """A country in words."""
 
-    `derivedFrom`: the series of all readings listed. `asOf`: the asked `as_of`, else the latest knowledge time among the
-    rows used.
-    """
-
-    entity_id: str
-    name: str
-    country: str
-    as_of: Time | None
-    headline: str
-    sections: list[BriefSection]
-    upcoming_events: list[EventSchema]
-    recent_releases: list[ReleaseSummary]
-    derived_from: list[str]
+    entity_id: EntityId
+    name: Annotated[str, says("Name of the country or region.")]
+    country: Annotated[str, says("Its ISO code: three letters, where it has them; EUR for the euro area.", "USA")]
+    as_of: AsOf
+    headline: Annotated[str, says("The brief in one or two sentences, made by rule from its readings.")]
+    sections: Annotated[list[BriefSection], says("Subject by subject.")]
+    upcoming_events: Annotated[list[EventSchema], says("Releases and decisions that come next, the next one first.")]
+    recent_releases: Annotated[list[ReleaseSummary], says("What was released of late, the newest first.")]
+    derived_from: Annotated[list[str], says("Ids of the series of all readings.")]

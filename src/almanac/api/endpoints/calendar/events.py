@@ -31,6 +31,7 @@ from almanac.api.rows.rights import of_source
 from almanac.domain.events import CATEGORIES, STATUSES, EventState
 from almanac.domain.periods import Period
 from almanac.domain.times import midnight, wire_time
+from almanac.domain.units import currency_of
 from almanac.store.companies import rows as company_rows
 from almanac.store.events import events
 from almanac.store.observations.fragments import shortest
@@ -106,6 +107,7 @@ def _event(ctx: Context, one: EventState, domiciles: dict[str, str | None], righ
         previous=_number(shown_of.previous) if compared else None,
         revised_previous=_number(shown_of.revised_previous) if compared else None,
         unit=shown_of.unit,
+        currency=_currency(ctx, one) if told is None else told.currency,
         form=one.form,
         accession=one.accession,
         url=one.url,
@@ -122,6 +124,12 @@ def _reached(ctx: Context, one: EventState) -> tuple[bool, bool]:
         return True, True
     period = Period.parse(one.period)
     return period.end >= ctx.window_start, (period.start or period.end) > ctx.window_start
+
+
+def _currency(ctx: Context, one: EventState) -> str | None:
+    """Currency of the numbers that an event was stored with."""
+    entity = ctx.view.directory.entities.get(one.entity or "")
+    return currency_of(one.unit, None if entity is None else entity.currency)
 
 
 def _number(value: float | None) -> Any:

@@ -2,80 +2,119 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import msgspec
 
-from almanac.api.contract.records import Record, RowRights, Time
+from almanac.api.contract.records import Record, RowRights
 from almanac.domain.events import Category, Precision, Status
+from almanac.domain.fields import (
+    Currency,
+    EntityId,
+    IndicatorId,
+    ObservationId,
+    ObservedAt,
+    PeriodEnd,
+    ProviderId,
+    SourceId,
+    Time,
+    Unit,
+    Uri,
+    says,
+)
 
 
 class EventSchema(Record):
     """
     Something official that was or will be made public, as known from `observedAt`.
 
-    `id` stays the same when the event is moved. Where `timePrecision` is day, `occurredAt` is the first second of that day.
-    `actual` is the first print and stays, `revisedActual` what it is now where that differs; `previous` is the period
-    before as it stood before the release, `revisedPrevious` what that is now where it differs. All are null of a period
-    that ends before the plan's window.
+    Its numbers are null where there are none, where they may not be shown, and of a period that ends before the plan's
+    window.
     """
 
-    id: str
-    category: Category
-    type: str
-    title: str
-    status: Status
-    occurred_at: Time
-    time_precision: Precision
-    time_zone: str
-    entity_id: str | None
-    country: str | None
-    indicator_id: str | None
-    period: str | None
-    actual: float | None
-    revised_actual: float | None
-    previous: float | None
-    revised_previous: float | None
-    unit: str | None
-    form: str | None
-    accession: str | None
-    url: str | None
-    source_id: str
-    provider_id: str
-    observed_at: Time
-    rights: RowRights
+    id: Annotated[str, says("Id of the event, which stays the same when it is moved.")]
+    category: Annotated[Category, says("What kind of event it is.")]
+    type: Annotated[str, says("Which release, form or action it is.", "consumer_prices", "10-K")]
+    title: Annotated[str, says("What it is, in words.")]
+    status: Annotated[Status, says("Where it stands, as known at the moment asked.")]
+    occurred_at: Annotated[
+        Time, says("When it happens or happened; where `timePrecision` is day, the first second of that day.")
+    ]
+    time_precision: Annotated[Precision, says("Whether the time is known to the minute or to the day.")]
+    time_zone: Annotated[str, says("IANA name of the zone the source states the time in.", "America/New_York")]
+    entity_id: Annotated[EntityId | None, says("The country, region or company it is about. Null: none in particular.")]
+    country: Annotated[
+        str | None,
+        says("Id of its country or region; of a company's event the domicile. Null: not known.", "country_usa"),
+    ]
+    indicator_id: Annotated[IndicatorId | None, says("The indicator that is released. Null: it releases none.")]
+    period: Annotated[str | None, says("The period it is about. Null: none.", "2026-10", "2026-Q3")]
+    actual: Annotated[float | None, says("The first print, in `unit`, which stays for ever. Null: none, or not shown.")]
+    revised_actual: Annotated[
+        float | None,
+        says("What the first print is now, in `unit`, where that differs. Null: it does not, or is not shown."),
+    ]
+    previous: Annotated[
+        float | None, says("The period before, in `unit`, as it stood before the release. Null: none, or not shown.")
+    ]
+    revised_previous: Annotated[
+        float | None, says("What that is now, in `unit`, where it differs. Null: it does not, or is not shown.")
+    ]
+    unit: Annotated[str | None, says("What the numbers count. Null: there are none.", "percent")]
+    currency: Currency
+    form: Annotated[str | None, says("Form of a company's filing. Null: it is none.", "10-Q")]
+    accession: Annotated[str | None, says("Accession number of that filing. Null: it is none.")]
+    url: Annotated[Uri | None, says("Where it is announced or filed. Null: not known.")]
+    source_id: SourceId
+    provider_id: ProviderId
+    observed_at: ObservedAt
+    rights: Annotated[RowRights, says("What may be done with its numbers.")]
 
 
 class ReleaseReading(Record):
-    """
-    One measure of a release, as known when it was out. Numbers are in `unit`; `percentile10y` is from 0 to 100.
+    """One measure of a release, as known when it was out."""
 
-    It and `zScore10y` are null where the plan does not reach the ten years before.
-    """
-
-    indicator_id: str
-    unit: str | None
-    actual: float | None
-    previous: float | None
-    revised_previous: float | None
-    change: float | None
-    z_score_10y: float | None = msgspec.field(name="zScore10y")
-    percentile_10y: float | None = msgspec.field(name="percentile10y")
-    observation_id: str
-    rights: RowRights
+    indicator_id: IndicatorId
+    unit: Unit
+    currency: Currency
+    actual: Annotated[float | None, says("What was released, in `unit`. Null: withheld, or none.")]
+    previous: Annotated[float | None, says("The period before, in `unit`, as it stood before the release. Null: none.")]
+    revised_previous: Annotated[
+        float | None, says("What this release made of it, in `unit`, where that differs. Null: it does not.")
+    ]
+    change: Annotated[
+        float | None,
+        says(
+            "`actual` less the period before as revised, in `unit`; between percentages, percentage points. Null: unknown."
+        ),
+    ]
+    z_score_10y: Annotated[
+        float | None,
+        says(
+            "How many standard deviations `actual` lies from the mean of the ten years before. Null: too few values, a "
+            "number with a trend, or the plan does not reach them."
+        ),
+    ] = msgspec.field(name="zScore10y")
+    percentile_10y: Annotated[float | None, says("Its place among those ten years, 0 to 100. Null: as the score.")] = (
+        msgspec.field(name="percentile10y")
+    )
+    observation_id: ObservationId
+    rights: Annotated[RowRights, says("What may be done with its numbers.")]
 
 
 class ReleaseSummary(Record):
-    """What one publication said, beside what was known before. `releasedAt` is the `occurredAt` of its event."""
+    """What one publication said, beside what was known before."""
 
-    id: str
-    release: str
-    name: str
-    country: str | None
-    entity_id: str
-    period: str
-    period_end: Time
-    released_at: Time
-    observed_at: Time
-    source_id: str
-    provider_id: str
-    headline: str
-    readings: list[ReleaseReading]
+    id: Annotated[str, says("Id of the summary: that of its event, with `rls_` in front.")]
+    release: Annotated[str, says("Which release it is, the `type` of its event.", "consumer_prices")]
+    name: Annotated[str, says("Name of the release.")]
+    country: Annotated[str | None, says("Id of the country or region. Null: none in particular.", "country_usa")]
+    entity_id: EntityId
+    period: Annotated[str, says("The period it is about.", "2026-10")]
+    period_end: PeriodEnd
+    released_at: Annotated[Time, says("When it was out: the `occurredAt` of its event.")]
+    observed_at: ObservedAt
+    source_id: SourceId
+    provider_id: ProviderId
+    headline: Annotated[str, says("What it said, in one sentence made by rule.")]
+    readings: Annotated[list[ReleaseReading], says("What it said, measure by measure.")]

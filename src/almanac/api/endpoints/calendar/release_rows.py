@@ -11,6 +11,7 @@ from almanac.api.contract.records import RowRights
 from almanac.api.endpoints.calendar.records import ReleaseReading, ReleaseSummary
 from almanac.api.rows.rights import of_row
 from almanac.domain.events import EventState
+from almanac.domain.numbers import plain
 from almanac.domain.observations import FORECAST, observation_id
 from almanac.domain.periods import Frequency, Period, end_of, highest_key, lowest_key
 from almanac.domain.releases import Release, period_before
@@ -187,15 +188,20 @@ def _reading(slug: str, one: _CellReading) -> ReleaseReading:
     return ReleaseReading(
         indicator_id=f"indicator_{slug}",
         unit=one.series.spec.unit,
-        actual=figures.actual,
-        previous=figures.previous,
-        revised_previous=figures.revised_previous,
-        change=figures.change,
-        z_score_10y=figures.z_score,
-        percentile_10y=figures.percentile,
+        currency=one.series.currency,
+        actual=_plain(figures.actual),
+        previous=_plain(figures.previous),
+        revised_previous=_plain(figures.revised_previous),
+        change=_plain(figures.change),
+        z_score_10y=_plain(figures.z_score),
+        percentile_10y=_plain(figures.percentile),
         observation_id=one.observation,
         rights=of_row(one.rights),
     )
+
+
+def _plain(value: float | None) -> float | None:
+    return None if value is None else plain(value)
 
 
 class EventNumbers(NamedTuple):
@@ -205,7 +211,8 @@ class EventNumbers(NamedTuple):
     revised_actual: float | None
     previous: float | None
     revised_previous: float | None
-    unit: str
+    unit: str | None
+    currency: str | None
     rights: RowRights
     #: Since when they are known.
     known: int
@@ -231,6 +238,7 @@ def numbers(ctx: Context, one: EventState) -> EventNumbers | None:
                 now.previous,
                 now.revised_previous,
                 series.spec.unit,
+                series.currency,
                 of_row(found.rights),
                 found.known,
             )

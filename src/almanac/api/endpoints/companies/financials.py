@@ -10,7 +10,7 @@ from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.companies.records import Financials
 from almanac.api.endpoints.companies.rows import company_of
-from almanac.api.rows.filters import AS_OF
+from almanac.api.rows.filters import AS_OF, COMPANY_IN_PATH
 from almanac.api.rows.rights import of_source
 from almanac.domain.times import wire_time
 from almanac.store.companies.rows import last_tickers
@@ -85,6 +85,7 @@ ENDPOINT = Endpoint(
     "known at the moment asked. By entity id, ticker, CIK, LEI, slug or any name that /entities/resolve finds exactly. Quarters that a filing does not state are derived "
     "where that can be done, and say how. Values are as filed, never adjusted for splits.",
     handler=financials,
+    braces=(COMPANY_IN_PATH,),
     scope="companies:read",
     params=(
         Param(

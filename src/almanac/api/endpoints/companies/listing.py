@@ -133,7 +133,7 @@ def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, .
             record=CompanySchema,
             dated=True,
             cached=True,
-            heavy=companies.cold,
+            threaded=companies.cold,
             tag="Companies",
         ),
         profile.endpoint(cache, explain),

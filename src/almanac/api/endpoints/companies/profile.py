@@ -15,9 +15,11 @@ from almanac.api.endpoints.companies.records import Profile
 from almanac.api.endpoints.companies.rows import CompanyScoring, company_of
 from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.screening import ProcessCache
+from almanac.api.rows.filters import COMPANY_IN_PATH
 from almanac.api.rows.rights import of_source
 from almanac.domain.filings import page_of
 from almanac.domain.times import wire_day, wire_time
+from almanac.domain.units import currency_of
 from almanac.reports.scoring import MEASURES
 from almanac.store.companies import rows as company_rows
 from almanac.store.companies.rows import Company
@@ -73,10 +75,11 @@ def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
         description="Names, identifiers, latest filings, figures over twelve months, each test of each score, and up to eight "
         "companies of its industry with the nearest revenue. By entity id, ticker, CIK, LEI, slug or any name that /entities/resolve finds exactly.",
         handler=profile,
+        braces=(COMPANY_IN_PATH,),
         scope="companies:read",
         record=Profile,
         dated=True,
-        heavy=lambda _: not cache.readings.warm([*MEASURES, *FIGURES.values()]),
+        threaded=lambda _: not cache.readings.warm([*MEASURES, *FIGURES.values()]),
         tag="Companies",
     )
 
@@ -114,10 +117,11 @@ def _figure(peers: Peers, slug: str, company: Company) -> dict[str, Any] | None:
     found = peers.readings(slug)
     if found.places[row] < 0:
         return None
-    value = float(found.values[row])
+    value, unit = float(found.values[row]), found.unit(row)
     return {
         "value": None if math.isnan(value) else msgspec.Raw(shortest(value).encode()),
-        "unit": found.unit(row),
+        "unit": unit,
+        "currency": currency_of(unit, None),
         "periodEnd": wire_day(found.end(row)),
         "observedAt": wire_time(found.known(row)),
     }

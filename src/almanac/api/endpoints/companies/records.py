@@ -2,198 +2,237 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
-from almanac.api.contract.records import Record, Time
+from almanac.api.contract.records import Record
+from almanac.domain.fields import AsOf, Currency, EntityId, ObservedAt, PeriodEnd, Revision, Time, Unit, Uri, says
+
+_Pillar = Annotated[
+    float | None, says("Place among the companies of its sector, 0 to 100. Null: it has none of the pillar's measures.")
+]
+_Ticker = Annotated[str | None, says("Its ticker. Null: it has none, or is no longer listed.", "AAPL")]
+_Cik = Annotated[
+    str | None, says("Number at the U.S. Securities and Exchange Commission, ten digits. Null: none.", "0000320193")
+]
 
 
 class CompanyScores(Record):
-    """How a company stands among its peers on each pillar, 0 to 100; null where it has none of the pillar's measures."""
+    """How a company stands among its peers on each pillar."""
 
-    profitability: float | None
-    growth: float | None
-    strength: float | None
-    efficiency: float | None
-    quality: float | None
+    profitability: _Pillar
+    growth: _Pillar
+    strength: _Pillar
+    efficiency: _Pillar
+    quality: _Pillar
 
 
 class CompanySchema(Record):
-    """
-    A company and its score, which is computed when asked.
+    """A company and its score, which is computed when asked."""
 
-    `country` is the domicile, `fiscalYearEnd` month and day (`09-30`), `lastPeriodEnd` the end of its newest statement.
-    `piotroskiF` and `altmanZ2` are of the newest twelve months that give a score (a profile's `scoreDetail` says which).
-    `scoreCoverage` is the share of the score's measures that it has. Sector and industry are today's.
-    """
-
-    entity_id: str
-    name: str
-    ticker: str | None
-    cik: str | None
-    exchange: str | None
-    country: str | None
-    sector: str
-    industry: str | None
-    fiscal_year_end: str | None
-    last_period_end: Time | None
-    score: float | None
-    scores: CompanyScores
-    piotroski_f: float | None
-    altman_z2: float | None
-    score_coverage: float
-    score_model: str
+    entity_id: EntityId
+    name: Annotated[str, says("Its name today.")]
+    ticker: _Ticker
+    cik: _Cik
+    exchange: Annotated[str | None, says("Where its shares are listed. Null: not known.", "Nasdaq")]
+    country: Annotated[str | None, says("Id of its country, the domicile. Null: not known.", "country_usa")]
+    sector: Annotated[str, says("Its sector today, from its industry code.")]
+    industry: Annotated[str | None, says("Its industry today, as the regulator names it. Null: not known.")]
+    fiscal_year_end: Annotated[str | None, says("Month and day its fiscal year ends on. Null: not known.", "09-30")]
+    last_period_end: Annotated[
+        Time | None, says("Last day of its newest statement's period. Null: the plan reaches none.")
+    ]
+    score: Annotated[
+        float | None, says("Where it stands among the companies of its sector, 0 to 100. Null: too little is known.")
+    ]
+    scores: Annotated[CompanyScores, says("The pillars of the score.")]
+    piotroski_f: Annotated[
+        float | None,
+        says("Piotroski's F, 0 to 9, of the newest twelve months that give a score. Null: a test lacks an input."),
+    ]
+    altman_z2: Annotated[
+        float | None,
+        says(
+            "Altman's Z'' of the same months. Null: an input is missing, or it is not meant for its kind of business."
+        ),
+    ]
+    score_coverage: Annotated[float, says("Share of the score's measures that it has, 0 to 1.")]
+    score_model: Annotated[str, says("Name and version of the model behind `score`.")]
 
 
 class FormerNameSchema(Record):
-    """A name a company had, and the days it used it, where these are stated."""
+    """A name a company had."""
 
-    name: str
-    from_: Time | None = msgspec.field(name="from")
-    to: Time | None
+    name: Annotated[str, says("The name.")]
+    from_: Annotated[Time | None, says("First day it was used. Null: not stated.")] = msgspec.field(name="from")
+    to: Annotated[Time | None, says("Last day it was used. Null: not stated.")]
 
 
 class LatestFiling(Record):
-    """A filing. `periodEnd`: last day of the period it reports on, where it is one."""
+    """A filing."""
 
-    form: str
-    filed_at: Time
-    period_end: Time | None
-    url: str | None
+    form: Annotated[str, says("Form of the filing.", "10-K")]
+    filed_at: Annotated[Time, says("Day it was filed.")]
+    period_end: Annotated[Time | None, says("Last day of the period it reports on. Null: it is on none.")]
+    url: Annotated[Uri | None, says("Where it can be read. Null: it is invented.")]
 
 
 class KeyFigure(Record):
-    """The latest reading of a figure over twelve months. `value` is null where it may not be shown."""
+    """The latest reading of a figure over twelve months."""
 
-    value: float | None
-    unit: str
-    period_end: Time
-    observed_at: Time
+    value: Annotated[float | None, says("The figure, in `unit`; a margin is a fraction, 0.25 is 25 %. Null: withheld.")]
+    unit: Unit
+    currency: Currency
+    period_end: PeriodEnd
+    observed_at: ObservedAt
 
 
 class KeyFigures(Record):
-    """Figures over the last twelve months (of filers of yearly accounts only, the last fiscal year); null: not known."""
+    """Figures over the last twelve months; of filers of yearly accounts only, the last fiscal year."""
 
-    revenue: KeyFigure | None
-    net_income: KeyFigure | None
-    operating_cash_flow: KeyFigure | None
-    free_cash_flow: KeyFigure | None
-    gross_margin: KeyFigure | None
-    operating_margin: KeyFigure | None
-    net_margin: KeyFigure | None
-    fcf_margin: KeyFigure | None
+    revenue: Annotated[KeyFigure | None, says("Revenue. Null: not known.")]
+    net_income: Annotated[KeyFigure | None, says("Net income. Null: not known.")]
+    operating_cash_flow: Annotated[KeyFigure | None, says("Net cash flow from operations. Null: not known.")]
+    free_cash_flow: Annotated[KeyFigure | None, says("That less capital expenditure. Null: not known.")]
+    gross_margin: Annotated[KeyFigure | None, says("Gross profit to revenue. Null: not known.")]
+    operating_margin: Annotated[KeyFigure | None, says("Operating income to revenue. Null: not known.")]
+    net_margin: Annotated[KeyFigure | None, says("Net income to revenue. Null: not known.")]
+    fcf_margin: Annotated[KeyFigure | None, says("Free cash flow to revenue. Null: not known.")]
 
 
 class ScoreTest(Record):
-    """One test of a score: its inputs (null: not known), its value, and whether it is passed (null: not asked, or open)."""
+    """One test of a score."""
 
-    name: str
-    inputs: dict[str, float | None]
-    value: float | None
-    passed: bool | None
+    name: Annotated[str, says("Name of the test.", "return_on_assets_positive")]
+    inputs: Annotated[
+        dict[str, float | None],
+        says("What it looks at, by name; money in the company's reporting currency. Null: not known, or not reached."),
+    ]
+    value: Annotated[float | None, says("What comes out of them. Null: an input is missing.")]
+    passed: Annotated[bool | None, says("Whether the test is passed. Null: none is asked, or it is open.")]
 
 
 class ScoreDetailSchema(Record):
-    """
-    A score of the twelve months to `periodEnd`, with its tests. It has a value only if all of them have one; `present`
-    of `of` do, `passed` are passed.
-    """
+    """A score of twelve months, with its tests. It has a value only if all of them have one."""
 
-    period_end: Time
-    value: float | None
-    verdict: str | None
-    present: int
-    of: int
-    passed: int | None
-    tests: list[ScoreTest]
+    period_end: Annotated[Time, says("Last day of the twelve months.")]
+    value: Annotated[float | None, says("The score, which has no unit. Null: a test has no value.")]
+    verdict: Annotated[str | None, says("What its author calls such a value. Null: nothing, or there is no value.")]
+    present: Annotated[int, says("How many tests have a value.")]
+    of: Annotated[int, says("How many tests there are.")]
+    passed: Annotated[int | None, says("How many are passed. Null: the score asks for none.")]
+    tests: Annotated[list[ScoreTest], says("Its tests.")]
 
 
 class PeerSchema(Record):
-    """A company like this one, and in what."""
+    """A company like this one."""
 
-    entity_id: str
-    name: str
-    ticker: str | None
-    basis: str
+    entity_id: EntityId
+    name: Annotated[str, says("Its name today.")]
+    ticker: _Ticker
+    basis: Annotated[
+        Literal["industry", "industry, revenue_ttm"],
+        says("What makes it one: the same industry, and, where both are known, the nearest revenue."),
+    ]
 
 
 class Profile(CompanySchema):
-    """All that is known of a company itself. `scoreDetail` has the scores whose inputs may be shown, by name."""
+    """All that is known of a company itself."""
 
-    legal_name: str
-    tickers: list[str]
-    sic: str | None
-    sic_description: str | None
-    lei: str | None
-    state_of_incorporation: str | None
-    website: str | None
-    former_names: list[FormerNameSchema]
-    latest_filings: list[LatestFiling]
-    key_figures: KeyFigures
-    score_detail: dict[str, ScoreDetailSchema]
-    peers: list[PeerSchema]
+    legal_name: Annotated[str, says("Its name in the register.")]
+    tickers: Annotated[list[str], says("All tickers of today, the main one first.")]
+    sic: Annotated[str | None, says("Its Standard Industrial Classification code, four digits. Null: none.", "3571")]
+    sic_description: Annotated[str | None, says("That code in words. Null: none.")]
+    lei: Annotated[str | None, says("Its Legal Entity Identifier, twenty characters. Null: not known.")]
+    state_of_incorporation: Annotated[
+        str | None, says("State or country it is incorporated in. Null: not stated.", "DE")
+    ]
+    website: Annotated[str | None, says("Its web site, as it states it. Null: not stated.")]
+    former_names: Annotated[list[FormerNameSchema], says("Names it had before.")]
+    latest_filings: Annotated[list[LatestFiling], says("Its newest filings that the plan reaches, the newest first.")]
+    key_figures: Annotated[KeyFigures, says("Figures over twelve months.")]
+    score_detail: Annotated[dict[str, ScoreDetailSchema], says("By name, the scores whose inputs may be shown.")]
+    peers: Annotated[list[PeerSchema], says("At most eight companies of its industry, the nearest in revenue first.")]
 
 
 class DerivedItem(Record):
-    """How a line that the filing does not state was computed, and from which series."""
+    """How a line that the filing does not state was come by."""
 
-    method: str
-    derived_from: list[str]
+    method: Annotated[
+        str, says("In a word: a fiscal year less nine months, a sum of tags, a formula, and so on.", "fy_minus_9m")
+    ]
+    derived_from: Annotated[list[str], says("Ids of the series it was computed from.")]
 
 
 class StatementCheck(Record):
     """One check of a statement."""
 
-    name: str
-    status: Literal["passed", "failed", "not_applicable", "withheld"]
-    detail: str | None
+    name: Annotated[
+        str,
+        says(
+            "What is checked. `relied_upon` fails from the moment the company itself says not to rely on what it filed.",
+            "balance_sheet_balances",
+        ),
+    ]
+    status: Annotated[Literal["passed", "failed", "not_applicable", "withheld"], says("What came out.")]
+    detail: Annotated[
+        str | None, says("The numbers behind it, or the reason, in words. Null: there is nothing to say.")
+    ]
 
 
 class StatementQuality(Record):
     """What the checks of a statement found."""
 
-    status: Literal["ok", "warning", "failed", "withheld"]
-    checks: list[StatementCheck]
+    status: Annotated[Literal["ok", "warning", "failed", "withheld"], says("The worst of the checks.")]
+    checks: Annotated[list[StatementCheck], says("The checks.")]
 
 
 class StatementSchema(Record):
     """
-    One statement of one period, as known at the moment asked. A line that was not reported is absent, never zero.
+    One statement of one period, as known at the moment asked.
 
-    Values are as filed, per-share ones too. `basis`: whether the lines are reported, derived or both. `filedAt`,
-    `observedAt`, `form`, `accession` and `sourceUrl` are of the filing that last changed an item; `revised` means that a
-    number changed. The check `relied_upon` fails from the moment the company itself says not to rely on what it filed.
+    `filedAt`, `observedAt`, `form`, `accession` and `sourceUrl` are of the filing that last changed a line.
     """
 
-    frequency: Literal["annual", "semiannual", "quarterly"]
-    fiscal_year: int | None
-    fiscal_period: Literal["FY", "Q1", "Q2", "Q3", "Q4", "H1", "H2"] | None
-    calendar_year: int
-    calendar_quarter: int | None
-    period_start: Time | None
-    period_end: Time
-    filed_at: Time
-    observed_at: Time
-    form: str
-    accession: str
-    source_url: str | None
-    currency: str
-    revision_status: Literal["initial", "revised", "final", "unknown"]
-    basis: Literal["reported", "derived", "mixed"]
-    items: dict[str, float]
-    derived_items: dict[str, DerivedItem]
-    quality: StatementQuality
+    frequency: Annotated[Literal["annual", "semiannual", "quarterly"], says("Which length of period it is of.")]
+    fiscal_year: Annotated[int | None, says("Fiscal year, as the company counts. Null: not known.")]
+    fiscal_period: Annotated[
+        Literal["FY", "Q1", "Q2", "Q3", "Q4", "H1", "H2"] | None, says("Part of the fiscal year. Null: not known.")
+    ]
+    calendar_year: Annotated[int, says("Calendar year that most of the period lies in.")]
+    calendar_quarter: Annotated[int | None, says("Calendar quarter, 1 to 4, likewise. Null: it is no quarter.")]
+    period_start: Annotated[Time | None, says("First day of the period. Null: a balance sheet.")]
+    period_end: Annotated[Time, says("Last day of the period, or the day of the balance sheet.")]
+    filed_at: Annotated[Time, says("Day of the filing.")]
+    observed_at: ObservedAt
+    form: Annotated[str, says("Form of the filing.", "10-K")]
+    accession: Annotated[str, says("Accession number of the filing.", "0000320193-25-000079")]
+    source_url: Annotated[Uri | None, says("Where the filing can be read. Null: it is invented.")]
+    currency: Annotated[str, says("ISO 4217 code of the currency of all amounts.", "USD")]
+    revision_status: Annotated[Revision, says("`revised`: a later filing changed a number.")]
+    basis: Annotated[
+        Literal["reported", "derived", "mixed"], says("Whether its lines are stated by a filing, computed, or both.")
+    ]
+    items: Annotated[
+        dict[str, float],
+        says(
+            "Lines by key, as filed: money in units of `currency`, per-share lines in it per share, shares in shares; never "
+            "adjusted for splits. A line that was not reported is absent, never zero."
+        ),
+    ]
+    derived_items: Annotated[dict[str, DerivedItem], says("How lines that no filing states were come by, by key.")]
+    quality: Annotated[StatementQuality, says("What the checks found.")]
 
 
 class Financials(Record):
-    """Statements of a company, newest first. `asOf`: the moment asked, else from when the newest of them was known."""
+    """Statements of a company, newest first."""
 
-    entity_id: str
-    ticker: str | None
-    cik: str | None
-    currency: str | None
-    as_of: Time | None
-    income_statements: list[StatementSchema]
-    balance_sheets: list[StatementSchema]
-    cash_flow_statements: list[StatementSchema]
+    entity_id: EntityId
+    ticker: _Ticker
+    cik: _Cik
+    currency: Annotated[str | None, says("ISO 4217 code of the currency it reports in. Null: not known.", "USD")]
+    as_of: AsOf
+    income_statements: Annotated[list[StatementSchema], says("Income statements.")]
+    balance_sheets: Annotated[list[StatementSchema], says("Balance sheets.")]
+    cash_flow_statements: Annotated[list[StatementSchema], says("Cash-flow statements.")]

@@ -14,6 +14,7 @@ from almanac.api.endpoints.companies.records import CompanyScores
 from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache
 from almanac.api.rows.names import exactly
+from almanac.domain.numbers import plain
 from almanac.domain.periods import end_of
 from almanac.domain.times import wire_day
 from almanac.reports.scoring import MODEL
@@ -75,7 +76,7 @@ class CompanyScoring:
             "scores": {name: _shown(scores.pillars[name], place) for name in CompanyScores.__struct_fields__},
             "piotroskiF": _shown(self.tests[PIOTROSKI], place),
             "altmanZ2": _shown(self.tests[ALTMAN], place),
-            "scoreCoverage": 0 if place is None else _plain(scores.coverage[place]),
+            "scoreCoverage": 0 if place is None else plain(float(scores.coverage[place])),
             "scoreModel": MODEL,
         }
 
@@ -97,10 +98,4 @@ def of_the_newest_end(told: Mapping[K, AlignedColumn]) -> dict[K, npt.NDArray[np
 
 
 def _shown(values: Any, place: int | None) -> float | int | None:
-    return None if place is None or np.isnan(values[place]) else _plain(values[place])
-
-
-def _plain(value: Any) -> float | int:
-    """A number without a `.0` behind it, as the wire writes it."""
-    number = float(value)
-    return int(number) if number.is_integer() else number
+    return None if place is None or np.isnan(values[place]) else plain(float(values[place]))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.endpoints.macro import indicators
 from almanac.api.endpoints.macro.records import DerivedIndicatorEntity, IndicatorSchema
+from almanac.api.rows.filters import INDICATOR_IN_PATH
 from almanac.api.rows.paging import keyset
 from almanac.store.companies.rows import names as company_names
 from almanac.store.summary.figures import entities_with
@@ -34,6 +37,9 @@ def entities(ctx: Context) -> ListAnswer:
     return ListAnswer(rows, following)
 
 
+_DERIVED = replace(
+    INDICATOR_IN_PATH, description="Id, slug or alias of a derived indicator.", example="cpi_inflation_yoy"
+)
 ENDPOINTS = (
     Endpoint(
         path="/derived-indicators",
@@ -51,6 +57,7 @@ ENDPOINTS = (
         operation_id="getDerivedIndicator",
         summary="One derived indicator",
         handler=derived_indicator,
+        braces=(_DERIVED,),
         scope="analytics:read",
         record=IndicatorSchema,
         tag="Analytics",
@@ -60,6 +67,7 @@ ENDPOINTS = (
         operation_id="listDerivedIndicatorEntities",
         summary="Entities that a derived indicator has data for",
         handler=entities,
+        braces=(_DERIVED,),
         scope="analytics:read",
         kind="list",
         record=DerivedIndicatorEntity,

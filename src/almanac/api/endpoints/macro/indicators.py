@@ -10,13 +10,24 @@ from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAns
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro import records
-from almanac.api.rows.filters import COUNTRY, ENTITY, ENTITY_ID, FREQUENCY, PROVIDER_ID, SOURCE_ID, entities, sources
+from almanac.api.rows.filters import (
+    COUNTRY,
+    ENTITY,
+    ENTITY_ID,
+    FREQUENCY,
+    INDICATOR_IN_PATH,
+    PROVIDER_ID,
+    SOURCE_ID,
+    entities,
+    sources,
+)
 from almanac.api.rows.names import suggested_indicator
 from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.periods import Frequency, end_of
 from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator
 from almanac.domain.times import wire_day, wire_time
+from almanac.domain.units import currency_of, is_money
 from almanac.store.observations.reading.directory import MIXED_SOURCE
 from almanac.store.observations.reading.series import Counted, of_indicator
 from almanac.store.summary.figures import Figures, by_indicator
@@ -62,6 +73,8 @@ def encoded(ctx: Context, indicator: Indicator, figures: Figures | None = None) 
     if figures is None:
         figures = by_indicator(ctx.view, [indicator.slug]).get(indicator.slug, Figures())
     unit = directory.units.get(indicator.unit) if indicator.unit else None
+    # Series in local currency have no unit in common, and each has its own.
+    currency = currency_of(indicator.unit, None)
     providers = [
         directory.sources[s].provider for s in indicator.preferred if s in directory.sources and s != MIXED_SOURCE
     ]
@@ -73,7 +86,8 @@ def encoded(ctx: Context, indicator: Indicator, figures: Figures | None = None) 
             description=indicator.description,
             category=indicator.category,
             kind=indicator.kind,  # type: ignore[arg-type]  # the catalogue is checked to have these two
-            unit=indicator.unit,
+            unit=None if is_money(indicator.unit) and currency is None else indicator.unit,
+            currency=currency,
             unit_label=unit.label if unit else None,
             frequencies=[Frequency(letter).word for letter in figures.frequencies],
             seasonal_adjustment=indicator.seasonal_adjustment,
@@ -162,6 +176,7 @@ def _series(ctx: Context, redaction: Redaction, counted: Counted) -> bytes:
             "name": spec.name,
             "frequency": spec.frequency.word,
             "unit": spec.unit,
+            "currency": info.currency,
             "preferred": best.number == info.number,
             "firstPeriod": None if counted.first_period is None else day(end_of(counted.first_period)),
             "lastPeriod": None if counted.last_period is None else day(end_of(counted.last_period)),
@@ -187,7 +202,7 @@ ENDPOINTS = (
         scope="macro:read",
         params=FILTERS,
         kind="list",
-        heavy=lambda _: True,
+        threaded=lambda _: True,
         cached=True,
         record=records.IndicatorSchema,
         tag="Indicators",
@@ -197,6 +212,7 @@ ENDPOINTS = (
         operation_id="getIndicator",
         summary="One indicator",
         handler=indicator,
+        braces=(INDICATOR_IN_PATH,),
         scope="macro:read",
         record=records.IndicatorSchema,
         tag="Indicators",
@@ -206,6 +222,7 @@ ENDPOINTS = (
         operation_id="listIndicatorSeries",
         summary="Series of one indicator",
         handler=series,
+        braces=(INDICATOR_IN_PATH,),
         scope="macro:read",
         params=(COUNTRY, ENTITY, ENTITY_ID, SOURCE_ID, PROVIDER_ID, FREQUENCY),
         kind="list",

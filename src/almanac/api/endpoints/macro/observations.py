@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
 from almanac.api.contract.errors import refuse
-from almanac.api.contract.params import Param
+from almanac.api.contract.params import Param, day_of
 from almanac.api.endpoints.macro.records import DerivedObservation, Observation
 from almanac.api.rows.filters import (
     AS_OF,
@@ -24,16 +25,17 @@ from almanac.api.rows.filters import (
 )
 from almanac.api.rows.redaction import Redaction
 from almanac.store.observations.reading.changes import Changes
-from almanac.store.observations.reading.latest import latest
+from almanac.store.observations.reading.latest import WantedFreshness, latest
 from almanac.store.observations.reading.selection import INDEXED, Selection
 
 
 def _list(ctx: Context, kind: str) -> ListAnswer:
     params, lineage = ctx.params, kind == "derived"
-    if params["sort"] == "topic" and params["sources"] == "preferred":
-        return _by_topic(ctx, selection(ctx, kind), lineage=lineage)
+    asked = selection(ctx, kind)
+    if params["sort"] == "topic" and params["sources"] == "preferred" and not asked.bounded:
+        return _by_topic(ctx, asked, lineage=lineage)
     rows, following = ctx.view.page(
-        selection(ctx, kind),
+        asked,
         version=ctx.version,
         as_of=params["as_of"],
         every=params["sources"] == "all",
@@ -83,6 +85,7 @@ def vintages(ctx: Context) -> ListAnswer:
         version=ctx.version,
         as_of=ctx.as_of,
         every=params["sources"] == "all",
+        sort=params["sort"],
         descending=params["order"] == "desc",
         after=ctx.after,
         limit=params["limit"],
@@ -122,6 +125,7 @@ def latest_readings(ctx: Context) -> ListAnswer:
         after=ctx.after,
         limit=params["limit"],
         accept=lambda row: wanted is None or redaction.freshness(row.series) == wanted,
+        freshness=None if wanted is None else WantedFreshness(wanted, day_of(ctx.as_of)),
     )
     return ListAnswer(redaction.rows(rows, lineage=True), following)
 
@@ -129,7 +133,7 @@ def latest_readings(ctx: Context) -> ListAnswer:
 #: Parameters that test rows one by one, however few pass: no index leads from them to a page.
 _TESTED = ("start_date", "end_date")
 #: The same, where the rows come in the order of a column and not by topic.
-_TESTED_BY_COLUMN = (*_TESTED, "frequency", "source_id", "provider_id")
+_TESTED_BY_COLUMN = (*_TESTED, "frequency", "source_id", "provider_id", "period", "period_start", "period_end")
 
 
 def _long(values: dict[str, Any]) -> bool:
@@ -137,6 +141,24 @@ def _long(values: dict[str, Any]) -> bool:
     sort = values.get("sort", "topic")
     tested = _TESTED if sort == "topic" else _TESTED_BY_COLUMN
     return sort not in INDEXED or any(values[name] is not None for name in tested)
+
+
+def _unbounded(values: dict[str, Any]) -> bool:
+    """Whether readings are asked for of all indicators and entities there are."""
+    named = ("indicator", "indicator_id", "country", "entity", "entity_id")
+    return all(values[name] is None for name in named)
+
+
+def _searching(values: dict[str, Any]) -> bool:
+    """Whether far more readings may be looked at than are given."""
+    tested = ("freshness", "source_id", "provider_id", "as_of")
+    return _unbounded(values) and any(values[name] is not None for name in tested)
+
+
+def _passing_over(values: dict[str, Any]) -> bool:
+    """Whether many topics may be looked at that have no row to give."""
+    tested = ("period", "period_start", "period_end", "frequency", "source_id", "provider_id", "as_of")
+    return _unbounded(values) and any(values[name] is not None for name in tested)
 
 
 SINCE = Param(
@@ -157,6 +179,7 @@ ENDPOINTS = (
         kind="list",
         cached=True,
         heavy=_long,
+        threaded=_passing_over,
         record=Observation,
         dated=True,
         tag="Observations",
@@ -183,6 +206,8 @@ ENDPOINTS = (
         ),
         kind="list",
         cached=True,
+        heavy=_searching,
+        threaded=_unbounded,
         record=DerivedObservation,
         dated=True,
         tag="Observations",
@@ -194,10 +219,11 @@ ENDPOINTS = (
         description="One row per published state, oldest first within a cell; a withdrawal has no value and metadata.withdrawn true.",
         handler=vintages,
         scope="macro:read",
-        params=OBSERVATION_FILTERS,
+        params=(replace(SORT, choices=("topic", "observed_at")), *OBSERVATION_FILTERS),
         kind="list",
         cached=True,
         heavy=_long,
+        threaded=_passing_over,
         record=DerivedObservation,
         dated=True,
         tag="Observations",
@@ -234,6 +260,7 @@ DERIVED = (
         kind="list",
         cached=True,
         heavy=_long,
+        threaded=_passing_over,
         record=DerivedObservation,
         dated=True,
         tag="Analytics",

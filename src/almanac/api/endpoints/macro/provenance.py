@@ -9,10 +9,12 @@ import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro.records import Provenance, ProvenanceInput, ProvenancePayload, ProvenanceRun
 from almanac.api.rows.filters import ANALYTICS, COMPANIES
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.companies import is_company
+from almanac.domain.numbers import plain
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Period, end_of
 from almanac.domain.times import wire_day, wire_time
@@ -68,8 +70,9 @@ def endpoint(explain: Explain) -> Endpoint:
         description="All known states of its cell; for a derived value the formula, the inputs as known at its knowledge time and "
         "whether it comes out equal when computed again; for a raw one the payload, by hash, and the run that took it in.",
         handler=provenance,
+        braces=(Param("id", "Id of an observation.", example="obs_auhrjgcfuyipkwmpiliuehvvav"),),
         scope="macro:read",
-        heavy=lambda _: True,
+        threaded=lambda _: True,
         record=Provenance,
         dated=True,
         tag="Observations",
@@ -87,14 +90,7 @@ def _find(ctx: Context, name: str) -> lookup.StoredRow | None:
     """The row that goes by this id here: a public row by its own, a withheld one by its withheld id only."""
     if lookup.ID_SHAPE.fullmatch(name) is None:
         return None
-    for find, withheld in ((lookup.by_id, False), (lookup.by_withheld_id, True)):
-        found = find(ctx.view, name)
-        if (
-            found is not None
-            and ctx.view.directory.row_rights(found.row.series, found.row.lineage).withheld == withheld
-        ):
-            return found
-    return None
+    return lookup.by_id(ctx.view, name) or lookup.by_withheld_id(ctx.view, name)
 
 
 def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
@@ -158,7 +154,7 @@ def _input(ctx: Context, one: ExplainedInput) -> ProvenanceInput:
         period_start=wire_day(period.start) if period.start else None,
         period_end=wire_day(period.end),
         observed_at=wire_time(one.vintage.known),
-        value_numeric=one.vintage.value if shown else None,
+        value_numeric=plain(one.vintage.value) if shown and one.vintage.value is not None else None,
         value_text=one.vintage.text if shown else None,
         value_withheld=not shown,
         reason=reason,

@@ -6,6 +6,7 @@ import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.errors import ApiError
+from almanac.api.contract.params import Param
 from almanac.api.rows.names import place
 from almanac.domain.observations import FORECAST
 from almanac.domain.periods import end_of
@@ -101,9 +102,11 @@ ENDPOINT = Endpoint(
     "in basis points, from the latest public yield of each. Scopes: AUS, CAN, CHE, EUR, GBR, JPN, USA, by any name that "
     "/entities/resolve finds exactly. Takes no parameters.",
     handler=rates,
+    braces=(Param("scope", f"One of {', '.join(report.SCOPES)}, or another name of the same place.", example="USA"),),
     scope="analytics:read",
     kind="item",
     record=report.Rates,
     dated=True,
+    cached=True,
     tag="Analytics",
 )

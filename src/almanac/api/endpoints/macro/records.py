@@ -2,137 +2,247 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Literal
 
-from almanac.api.contract.records import Freshness, Record, RowRights, Time
+from msgspec import UNSET, UnsetType
+
+from almanac.api.contract.records import Record, RowRights
+from almanac.domain.fields import (
+    Compounding,
+    CurveType,
+    EntityId,
+    FrequencyWord,
+    FreshnessStatus,
+    IndicatorId,
+    ObservationId,
+    ObservedAt,
+    PeriodEnd,
+    PeriodStart,
+    ProviderId,
+    Revision,
+    SeriesId,
+    SourceId,
+    Time,
+    Unit,
+    Uri,
+    says,
+)
+from almanac.domain.fields import Currency as Money
+from almanac.domain.reference import INDICATOR_CATEGORIES
+
+
+class ObservationMetadata(Record):
+    """What applies to a row beyond its fields. A key that does not apply is absent; others may come."""
+
+    series_id: SeriesId
+    native_id: Annotated[str | UnsetType, says("The publisher's own code of the series.", "BC_10YEAR")] = UNSET
+    currency: Annotated[str | UnsetType, says("ISO 4217 code of the currency of `unit`.", "USD")] = UNSET
+    scale: Annotated[
+        int | UnsetType,
+        says("Power of ten that the value is to be multiplied by to be in `unit`, where that is not 0."),
+    ] = UNSET
+    seasonal_adjustment: Annotated[
+        str | UnsetType, says("SA: adjusted for the season; NSA: not; SAAR: adjusted, at annual rates.", "SA")
+    ] = UNSET
+    annualized: Annotated[bool | UnsetType, says("True: a flow stated as if it went on for a year.")] = UNSET
+    basis: Annotated[str | UnsetType, says("What an index is 100 in.", "2015=100")] = UNSET
+    price_basis: Annotated[
+        str | UnsetType, says("Whose prices a volume is in: `current`, or of which year and how linked.", "current")
+    ] = UNSET
+    composition: Annotated[str | UnsetType, says("Who belongs to an aggregate of countries.")] = UNSET
+    curve_type: CurveType | UnsetType = UNSET
+    compounding: Compounding | UnsetType = UNSET
+    discontinued: Annotated[bool | UnsetType, says("True: the publisher has ended the series.")] = UNSET
+    simulated: Annotated[
+        bool | UnsetType, says("True: invented, from the simulated world, or computed from what is.")
+    ] = UNSET
+    release_precision: Annotated[
+        Literal["day", "instant"] | UnsetType,
+        says("Whether the publisher states the release to the day (known at its last second) or to the second."),
+    ] = UNSET
+    forecast: Annotated[bool | UnsetType, says("True: the period began after the knowledge time.")] = UNSET
+    withdrawn: Annotated[bool | UnsetType, says("True: the publisher took the value back; it has none now.")] = UNSET
+    flags: Annotated[list[str] | UnsetType, says("The publisher's marks on the value, as first seen.", ["p"])] = UNSET
+    footnotes: Annotated[list[str] | UnsetType, says("The publisher's remarks on the value, as first seen.")] = UNSET
+    projection: Annotated[bool | UnsetType, says("True: the publisher calls the value a projection.")] = UNSET
+    published_at: Annotated[
+        str | UnsetType,
+        says(
+            "When the data set was last updated by its publisher, an instant or a day: a bound, not this value's release."
+        ),
+    ] = UNSET
+    missing_periods: Annotated[
+        int | UnsetType, says("Of a value over a window: how many periods in it have no value.")
+    ] = UNSET
+    peer_count: Annotated[
+        int | UnsetType, says("Of a value among countries: how many others it was compared with.")
+    ] = UNSET
+    accession: Annotated[str | UnsetType, says("Accession number of the filing that states the fact.")] = UNSET
+    form: Annotated[str | UnsetType, says("Form of that filing.", "10-K")] = UNSET
+    inconsistent: Annotated[bool | UnsetType, says("True: the filing states two values for the fact.")] = UNSET
+    method: Annotated[str | UnsetType, says("Of a line that no filing states: how it was come by.", "fy_minus_9m")] = (
+        UNSET
+    )
 
 
 class Observation(Record):
     """A value of a series for a reference period, as known from a moment."""
 
-    id: str
-    entity_id: str
-    indicator_id: str
-    source_id: str
-    provider_id: str
-    value_numeric: float | None
-    value_text: str | None
-    unit: str | None
-    frequency: str
-    period_start: Time | None
-    period_end: Time | None
-    observed_at: Time
-    released_at: Time | None
-    ingested_at: Time
-    revision_status: Literal["initial", "revised", "final", "unknown"]
-    source_url: str | None
-    attribution: str
-    freshness_status: Freshness
-    metadata: dict[str, Any]
-    rights: RowRights
+    id: ObservationId
+    entity_id: EntityId
+    indicator_id: IndicatorId
+    source_id: SourceId
+    provider_id: ProviderId
+    value_numeric: Annotated[
+        float | None, says("The value, in `unit`. Null: it is a text, was withdrawn, or is withheld (`rights` says).")
+    ]
+    value_text: Annotated[str | None, says("The value of an indicator of words. Null: it is a number, or as above.")]
+    unit: Unit
+    frequency: FrequencyWord
+    period_start: PeriodStart
+    period_end: PeriodEnd
+    observed_at: ObservedAt
+    released_at: Annotated[Time | None, says("The publisher's release time. Null: the feed states none.")]
+    ingested_at: Annotated[Time, says("When this service fetched it.")]
+    revision_status: Revision
+    source_url: Annotated[Uri | None, says("The page a person would check the value on. Null: it is computed here.")]
+    attribution: Annotated[str, says("What to write beside the value when showing it.")]
+    freshness_status: FreshnessStatus
+    metadata: Annotated[ObservationMetadata, says("What else applies to the row.")]
+    rights: Annotated[RowRights, says("What may be done with the value.")]
 
 
 class DerivedObservation(Observation):
     """The same, with the ids of the series it was computed from."""
 
-    derived_from: list[str]
+    derived_from: Annotated[
+        list[str], says("Ids of the series the value was computed from; empty for a published value.")
+    ]
 
 
 class IndicatorSchema(Record):
     """A concept with one meaning everywhere."""
 
-    id: str
-    slug: str
-    name: str
-    description: str
-    category: str
-    kind: Literal["raw", "derived"]
-    unit: str | None
-    unit_label: str | None
-    frequencies: list[str]
-    seasonal_adjustment: str | None
-    formula: str | None
-    inputs: list[str]
-    preferred_providers: list[str]
-    aliases: list[str]
-    screenable: bool
-    series_count: int
-    entity_count: int
-    first_period: Time | None
-    last_period: Time | None
+    id: IndicatorId
+    slug: Annotated[str, says("Its name in filters and paths.", "cpi_inflation_yoy")]
+    name: Annotated[str, says("Its name for people.", "Consumer price inflation")]
+    description: Annotated[str, says("What it measures, and how.")]
+    category: Annotated[str, says("Its subject.", enum=INDICATOR_CATEGORIES)]
+    kind: Annotated[Literal["raw", "derived"], says("Published by a source, or computed here by a formula.")]
+    unit: Annotated[
+        str | None,
+        says(
+            "What its values count. Null: its series differ in it (each has its own, or its own currency), or it is a score."
+        ),
+    ]
+    currency: Annotated[
+        str | None,
+        says("ISO 4217 code of the currency of `unit`. Null: it is no money, or each series has its own.", "USD"),
+    ]
+    unit_label: Annotated[str | None, says("The unit in words. Null: its series differ in it.", "%")]
+    frequencies: Annotated[list[FrequencyWord], says("Frequencies that there are values of.")]
+    seasonal_adjustment: Annotated[
+        str | None, says("SA or NSA, where that is part of what it means. Null: its series say.", "NSA")
+    ]
+    formula: Annotated[str | None, says("How it is computed. Null: it is published.")]
+    inputs: Annotated[list[str], says("Ids of the indicators it is computed from; empty for a raw one.")]
+    preferred_providers: Annotated[list[str], says("Ids of providers, the one whose values are preferred first.")]
+    aliases: Annotated[list[str], says("Other names that filters take.")]
+    screenable: Annotated[bool, says("Whether a screener's filter may name it.")]
+    series_count: Annotated[int, says("How many series have values of it.")]
+    entity_count: Annotated[int, says("How many entities have values of it.")]
+    first_period: Annotated[Time | None, says("Last day of its oldest period. Null: there are no values.")]
+    last_period: Annotated[
+        Time | None, says("Last day of its newest period, forecasts aside. Null: there are no values.")
+    ]
 
 
 class SeriesSchema(Record):
     """One indicator of one entity at one frequency from one source."""
 
-    id: str
-    indicator_id: str
-    entity_id: str
-    source_id: str
-    provider_id: str
-    native_id: str
-    name: str
-    frequency: str
-    unit: str | None
-    preferred: bool
-    first_period: Time | None
-    last_period: Time | None
-    observation_count: int
-    vintage_count: int
-    vintages_from: Time | None
-    last_observed_at: Time | None
-    freshness_status: Freshness
-    rights: RowRights
+    id: SeriesId
+    indicator_id: IndicatorId
+    entity_id: EntityId
+    source_id: SourceId
+    provider_id: ProviderId
+    native_id: Annotated[str, says("The publisher's own code of the series; of a computed one the indicator's slug.")]
+    name: Annotated[str, says("What the series is, in words.")]
+    frequency: FrequencyWord
+    unit: Unit
+    currency: Money
+    preferred: Annotated[bool, says("Whether its rows come first among the sources of the same indicator and entity.")]
+    first_period: Annotated[Time | None, says("Last day of its oldest period. Null: it has no values now.")]
+    last_period: Annotated[Time | None, says("Last day of its newest period. Null: it has no values now.")]
+    observation_count: Annotated[int, says("How many periods have a value now.")]
+    vintage_count: Annotated[int, says("How many published states of its periods are kept.")]
+    vintages_from: Annotated[Time | None, says("The oldest knowledge time among them. Null: there are none.")]
+    last_observed_at: Annotated[Time | None, says("The newest knowledge time among them. Null: there are none.")]
+    freshness_status: FreshnessStatus
+    rights: Annotated[RowRights, says("What may be done with its values.")]
 
 
 class DerivedIndicatorEntity(Record):
     """An entity that a derived indicator has data for."""
 
-    entity_id: str
-    name: str
+    entity_id: EntityId
+    name: Annotated[str, says("Name of the entity.")]
 
 
 class ProvenanceInput(Record):
-    """One input of a derived value, as known when the value was."""
+    """One input of a derived value, as known when the value was. Its unit is that of its series."""
 
-    observation_id: str
-    series_id: str
-    period_start: Time | None
-    period_end: Time
-    observed_at: Time
-    value_numeric: float | None
-    value_text: str | None
-    value_withheld: bool
-    reason: str | None
+    observation_id: ObservationId
+    series_id: SeriesId
+    period_start: PeriodStart
+    period_end: PeriodEnd
+    observed_at: ObservedAt
+    value_numeric: Annotated[
+        float | None, says("The value, in the unit of its series. Null: a text, none, or not shown.")
+    ]
+    value_text: Annotated[str | None, says("The value of an indicator of words. Null: a number, none, or not shown.")]
+    value_withheld: Annotated[bool, says("True: the value is not shown.")]
+    reason: Annotated[
+        str | None,
+        says(
+            "Why it is not shown: its rights, or `outside_plan_history`, before what the plan reaches. Null: it is shown."
+        ),
+    ]
 
 
 class ProvenancePayload(Record):
     """The raw response a value was read from."""
 
-    sha256: str
-    url: str
-    fetched_at: Time
-    media_type: str
-    bytes: int
+    sha256: Annotated[str, says("Hash of its bytes, in hexadecimal.")]
+    url: Annotated[Uri, says("The address it was fetched from, without keys.")]
+    fetched_at: Annotated[Time, says("When it was fetched.")]
+    media_type: Annotated[str, says("Its content type.", "application/xml")]
+    bytes: Annotated[int, says("Its length in bytes.")]
 
 
 class ProvenanceRun(Record):
     """The run that took a payload in."""
 
-    id: str
-    started_at: Time
-    finished_at: Time | None
-    connector: str
-    version: int
+    id: Annotated[str, says("Id of the run.")]
+    started_at: Annotated[Time, says("When it began.")]
+    finished_at: Annotated[Time | None, says("When it ended. Null: it has not, or was cut off.")]
+    connector: Annotated[str, says("The connector that read the payload.", "us-treasury")]
+    version: Annotated[int, says("Version of that connector.")]
 
 
 class Provenance(Record):
     """Where one observation comes from, down to the raw bytes."""
 
-    observation: DerivedObservation
-    vintages: list[DerivedObservation]
-    formula: str | None
-    inputs: list[ProvenanceInput]
-    payload: ProvenancePayload | None
-    run: ProvenanceRun | None
-    verified: bool | None
+    observation: Annotated[DerivedObservation, says("The observation itself.")]
+    vintages: Annotated[list[DerivedObservation], says("All known states of its cell, oldest first.")]
+    formula: Annotated[str | None, says("How it is computed. Null: it is published.")]
+    inputs: Annotated[list[ProvenanceInput], says("What it was computed from; empty for a published value.")]
+    payload: Annotated[
+        ProvenancePayload | None, says("The response it was read from. Null: it is computed here, or withheld.")
+    ]
+    run: Annotated[ProvenanceRun | None, says("The run that took the response in. Null: it is computed here.")]
+    verified: Annotated[
+        bool | None,
+        says(
+            "Whether it comes out equal when computed again from its inputs. Null: it is published, or not all is shown."
+        ),
+    ]

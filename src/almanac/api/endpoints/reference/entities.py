@@ -19,6 +19,7 @@ from almanac.api.rows.names import PLACES
 from almanac.api.rows.names import entity as named
 from almanac.api.rows.paging import keyset
 from almanac.domain import aliases as names
+from almanac.domain.numbers import plain
 from almanac.domain.times import wire_day
 from almanac.reports import resolve as report
 from almanac.reports.resolve import Match, Spellings, Subject
@@ -155,7 +156,7 @@ def _candidate(one: Match) -> Candidate:
         matched_alias=one.alias.alias,
         scheme=one.alias.scheme,  # type: ignore[arg-type]  # the schemes are these
         match=one.kind,  # type: ignore[arg-type]  # the kinds are these
-        confidence=one.confidence,
+        confidence=plain(one.confidence),
     )
 
 
@@ -170,6 +171,7 @@ def endpoints() -> tuple[Endpoint, ...]:
             "the days they were used where these are stated. A ticker of today has no last day; a retired one ends with the day it was "
             "last seen.",
             handler=of_entity,
+            braces=(Param("idOrSlug", "Id, slug or exact name of an entity.", example="apple-inc"),),
             scope="reference:read",
             kind="list",
             record=AliasSchema,
@@ -195,7 +197,7 @@ def endpoints() -> tuple[Endpoint, ...]:
                     description="The day the name was in use. Without it names of today come first, then former ones.",
                 ),
             ),
-            heavy=lambda _: True,
+            threaded=lambda _: True,
             record=Resolved,
             tag="Entities",
         ),

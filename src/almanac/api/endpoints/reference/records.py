@@ -2,111 +2,141 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from almanac.api.contract.records import Freshness, Record, Time
+from almanac.api.contract.records import Record
+from almanac.domain.fields import (
+    Day,
+    EntityId,
+    Exposure,
+    FrequencyWord,
+    FreshnessStatus,
+    ProviderId,
+    SourceId,
+    Time,
+    Uri,
+    says,
+)
 
-Scheme = Literal["name", "former_name", "iso2", "iso3", "ticker", "cik", "lei", "slug", "other"]
+_Scheme = Annotated[
+    Literal["name", "former_name", "iso2", "iso3", "ticker", "cik", "lei", "slug", "other"],
+    says("What kind of name it is."),
+]
 
 
 class AliasSchema(Record):
-    """One name of an entity. `validFrom`, `validTo`: first and last day it is known to have been used; null: not stated."""
+    """One name of an entity."""
 
-    entity_id: str
-    alias: str
-    scheme: Scheme
-    primary: bool
-    valid_from: Time | None
-    valid_to: Time | None
-    source_id: str | None
+    entity_id: EntityId
+    alias: Annotated[str, says("The name.", "America")]
+    scheme: _Scheme
+    primary: Annotated[bool, says("Whether it is the main one of its kind.")]
+    valid_from: Annotated[Time | None, says("First day it is known to have been used. Null: not stated.")]
+    valid_to: Annotated[Time | None, says("Last day it is known to have been used. Null: not stated.")]
+    source_id: Annotated[SourceId | None, says("Source that states it. Null: it is the catalogue's.")]
 
 
 class Candidate(Record):
     """An entity that a name may mean, with the name of it that was found."""
 
-    entity_id: str | None
-    type: Literal["country", "region", "company"] | None
-    name: str | None
-    slug: str | None
-    matched_alias: str | None
-    scheme: Scheme | None
-    match: Literal["exact", "normalized", "fuzzy"]
-    confidence: float
+    entity_id: Annotated[
+        EntityId | None, says("The entity. Null: several fit as well, all of them among the candidates.")
+    ]
+    type: Annotated[Literal["country", "region", "company"] | None, says("What kind of entity it is. Null: as above.")]
+    name: Annotated[str | None, says("Name of the entity. Null: as above.")]
+    slug: Annotated[str | None, says("Its name in filters and paths. Null: as above.", "united-states")]
+    matched_alias: Annotated[str | None, says("The name of it that was found. Null: as above.")]
+    scheme: Annotated[_Scheme | None, says("What kind of name that is. Null: as above.")]
+    match: Annotated[
+        Literal["exact", "normalized", "fuzzy"],
+        says("`exact`: letter by letter; `normalized`: but for case, accents and legal forms; `fuzzy`: by likeness."),
+    ]
+    confidence: Annotated[float, says("How sure it is that this one is meant, 0 to 1.")]
 
 
 class Resolved(Candidate):
-    """
-    What a name means. `entityId` is null where several entities fit as well: all of them are in `candidates`, best first.
+    """What a name means. `confidence` is of the first candidate."""
 
-    `confidence`, from 0 to 1, says how sure it is that the first of them is meant.
-    """
-
-    candidates: list[Candidate]
+    candidates: Annotated[list[Candidate], says("At most five that it may mean, the best first.")]
 
 
 class Country(Record):
     """A country or region."""
 
-    id: str
-    slug: str
-    name: str
-    iso_alpha2: str | None
-    iso_alpha3: str | None
-    kind: Literal["country", "region"]
-    region: str | None
-    income_group: str | None
-    currency: str | None
-    aliases: list[str]
-    indicator_count: int
-    rates_scope: bool
-    freshness_status: Freshness
+    id: EntityId
+    slug: Annotated[str, says("Its name in filters and paths.", "united-states")]
+    name: Annotated[str, says("Its name.", "United States")]
+    iso_alpha2: Annotated[str | None, says("ISO 3166-1 code of two letters. Null: it has none.", "US")]
+    iso_alpha3: Annotated[str | None, says("ISO 3166-1 code of three letters. Null: it has none.", "USA")]
+    kind: Annotated[Literal["country", "region"], says("A country, or several together.")]
+    region: Annotated[str | None, says("Region by the World Bank. Null: none.", "North America")]
+    income_group: Annotated[str | None, says("Income group by the World Bank. Null: none.", "High income")]
+    currency: Annotated[
+        str | None,
+        says("ISO 4217 code of its currency, what `local_currency` is. Null: it has none of its own.", "USD"),
+    ]
+    aliases: Annotated[list[str], says("Other names, former ones too.")]
+    indicator_count: Annotated[int, says("How many indicators have values of it.")]
+    rates_scope: Annotated[bool, says("Whether /rates has it as a scope.")]
+    freshness_status: FreshnessStatus
 
 
 class ProviderSchema(Record):
     """A publisher."""
 
-    id: str
-    name: str
-    kind: Literal["central_bank", "statistics_office", "treasury", "regulator", "multilateral", "service"]
-    country: str | None
-    homepage: str
-    source_ids: list[str]
-    attribution: str
+    id: ProviderId
+    name: Annotated[str, says("Its name.")]
+    kind: Annotated[
+        Literal["central_bank", "statistics_office", "treasury", "regulator", "multilateral", "service"],
+        says("What kind of body it is."),
+    ]
+    country: Annotated[str | None, says("Id of its country or region. Null: it has none.", "country_usa")]
+    homepage: Annotated[Uri, says("Its web site.")]
+    source_ids: Annotated[list[str], says("Ids of its sources.")]
+    attribution: Annotated[str, says("What to write beside its values when showing them.")]
 
 
 class SourceRights(Record):
     """What a source's terms say."""
 
-    exposure: Literal["public", "internal_only", "restricted", "blocked"]
-    redistributable: bool
-    reason: str | None
-    license: str
-    attribution: str
-    commercial_use: str
-    derivatives_allowed: bool
-    modification_rule: str | None
-    terms_url: str | None
-    terms_read_on: str | None
-    consent: dict[str, str] | None
+    exposure: Exposure
+    redistributable: Annotated[bool, says("Whether its values may be passed on.")]
+    reason: Annotated[str | None, says("Why its values are withheld. Null: they are not.")]
+    license: Annotated[str, says("The terms it is published under, by name.")]
+    attribution: Annotated[str, says("What to write beside its values when showing them.")]
+    commercial_use: Annotated[str, says("What the terms say of commercial use.", "yes")]
+    derivatives_allowed: Annotated[bool, says("Whether values computed from it may be passed on, though it may not.")]
+    modification_rule: Annotated[str | None, says("What must be said of changed values. Null: nothing.")]
+    terms_url: Annotated[Uri | None, says("Where the terms are. Null: nowhere public.")]
+    terms_read_on: Annotated[Day | None, says("The day on which they were read. Null: not recorded.")]
+    consent: Annotated[
+        dict[str, str] | None,
+        says("The consent this operator has recorded: `by` whom, `on` which day, `reference`. Null: none."),
+    ]
 
 
 class SourceSchema(Record):
     """One feed of a provider, with one licence."""
 
-    id: str
-    provider_id: str
-    name: str
-    description: str
-    homepage: str
-    license: str
-    attribution: str
-    rights: SourceRights
-    frequencies: list[str]
-    stores_vintages: bool
-    series_count: int
-    first_period: Time | None
-    last_period: Time | None
-    last_ingested_at: Time | None
-    last_success_at: Time | None
-    health: Literal["ok", "late", "failing", "never_run"]
-    freshness_status: Freshness
+    id: SourceId
+    provider_id: ProviderId
+    name: Annotated[str, says("Its name.")]
+    description: Annotated[str, says("What it holds.")]
+    homepage: Annotated[Uri, says("Its page for people.")]
+    license: Annotated[str, says("The terms it is published under, by name.")]
+    attribution: Annotated[str, says("What to write beside its values when showing them.")]
+    rights: Annotated[SourceRights, says("What its terms say.")]
+    frequencies: Annotated[list[FrequencyWord], says("Frequencies of its series.")]
+    stores_vintages: Annotated[
+        bool, says("Whether the feed itself gives former states of its values, with their times.")
+    ]
+    series_count: Annotated[int, says("How many of its series have values.")]
+    first_period: Annotated[Time | None, says("Last day of its oldest period. Null: it has no values.")]
+    last_period: Annotated[Time | None, says("Last day of its newest period, forecasts aside. Null: it has no values.")]
+    last_ingested_at: Annotated[Time | None, says("When something new of it was taken in last. Null: never.")]
+    last_success_at: Annotated[Time | None, says("When it was read without an error last. Null: never.")]
+    health: Annotated[
+        Literal["ok", "late", "failing", "never_run"],
+        says("`late`: longer unread, or older, than it should be; `failing`: the last attempts failed."),
+    ]
+    freshness_status: FreshnessStatus

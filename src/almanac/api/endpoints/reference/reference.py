@@ -174,7 +174,7 @@ ENDPOINTS = (
         handler=sources,
         scope="reference:read",
         kind="list",
-        heavy=lambda _: True,
+        threaded=lambda _: True,
         record=records.SourceSchema,
         tag="Reference",
     ),
@@ -193,7 +193,7 @@ ENDPOINTS = (
             ),
         ),
         kind="list",
-        heavy=lambda _: True,
+        threaded=lambda _: True,
         cached=True,
         record=records.Country,
         tag="Reference",
@@ -205,6 +205,13 @@ ENDPOINTS = (
         description="By id, slug, ISO-2, ISO-3 or ISO numeric code, or any name that /entities/resolve finds exactly; EUR for the "
         "euro area.",
         handler=country,
+        braces=(
+            Param(
+                "idOrIso",
+                "Id, slug, ISO code or exact name of a country or region; EUR for the euro area.",
+                example="USA",
+            ),
+        ),
         scope="macro:read",
         record=records.Country,
         tag="Reference",

@@ -27,11 +27,13 @@ from almanac.api.endpoints.screeners.screening import (
     number_field,
     sort_field,
     text_field,
+    warn_of_numbers,
     warn_of_texts,
 )
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Indicator
 from almanac.domain.times import wire_day, wire_time
+from almanac.domain.units import CURRENCY, CURRENCY_PER_SHARE, is_amount, is_money
 from almanac.reports.filter_text import Field
 from almanac.reports.scoring import MEASURES
 from almanac.reports.screener import Column, Texts, matching, page, place
@@ -50,8 +52,11 @@ _TEXTS = {
     "industry": ("Industry", "Industry of the company, as the regulator names it; today's."),
     "currency": ("Reporting currency", _CURRENCY),
 }
+_RATIO = "ratio"
 _FRACTION = "As a fraction: 0.25 is 25 %."
-_DOLLARS = "Of companies that report in US dollars; of others with a clause on currency."
+_DOLLARS = (
+    "In the currency each company reports in; without a clause on currency only companies that report in US dollars."
+)
 #: Sort fields that no clause may name.
 _IDENTITY = ("ticker", "name")
 
@@ -85,6 +90,11 @@ class EquityScreener:
                 readings[name] = peers.readings(name, dollars=dollars)
                 columns[name] = readings[name].values
         warn_of_texts(ctx, asked, columns)
+        shown = {
+            name: one if isinstance(one, Texts) else np.where(peers.taking_part, one, np.nan)
+            for name, one in columns.items()
+        }
+        warn_of_numbers(ctx, asked, shown, _fractions(ctx.view.directory))
         key = None if by is None or by == "name" else peers.table.tickers if by == "ticker" else columns[by]
         cut = page(
             matching(asked, columns, peers.taking_part), peers.table.ties, key,
@@ -104,7 +114,7 @@ class EquityScreener:
         scores = peers.scores().score
         told.append(
             number_field(
-                _SCORE, "Score", "points",
+                _SCORE, "Score", None,
                 "From 0 to 100: where the company stands among its sector in profitability, growth, strength, efficiency and quality.",
                 scores,
             )
@@ -129,10 +139,15 @@ class EquityScreener:
     def _told(peers: Peers, indicator: Indicator) -> ScreenerField:
         found = peers.readings(indicator.slug, dollars=True)
         values = np.where(peers.taking_part, found.values, np.nan)
-        units = {found.unit(row) for row in np.flatnonzero(~np.isnan(values)).tolist()}
-        unit = indicator.unit or (units.pop() if len(units) == 1 else None if units else "usd")
-        notes = [_FRACTION] if unit == "ratio" else [_DOLLARS] if unit is not None and unit.startswith("usd") else []
-        return number_field(indicator.slug, indicator.name, unit, " ".join([indicator.description, *notes]), values)
+        unit, currency, notes = indicator.unit, None, []
+        if unit is None and any(is_money(one) for one in found.column.units):
+            # Each company counts in its own; bounds are of those that count in dollars.
+            amount = any(is_amount(one) for one in found.column.units)
+            unit, currency, notes = CURRENCY if amount else CURRENCY_PER_SHARE, "USD", [_DOLLARS]
+        elif unit == _RATIO:
+            notes = [_FRACTION]
+        description = " ".join([indicator.description, *notes])
+        return number_field(indicator.slug, indicator.name, unit, description, values, currency)
 
 
 def _fields(directory: Directory) -> dict[str, Indicator]:
@@ -142,6 +157,10 @@ def _fields(directory: Directory) -> dict[str, Indicator]:
         for i in directory.indicators.values()
         if i.screenable and i.kind == "derived" and i.category == "fundamentals" and i.slug not in {_SCORE, *_TEXTS}
     }
+
+
+def _fractions(directory: Directory) -> set[str]:
+    return {slug for slug, one in _fields(directory).items() if one.unit == _RATIO}
 
 
 def _screen_fields(directory: Directory) -> ScreenFields:

@@ -28,12 +28,14 @@ from almanac.api.endpoints.screeners.screening import (
     number_field,
     sort_field,
     text_field,
+    warn_of_numbers,
     warn_of_texts,
 )
 from almanac.api.rows.names import suggested_place
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.reference import Entity, Indicator
 from almanac.domain.times import wire_day, wire_time
+from almanac.domain.units import currency_of, is_money
 from almanac.reports.filter_text import Field
 from almanac.reports.screener import Column, Texts, matching, page, place
 from almanac.store.observations.reading.directory import Directory
@@ -81,6 +83,7 @@ class MacroScreener:
             for name, column in found.items()
         }
         warn_of_texts(ctx, asked, columns)
+        warn_of_numbers(ctx, asked, columns)
         mask = matching(asked, columns, wanted)
         key = None if by is None or by == _NAME else columns[by]
         cut = page(
@@ -148,7 +151,8 @@ class MacroScreener:
                 {
                     "field": name,
                     "value": number(float(reading.values[row])) if text is None else text,
-                    "unit": reading.unit(row),
+                    "unit": series.spec.unit,
+                    "currency": series.currency,
                     "periodEnd": wire_day(reading.end(row)),
                     "observedAt": wire_time(reading.known(row)),
                     "freshnessStatus": redaction.freshness(series),
@@ -164,9 +168,18 @@ class MacroScreener:
         found = aligned(self._cache, ctx, indicator.slug, places.numbers)
         if _is_text(indicator):
             return text_field(indicator.slug, indicator.name, indicator.description, found.texts())
-        units = {found.unit(row) for row in np.flatnonzero(~np.isnan(found.values)).tolist()}
-        unit = indicator.unit or (units.pop() if len(units) == 1 else None)
-        return number_field(indicator.slug, indicator.name, unit, indicator.description, found.values)
+        directory, there = ctx.view.directory, np.flatnonzero(~np.isnan(found.values)).tolist()
+        units = {found.unit(row) for row in there}
+        unit, description = indicator.unit or (units.pop() if len(units) == 1 else None), indicator.description
+        currency = None
+        if unit is not None and is_money(unit):
+            currencies = {directory.series(found.series(row)).currency for row in there}
+            currency = currencies.pop() if len(currencies) == 1 else currency_of(unit, None)
+            if currency is None:
+                # Amounts in different currencies have no unit in common.
+                named, unit = directory.units.get(unit), None
+                description += f" In {named.label}, each place's own." if named is not None else ""
+        return number_field(indicator.slug, indicator.name, unit, description, found.values, currency)
 
 
 def _fields(directory: Directory) -> dict[str, Indicator]:

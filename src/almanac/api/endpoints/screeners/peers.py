@@ -19,13 +19,14 @@ from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import day_of
 from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, aligned
 from almanac.domain.periods import add_months, lowest_key
+from almanac.domain.units import currency_of, is_money
 from almanac.reports import scoring
 from almanac.reports.screener import Mask, Texts
 from almanac.store.companies.universe import Companies, known_at
 
 #: The first day with all those months before it.
 _EARLY = add_months(date.min, scoring.MONTHS)
-_LOCAL, _MONEY = "local_currency", ("usd", "local_currency")
+_DOLLAR = "USD"
 
 
 class CompanyTable(NamedTuple):
@@ -72,9 +73,9 @@ class Peers:
         found = found.only(found.since(self._first) | ~self.taking_part)
         if not dollars:
             return found
-        local = found.with_units(lambda unit: unit.startswith(_LOCAL))
-        money = found.with_units(lambda unit: unit.startswith(_MONEY))
-        return found.only(~(local | (money & self.table.foreign)))
+        money = found.with_units(is_money)
+        other = found.with_units(lambda unit: is_money(unit) and currency_of(unit, None) != _DOLLAR)
+        return found.only(~(other | (money & self.table.foreign)))
 
     def scores(self) -> scoring.Scores:
         """Scores of all that take part, each among the others."""
@@ -112,6 +113,6 @@ def _table(cache: ProcessCache, companies: Companies) -> CompanyTable:
         Texts.of(companies.industries),
         Texts.of(companies.currencies),
         Texts.of(companies.tickers),
-        np.array([currency not in {None, "USD"} for currency in companies.currencies], dtype=np.bool_),
+        np.array([currency not in {None, _DOLLAR} for currency in companies.currencies], dtype=np.bool_),
         {entity: row for row, entity in enumerate(companies.ids)},
     )

@@ -2,80 +2,98 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from almanac.api.contract.records import Freshness, Record, Time
+from almanac.api.contract.records import Record
+from almanac.domain.fields import Currency, EntityId, FreshnessStatus, ObservedAt, PeriodEnd, SeriesId, Time, Unit, says
+from almanac.reports.filter_text import MEANINGS
+
+_Operator = Annotated[str, says("An operator of a clause.", enum=tuple(MEANINGS))]
 
 
 class ScreenerMatch(Record):
     """The latest reading of one filtered or sorted field."""
 
-    field: str
-    value: float | str
-    unit: str
-    period_end: Time
-    observed_at: Time
-    freshness_status: Freshness
-    series_id: str
+    field: Annotated[str, says("Slug of the field.", "cpi_inflation_yoy")]
+    value: Annotated[float | str, says("The reading, in `unit`; words for an indicator of words.")]
+    unit: Unit
+    currency: Currency
+    period_end: PeriodEnd
+    observed_at: ObservedAt
+    freshness_status: FreshnessStatus
+    series_id: SeriesId
 
 
 class ScreenerRow(Record):
-    """
-    A country or region that satisfies every clause, with the readings that do, and that of the sort field where it
-    has a value. `country` is its ISO code, where it has one.
-    """
+    """A country or region that satisfies every clause."""
 
-    entity_id: str
-    name: str
-    country: str
-    matches: list[ScreenerMatch]
+    entity_id: EntityId
+    name: Annotated[str, says("Name of the country or region.")]
+    country: Annotated[str, says("Its ISO code; where it has none, what the parameter `country` takes.", "USA")]
+    matches: Annotated[
+        list[ScreenerMatch], says("The readings that satisfy them, and that of the sort field where it has a value.")
+    ]
 
 
 class EquityScreenerRow(Record):
-    """
-    A company that satisfies every clause. `values` has the filtered and sorted fields that it has a value for.
+    """A company that satisfies every clause."""
 
-    `periodEnd` is the newest period among those values, `observedAt` the time from which all of them were known; of the
-    newest statement where no value has a period.
-    """
-
-    entity_id: str
-    name: str
-    ticker: str | None
-    cik: str | None
-    country: str | None
-    sector: str
-    industry: str | None
-    period_end: Time
-    observed_at: Time
-    values: dict[str, float | str]
+    entity_id: EntityId
+    name: Annotated[str, says("Its name today.")]
+    ticker: Annotated[str | None, says("Its ticker; under `as_of` the last one it had. Null: none.", "AAPL")]
+    cik: Annotated[
+        str | None, says("Number at the U.S. Securities and Exchange Commission, ten digits. Null: none.", "0000320193")
+    ]
+    country: Annotated[str | None, says("Id of its country, the domicile. Null: not known.", "country_usa")]
+    sector: Annotated[str, says("Its sector today.")]
+    industry: Annotated[str | None, says("Its industry today. Null: not known.")]
+    period_end: Annotated[
+        Time, says("Newest period among the values; of its newest statement where none has a period.")
+    ]
+    observed_at: Annotated[Time, says("From when on all of the values were known; likewise.")]
+    values: Annotated[
+        dict[str, float | str],
+        says(
+            "The filtered and sorted fields that it has a value for, by field: ratios as fractions, money in the currency it "
+            "reports in, which is US dollars unless a clause names `currency`."
+        ),
+    ]
 
 
 class ScreenerField(Record):
-    """A field that a filter may name. `min`, `max` and `entityCount` are over values that may be shown."""
+    """A field that a filter may name."""
 
-    field: str
-    name: str
-    type: Literal["number", "text"]
-    unit: str | None
-    description: str
-    operators: list[str]
-    min: float | None
-    max: float | None
-    entity_count: int
+    field: Annotated[str, says("Its name in a clause.", "net_margin")]
+    name: Annotated[str, says("Its name for people.")]
+    type: Annotated[Literal["number", "text"], says("Whether its values are numbers or words.")]
+    unit: Annotated[
+        str | None,
+        says(
+            "What its values count; `ratio`: a fraction, 0.25 is 25 %. `currency`, `currency_per_share`: money, in the currency "
+            "each company reports in. Null: a score, or readings in different units."
+        ),
+    ]
+    currency: Annotated[
+        str | None, says("ISO 4217 code of the currency of `min` and `max`. Null: they are no money.", "USD")
+    ]
+    description: Annotated[str, says("What it measures, and how.")]
+    operators: Annotated[list[_Operator], says("Operators that a clause on it may have.")]
+    min: Annotated[float | None, says("The least value that may be shown. Null: a text, or there is none.")]
+    max: Annotated[float | None, says("The greatest value that may be shown. Null: a text, or there is none.")]
+    entity_count: Annotated[int, says("How many entities have a value that may be shown.")]
 
 
 class ScreenerOperator(Record):
     """An operator, and what it asks of a value."""
 
-    operator: str
-    meaning: str
+    operator: _Operator
+    meaning: Annotated[str, says("What it asks.")]
 
 
 class ScreenerFilters(Record):
     """What a filter may say, and how it is written."""
 
-    fields: list[ScreenerField]
-    operators: list[ScreenerOperator]
-    syntax: str
-    example: str
+    fields: Annotated[list[ScreenerField], says("The fields.")]
+    operators: Annotated[list[ScreenerOperator], says("The operators.")]
+    syntax: Annotated[str, says("How clauses are written.")]
+    example: Annotated[str, says("A filter that works.")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any, NamedTuple, TypeVar
@@ -61,7 +61,9 @@ def filters_endpoint(path: str, operation_id: str, summary: str, handler: Handle
         handler=handler,
         scope="screeners:read",
         record=ScreenerFilters,
-        heavy=lambda _: True,
+        threaded=lambda _: True,
+        # The same for everybody until the data change; made anew it takes a look at every column.
+        cached=True,
         tag="Screeners",
     )
 
@@ -120,7 +122,7 @@ class AlignedColumn(NamedTuple):
     def known(self, row: int) -> int:
         return int(self.column.known[self.places[row]])
 
-    def unit(self, row: int) -> str:
+    def unit(self, row: int) -> str | None:
         return self.column.units[int(self.column.unit[self.places[row]])]
 
     def series(self, row: int) -> int:
@@ -146,7 +148,7 @@ class AlignedColumn(NamedTuple):
         found: Mask = passes[self.places]
         return found
 
-    def with_units(self, wanted: Callable[[str], bool]) -> Mask:
+    def with_units(self, wanted: Callable[[str | None], bool]) -> Mask:
         """Rows whose reading is in a unit that is wanted."""
         passes = np.array([*(wanted(unit) for unit in self.column.units), False], dtype=np.bool_)
         codes = np.append(self.column.unit, len(self.column.units))
@@ -222,6 +224,37 @@ def warn_of_texts(ctx: Context, asked: Iterable[Clause], columns: Mapping[str, N
             ctx.warn("filter", value, f"is a {clause.field.name} that nothing here has", meant)
 
 
+def warn_of_numbers(
+    ctx: Context, asked: Iterable[Clause], columns: Mapping[str, Numbers | Texts], fractions: Container[str] = ()
+) -> None:
+    """
+    Say which numbers of clauses lie far outside what there is, and what that is: a percentage where fractions are meant.
+
+    `columns` hold nothing but what the request may see. `fractions`: fields whose values are some.
+    """
+    for clause in asked:
+        column, field = columns[clause.field.name], clause.field.name
+        if isinstance(column, Texts) or np.isnan(column).all():
+            continue
+        low, high = float(np.nanmin(column)), float(np.nanmax(column))
+        for value in clause.values:
+            if isinstance(value, float) and _far(value, low, high):
+                meant = value / 100
+                suggestion = f"{field}:{clause.operator}:{shortest(meant)}" if low <= meant <= high else None
+                reason = f"lies far outside the values of {field} here, which are {shortest(low)} to {shortest(high)}"
+                ctx.warn(
+                    "filter", f"{field}:{clause.operator}:{shortest(value)}",
+                    f"{reason}, as fractions (0.25 is 25 %)" if field in fractions else reason,
+                    suggestion if field in fractions else None,
+                )  # fmt: skip
+
+
+def _far(value: float, low: float, high: float) -> bool:
+    """Whether a value is further beyond an end of a range than that end is from zero, and than a tenth of the range."""
+    beyond, end = (value - high, high) if value > high else (low - value, low)
+    return beyond > 0 and beyond > max(abs(end), (high - low) / 10)
+
+
 def check_window(ctx: Context) -> None:
     """Raise ApiError 403 where `as_of` lies before the plan's window."""
     as_of = ctx.params["as_of"]
@@ -237,14 +270,17 @@ def named(text: str) -> set[str]:
 # -- telling the fields -------------------------------------------------------------------------------------------------
 
 
-def number_field(name: str, title: str, unit: str | None, description: str, values: Numbers) -> ScreenerField:
-    """A field of numbers, with the bounds of those there are."""
+def number_field(
+    name: str, title: str, unit: str | None, description: str, values: Numbers, currency: str | None = None
+) -> ScreenerField:
+    """A field of numbers, with the bounds of those there are, which are in `currency` where they are money."""
     there = values[~np.isnan(values)]
     return ScreenerField(
         field=name,
         name=title,
         type="number",
         unit=unit,
+        currency=currency,
         description=description,
         operators=list(filter_text.NUMBER_OPERATORS),
         min=float(there.min()) if len(there) else None,
@@ -260,6 +296,7 @@ def text_field(name: str, title: str, description: str, values: Iterable[str | N
         name=title,
         type="text",
         unit="text",
+        currency=None,
         description=description,
         operators=list(filter_text.TEXT_OPERATORS),
         min=None,

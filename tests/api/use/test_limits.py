@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from almanac.api.server.counters import LATE, Counters, TableFull
-from almanac.api.server.limits import WINDOW, Decision, RedisLimiter, SharedLimiter
+from almanac.api.use.counters import LATE, Counters, TableFull
+from almanac.api.use.limits import WINDOW, Decision, RedisLimiter, SharedLimiter
 from almanac.config import SettingError
 from tests.support.processes import told_by_four
 
@@ -84,7 +84,7 @@ def test_failures_are_refused_beyond_the_limit_and_do_not_touch_accounts(limiter
 
 
 def test_a_flood_of_addresses_is_answered_and_never_stored_without_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("almanac.api.server.limits._MOST_ADDRESSES", 1 << 13)
+    monkeypatch.setattr("almanac.api.use.limits._MOST_ADDRESSES", 1 << 13)
     limiter = SharedLimiter(tmp_path / "limits")
     assert not any(limiter.fail(f"2001:db8::{number:x}", 1, NOW) for number in range(6144))
     size = (tmp_path / "limits.failures").stat().st_size
@@ -99,7 +99,7 @@ def test_a_flood_of_addresses_is_answered_and_never_stored_without_end(tmp_path,
 
 HITS = """
 import sys
-from almanac.api.server.limits import {name}
+from almanac.api.use.limits import {name}
 {make}
 print("ready", flush=True)
 sys.stdin.readline()
@@ -121,7 +121,7 @@ def test_a_table_grown_by_four_processes_at_once_loses_nothing(tmp_path):
     code = """
 import sys
 from pathlib import Path
-from almanac.api.server.counters import Counters
+from almanac.api.use.counters import Counters
 table = Counters(Path(sys.argv[1]), slots=8)
 print("ready", flush=True)
 sys.stdin.readline()
@@ -388,7 +388,7 @@ def no_room(monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("almanac.api.server.counters.os.posix_fallocate", full)
+    monkeypatch.setattr("almanac.api.use.counters.os.posix_fallocate", full)
 
 
 def test_without_room_a_process_counts_for_itself_until_there_is_some(tmp_path, monkeypatch):
@@ -416,3 +416,64 @@ def test_a_table_that_cannot_grow_counts_newcomers_apart(tmp_path, monkeypatch):
     assert [limiter.hit("new", 2, NOW).admitted for _ in range(3)] == [True, True, False]
     assert [limiter.hit("7", 2, NOW).admitted for _ in range(2)] == [True, False]
     limiter.close()
+
+
+# Looking without counting
+
+
+def test_a_peek_counts_nothing(limiter):
+    assert limiter.peek("acc", 3, NOW) == Decision(True, 3, 3, int(NOW) + 60, 60)
+    limiter.hit("acc", 3, NOW)
+    assert [limiter.peek("acc", 3, NOW + 1).remaining for _ in range(5)] == [2] * 5
+    assert limiter.hit("acc", 3, NOW + 2).remaining == 1
+    limiter.hit("acc", 3, NOW + 2)
+    assert limiter.peek("acc", 3, NOW + 3) == Decision(False, 3, 0, int(NOW) + 60, 57)
+    assert limiter.peek("acc", 3, NOW + 60).remaining == 3
+    assert limiter.peek("other", 3, NOW).remaining == 3
+
+
+def test_a_peek_sees_what_another_process_counted(limiter, tmp_path):
+    other = SharedLimiter(tmp_path / "limits")
+    for number in range(7_000):  # the table grows meanwhile
+        other.hit(f"acc_{number}", 3, NOW)
+    assert limiter.peek("acc_0", 3, NOW).remaining == limiter.peek("acc_6999", 3, NOW).remaining == 2
+    other.close()
+
+
+def test_a_peek_asks_redis_and_stands_in_where_it_fails(limiter):
+    failures, clock, answers = [], Clock(), iter([b"7", None, TimeoutError()])
+    remote = RedisLimiter(REDIS, limiter, failures.append, prefix="own:", monotonic=clock)
+    asked = []
+
+    def get(name):
+        asked.append(name)
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    remote._client.get = get
+    assert remote.peek("acc", 9, NOW) == Decision(True, 9, 2, int(NOW) + 60, 60)
+    assert remote.peek("acc", 9, NOW).remaining == 9
+    limiter.hit("acc", 9, NOW)
+    assert [remote.peek("acc", 9, NOW).remaining for _ in range(3)] == [8] * 3
+    assert failures == ["TimeoutError"]  # asked once, then left in peace
+    assert asked == [f"own:hit:acc:{int(NOW) // 60}"] * 3
+    remote.close()
+
+
+@pytest.mark.redis
+def test_a_peek_through_redis_sees_what_was_counted(prefix, limiter):
+    remote = RedisLimiter(REDIS, limiter, print, prefix=prefix, timeout=PATIENCE)
+    assert remote.peek("acc", 3, NOW).remaining == 3
+    remote.hit("acc", 3, NOW)
+    assert remote.peek("acc", 3, NOW) == Decision(True, 3, 2, int(NOW) + 60, 60)
+    remote.close()
+
+
+def test_a_peek_where_no_file_can_be_shared(limiter):
+    limiter._accounts._shared.close()
+    limiter._accounts._shared, limiter._accounts._tried = None, 1 << 40
+    limiter.hit("acc", 3, NOW)
+    assert limiter.peek("acc", 3, NOW).remaining == 2
+    assert limiter.peek("acc", 3, NOW + 60).remaining == 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from prometheus_client import Counter, Histogram
@@ -13,7 +13,19 @@ REQUESTS = Counter("almanac_requests", "Answers sent.", ("path", "method", "stat
 LATENCY = Histogram("almanac_request_seconds", "Time from request to answer.", ("path",), buckets=_BUCKETS)
 FAILURES = Counter("almanac_authentication_failures", "Requests refused for want of a good key.", ("reason",))
 FAULTS = Counter("almanac_faults", "Answers that are our own fault.", ("kind",))
+HEAVY = Counter("almanac_heavy_requests", "Heavy requests that were begun.", ("path",))
+HEAVY_REFUSALS = Counter(
+    "almanac_heavy_refusals", "Heavy requests refused: the account had as many as it may.", ("path",)
+)
+HUNG_UP = Counter("almanac_hung_up", "Requests whose client had gone before the answer was there.", ("path",))
+USAGE_LOST = Counter("almanac_usage_lost", "Requests whose usage could not be written down.")
 LIMITER_FALLBACKS = Counter("almanac_limiter_fallbacks", "Times local counters stood in for the shared limiter.")
+
+# There from the beginning: a counter that comes into being with its first count shows no increase.
+for _reason in ("missing", "malformed", "unknown"):
+    FAILURES.labels(_reason)
+for _kind in ("internal", "late", "storage"):
+    FAULTS.labels(_kind)
 
 #: Stands for every path and method outside the declared ones, so that labels stay few.
 OTHER = "other"
@@ -23,6 +35,13 @@ _METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"
 @lru_cache(maxsize=4096)
 def _children(path: str, method: str, status: int) -> tuple[Counter, Histogram]:
     return REQUESTS.labels(path, method if method in _METHODS else OTHER, str(status)), LATENCY.labels(path)
+
+
+def begin(paths: Iterable[str]) -> None:
+    """Have the counters of paths there from the beginning, as those above are."""
+    for path in paths:
+        for counter in (HEAVY, HEAVY_REFUSALS, HUNG_UP):
+            counter.labels(path)
 
 
 def observe(path: str, method: str, status: int, seconds: Sequence[float]) -> None:

@@ -83,6 +83,17 @@ class Counters:
             finally:
                 fcntl.lockf(self._lock, fcntl.LOCK_UN, 1)
 
+    def peek(self, name: str, window: int) -> int:
+        """The count, with nothing counted; 0 of a window that the table does not hold."""
+        key = _key(name)
+        with _process:
+            fcntl.lockf(self._lock, fcntl.LOCK_EX, 1)
+            try:
+                slots, windows, _ = self._header()
+                return self._find(key, window, slots)[1] if windows[window & 1] == window else 0
+            finally:
+                fcntl.lockf(self._lock, fcntl.LOCK_UN, 1)
+
     def _counted(self, key: bytes, window: int, limit: int) -> tuple[bool, int, int]:
         _, slots, even, odd, _, _ = _HEADER.unpack_from(self._map)
         if window == (odd if window & 1 else even) and len(self._map) >= _size(slots):
@@ -185,6 +196,11 @@ class LocalCounters:
                 raise TableFull(f"{self._most} counters are full")
             self._counts[name] = count + 1
             return True, count + 1, self._window
+
+    def peek(self, name: str, window: int) -> int:
+        """As `Counters.peek`."""
+        with _process:
+            return self._counts.get(name, 0) if window == self._window else 0
 
 
 @functools.lru_cache(maxsize=4096)

@@ -10,12 +10,12 @@ import math
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 import msgspec
 import structlog
 
-from almanac.api.server.counters import Counters, LocalCounters, TableFull
+from almanac.api.use.counters import Counters, LocalCounters, TableFull
 from almanac.config import SettingError
 
 log = structlog.get_logger("almanac.limits")
@@ -48,6 +48,9 @@ class Limiter(Protocol):
 
     def hit(self, account: str, limit: int, now: float) -> Decision:
         """Count a request of an account, unless it is over `limit`."""
+
+    def peek(self, account: str, limit: int, now: float) -> Decision:
+        """What `hit` would be told of, with nothing counted: `remaining` is what is left before any further request."""
 
     def fail(self, address: str, limit: int, now: float) -> bool:
         """Count a failed authentication. True: this address is over `limit` failures, answer 429."""
@@ -95,6 +98,10 @@ class _Table:
                     self._failed(error)
         return self._local.take(name, window, limit)
 
+    def peek(self, name: str, window: int) -> int:
+        """As `Counters.peek`; of this process alone where it counts alone."""
+        return self._local.peek(name, window) if self._shared is None else self._shared.peek(name, window)
+
     def close(self) -> None:
         if self._shared is not None:
             self._shared.close()
@@ -114,6 +121,11 @@ class SharedLimiter:
     def hit(self, account: str, limit: int, now: float) -> Decision:
         admitted, count, window = self._accounts.take(account, int(now // WINDOW), limit)
         return _decide(admitted, count, limit, window, now)
+
+    def peek(self, account: str, limit: int, now: float) -> Decision:
+        window = int(now // WINDOW)
+        count = self._accounts.peek(account, window)
+        return _decide(count < limit, count, limit, window, now)
 
     def fail(self, address: str, limit: int, now: float) -> bool:
         try:
@@ -183,6 +195,18 @@ class RedisLimiter:
         window = int(now // WINDOW)
         taken = self._take(f"hit:{account}", window, limit)
         return self._fallback.hit(account, limit, now) if taken is None else _decide(*taken, limit, window, now)
+
+    def peek(self, account: str, limit: int, now: float) -> Decision:
+        window = int(now // WINDOW)
+        if self._monotonic() >= self._resume:
+            try:
+                count = int(cast("bytes | None", self._client.get(f"{self._prefix}hit:{account}:{window}")) or 0)
+            except self._errors as error:
+                self._resume = self._monotonic() + _REDIS_PAUSE
+                self._on_failure(type(error).__name__)
+            else:
+                return _decide(count < limit, count, limit, window, now)
+        return self._fallback.peek(account, limit, now)
 
     def fail(self, address: str, limit: int, now: float) -> bool:
         taken = self._take(f"fail:{address}", int(now // WINDOW), limit)

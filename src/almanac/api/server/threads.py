@@ -1,0 +1,109 @@
+"""Requests that are answered in a thread, so that the event loop goes on: watched, timed, and counted where they are heavy."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from starlette.types import Receive
+
+from almanac.api.contract.errors import ApiError
+from almanac.api.server.exchange import Reply
+from almanac.api.use import metrics
+from almanac.api.use.slots import Slots
+from almanac.store.engine.errors import StoppedError
+from almanac.store.engine.patience import Patience, patiently
+
+#: Threads of one worker for heavy requests, and for those that only had better not be on the event loop. Each has a
+#: connection to the store. More would share the same cores.
+_HEAVY, _OTHERS = 4, 4
+#: Heavy requests end within seconds: a client that comes again after this will often be let in.
+_RETRY_SECONDS = 1
+
+
+class HungUp(Exception):  # noqa: N818 - it names what the client did
+    """The client has gone: there is nobody to answer."""
+
+
+class Threads:
+    """The threads of one worker."""
+
+    def __init__(self, slots: Slots, seconds: float) -> None:
+        self._slots = slots
+        self._seconds = seconds
+        self._heavy = ThreadPoolExecutor(_HEAVY, "heavy")
+        self._others = ThreadPoolExecutor(_OTHERS, "apart")
+
+    async def heavy(self, account: str, path: str, work: Callable[[], Reply], receive: Receive) -> Reply:
+        """As `apart`, if the account has a slot left. Raises ApiError 429 otherwise."""
+        slot = self._slots.take(account)
+        if slot is None:
+            metrics.HEAVY_REFUSALS.labels(path).inc()
+            raise _too_many(self._slots.most)
+        metrics.HEAVY.labels(path).inc()
+        # The slot is free when the work has ended, which may be later than the request has.
+        return await self._done(self._heavy, work, receive, lambda: self._slots.free(slot))
+
+    async def apart(self, work: Callable[[], Reply], receive: Receive) -> Reply:
+        """
+        What `work` gives, in a thread. Raises what it raises; StoppedError where it takes too long, waiting for a
+        thread included; HungUp as soon as the client has gone.
+        """
+        return await self._done(self._others, work, receive, lambda: None)
+
+    async def _done(
+        self, pool: ThreadPoolExecutor, work: Callable[[], Reply], receive: Receive, afterwards: Callable[[], object]
+    ) -> Reply:
+        patience = Patience(self._seconds)
+
+        def waited_for() -> Reply:
+            with patiently(patience):
+                return work()
+
+        try:
+            future: Future[Reply] = pool.submit(waited_for)
+        except BaseException:
+            afterwards()
+            raise
+        future.add_done_callback(lambda _: afterwards())
+        working = asyncio.wrap_future(future)
+        watching = asyncio.ensure_future(_gone(receive))
+        try:
+            await asyncio.wait((working, watching), timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            if working.done():
+                return working.result()
+            if watching.done():
+                raise HungUp
+            raise StoppedError("the time for it is up")
+        finally:
+            patience.end()
+            watching.cancel()
+            if not working.done():
+                # Nobody looks at what becomes of it.
+                working.add_done_callback(_unheard)
+                working.cancel()
+
+    def close(self) -> None:
+        """Let the threads end when they have done what they are at."""
+        for pool in (self._heavy, self._others):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+async def _gone(receive: Receive) -> None:
+    """Until the client has gone; without end where the server goes on telling of other things instead."""
+    for _ in range(2):  # the end of an empty body, unless that was heard before, then this
+        if (await receive())["type"] == "http.disconnect":
+            return
+    await asyncio.Event().wait()
+
+
+def _unheard(future: asyncio.Future[Reply]) -> None:
+    if not future.cancelled():
+        future.exception()
+
+
+def _too_many(most: int) -> ApiError:
+    message = f"this account has {most} heavy requests under way, and no more are answered at a time; ask again when one has ended"
+    details = {"reason": "heavy_requests", "limit": most, "retryAfterSeconds": _RETRY_SECONDS}
+    return ApiError(429, message, details, ((b"retry-after", b"%d" % _RETRY_SECONDS),))

@@ -1,0 +1,176 @@
+"""Heavy requests: few of one account at a time, over all processes; ended when nobody waits for them any more."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from almanac.api.contract.errors import ApiError
+from almanac.api.server.app import App
+from almanac.api.server.exchange import Reply
+from almanac.api.server.threads import HungUp, Threads
+from almanac.api.use import metrics
+from almanac.api.use.slots import Slots
+from almanac.store.engine.errors import StoppedError
+from almanac.store.engine.patience import check, is_over
+
+from ..conftest import PRO
+
+
+async def stays():
+    """A client that waits."""
+    await asyncio.Event().wait()
+
+
+def until_over():
+    """Work without end, but for somebody who waits."""
+    while not is_over():
+        pass
+    check()
+
+
+class Client:
+    """A client that hangs up when told to."""
+
+    def __init__(self):
+        self.leaves = asyncio.Event()
+
+    async def __call__(self):
+        await self.leaves.wait()
+        return {"type": "http.disconnect"}
+
+
+@pytest.fixture
+def threads():
+    one = Threads(Slots(2, None), 60)
+    yield one
+    one.close()
+
+
+def test_an_account_has_two_heavy_requests_at_a_time_and_others_have_theirs(threads):
+    async def run():
+        go, begun = threading.Event(), threading.Semaphore(0)
+
+        def work():
+            begun.release()
+            go.wait(60)
+            return Reply(200, [])
+
+        path = "/observations"
+        before = metrics.HEAVY_REFUSALS.labels(path)._value.get()
+        two = [asyncio.ensure_future(threads.heavy("one", path, work, stays)) for _ in range(2)]
+        for _ in two:
+            await asyncio.to_thread(begun.acquire)
+        with pytest.raises(ApiError) as refused:
+            await threads.heavy("one", path, work, stays)
+        assert (refused.value.status, refused.value.code) == (429, "rate_limited")
+        assert refused.value.details == {"reason": "heavy_requests", "limit": 2, "retryAfterSeconds": 1}
+        assert (b"retry-after", b"1") in refused.value.headers
+        assert metrics.HEAVY_REFUSALS.labels(path)._value.get() == before + 1
+        another = asyncio.ensure_future(threads.heavy("other", path, work, stays))
+        await asyncio.to_thread(begun.acquire)
+        go.set()
+        assert [reply.status for reply in await asyncio.gather(*two, another)] == [200] * 3
+        assert (await threads.heavy("one", path, work, stays)).status == 200
+
+    asyncio.run(run())
+
+
+def test_work_ends_when_its_client_has_gone_and_its_slot_is_free(threads):
+    async def run():
+        ended, client = threading.Event(), Client()
+
+        def work():
+            client_loop.call_soon_threadsafe(client.leaves.set)
+            try:
+                until_over()
+            finally:
+                ended.set()
+
+        client_loop = asyncio.get_running_loop()
+        for _ in range(3):
+            client.leaves.clear()
+            ended.clear()
+            with pytest.raises(HungUp):
+                await threads.heavy("one", "/observations", work, client)
+            assert await asyncio.to_thread(ended.wait, 60)
+        # The slot is given back a moment after the work has ended.
+        threads.close()
+        await asyncio.to_thread(threads._heavy.shutdown)
+        assert threads._slots.take("one") is not None
+
+    asyncio.run(run())
+
+
+def test_work_is_given_up_at_the_deadline():
+    threads = Threads(Slots(2, None), 0.05)
+    with pytest.raises(StoppedError):
+        asyncio.run(threads.apart(until_over, stays))
+    threads.close()
+
+
+def asked(frame, url, **more):
+    app = App(
+        frame.endpoints, frame.accounts, frame.limiter, frame.open_view, frame.settings,
+        clock=lambda: frame.now, walltime=lambda: frame.real, **more,
+    )  # fmt: skip
+    frame.app = app
+    return frame.get(url)
+
+
+def test_refusal_is_an_answer_like_others(frame):
+    slots = Slots(1, None)
+    taken = slots.take(frame.accounts.verify(PRO, 0).account_id)
+    answer = asked(frame, "/heavy", slots=slots)
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
+    assert frame.inner_error(answer)["details"]["reason"] == "heavy_requests"
+    assert asked(frame, "/coverage", slots=slots).status_code == 200
+    slots.free(taken)
+    assert asked(frame, "/heavy", slots=slots).status_code == 200
+
+
+def test_what_is_given_up_is_503_with_the_seconds(frame):
+    frame.broken = StoppedError("interrupted")
+    answer = frame.get("/heavy")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "30")
+    error = frame.inner_error(answer)
+    assert error["code"] == "service_unavailable"
+    assert error["details"] == {"reason": "late", "seconds": 10.0, "retryAfterSeconds": 30}
+
+
+_HOLDER = """
+import sys
+from pathlib import Path
+from almanac.api.use.slots import Slots
+slots = Slots(2, Path(sys.argv[1]))
+print([slots.take("one"), slots.take("one")].count(None), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_slots_are_of_all_processes_and_those_of_one_that_was_killed_are_free(tmp_path):
+    slots = Slots(2, tmp_path / "heavy")
+    command = [sys.executable, "-c", _HOLDER, str(tmp_path / "heavy")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout.readline() == "0\n"
+        assert slots.take("one") is None
+        assert slots.take("other") is not None
+        os.kill(holder.pid, signal.SIGKILL)
+        holder.wait(60)
+        first, second = slots.take("one"), slots.take("one")
+    assert None not in {first, second}
+    assert slots.take("one") is None
+    slots.free(first)
+    assert slots.take("one") == first
+    assert (tmp_path / "heavy").stat().st_size == 0
+    slots.close()
+
+
+def test_without_a_file_each_process_counts_for_itself(tmp_path):
+    slots = Slots(1, tmp_path / "no such folder" / "heavy")
+    assert slots.take("one") is not None
+    assert slots.take("one") is None

@@ -1,0 +1,144 @@
+"""The machine-readable description says what every field and parameter is, and real answers are what it says."""
+
+import jsonschema
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from almanac.api.contract.openapi import EXAMPLES, document
+from almanac.api.interface import endpoints
+
+from .declared import ENDPOINTS
+from .test_every_endpoint import get
+from .test_whole_sandbox import requests
+
+
+@pytest.fixture(scope="module")
+def told():
+    return document(endpoints(lambda _view, _row: None))
+
+
+def fields(schema, where):
+    """Every property of a schema and of the schemas inside it, with the way there."""
+    for name, one in schema.get("properties", {}).items():
+        yield f"{where}.{name}", one
+        yield from fields(one, f"{where}.{name}")
+    for inner in (schema.get("items"), schema.get("additionalProperties"), *schema.get("anyOf", ())):
+        if isinstance(inner, dict):
+            yield from fields(inner, where)
+
+
+def test_the_document_is_valid(told):
+    assert list(OpenAPIV31SpecValidator(told).iter_errors()) == []
+
+
+def test_every_field_and_every_parameter_is_described(told):
+    """100 %: description of each, in words that end as a sentence; none says only its own name."""
+    found = [pair for name, one in told["components"]["schemas"].items() for pair in fields(one, name)]
+    assert len(found) > 500
+    assert [where for where, one in found if not one.get("description", "").endswith(".")] == []
+    parameters = [(path, one) for path, item in told["paths"].items() for one in item["get"]["parameters"]]
+    assert len(parameters) > 180
+    assert [
+        (path, one["name"]) for path, one in parameters if not one.get("description", "").rstrip("`").endswith(".")
+    ] == []
+    assert [name for name, one in told["components"]["schemas"].items() if not one.get("description")] == []
+    assert [tag["name"] for tag in told["tags"] if not tag.get("description")] == []
+
+
+def test_a_field_that_may_be_null_says_when(told):
+    for name, schema in told["components"]["schemas"].items():
+        for where, one in fields(schema, name):
+            if {"type": "null"} in one.get("anyOf", ()):
+                words = one["description"]
+                assert "ull:" in words or where.startswith("ErrorDetails"), where
+
+
+def test_formats_and_enumerations(told):
+    """Times are `date-time`, days `date`, addresses `uri`; words of a closed list are an `enum` of strings."""
+    schemas = told["components"]["schemas"]
+    for name, schema in schemas.items():
+        for where, one in fields(schema, name):
+            kinds = [one, *one.get("anyOf", ())]
+            last = where.rpartition(".")[2]
+            if last.endswith("At") or last in {"periodStart", "periodEnd", "firstPeriod", "lastPeriod", "asOf"}:
+                assert (
+                    "date-time" in {kind.get("format") for kind in kinds} or where == "ObservationMetadata.publishedAt"
+                )
+            if last in {"url", "sourceUrl", "homepage", "termsUrl"}:
+                assert "uri" in {kind.get("format") for kind in kinds}, where
+            assert all(kind.get("type") == "string" for kind in kinds if "enum" in kind), where
+    assert "adjusted" in schemas["ObservationMetadata"]["properties"]["seasonalAdjustment"]["description"]
+
+
+def test_objects_are_open(told):
+    """A generated client must survive a new field."""
+    assert '"additionalProperties": false' not in str(told).replace("'", '"').replace("False", "false")
+
+
+def test_every_list_and_object_has_a_shape_with_a_name(told):
+    for path, endpoint in ENDPOINTS.items():
+        if endpoint.record is None:
+            continue
+        schema = told["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+        kind = "List" if endpoint.kind == "list" else "Item"
+        assert schema == {"$ref": f"#/components/schemas/{endpoint.record.__name__}{kind}"}
+
+
+def test_examples_of_errors_are_real(service, told):
+    """What the description shows is what is answered."""
+    for status, path in ((400, "/observations?limit=1000"), (404, "/indicators/cpi_inflaton_yoy")):
+        where, _, query = path.partition("?")
+        answer = service.get(where, "pro", None, **dict(pair.split("=") for pair in query.split("&") if pair))
+        shown = told["components"]["responses"][str(status)]["content"]["application/json"]["example"]
+        error = answer.json()["error"]
+        assert answer.status_code == status
+        assert {key: error[key] for key in ("code", "message", "details")} == {
+            key: shown["error"][key] for key in ("code", "message", "details")
+        }
+    assert set(EXAMPLES) == {400, 404}
+
+
+def undeclared(value, schema, schemas, where=""):
+    """Keys of an answer that its schema does not name."""
+    while "$ref" in schema:
+        schema = schemas[schema["$ref"].rpartition("/")[2]]
+    found = []
+    for choice in schema.get("anyOf", ()):
+        if "$ref" in choice and isinstance(value, dict):
+            found += undeclared(value, choice, schemas, where)
+    if isinstance(value, dict) and "properties" in schema:
+        found += [f"{where}.{key}" for key in value.keys() - schema["properties"].keys()]
+        for key in value.keys() & schema["properties"].keys():
+            found += undeclared(value[key], schema["properties"][key], schemas, f"{where}.{key}")
+    elif isinstance(value, dict) and isinstance(schema.get("additionalProperties"), dict):
+        for one in value.values():
+            found += undeclared(one, schema["additionalProperties"], schemas, where)
+    elif isinstance(value, list) and "items" in schema:
+        for one in value:
+            found += undeclared(one, schema["items"], schemas, where)
+    return found
+
+
+def conforms(told, path, answer):
+    response = told["paths"][path]["get"]["responses"][str(answer.status_code)]
+    schema = response["content"]["application/json"]["schema"]
+    whole = {**schema, "components": told["components"]}
+    checker = jsonschema.Draft202012Validator(whole, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER)
+    errors = [f"{list(one.absolute_path)}: {one.message[:200]}" for one in checker.iter_errors(answer.json())]
+    return errors[:5] + sorted(set(undeclared(answer.json(), schema, told["components"]["schemas"])))[:5]
+
+
+DESCRIBED = [path for path, endpoint in ENDPOINTS.items() if endpoint.record is not None]
+
+
+@pytest.mark.parametrize("path", DESCRIBED)
+def test_answers_have_the_fields_and_formats_described_and_no_others(service, told, path):
+    assert conforms(told, path, get(service, path)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", DESCRIBED)
+def test_answers_of_the_simulated_world_are_as_described(whole, told, path):
+    for target, query in requests(whole, told["paths"], path, most=6):
+        paging = {"limit": 200} if ENDPOINTS[path].kind == "list" else {}
+        assert conforms(told, path, whole.get(target, "pro", None, **query, **paging)) == [], (target, query)

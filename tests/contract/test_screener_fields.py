@@ -1,0 +1,44 @@
+"""The fields of both screeners: read from every column once, then kept until the data or the rights change."""
+
+import pytest
+
+from almanac.api.endpoints.screeners.screening import AlignedColumn
+from tests.dashboard.rates.test_rates_pages import withhold
+from tests.support.service import Service
+
+PATHS = ["/screener/filters", "/equity-screener/filters"]
+
+
+def whole(service: Service, path: str) -> bytes:
+    """The answer but for the request's own number."""
+    answer = service.get(path)
+    assert answer.status_code == 200
+    return answer.content.partition(b',"meta"')[0]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_fields_asked_again_read_no_column(own, monkeypatch, path):
+    """What everybody asks at each look is not made anew: the same bytes, without a look at a column."""
+    first, read = whole(own, path), []
+    made = AlignedColumn.of
+    monkeypatch.setattr(AlignedColumn, "of", lambda column, numbers: read.append(1) or made(column, numbers))
+    # A page is kept when it is asked for the second time.
+    assert whole(own, path) == first
+    assert read
+    read.clear()
+    for _ in range(3):
+        assert whole(own, path) == first
+    assert not read
+
+
+def test_kept_fields_follow_rights_and_plans(own):
+    """A source that is restricted takes its values out of the bounds at once; another plan has its own answer."""
+    for _ in range(3):
+        told = {one["field"]: one for one in own.ok("/screener/filters")["fields"]}
+    assert told["gov_yield_10y"]["entityCount"] == 2
+    free = [own.get("/screener/filters", "free").json()["data"] for _ in range(3)]
+    assert free[0] == free[1] == free[2]
+    withhold(own, "mof-japan")
+    after = {one["field"]: one for one in own.ok("/screener/filters")["fields"]}
+    assert after["gov_yield_10y"]["entityCount"] == 1
+    assert after["gov_yield_10y"]["min"] == after["gov_yield_10y"]["max"] != told["gov_yield_10y"]["min"]
