@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from almanac.commands import accounts, config, ingest, operate, serve, sources, worker
+from almanac.commands import accounts, config, ingest, keys, operate, serve, sources, worker
 from almanac.commands.shared import Commands
 
 
@@ -19,7 +19,7 @@ def main() -> None:
 
 for _command in (
     accounts.accounts,
-    accounts.keys,
+    keys.keys,
     config.config,
     ingest.ingest,
     sources.sources,

@@ -1,14 +1,16 @@
-"""`make run`: the simulated world, served, with a fresh key and a first request to try."""
+"""`make run`: the simulated world, served, with a first account, a fresh key and a first request to try."""
 
 from __future__ import annotations
 
 import os
+import secrets
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,14 +18,23 @@ from almanac.config import Settings
 from almanac.pipeline.ingest.simulation import load
 from almanac.pipeline.world import SIMULATED, World
 from almanac.store.accounts.accounts import AccountError, Accounts
+from almanac.store.accounts.people import People
 
 EMAIL = "demo@localhost"
 _PLAN = "pro"
 _KEY_NAME = "make run"
 
 
-def prepare(settings: Settings, say: Callable[[str], None]) -> tuple[Settings, str]:
-    """Load the simulated economies up to today into a folder of its own; returns its settings and a fresh key.
+class Prepared(NamedTuple):
+    """What somebody needs to begin. `password` of the first account, where it was made just now: it is kept nowhere."""
+
+    settings: Settings
+    key: str
+    password: str | None
+
+
+def prepare(settings: Settings, say: Callable[[str], None]) -> Prepared:
+    """Load the simulated economies up to today into a folder of its own; make the first account, and a fresh key.
 
     A second run adds only the days since. The key of the run before stops working. Companies are left to `companies`.
     """
@@ -33,7 +44,7 @@ def prepare(settings: Settings, say: Callable[[str], None]) -> tuple[Settings, s
         say("Loading the simulated world (about a minute the first time) …")
         outcomes = load(opened, lambda _: None, companies=False)
         say(f"{sum(o.folded for o in outcomes)} simulated payloads read.")
-    return apart, _fresh_key(apart)
+    return Prepared(apart, *_first_account(apart))
 
 
 @contextmanager
@@ -67,22 +78,45 @@ def companies(settings: Settings, say: Callable[[str], None]) -> Iterator[None]:
             process.terminate()
 
 
-def _fresh_key(settings: Settings) -> str:
+def _first_account(settings: Settings) -> tuple[str, str | None]:
+    """A fresh key of the operator's account, and its password where it had none."""
     now = int(time.time())
     accounts = Accounts(settings.accounts_path, settings.secret)
     try:
         try:
-            accounts.create_account(EMAIL, _PLAN, settings.plans, now=now)
+            found = accounts.create_account(EMAIL, _PLAN, settings.plans, now=now, role="operator")
         except AccountError:
+            found = accounts.account(EMAIL)
             for held in accounts.list_keys(EMAIL):
                 if held.name == _KEY_NAME:
                     accounts.revoke(held.id, now=now)
+        password = None
+        if found.password_set is None:
+            password = secrets.token_urlsafe(12)
+            accounts.set_role(EMAIL, "operator")
+            People(accounts).set_password(EMAIL, password, now=now)
         text, _ = accounts.create_key(EMAIL, name=_KEY_NAME, now=now)
     finally:
         accounts.close()
-    return text
+    return text, password
+
+
+def told(prepared: Prepared) -> list[str]:
+    """What to do now, a line each: where to look, how to sign in, a key, and a first request."""
+    settings, key, password = prepared
+    lines = []
+    if settings.dashboard:
+        again = (
+            f"as shown at the first run (ALMANAC_HOME={settings.home} almanac accounts password {EMAIL} sets another)"
+        )
+        lines = [
+            f"Dashboard: {settings.dashboard_address}",
+            f"E-mail: {EMAIL}",
+            f"Password: {again if password is None else password}",
+        ]
+    return [*lines, f"Key: {key}", f"Try: {first_request(settings, key)}"]
 
 
 def first_request(settings: Settings, key: str) -> str:
     """A command to paste."""
-    return f"curl -H 'x-api-key: {key}' http://{settings.host}:{settings.port}/rates/USA"
+    return f"curl -H 'x-api-key: {key}' {settings.api_address}/rates/USA"

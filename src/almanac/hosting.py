@@ -1,18 +1,17 @@
-"""The processes of the running service: the parent that keeps them, the workers that answer, the operations listener."""
+"""The processes of the running service: the parent that keeps them, and the workers that answer."""
 # ruff: noqa: PLC0415  (a process loads what it runs: the metrics folder is set first, and the parent needs no interface)
 
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
+import logging.config
 import os
 import secrets
 import shutil
-import signal
 import sys
 import threading
 import time
-from multiprocessing.connection import wait
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,16 @@ from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
 from almanac import config, exclusive
+from almanac.beside import (
+    HEAD_MILLISECONDS,
+    KILL_AFTER_SECONDS,
+    REQUEST_HEAD,
+    Beside,
+    end_with,
+    serve_dashboard,
+    serve_ops,
+    verify,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,22 +45,29 @@ else:  # the library chooses by the interpreter, which a type checker cannot fol
 
 log = structlog.get_logger("almanac.hosting")
 
-#: Longest request line and header block read from a client, bytes; beyond, the server answers bare.
-_REQUEST_HEAD = 128 * 1024
-_KILL_AFTER_SECONDS = 10
 #: Connections one worker holds at a time. They are cheap; a bound of some hundreds would let as many idle ones shut
 #: everybody else out for as long as they like to wait.
 _CONNECTIONS = 8_192
-#: How long a client may take over a request's head, its first byte included, and how long a connection may idle
-#: between two requests.
-_HEAD_MILLISECONDS = 10_000
-#: How often a process looks whether its parent is still there.
-_ORPHAN_SECONDS = 1.0
 #: Sizes of the files of each kind of metric. Labels are few: a worker that has met every path, method and status has
 #: filled a quarter.
 _METRICS = {"counter": 2 << 20, "histogram": 512 << 10}
+#: How long a new worker has to begin before the one it replaces ends. On a busy machine one took longer than four.
+_OVERLAP_SECONDS = 8.0
 #: What cannot change while the service runs: where its data are, where it listens, and how many processes answer.
-_FIXED = ("home", "database_url", "raw_url", "host", "port", "ops_host", "ops_port", "workers", "http2")
+_FIXED = (
+    "home",
+    "database_url",
+    "raw_url",
+    "host",
+    "port",
+    "dashboard",
+    "dashboard_port",
+    "ops_host",
+    "ops_port",
+    "workers",
+    "http2",
+    "verify_hours",
+)
 
 
 def serve(settings: Settings) -> None:
@@ -67,32 +83,80 @@ def serve(settings: Settings) -> None:
         held.enter_context(exclusive.home(settings.home.resolve()))
         held.enter_context(exclusive.address(settings.host, settings.port, "ALMANAC_PORT or --port"))
         held.enter_context(exclusive.address(settings.ops_host, settings.ops_port, "ALMANAC_OPS_PORT or --ops-port"))
+        if settings.dashboard:
+            port = settings.dashboard_port
+            held.enter_context(exclusive.address(settings.host, port, "ALMANAC_DASHBOARD_PORT or --dashboard-port"))
         _fit(settings)
+        logs.configure(settings.log_level)
+        logging.config.dictConfig(logs.standard())
         with World(settings):
             pass
-        logs.configure(settings.log_level)
         folder = _metrics_folder(settings)
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
         worker = _Worker(settings, folder)
-        beside = held.enter_context(_beside(settings, folder, worker.path))
+        processes = [Beside("operations", serve_ops, settings, folder, worker.path, os.getpid())]
+        if settings.dashboard:
+            processes.append(Beside("dashboard", serve_dashboard, settings, os.getpid()))
+        if settings.verify_hours:
+            processes.append(Beside("verification", verify, settings, os.getpid()))
+        for one in processes:
+            held.enter_context(one.running())
         _take_turns()
         service = _Service(worker)
-        service.on_startup(beside)
-        service.serve(target_loader=worker, wrap_loader=False)
+        for one in processes:
+            service.on_startup(one)
+        with _told(settings):
+            service.serve(target_loader=worker, wrap_loader=False)
+
+
+@contextlib.contextmanager
+def _told(settings: Settings) -> Iterator[None]:
+    """The first line of a run in the log, and the last one."""
+    began = time.monotonic()
+    log.info(
+        "service started",
+        version=version("almanac"),
+        process=os.getpid(),
+        home=str(settings.home.resolve()),
+        interface=f"{settings.host} port {settings.port}",
+        operations=f"{settings.ops_host} port {settings.ops_port}",
+        dashboard=f"{settings.host} port {settings.dashboard_port}" if settings.dashboard else None,
+        workers=settings.workers,
+        settings=config.told(),
+    )
+    code: object = 0
+    try:
+        yield
+    except SystemExit as ending:
+        code = ending.code
+        raise
+    except BaseException as error:
+        code = type(error).__name__
+        raise
+    finally:
+        log.info("service stopped", process=os.getpid(), exit=code, seconds=round(time.monotonic() - began, 1))
 
 
 def _fit(settings: Settings) -> None:
-    """What no look at a setting tells: whether this installation can do what it asks for. Raises SettingError."""
-    from almanac.serving import limiter
+    """What no look at a setting tells: whether this installation can do what it asks for. Raises SettingError and AccountError."""
+    from almanac.serving import limiter, missing_plans
 
     if settings.redis_url is not None:
         limiter(settings, None)
+    missing = missing_plans(settings)
+    if missing:
+        raise config.SettingError(
+            f"accounts are on plans that are not in the settings: {', '.join(missing)} (`almanac accounts list` says"
+            " which); add ALMANAC_PLANS__NAME__REQUESTS_PER_MINUTE for each, or move the accounts to another plan"
+        )
 
 
 class _Service(Granian):
     """The interface's listener and its workers. SIGHUP replaces them one by one, if the settings are good."""
 
     def __init__(self, worker: _Worker) -> None:
+        from almanac.api.server import logs
+
         settings = worker.settings
         super().__init__(
             "almanac",
@@ -102,28 +166,32 @@ class _Service(Granian):
             workers=settings.workers,
             websockets=False,
             http=_http(settings),
-            http1_settings=HTTP1Settings(max_buffer_size=_REQUEST_HEAD, header_read_timeout=_HEAD_MILLISECONDS),
+            http1_settings=HTTP1Settings(max_buffer_size=REQUEST_HEAD, header_read_timeout=HEAD_MILLISECONDS),
             backlog=4_096,
             backpressure=_connections(),
             log_level=LogLevels.warning,
+            log_dictconfig=logs.standard(),
             respawn_failed_workers=True,
-            workers_kill_timeout=_KILL_AFTER_SECONDS,
+            respawn_interval=_OVERLAP_SECONDS,
+            workers_kill_timeout=KILL_AFTER_SECONDS,
         )
         self._worker = worker
 
     def signal_handler_reload(self, *args: Any, **kwargs: Any) -> None:
         """On SIGHUP. Workers of settings that cannot be used would not start, and the service would end with them."""
+        from almanac.store.accounts.accounts import AccountError
+
         try:
             self._worker.settings = _read_again(self._worker.settings)
-        except (config.SettingError, OSError) as error:
+        except (config.SettingError, AccountError, OSError) as error:
             log.error("the settings stay as they were", reason=str(error))  # noqa: TRY400  (its stack says no more)
             return
-        log.info("new settings, workers are replaced one by one")
+        log.info("new settings, workers are replaced one by one", settings=config.told())
         super().signal_handler_reload(*args, **kwargs)  # type: ignore[no-untyped-call]  # the library has no types here
 
 
 def _read_again(held: Settings) -> Settings:
-    """The settings as they are now, but for what holds until the service ends. Raises SettingError and OSError."""
+    """The settings as they are now, but for what holds until the service ends. Raises what `config.load` and `_fit` raise."""
     from almanac.catalog.load import source_ids
 
     fixed = {name: getattr(held, name) for name in _FIXED}
@@ -147,7 +215,7 @@ class _Worker:
         _reserve_metrics(self._metrics)
         from almanac.serving import api
 
-        threading.Thread(target=_end_with, args=(self._parent,), name="parent", daemon=True).start()
+        threading.Thread(target=end_with, args=(self._parent,), name="parent", daemon=True).start()
         return _answering(api(self.settings), self.path)
 
 
@@ -164,15 +232,6 @@ def _answering(app: ASGIApp, path: str) -> ASGIApp:
             await send({"type": "http.response.body", "body": number})
 
     return answer
-
-
-def _end_with(parent: int) -> None:
-    """End this process when its parent is gone, however that came about: politely first."""
-    while os.getppid() == parent:
-        time.sleep(_ORPHAN_SECONDS)
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(_KILL_AFTER_SECONDS)
-    os._exit(1)
 
 
 def _http(settings: Settings) -> HTTPModes:
@@ -222,7 +281,7 @@ def _reserve_metrics(folder: Path) -> None:
     It would make them with holes, and a write into one on a full disk ends the process with SIGBUS. Without room this
     process keeps its counts to itself. Called before the library is loaded, which then looks where to keep them.
     """
-    from almanac.api.server.counters import reserve
+    from almanac.api.use.counters import reserve
 
     made: list[Path] = []
     try:
@@ -235,81 +294,3 @@ def _reserve_metrics(folder: Path) -> None:
             path.unlink(missing_ok=True)
         os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
         log.error("this worker's metrics are not shown", reason=error.strerror)  # noqa: TRY400  (its stack says no more)
-
-
-@contextlib.contextmanager
-def _beside(settings: Settings, folder: Path, path: str) -> Iterator[_Beside]:
-    beside = _Beside(settings, folder, path)
-    beside.start()
-    try:
-        yield beside
-    finally:
-        beside.stop()
-
-
-class _Beside:
-    """The operations listener's process, started anew when it ends before the service does: there is none without it."""
-
-    def __init__(self, settings: Settings, folder: Path, path: str) -> None:
-        self._arguments = (settings, folder, path, os.getpid())
-        self._stopping = threading.Event()
-
-    def start(self) -> None:
-        # A process of its own, and spawned: it needs nothing of this one, and its port is held against others.
-        spawning = multiprocessing.get_context("spawn")
-        self._process = spawning.Process(target=_serve_ops, args=self._arguments, name="operations", daemon=True)
-        self._process.start()
-
-    def __call__(self) -> None:
-        """Begin to watch. Called when all else is ready: workers are forked from this process."""
-        threading.Thread(target=self._watch, name="operations", daemon=True).start()
-
-    def _watch(self) -> None:
-        while True:
-            wait([self._process.sentinel])
-            if self._stopping.wait(_ORPHAN_SECONDS):
-                return
-            log.error("the operations listener ended and is started anew")
-            self.start()
-
-    def stop(self) -> None:
-        self._stopping.set()
-        self._process.terminate()
-        self._process.join(_KILL_AFTER_SECONDS)
-
-
-def _serve_ops(settings: Settings, folder: Path, path: str, parent: int) -> None:
-    import asyncio
-
-    from granian.server.embed import Server
-
-    from almanac.api.server import logs
-    from almanac.ops import Workers
-    from almanac.serving import ops
-
-    logs.configure(settings.log_level)
-    workers = Workers(settings.host, settings.port, path, settings.workers)
-    server = Server(
-        ops(settings, folder, workers.answering),
-        address=settings.ops_host,
-        port=settings.ops_port,
-        interface=Interfaces.ASGI,
-        websockets=False,
-        http=HTTPModes.http1,
-        http1_settings=HTTP1Settings(max_buffer_size=_REQUEST_HEAD, header_read_timeout=_HEAD_MILLISECONDS),
-        log_enabled=False,
-    )
-
-    async def run() -> None:
-        serving = asyncio.create_task(server.serve())
-        while os.getppid() == parent and not serving.done():
-            await asyncio.wait((serving,), timeout=_ORPHAN_SECONDS)
-        if not serving.done():
-            server.stop()  # type: ignore[no-untyped-call]  # the library has no types here
-        await serving
-
-    # The terminal's interrupt reaches the whole group: the parent ends us, so that it may still be probed meanwhile.
-    # So does a hangup, which is for the parent alone.
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    asyncio.run(run())

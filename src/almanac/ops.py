@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from typing import NamedTuple
 
 import structlog
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+
+from almanac.domain.times import wire_time
 
 log = structlog.get_logger("almanac.ops")
 
@@ -28,6 +32,10 @@ _ANSWER_SECONDS = 2.0
 #: How often a port that several workers share is asked for each of them. The system chooses whom a connection goes to;
 #: that one of four is never met in so many is a matter of 1 in 10^15.
 _TRIES = 32
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 class Workers:
@@ -59,7 +67,44 @@ class Workers:
             return answer.read()
 
 
-class UnreadCollector:
+class Verified(NamedTuple):
+    """What the verification in the background found: problems, the end of its last whole round (unix seconds; None: none yet), and how many seconds that took."""
+
+    problems: int
+    completed_at: int | None
+    took: int | None
+
+
+class VerifiedCollector(Collector):
+    """The gauges of the verification in the background, looked up when they are asked for."""
+
+    def __init__(self, verified: Callable[[], Verified | None]) -> None:
+        self._verified = verified
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        found = self._verified()
+        if found is None:
+            return
+        told = (
+            "Damaged places of the store found in the last whole round of verification, or in the present one if more."
+        )
+        yield GaugeMetricFamily("almanac_verify_problems", told, found.problems)
+        # Without a value until a round is through: that there are such is said from the beginning.
+        for name, told, value in (
+            (
+                "almanac_verify_last_completed_timestamp_seconds",
+                "When the last whole round of verification was completed.",
+                found.completed_at,
+            ),
+            ("almanac_verify_last_duration_seconds", "How many seconds it took.", found.took),
+        ):
+            family = GaugeMetricFamily(name, told, labels=())
+            if value is not None:
+                family.add_metric((), value)
+            yield family
+
+
+class UnreadCollector(Collector):
     """The gauge of what was not read of responses that were, looked up when it is asked for."""
 
     def __init__(self, unread: Callable[[], Unread]) -> None:
@@ -71,8 +116,8 @@ class UnreadCollector:
         )
         try:
             found = self._unread()
-        except Exception:  # as in /readyz: the other metrics are shown all the same
-            log.exception("what was not read cannot be looked up")
+        except Exception as error:  # as in /readyz: the other metrics are shown all the same
+            log.error("not shown", metric="almanac_unread_names", reason=_one_line(error))  # noqa: TRY400  (as in /readyz)
             return
         for labels, count in sorted(found.items()):
             family.add_metric(labels, count)
@@ -84,14 +129,17 @@ def create(
     *,
     answering: Callable[[], int] | None = None,
     unread: Callable[[], Unread] | None = None,
+    beside: Sequence[Collector] = (),
+    verified: Callable[[], Verified | None] | None = None,
     multiprocess_dir: Path | None = None,
     registry: CollectorRegistry = REGISTRY,
 ) -> Starlette:
     """The application.
 
     `data_version` reads the newest data version from the store, and raises whatever the store raises when it cannot;
-    so does `unread`, for what was not read of responses that were. `answering` counts the workers that answer, and raises
-    OSError or HTTPException where one does not.
+    so does `unread`, for what was not read of responses that were. `beside` are asked at each scrape. `answering` counts
+    the workers that answer, and raises OSError or HTTPException where one does not. `verified` tells of the verification
+    in the background, None where there is none; damage makes nothing unready, for all else is served as well as ever.
     `multiprocess_dir` is the folder in which several workers keep their counters (PROMETHEUS_MULTIPROC_DIR, which
     prometheus-client wants set before it is imported); without it `registry` is shown.
     """
@@ -103,8 +151,8 @@ def create(
     def readyz(_: Request) -> Response:
         try:
             version = data_version()
-        except Exception:  # whatever is wrong with the store, the answer is the same; the log has the cause
-            log.exception("not ready")
+        except Exception as error:  # whatever is wrong with the store, the answer is the same; the log has the cause
+            log.error("not ready", reason=_one_line(error))  # noqa: TRY400  (asked every few seconds: its stack says no more)
             return JSONResponse({"ready": False, "reason": "the store cannot be read"}, 503)
         found: dict[str, object] = {"ready": True, "dataVersion": version}
         if answering is not None:
@@ -113,6 +161,10 @@ def create(
             except (OSError, HTTPException) as error:
                 log.error("not ready", reason=f"a worker does not answer: {error}")  # noqa: TRY400  (its stack says no more)
                 return JSONResponse({"ready": False, "reason": "a worker does not answer"}, 503)
+        state = None if verified is None else verified()
+        if state is not None:
+            at = None if state.completed_at is None else wire_time(state.completed_at)
+            found["verify"] = {"lastCompletedAt": at, "problems": state.problems}
         return JSONResponse(found)
 
     def metrics(_: Request) -> Response:
@@ -121,9 +173,14 @@ def create(
             shown = CollectorRegistry()
             MultiProcessCollector(shown, path=str(multiprocess_dir))  # type: ignore[no-untyped-call]  # the library has no types here
         text = generate_latest(shown)
+        looked_up: list[Collector] = [*beside]
         if unread is not None:
-            own = CollectorRegistry()
-            own.register(UnreadCollector(unread))
+            looked_up.append(UnreadCollector(unread))
+        if verified is not None:
+            looked_up.append(VerifiedCollector(verified))
+        for collector in looked_up:
+            own = CollectorRegistry(auto_describe=False)
+            own.register(collector)
             text += generate_latest(own)
         return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
 

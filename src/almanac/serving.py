@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import sys
 import threading
+import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,26 +21,35 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from almanac.api.server.app import App
-    from almanac.api.server.limits import Limiter
+    from almanac.api.use.limits import Limiter
     from almanac.config import Settings
+    from almanac.dashboard.app import Dashboard
     from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.serving")
 
+#: How long a thread may keep the interpreter from another that wants it. Each statement of the event loop gives it away for
+#: a moment; with the five milliseconds that Python allows, a page beside two heavy requests waited for them many times.
+_SWITCH_SECONDS = 0.0005
 #: How long a worker may go by a key that was revoked elsewhere: asking the file is a tenth of a small request.
 _NOTICE_SECONDS = 0.5
 #: How long the line and the counts of an answer may wait to be written with others.
 _JOURNAL_SECONDS = 0.1
 #: How often each worker writes down when keys were last used.
 _FLUSH_SECONDS = 60.0
+#: How often each worker writes down what accounts used: as much is lost with one that is killed, and a second of waiting.
+_USAGE_SECONDS = 3.0
 
 
 def api(settings: Settings) -> App:
     """The HTTP interface of one worker."""
     from almanac.api.interface import endpoints
-    from almanac.api.server import logs, metrics
+    from almanac.api.server import logs
     from almanac.api.server.app import App
     from almanac.api.server.journal import Journal
+    from almanac.api.use import metrics
+    from almanac.api.use.slots import Slots
+    from almanac.api.use.usage import Tally
     from almanac.catalog.load import load
     from almanac.pipeline.explain.companies import explain_company
     from almanac.pipeline.explain.macro import Explainer
@@ -45,13 +57,18 @@ def api(settings: Settings) -> App:
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import UnavailableError
     from almanac.store.observations.reading.reader import Reader
+    from almanac.store.usage.counts import UsageFile
 
     logs.configure(settings.log_level)
-    journal = Journal(_JOURNAL_SECONDS)
+    sys.setswitchinterval(_SWITCH_SECONDS)
+    usage = UsageFile(settings.usage_path)
+    tally = Tally(usage, time.time)
+    journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
     accounts = Accounts(settings.accounts_path, settings.secret, notice_seconds=_NOTICE_SECONDS)
     reader = Reader(settings.data_path, at_turn=at_turn)
 
-    flusher = _Every(_FLUSH_SECONDS, accounts.flush)
+    flusher = _Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
+    counting = _Every(_USAGE_SECONDS, tally.flush, "usage")
     app = App(
         endpoints(Explainer(load(), explain_company), explain_scores),
         accounts,
@@ -60,12 +77,61 @@ def api(settings: Settings) -> App:
         settings,
         clock=settings.clock,
         unavailable=(UnavailableError,),
+        slots=Slots(settings.heavy_requests, run_folder(settings) / "heavy"),
         journal=journal,
         # Requests need not wait for it: one that comes before it is through makes what it needs itself.
-        on_startup=[flusher.start, lambda: threading.Thread(target=app.warm, name="warming", daemon=True).start()],
-        on_shutdown=[flusher.stop, accounts.close, journal.flush],
+        on_startup=[
+            flusher.start,
+            counting.start,
+            lambda: threading.Thread(target=app.warm, name="warming", daemon=True).start(),
+        ],
+        on_shutdown=[flusher.stop, accounts.close, journal.flush, counting.stop, usage.close],
     )
     return app
+
+
+def dashboard(settings: Settings) -> Dashboard:
+    """The dashboard. Its accounts are opened apart from those in which keys are verified."""
+    from almanac.api.interface import endpoints
+    from almanac.catalog.load import load
+    from almanac.dashboard.app import Dashboard
+    from almanac.dashboard.asking import Desk
+    from almanac.dashboard.books import Books
+    from almanac.dashboard.letters import Letters
+    from almanac.dashboard.site import pages, templates
+    from almanac.dashboard.statics import Statics
+    from almanac.mail import Mail
+    from almanac.pipeline.explain.companies import explain_company
+    from almanac.pipeline.explain.macro import Explainer
+    from almanac.pipeline.explain.scores import explain_scores
+    from almanac.store.accounts.accounts import Accounts
+    from almanac.store.engine.errors import UnavailableError
+    from almanac.store.observations.reading.reader import Reader
+    from almanac.store.usage.counts import UsageFile
+    from almanac.store.usage.reports import UsageReports
+
+    accounts = Accounts(settings.accounts_path, settings.secret)
+    usage = UsageFile(settings.usage_path)
+    letters = Letters(Mail(settings.smtp, log.warning), settings.dashboard_address)
+    desk = Desk(
+        endpoints(Explainer(load(), explain_company), explain_scores),
+        accounts.secret("cursor"),
+        Reader(settings.data_path).view,
+        settings,
+        clock=settings.clock,
+    )
+    statics = Statics()
+    return Dashboard(
+        pages(),
+        desk,
+        Books(accounts, UsageReports(usage), limiter(settings, None), letters),
+        accounts.secret("form"),
+        templates(settings, statics),
+        statics,
+        settings,
+        unavailable=(UnavailableError,),
+        on_shutdown=[letters.close, accounts.close, usage.close],
+    )
 
 
 def at_turn(action: Callable[[], object]) -> bool:
@@ -81,9 +147,10 @@ def at_turn(action: Callable[[], object]) -> bool:
 class _Every:
     """Does something every so often in a thread of its own, and once more when stopped."""
 
-    def __init__(self, seconds: float, action: Callable[[], object]) -> None:
+    def __init__(self, seconds: float, action: Callable[[], object], what: str) -> None:
         self._seconds = seconds
         self._action = action
+        self._what = what
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="flusher", daemon=True)
 
@@ -102,16 +169,22 @@ class _Every:
     def _once(self) -> None:
         try:
             self._action()
-        except Exception:  # when a key was last used is for the eye only: it must not end the service
-            log.exception("last uses not written")
+        except Exception:  # what is written here is for the eye only: it must not end the service
+            log.exception("not written", what=self._what)
+
+
+def run_folder(settings: Settings) -> Path:
+    """Where the processes of one service keep what they share."""
+    folder = settings.home / "run"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def limiter(settings: Settings, on_fallback: object) -> Limiter:
     """One count for all workers: of this host, or through Redis of all hosts."""
-    from almanac.api.server.limits import RedisLimiter, SharedLimiter
+    from almanac.api.use.limits import RedisLimiter, SharedLimiter
 
-    folder = settings.home / "run"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder = run_folder(settings)
 
     def fell_back(_: str) -> None:
         if callable(on_fallback):
@@ -123,9 +196,37 @@ def limiter(settings: Settings, on_fallback: object) -> Limiter:
     return RedisLimiter(settings.redis_url, shared, fell_back)
 
 
-def ops(settings: Settings, metrics_folder: Path | None, answering: Callable[[], int] | None = None) -> Starlette:
-    """The operations listener's application. `answering` counts the workers that answer, see `almanac.ops`."""
+def missing_plans(settings: Settings) -> list[str]:
+    """
+    Plans that accounts are on and the settings do not have, sorted. Raises AccountError for accounts that are not ours.
+
+    None where the accounts cannot be read just now, on a full disk: the service then starts, and answers when there is room.
+    """
+    from almanac.store.accounts.accounts import Accounts
+    from almanac.store.engine.errors import UnavailableError
+
+    try:
+        with contextlib.closing(Accounts(settings.accounts_path, settings.secret)) as accounts:
+            return sorted({one.plan for one in accounts.list_accounts()} - set(settings.plans))
+    except (UnavailableError, OSError) as error:
+        log.warning("whether all accounts have a plan is not known", reason=str(error))
+        return []
+
+
+def ops(
+    settings: Settings,
+    metrics_folder: Path | None,
+    answering: Callable[[], int] | None = None,
+    parent: int | None = None,
+) -> Starlette:
+    """
+    The operations listener's application, for the service whose parent has this process number.
+
+    `answering` counts the workers that answer, see `almanac.ops`.
+    """
     from almanac import ops as module
+    from almanac.gauges import Held, HostGauges, StoreGauges
+    from almanac.pipeline.operate import rounds
     from almanac.store.log import payloads
     from almanac.store.observations.reading.reader import Reader
 
@@ -148,4 +249,26 @@ def ops(settings: Settings, metrics_folder: Path | None, answering: Callable[[],
         with looking() as view:
             return Counter((row.source, row.kind) for row in payloads.unread(view))
 
-    return module.create(data_version, answering=answering, unread=unread, multiprocess_dir=metrics_folder)
+    def verified() -> module.Verified | None:
+        if not settings.verify_hours:
+            return None
+        noted = rounds.read(rounds.path_of(settings))
+        last = noted.last
+        return module.Verified(
+            problems=noted.problems,
+            completed_at=None if last is None else last.completed,
+            took=None if last is None or last.completed is None else last.completed - last.started,
+        )
+
+    beside = [
+        Held(StoreGauges(Reader(settings.data_path).view, settings.clock)),
+        Held(HostGauges(settings, os.getpid() if parent is None else parent, answering)),
+    ]
+    return module.create(
+        data_version,
+        answering=answering,
+        unread=unread,
+        verified=verified,
+        beside=beside,
+        multiprocess_dir=metrics_folder,
+    )

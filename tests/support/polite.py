@@ -34,6 +34,9 @@ class Manners:
     attempts: int = 3
     max_bytes: int = 1_000_000
     requests_per_second: float = 1_000_000.0
+    proxy: str | None = None
+    no_proxy: tuple[str, ...] = ()
+    ca_bundle: str | None = None
 
 
 def failure(fetcher, request, validators=None):

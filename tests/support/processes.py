@@ -17,8 +17,11 @@ PATIENCE = 240
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
-    """The environment of a command: nothing of ours from outside, the clock fixed."""
-    given = {"HOME": str(home), "NOW": NOW, **more}
+    """The environment of a command: nothing of ours from outside, the clock fixed, no dashboard unless it is wanted.
+
+    A dashboard has a port of its own, and takes time to start.
+    """
+    given = {"HOME": str(home), "NOW": NOW, "DASHBOARD": "false", **more}
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("ALMANAC_", "COV_", "PYTEST_"))}
     return {**clean, **{f"ALMANAC_{name}": value for name, value in given.items()}}
 

@@ -1,9 +1,10 @@
-"""`almanac accounts …` and `almanac keys …`."""
+"""`almanac accounts …`: who may ask, and who may sign in."""
 # ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,11 +15,18 @@ from almanac.commands.shared import settings, table, time
 
 if TYPE_CHECKING:
     from almanac.config import Settings
-    from almanac.store.accounts.accounts import Accounts, KeyInfo
+    from almanac.store.accounts.accounts import AccountInfo, Accounts
+    from almanac.store.accounts.administration import Administration
+
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+_PASSWORD_STDIN = click.option(
+    "--password-stdin", is_flag=True, help="Read the password from standard input, one line."
+)
 
 
 @contextmanager
-def _opened(chosen: Settings) -> Iterator[Accounts]:
+def opened(chosen: Settings) -> Iterator[Accounts]:
+    """The accounts of a home."""
     from almanac.store.accounts.accounts import Accounts
 
     accounts = Accounts(chosen.accounts_path, chosen.secret)
@@ -28,11 +36,21 @@ def _opened(chosen: Settings) -> Iterator[Accounts]:
         accounts.close()
 
 
-def _now() -> int:
-    """Real time in unix seconds. Accounts and keys never follow ALMANAC_NOW."""
-    from time import time as seconds
+@contextmanager
+def administration(chosen: Settings) -> Iterator[Administration]:
+    """The accounts of a home, for deeds that are noted as those of the command line."""
+    from almanac.store.accounts.administration import Administration
+    from almanac.store.accounts.deeds import COMMAND_LINE
 
-    return int(seconds())
+    with opened(chosen) as store:
+        yield Administration(store, COMMAND_LINE)
+
+
+def now() -> int:
+    """Real time in unix seconds. Accounts and keys never follow ALMANAC_NOW."""
+    from almanac.config import real_time
+
+    return real_time()
 
 
 @click.group()
@@ -43,12 +61,28 @@ def accounts() -> None:
 @accounts.command("create")
 @click.argument("email")
 @click.option("--plan", required=True, help="A plan of the settings: free, pro, enterprise, or your own.")
-def accounts_create(email: str, plan: str) -> None:
+@click.option("--operator", is_flag=True, help="May use the operator's pages of the dashboard.")
+@_PASSWORD_STDIN
+@click.option("--link", is_flag=True, help="Print a link by which a password is chosen, once, within half an hour.")
+@_JSON
+def accounts_create(email: str, plan: str, operator: bool, password_stdin: bool, link: bool, as_json: bool) -> None:
     """Make an account and print its id."""
-    chosen = settings()
-    with _opened(chosen) as store:
-        made = store.create_account(email, plan, chosen.plans, now=_now())
+    if password_stdin and link:
+        raise click.UsageError("--password-stdin and --link exclude each other")
+    chosen, at, made_link = settings(), now(), None
+    kept = _hashed() if password_stdin else None
+    with administration(chosen) as store, store.together():
+        made = store.create(email, plan, chosen.plans, now=at, role="operator" if operator else "user")
+        if kept is not None:
+            made = store.set_password_hash(made.email, kept, now=at)
+        if link:
+            made_link = _address(chosen, "reset", store.reset_link(made.email, now=at))
+    if as_json:
+        click.echo(json.dumps(_row(made) | ({"link": made_link} if link else {})))
+        return
     click.echo(made.id)
+    if made_link:
+        click.echo(made_link)
     click.echo(
         f"{made.email} is on the {plan} plan. Make it a key: almanac keys create --account {made.email}", err=True
     )
@@ -58,80 +92,151 @@ def accounts_create(email: str, plan: str) -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def accounts_list(as_json: bool) -> None:
     """List all accounts, the oldest first."""
-    with _opened(settings()) as store:
-        found = store.list_accounts()
-    rows = [{"id": each.id, "email": each.email, "plan": each.plan, "created": time(each.created)} for each in found]
-    table(rows, ("id", "email", "plan", "created"), as_json=as_json)
+    with opened(settings()) as store:
+        rows = [_row(each) for each in store.list_accounts()]
+    table(rows, ("id", "email", "plan", "role", "created", "disabledAt"), as_json=as_json)
 
 
-@click.group()
-def keys() -> None:
-    """API keys."""
+@accounts.command("plan")
+@click.argument("email")
+@click.option("--plan", required=True, help="A plan of the settings.")
+@_JSON
+def accounts_plan(email: str, plan: str, as_json: bool) -> None:
+    """Move an account to another plan. Every worker goes by it within half a second."""
+    chosen = settings()
+    with administration(chosen) as store:
+        found = store.set_plan(email, plan, chosen.plans, now=now())
+    _tell(found, f"{found.email} is on the {found.plan} plan.", as_json)
 
 
-@keys.command("create")
-@click.option("--account", required=True, metavar="EMAIL", help="Whose key it is.")
-@click.option("--scope", "scopes", multiple=True, help="May be given again. None: data:read, which includes all.")
-@click.option("--name", default="", help="A label for lists.")
-@click.option("--expires", metavar="ISO", help="2027-06-30 (the end of that day, UTC) or 2027-06-30T12:00:00Z.")
-@click.option("--json", "as_json", is_flag=True, help="Print {id, key, prefix, scopes, expiresAt}.")
-def keys_create(account: str, scopes: tuple[str, ...], name: str, expires: str | None, as_json: bool) -> None:
-    """Make a key and print it. It is shown this once."""
-    until = _moment(expires) if expires is not None else None
-    with _opened(settings()) as store:
-        text, info = store.create_key(account, scopes, name, until, now=_now())
-    if as_json:
-        made = {"id": info.id, "key": text, "prefix": info.prefix, "scopes": info.scopes, "expiresAt": time(until)}
-        click.echo(json.dumps(made))
-    else:
-        click.echo(text)
-        click.echo(
-            f"This is the key of {info.email}; it is shown this once. To end it: keys revoke {info.prefix}", err=True
+@accounts.command("role")
+@click.argument("email")
+@click.option("--role", required=True, help="user or operator.")
+@_JSON
+def accounts_role(email: str, role: str, as_json: bool) -> None:
+    """Make an account an operator's, or a user's again."""
+    with administration(settings()) as store:
+        found = store.set_role(email, role, now=now())
+    _tell(found, f"{found.email} has the role {found.role}.", as_json)
+
+
+@accounts.command("disable")
+@click.argument("email")
+@_JSON
+def accounts_disable(email: str, as_json: bool) -> None:
+    """Refuse an account's keys with 403 and end its web sessions, within half a second. Nothing of it is lost."""
+    with administration(settings()) as store:
+        found = store.disable(email, now=now())
+    _tell(found, f"{found.email} is disabled since {time(found.disabled)}.", as_json)
+
+
+@accounts.command("enable")
+@click.argument("email")
+@_JSON
+def accounts_enable(email: str, as_json: bool) -> None:
+    """Let a disabled account's keys in again."""
+    with administration(settings()) as store:
+        found = store.enable(email, now=now())
+    _tell(found, f"{found.email} is enabled.", as_json)
+
+
+@accounts.command("delete")
+@click.argument("email")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_JSON
+def accounts_delete(email: str, yes: bool, as_json: bool) -> None:
+    """Delete an account with its keys, web sessions and links. What it used stays counted, under no name.
+
+    Asks first; where nobody can be asked, --yes is needed.
+    """
+    with administration(settings()) as store:
+        found, keys = store.account(email), len(store.keys(email))
+        if not yes:
+            if not sys.stdin.isatty():
+                raise click.UsageError(f"deleting {found.email} with its {keys} keys cannot be undone: say --yes")
+            click.confirm(f"Delete {found.email} with its {keys} keys? This cannot be undone.", abort=True, err=True)
+        found, keys = store.delete(email, now=now())
+    _tell(found, f"{found.email} is deleted with its {keys} keys.", as_json, keys=keys)
+
+
+@accounts.command("password")
+@click.argument("email")
+@_PASSWORD_STDIN
+@_JSON
+def accounts_password(email: str, password_stdin: bool, as_json: bool) -> None:
+    """Print a link by which a password is chosen, once, within half an hour; or set one. Web sessions then end."""
+    chosen, at = settings(), now()
+    kept = _hashed() if password_stdin else None
+    with administration(chosen) as store:
+        if kept is not None:
+            found = store.set_password_hash(email, kept, now=at)
+            _tell(found, f"{found.email} has a new password; its web sessions have ended.", as_json)
+            return
+        link = _address(chosen, "reset", store.reset_link(email, now=at))
+    _link(link, as_json, "Good once, for half an hour.")
+
+
+@accounts.command("invite")
+@click.argument("email")
+@click.option("--plan", help="A plan of the settings. Default: ALMANAC_SIGNUP_PLAN, free.")
+@click.option("--operator", is_flag=True, help="May use the operator's pages of the dashboard.")
+@_JSON
+def accounts_invite(email: str, plan: str | None, operator: bool, as_json: bool) -> None:
+    """Print a link by which whoever has this address makes an account, once, within a week."""
+    chosen = settings()
+    with administration(chosen) as store:
+        token, _ = store.invite(
+            email, plan or chosen.signup_plan, chosen.plans, now=now(), role="operator" if operator else "user"
         )
+    _link(_address(chosen, "signup", token), as_json, "Good once, for a week. Send it to them; nothing was sent.")
 
 
-@keys.command("list")
-@click.option("--account", metavar="EMAIL", help="Only the keys of this account.")
+@accounts.command("deeds")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=50, show_default=True, help="The latest so many.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
-def keys_list(account: str | None, as_json: bool) -> None:
-    """List keys, revoked ones too, the oldest first. A key itself is never shown again."""
-    with _opened(settings()) as store:
-        rows = [_key_row(each) for each in store.list_keys(account)]
-    table(rows, ("prefix", "account", "name", "scopes", "lastUsedAt", "expiresAt", "revokedAt"), as_json=as_json)
+def accounts_deeds(limit: int, as_json: bool) -> None:
+    """List what operators did to accounts, the latest first."""
+    with administration(settings()) as store:
+        found = store.deeds.latest(limit)
+    rows = [
+        {"at": time(one.at), "who": one.who, "what": one.what, "subject": one.subject, "detail": one.detail}
+        for one in found
+    ]
+    table(rows, ("at", "who", "what", "subject", "detail"), as_json=as_json)
 
 
-@keys.command("revoke")
-@click.argument("key_or_prefix")
-def keys_revoke(key_or_prefix: str) -> None:
-    """End a key, named by its text, its id, or the start of its prefix. Every worker refuses it at once."""
-    with _opened(settings()) as store:
-        info = store.revoke(key_or_prefix, now=_now())
-    click.echo(info.id)
-    click.echo(f"The key {info.prefix} of {info.email} is revoked since {time(info.revoked)}.", err=True)
+def _hashed() -> str:
+    """The password on standard input, as it is kept. Raises AccountError for one that cannot be."""
+    from almanac.store.accounts.passwords import Passwords
+
+    return Passwords().hash(sys.stdin.readline().rstrip("\r\n"))
 
 
-def _key_row(info: KeyInfo) -> dict[str, Any]:
+def _address(chosen: Settings, page: str, token: str) -> str:
+    return f"{chosen.dashboard_address}/{page}/{token}"
+
+
+def _link(link: str, as_json: bool, words: str) -> None:
+    click.echo(json.dumps({"link": link}) if as_json else link)
+    if not as_json:
+        click.echo(words, err=True)
+
+
+def _tell(found: AccountInfo, words: str, as_json: bool, **more: Any) -> None:
+    if as_json:
+        click.echo(json.dumps(_row(found) | more))
+    else:
+        click.echo(found.id)
+        click.echo(words, err=True)
+
+
+def _row(info: AccountInfo) -> dict[str, Any]:
     return {
         "id": info.id,
-        "account": info.email,
-        "prefix": info.prefix,
-        "name": info.name,
-        "scopes": info.scopes,
+        "email": info.email,
+        "plan": info.plan,
+        "role": info.role,
         "created": time(info.created),
-        "lastUsedAt": time(info.last_used),
-        "expiresAt": time(info.expires),
-        "revokedAt": time(info.revoked),
+        "disabledAt": time(info.disabled),
+        "signedInAt": time(info.signed_in),
     }
-
-
-def _moment(text: str) -> int:
-    """Unix seconds of an ISO date (its last second, UTC) or of a time with a zone."""
-    from datetime import date, datetime
-
-    from almanac.domain.times import end_of_day, instant
-
-    try:
-        return end_of_day(date.fromisoformat(text)) if len(text) == 10 else instant(datetime.fromisoformat(text))
-    except (ValueError, OverflowError):
-        message = "must be a date like 2027-06-30 or a time with a zone like 2027-06-30T12:00:00Z"
-        raise click.BadParameter(message, param_hint="'--expires'") from None

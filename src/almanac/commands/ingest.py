@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from almanac.commands.shared import Progress, say, settings
-from almanac.commands.sources import has_key, named_sources, summary
+from almanac.commands.progress import Progress
+from almanac.commands.shared import say, settings
+from almanac.commands.sources import has_key, named_sources, summary, summary_json
 
 if TYPE_CHECKING:
     from almanac.catalog.records import Catalog
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     "--entity", "entities", multiple=True, help="Ask only for series of this entity, by id or slug; may be given again."
 )
 @click.option("--since", metavar="DATE", help="Ask only for what is about this day or later, like 2026-01-31.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object: what came of each source, with reasons.")
 def ingest(
     names: tuple[str, ...],
     every: bool,
@@ -46,6 +48,7 @@ def ingest(
     folder: Path | None,
     entities: tuple[str, ...],
     since: str | None,
+    as_json: bool,
 ) -> None:
     """Fetch, keep raw, read, append, derive. SOURCE is a source id or a provider's short name.
 
@@ -58,7 +61,7 @@ def ingest(
     from almanac.pipeline.world import REAL, World
 
     if due:
-        _due(names, narrowed=bool(every or folder or entities or since))
+        _due(names, narrowed=bool(every or folder or entities or since), as_json=as_json)
     if every == bool(names):
         raise click.UsageError("name one source or more, or give --all or --due")
     first = _day(since)
@@ -88,16 +91,21 @@ def ingest(
                     raise click.ClickException(str(error)) from None
                 if first is None and about is None:
                     note_asked(world, outcomes, began)
-    summary(outcomes)
-    sys.exit(exit_code(outcomes) or (3 if missing else 0))
+    code = exit_code(outcomes) or (3 if missing else 0)
+    if as_json:
+        passed_over = {source.id: f"needs a key: set {source.key_setting}" for source in missing}
+        summary_json(outcomes, code, passed_over)
+    else:
+        summary(outcomes)
+    sys.exit(code)
 
 
-def _due(names: tuple[str, ...], *, narrowed: bool) -> NoReturn:
+def _due(names: tuple[str, ...], *, narrowed: bool, as_json: bool) -> NoReturn:
     from almanac.commands import worker
 
     if narrowed:
-        raise click.UsageError("--due asks a source whole, by its cadence: no other option goes with it")
-    worker.due(names)
+        raise click.UsageError("--due asks a source whole, by its cadence: no other option but --json goes with it")
+    worker.due(names, as_json=as_json)
 
 
 def _day(text: str | None) -> date | None:
@@ -134,7 +142,9 @@ def sandbox(observations: int | None) -> None:
     with World(settings(), kind=SIMULATED) as world:
         say("loading the simulated world")
         try:
-            outcomes = load(world, lambda _: None, observations)
+            progress = Progress()
+            with progress():
+                outcomes = load(world, lambda _: None, observations, meter=progress.meter)
         except ValueError as error:
             raise click.ClickException(str(error)) from None
     summary(outcomes)

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from almanac.commands.shared import Progress, say, settings, table
+from almanac.commands.progress import Progress
+from almanac.commands.shared import expected, say, settings, table
 
 if TYPE_CHECKING:
     from almanac.pipeline.operate.status import Status
@@ -22,7 +23,9 @@ def derive() -> None:
     from almanac.pipeline.world import World
 
     with World(settings()) as world:
-        changed = recompute(world)
+        progress = Progress()
+        with progress():
+            changed = recompute(world, progress.meter)
     click.echo(f"{changed} cells changed")
 
 
@@ -50,9 +53,11 @@ def verify() -> None:
 
     checked, problems = Checked(), 0
     with World(settings()) as world:
-        for problem in check(world, checked):
-            problems += 1
-            click.echo(problem)
+        progress = Progress()
+        with progress():
+            for problem in check(world, checked, progress.meter):
+                problems += 1
+                click.echo(problem)
     counts = f"{checked.payloads} payloads, {checked.series} series, {checked.cells} cells, {checked.vintages} vintages checked"
     if problems:
         say(f"{problems} problems; {counts}")
@@ -62,9 +67,20 @@ def verify() -> None:
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-def status(as_json: bool) -> None:
+@click.option(
+    "--check",
+    "as_check",
+    is_flag=True,
+    help="Print one line as monitoring plug-ins do; exit 0 ok, 1 warning, 2 critical.",
+)
+def status(as_json: bool, as_check: bool) -> None:
     """Show what is held, the health of each source, what is quarantined, not mapped, or not read of what was."""
     import msgspec
+
+    if as_check:
+        if as_json:
+            raise click.UsageError("--check prints one line: --json does not go with it")
+        _check()
 
     from almanac.pipeline.operate.status import status as look
     from almanac.pipeline.world import World
@@ -76,6 +92,28 @@ def status(as_json: bool) -> None:
         click.echo(msgspec.json.encode(found).decode())
     else:
         _tell(found)
+
+
+def _check() -> NoReturn:
+    """Only looks: it makes no store, upgrades none, and waits for no writer."""
+    from almanac.config import real_time
+    from almanac.pipeline.operate.checkup import checkup, failed
+    from almanac.pipeline.operate.vitals import room, vitals
+    from almanac.store.observations.reading.reader import Reader
+
+    try:
+        chosen = settings(home=False)
+        reader = Reader(chosen.data_path)
+        try:
+            with reader.view() as view:
+                found = vitals(view, chosen.clock())
+        finally:
+            reader.close()
+        finding = checkup(found, room(chosen), real_time())
+    except expected() as error:
+        finding = failed(str(error))
+    click.echo(finding.line)
+    sys.exit(finding.code)
 
 
 def _tell(found: Status) -> None:
@@ -106,23 +144,63 @@ def _tell(found: Status) -> None:
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--without-data", is_flag=True, help="Leave out what `almanac rebuild` makes anew from the raw payloads.")
-def backup(file: Path, without_data: bool) -> None:
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Write nothing: check that FILE is whole and can be restored. Prints each problem; exit 1 if there is any.",
+)
+def backup(file: Path, without_data: bool, verify: bool) -> None:
     """Write everything to one FILE: accounts, secrets, raw payloads, data. May run while serving and ingesting."""
     from almanac.pipeline.operate.backup import backup as write
 
-    made = write(settings(home=False), file, with_data=not without_data)
+    if verify:
+        if without_data:
+            raise click.UsageError("--verify looks at all that FILE holds: no other option goes with it")
+        _look_over(file)
+        return
+    progress = Progress()
+    with progress():
+        made = write(settings(home=False), file, with_data=not without_data, meter=progress.meter)
     click.echo(file)
     say(f"{len(made.members)} members; settings and ALMANAC_SECRET are not among them")
+
+
+def _look_over(file: Path) -> None:
+    from almanac.commands.shared import time
+    from almanac.pipeline.operate.restore import check
+
+    if not file.is_file():
+        raise click.ClickException(f"there is no file {file}")
+    progress = Progress()
+    with progress():
+        manifest, problems = check(file, progress.meter)
+    for problem in problems:
+        click.echo(problem)
+    if problems or manifest is None:
+        say(f"{len(problems)} problems: {file} is not to be relied upon")
+        sys.exit(1)
+    data = "no data" if manifest.data_version is None else f"data version {manifest.data_version}"
+    maker = manifest.almanac or "0.1.0 or earlier"
+    made = f"made by Almanac {maker} at {time(manifest.created_at)}"
+    click.echo(f"no problem; {len(manifest.members)} members, {data}, {made}")
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
 def restore(file: Path) -> None:
-    """Put a backup FILE into an empty ALMANAC_HOME."""
-    from almanac.pipeline.operate.backup import restore as read
+    """Put a backup FILE into ALMANAC_HOME. What else is there stays; data and accounts that are there are never overwritten."""
+    from almanac.pipeline.operate.restore import restore as read
 
     chosen = settings(home=False)
-    found = read(chosen, file)
+    resumed = chosen.restored_path.exists()
+    kept = sorted(path.name for path in chosen.home.iterdir()) if chosen.home.is_dir() else []
+    progress = Progress()
+    with progress():
+        found = read(chosen, file, progress.meter)
     click.echo(chosen.home)
+    if resumed:
+        say(f"a restore that was cut off is ended now; {file} was not read")
+    elif kept:
+        say(f"left as they were: {', '.join(kept)}")
     if "data.db" not in found.members:
         say("the backup holds no data: run `almanac rebuild`")

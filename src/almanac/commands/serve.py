@@ -35,6 +35,12 @@ def _listeners(command: Callable[..., Any]) -> Callable[..., Any]:
             type=click.IntRange(1, 65_535),
             help="Port of the operations listener. Default: ALMANAC_OPS_PORT, 9000.",
         ),
+        click.option("--no-dashboard", is_flag=True, help="Leave the dashboard out."),
+        click.option(
+            "--dashboard-port",
+            type=click.IntRange(1, 65_535),
+            help="Port of the dashboard. Default: ALMANAC_DASHBOARD_PORT, 8001.",
+        ),
         click.option("--port", type=click.IntRange(1, 65_535), help="Port of the API. Default: ALMANAC_PORT, 8000."),
         click.option(
             "--host", callback=_address, metavar="ADDRESS", help="Address of the API. Default: ALMANAC_HOST, 127.0.0.1."
@@ -52,27 +58,27 @@ def _chosen(found: Settings, **options: Any) -> Settings:
 
 @click.command()
 @_listeners
-def serve(host: str | None, port: int | None, ops_port: int | None, workers: int | None) -> None:
+def serve(no_dashboard: bool, **options: Any) -> None:
     """Answer requests until interrupted. An empty home serves too, and so does one an ingest is writing to."""
     from almanac.hosting import serve as run
 
-    run(_chosen(settings(), host=host, port=port, ops_port=ops_port, workers=workers))
+    run(_chosen(settings(), dashboard=False if no_dashboard else None, **options))
 
 
 @click.command()
 @_listeners
-def demo(host: str | None, port: int | None, ops_port: int | None, workers: int | None) -> None:
-    """Load the simulated world into a folder of its own, print a fresh key and a first request, and serve it."""
-    from almanac.demo import companies, first_request, prepare
+def demo(no_dashboard: bool, **options: Any) -> None:
+    """Load the simulated world into a folder of its own, print where to look, a fresh key and a first request, and serve it."""
+    from almanac.demo import companies, prepare, told
     from almanac.hosting import serve as run
 
-    chosen = _chosen(settings(), host=host, port=port, ops_port=ops_port, workers=workers)
+    chosen = _chosen(settings(), dashboard=False if no_dashboard else None, **options)
 
     def say(text: str) -> None:
         click.echo(text, err=True)
 
-    apart, key = prepare(chosen, say)
-    click.echo(f"Key: {key}")
-    click.echo(f"Try: {first_request(apart, key)}")
-    with companies(apart, say):
-        run(apart)
+    prepared = prepare(chosen, say)
+    for line in told(prepared):
+        click.echo(line)
+    with companies(prepared.settings, say):
+        run(prepared.settings)

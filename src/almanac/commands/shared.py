@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -24,17 +23,17 @@ class Commands(click.Group):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:  # sorted here: what a reader can mend is told, the rest goes on with its traceback
-            if isinstance(error, _expected()):
+            if isinstance(error, expected()):
                 raise click.ClickException(str(error)) from None
             raise
 
 
-def _expected() -> tuple[type[Exception], ...]:
+def expected() -> tuple[type[Exception], ...]:
     """Errors whose message tells the reader what to change."""
     from almanac.catalog.records import CatalogError
     from almanac.config import SettingError
     from almanac.exclusive import TakenError
-    from almanac.pipeline.operate.backup import BackupError
+    from almanac.pipeline.operate.archive import BackupError
     from almanac.pipeline.world import WorldError
     from almanac.sources.mirror import MirrorError
     from almanac.store.accounts.accounts import AccountError
@@ -52,6 +51,10 @@ def settings(*, home: bool = True) -> Settings:
 
     found = load(sources=source_ids)
     if home:
+        if found.restored_path.exists():
+            raise click.ClickException(
+                f"a restore into {found.home} was cut off: run `almanac restore` again, which puts the rest in place"
+            )
         found.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     return found
 
@@ -81,33 +84,3 @@ def _cell(value: Any) -> str:
 def say(line: str) -> None:
     """Talk, on stderr."""
     click.echo(line, err=True)
-
-
-class Progress:
-    """How far long work has come: a bar for each part on a terminal, the spoken lines alone elsewhere."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import Progress as Bars
-
-        console = Console(stderr=True)
-        self._bars = Bars(console=console, transient=True) if console.is_terminal else None
-
-    @contextmanager
-    def __call__(self) -> Iterator[Progress]:
-        if self._bars is None:
-            yield self
-        else:
-            with self._bars:
-                yield self
-
-    def track(self, parts: Sequence[Any], name: str = "") -> Iterator[Any]:
-        """Pass the parts on, counting."""
-        return iter(parts) if self._bars is None else iter(self._bars.track(parts, description=name))
-
-    def say(self, line: str) -> None:
-        """Talk, above the bars where there are any."""
-        if self._bars is None:
-            say(line)
-        else:
-            self._bars.console.print(line, markup=False, highlight=False)

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -101,3 +102,38 @@ def summary(outcomes: Sequence[RunOutcome]) -> None:
     ]
     if rows:
         table(rows, list(rows[0]))
+
+
+def summary_json(outcomes: Sequence[RunOutcome], code: int, passed_over: Mapping[str, str]) -> None:
+    """
+    The same as one JSON object on standard output, with the reasons. Counts are of responses, `cells` of cells changed;
+    `unchanged`: responses that said nothing new. `passedOver`: sources that were not asked, and what they lack.
+    """
+    told = {
+        "exitCode": code,
+        "sources": [
+            {
+                "source": o.source,
+                "read": o.folded,
+                "cells": o.vintages,
+                "unchanged": o.known,
+                "notRead": o.ignored_responses,
+                "quarantined": o.quarantined_responses,
+                "failed": len(o.failed),
+                "unmapped": dict(sorted(o.unmapped.items())),
+                "unreadNames": sorted(o.unread),
+                "reasons": [
+                    {"what": what, "url": url, "reason": reason}
+                    for what, reasons in (
+                        ("failed", o.failed),
+                        ("quarantined", o.quarantined),
+                        ("notRead", o.ignored),
+                    )
+                    for url, reason in reasons.items()
+                ],
+            }
+            for o in outcomes
+        ],
+        "passedOver": [{"source": source, "reason": reason} for source, reason in passed_over.items()],
+    }
+    click.echo(json.dumps(told, ensure_ascii=False))

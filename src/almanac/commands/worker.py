@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from almanac.commands.shared import Progress, settings
-from almanac.commands.sources import named_sources, summary
+from almanac.commands.progress import Progress
+from almanac.commands.shared import settings
+from almanac.commands.sources import named_sources, summary, summary_json
 
 if TYPE_CHECKING:
     from almanac.pipeline.ingest.worker import Round, Worker
@@ -43,13 +44,15 @@ def worker(names: tuple[str, ...], once: bool) -> None:
             ready.run()
 
 
-def due(names: tuple[str, ...]) -> NoReturn:
+def due(names: tuple[str, ...], *, as_json: bool = False) -> NoReturn:
     """Ask what is due, print what came of it, and exit: 0 all good or nothing due, 3 some failed, 1 nothing ingested."""
     with _worker(names, bars=True) as ready:
         done = ready.round()
-    if done.outcomes:
+    if as_json:
+        summary_json(done.outcomes, _exit_code(done), ready.passed_over)
+    elif done.outcomes:
         summary(done.outcomes)
-    elif not done.stopped:
+    if not done.outcomes and not done.stopped:
         click.echo(_nothing(done), err=True)
     sys.exit(_exit_code(done))
 

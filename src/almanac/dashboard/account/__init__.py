@@ -1,0 +1,1 @@
+"""Pages for an account: sign-in, keys, usage, password and web sessions."""

@@ -1,0 +1,87 @@
+"""The accounts as pages use them: who is signed in, what they used, and the parts of the store that pages write to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Protocol
+
+import msgspec
+
+from almanac.api.use.limits import Decision
+from almanac.dashboard.letters import Letters
+from almanac.store.accounts.accounts import Accounts
+from almanac.store.accounts.form_numbers import FormNumbers
+from almanac.store.accounts.people import Letter, People
+from almanac.store.usage.reports import UsageReports
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Somebody signed in: `role` is `user` or `operator`. `session` names the web session, and is no secret."""
+
+    account: str
+    email: str
+    plan: str
+    role: str
+    session: str
+
+
+class Peeking(Protocol):
+    """The limiter, as far as it is looked at."""
+
+    def peek(self, account: str, limit: int, now: float) -> Decision:
+        """What is left of this minute, without counting a request."""
+        ...
+
+
+class Books:
+    """
+    What the dashboard keeps of people. `walltime` is real time: sessions, keys and limits know no other.
+
+    `accounts` is opened for it alone, apart from the one in which keys are verified.
+    """
+
+    def __init__(
+        self,
+        accounts: Accounts,
+        usage: UsageReports,
+        limiter: Peeking,
+        letters: Letters,
+        people: People | None = None,
+        walltime: Callable[[], float] = time.time,
+    ) -> None:
+        self.accounts, self.usage = accounts, usage
+        self.people = people or People(accounts)
+        self.forms = FormNumbers(accounts)
+        self._limiter, self._letters, self._walltime = limiter, letters, walltime
+
+    def now(self) -> int:
+        """Real time, unix seconds."""
+        return int(self._walltime())
+
+    def today(self) -> date:
+        """Today, UTC, by real time: usage is counted by it."""
+        return datetime.fromtimestamp(self.now(), UTC).date()
+
+    def person(self, token: str) -> Person | None:
+        """Whose web session a cookie's value is; None for one that ended or never was."""
+        found = self.people.sessions.find(token, now=self.now())
+        if found is None:
+            return None
+        session, account = found
+        return Person(account.id, account.email, account.plan, account.role, session.id)
+
+    def left(self, account: str, limit: int) -> Decision:
+        """What is left of this minute for an account."""
+        return self._limiter.peek(account, limit, self._walltime())
+
+    def used_by_key(self, account: str, days: int = 30) -> dict[str, int]:
+        """Requests of the last days, by the prefix of the key."""
+        last = self.today()
+        first = last - timedelta(days=days - 1)
+        return {row.name: row.requests for row in self.usage.by("key", account, first.toordinal(), last.toordinal())}
+
+    def write_later(self, make: Callable[[int], Letter | None], address: str) -> None:
+        """Have a letter made, with the time it is then, and sent, after this page was answered."""
+        self._letters.later(lambda: make(self.now()), address)

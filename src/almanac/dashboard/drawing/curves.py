@@ -1,0 +1,98 @@
+"""Yield curves: tenors at even steps, a gap where a tenor is absent, the newest curve before a year-old ghost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from almanac.dashboard.drawing.labels import End, end_labels, label_room
+from almanac.dashboard.drawing.lines import DASHED_FROM
+from almanac.dashboard.drawing.scales import value_axis
+from almanac.dashboard.drawing.svg import (
+    SHEETS,
+    Drawing,
+    Plot,
+    colour,
+    drawn,
+    names_below,
+    path,
+    place,
+    plot,
+    value_grid,
+)
+from almanac.dashboard.words.captions_across import CurveStep
+
+
+class Curve(NamedTuple):
+    """One curve over the chart's tenors. `own`: of the scope itself, drawn stronger."""
+
+    name: str
+    steps: Sequence[CurveStep]
+    colour: int = 1
+    label: str = ""
+    own: bool = False
+
+
+def curve_chart(curves: Sequence[Curve], tenors: Sequence[str], *, ghost: Sequence[CurveStep] = ()) -> Drawing | None:
+    """
+    Curves over tenors; None where there is no yield. `ghost`: the scope's curve a year earlier.
+
+    Raises ValueError for a tenor that is none of the chart's.
+    """
+    places = {tenor: index for index, tenor in enumerate(tenors)}
+    for step in [*ghost, *(step for curve in curves for step in curve.steps)]:
+        if step.tenor not in places:
+            raise ValueError(f"{step.tenor!r} is none of the tenors {', '.join(tenors)}")
+    rows = [_row(curve.steps, places) for curve in curves]
+    before = _row(ghost, places)
+    values = [value for row in (*rows, before) for value in row if value is not None]
+    if not values:
+        return None
+    axis = value_axis(values)
+    room = [curve.label for curve in curves if curve.label]
+    plots, svgs = [], []
+    for sheet in SHEETS:
+        on = plot(sheet, (-0.3, len(tenors) - 1), axis, right=label_room(room, sheet.label_room))
+        parts = [value_grid(on, axis), names_below(on, [(index, tenor) for tenor, index in places.items()])]
+        parts += _curve(on, before, "ghost")
+        # The scope's own lies on top of its peers.
+        for curve, row in sorted(zip(curves, rows, strict=True), key=lambda pair: pair[0].own):
+            name = f"{colour(curve.colour)}{' own' if curve.own else ''}{' dash' if len(curves) >= DASHED_FROM else ''}"
+            parts += _curve(on, row, name)
+        ends = [
+            End(on.x(last), on.y(value), curve.label)
+            for curve, row in zip(curves, rows, strict=True)
+            if curve.label and (last := _last(row)) is not None and (value := row[last]) is not None
+        ]
+        plots.append(on)
+        svgs.append(drawn(on, [*parts, end_labels(on, ends, sheet.label_room)]))
+    return Drawing(tuple(svgs), tuple(plots))
+
+
+def _row(steps: Sequence[CurveStep], places: dict[str, int]) -> list[float | None]:
+    row: list[float | None] = [None] * len(places)
+    for step in steps:
+        row[places[step.tenor]] = step.value
+    return row
+
+
+def _last(row: Sequence[float | None]) -> int | None:
+    return max((index for index, value in enumerate(row) if value is not None), default=None)
+
+
+def _curve(on: Plot, row: Sequence[float | None], name: str) -> Iterator[str]:
+    """A line for each stretch of tenors that are all there, and a dot at each."""
+    stretch: list[tuple[float, float]] = []
+    joined, dots = [], []
+    for index, value in enumerate([*row, None]):
+        if value is not None:
+            stretch.append((on.x(index), on.y(value)))
+            dots.append(stretch[-1])
+            continue
+        if len(stretch) > 1:
+            joined.append(path(stretch))
+        stretch = []
+    if joined:
+        yield f'<path class="line {name}" d="{"".join(joined)}"/>'
+    for x, y in dots:
+        yield f'<circle class="dot {name}" cx="{place(x)}" cy="{place(y)}" r="3"/>'

@@ -1,0 +1,213 @@
+"""
+Lines over time: up to seven, never joined over a period that is missing or withheld.
+
+A withheld period has a small crossed circle on the axis. Behind a past line a ghost is what is known today. Where a value
+differs from its first publication, a small circle on a stem says what that was. Forecasts are dotted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from almanac.dashboard.drawing.labels import End, end_labels, label_room
+from almanac.dashboard.drawing.scales import Axis, time_ticks, value_axis
+from almanac.dashboard.drawing.svg import (
+    SHEETS,
+    Drawing,
+    Plot,
+    Sheet,
+    at,
+    colour,
+    drawn,
+    path,
+    place,
+    plot,
+    time_labels,
+    value_grid,
+)
+from almanac.dashboard.drawing.thinning import MOST, thinned
+from almanac.dashboard.words.points import ChartPoint, runs
+from almanac.domain.periods import Frequency
+
+#: From so many lines on each has its dash as well as its colour.
+DASHED_FROM = 4
+#: First publications and withheld periods nearer to each other than this are drawn as one.
+_FIRST_APART, _WITHHELD_APART = 4, 10
+
+
+class ChartLine(NamedTuple):
+    """One line. `colour` 1 to 7; `label` stands at its end: the newest value, or the name where there are several."""
+
+    name: str
+    points: Sequence[ChartPoint]
+    colour: int = 1
+    label: str = ""
+
+
+def line_chart(
+    lines: Sequence[ChartLine], *, ghost: Sequence[ChartPoint] = (), firsts: bool = False, fraction: bool = False
+) -> Drawing | None:
+    """
+    Lines over time; None where there is no value to draw. `ghost`: the same line as known today; `firsts`: with first
+    publications, which one line alone has; `fraction`: the axis is labelled in percent (`UnitWords.fraction`).
+
+    Raises ValueError for more than seven lines.
+    """
+    every = [line.points for line in lines] + [ghost]
+    values = [point.value for points in every for point in points if point.value is not None]
+    if not values:
+        return None
+    if firsts:
+        values += [point.first for line in lines for point in line.points if point.first is not None and point.revised]
+    axis = value_axis(values, fraction=fraction)
+    filled = [points for points in every if points]
+    span = (min(points[0].at for points in filled), max(points[-1].at for points in filled))
+    frequency = min((points[-1].frequency for points in filled), key=_rank)
+    shut = [point for points in every for point in points if point.state == "withheld"]
+    dashed = len(lines) >= DASHED_FROM
+    # Runs are found once, and each paper thins what the wider one before it left.
+    shapes = [
+        _Shape(line, f"{colour(line.colour)}{' dash' if dashed else ''}", list(runs(line.points))) for line in lines
+    ]
+    behind = _Shape(ChartLine("", ghost), "ghost", list(runs(ghost)))
+    plots, svgs = [], []
+    for sheet in SHEETS:
+        on = _plot(sheet, span, axis, lines)
+        width = on.right - on.left
+        shapes, behind = [shape.thin(span, width) for shape in shapes], behind.thin(span, width)
+        ticks = time_ticks(span[0], span[1], width, frequency)
+        parts = [value_grid(on, axis), time_labels(on, ticks), *_ghost(on, behind)]
+        if firsts:
+            parts += [_firsts(on, line.points) for line in lines]
+        parts += [part for shape in shapes for part in _line(on, shape)]
+        parts += [_withheld(on, shut), _ends(on, lines)]
+        plots.append(on)
+        svgs.append(drawn(on, parts))
+    return Drawing(tuple(svgs), tuple(plots))
+
+
+class _Shape(NamedTuple):
+    """A line as it is drawn: its class, and its points in runs."""
+
+    line: ChartLine
+    name: str
+    runs: list[list[ChartPoint]]
+
+    def thin(self, span: tuple[float, float], columns: float) -> _Shape:
+        if len(self.line.points) <= MOST:
+            return self
+        return self._replace(runs=[thinned(run, span, columns) for run in self.runs])
+
+
+def _plot(sheet: Sheet, span: tuple[int, int], axis: Axis, lines: Sequence[ChartLine]) -> Plot:
+    labels = [line.label for line in lines if line.label]
+    return plot(sheet, span, axis, right=label_room(labels, sheet.label_room) if labels else 14.0)
+
+
+def _line(on: Plot, shape: _Shape) -> Iterator[str]:
+    where = _where(on)
+    solid: list[str] = []
+    dotted: list[str] = []
+    alone: list[ChartPoint] = []
+    for run in shape.runs:
+        if len(run) == 1:
+            alone.append(run[0])
+        before: list[ChartPoint] = []
+        for forecast, group in groupby(run, key=_forecast):
+            part = [*before, *group]
+            if len(part) > 1:
+                (dotted if forecast else solid).append(path(map(where, part)))
+            # The next part begins where this one ends, so that a forecast hangs on what it goes on from.
+            before = part[-1:]
+    if solid:
+        yield f'<path class="line {shape.name}" d="{"".join(solid)}"/>'
+    if dotted:
+        yield f'<path class="line forecast {shape.name}" d="{"".join(dotted)}"/>'
+    for point in alone:
+        yield _dot(where(point), f"dot {shape.name}", 2.5)
+    newest = _newest(shape.line.points)
+    if newest is not None:
+        yield _dot(where(newest), f"newest {shape.name}", 4)
+
+
+def _ghost(on: Plot, shape: _Shape) -> Iterator[str]:
+    where = _where(on)
+    for run in shape.runs:
+        if len(run) == 1:
+            yield _dot(where(run[0]), "dot ghost", 1.5)
+    joined = "".join(path(map(where, run)) for run in shape.runs if len(run) > 1)
+    if joined:
+        yield f'<path class="line ghost" d="{joined}"/>'
+
+
+def _firsts(on: Plot, points: Sequence[ChartPoint]) -> str:
+    """Circles and stems; of those that would lie on each other the one that was revised most."""
+    chosen: dict[int, ChartPoint] = {}
+    for point in points:
+        if point.revised:
+            column = int(on.x(point.at) / _FIRST_APART)
+            if column not in chosen or _moved(point) > _moved(chosen[column]):
+                chosen[column] = point
+    stems, circles = [], []
+    for point in chosen.values():
+        x, y = _where(on)(point)
+        first = on.y(point.first or 0.0)
+        stems.append(f"M{at(x, y)}V{place(first)}")
+        circles.append(_dot((x, first), "first", 3))
+    return f'<path class="stem" d="{"".join(stems)}"/>{"".join(circles)}' if stems else ""
+
+
+def _withheld(on: Plot, points: Sequence[ChartPoint]) -> str:
+    """Crossed circles on the axis, where something is that may not be shown."""
+    places: dict[int, float] = {}
+    for point in points:
+        x = on.x(point.at)
+        places.setdefault(int(x / _WITHHELD_APART), x)
+    signs = "".join(
+        f"M{at(x - 4, on.bottom)}a4,4 0 1,0 8,0a4,4 0 1,0 -8,0M{at(x - 2.8, on.bottom + 2.8)}l5.6,-5.6"
+        for x in places.values()
+    )
+    return f'<path class="withheld" d="{signs}"/>' if signs else ""
+
+
+def _ends(on: Plot, lines: Sequence[ChartLine]) -> str:
+    where = _where(on)
+    ends = [
+        End(*where(newest), line.label)
+        for line in lines
+        if line.label and (newest := _newest(line.points)) is not None
+    ]  # fmt: skip
+    return end_labels(on, ends, on.sheet.label_room)
+
+
+def _where(on: Plot) -> Callable[[ChartPoint], tuple[float, float]]:
+    left, first, per_day = on.left, on.x.low, (on.right - on.left) / (on.x.high - on.x.low)
+    bottom, low, per_unit = on.bottom, on.y.low, (on.top - on.bottom) / (on.y.high - on.y.low)
+
+    def found(point: ChartPoint) -> tuple[float, float]:
+        return left + (point.at - first) * per_day, bottom + ((point.value or 0.0) - low) * per_unit
+
+    return found
+
+
+def _newest(points: Sequence[ChartPoint]) -> ChartPoint | None:
+    """The newest point with a value that is no forecast."""
+    return next((point for point in reversed(points) if point.value is not None and not point.forecast), None)
+
+
+def _moved(point: ChartPoint) -> float:
+    return abs((point.value or 0.0) - (point.first or 0.0))
+
+
+def _rank(frequency: Frequency) -> int:
+    return frequency.rank
+
+
+def _forecast(point: ChartPoint) -> bool:
+    return point.forecast
+
+
+def _dot(where: tuple[float, float], name: str, radius: float) -> str:
+    return f'<circle class="{name}" cx="{place(where[0])}" cy="{place(where[1])}" r="{place(radius)}"/>'

@@ -1,0 +1,1 @@
+"""Companies: the list of them, and one with its statements, what was restated, and its scores."""

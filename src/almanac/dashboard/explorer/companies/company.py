@@ -1,0 +1,138 @@
+"""One company: figures, statements as known on any day, scores with their tests, filings, peers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import quote
+
+from almanac.api.contract.errors import ApiError
+from almanac.dashboard.explorer.companies import restatements, statements
+from almanac.dashboard.explorer.companies.scores import shown_scores
+from almanac.dashboard.explorer.companies.statement_lines import KINDS, SCALES
+from almanac.dashboard.explorer.finding import series_address
+from almanac.dashboard.page import Page
+from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
+from almanac.dashboard.words.dates import day
+from almanac.dashboard.words.units import unit
+from almanac.dashboard.words.values import Look, look_field, look_reading
+
+#: Periods of one table, and of the longer one.
+PERIODS = ("8", "20")
+FREQUENCIES = ("annual", "quarterly")
+
+
+def company(visit: Visit) -> Answer:
+    """The page of one company. Its statements follow `as_of`; the interface has the rest as of today only."""
+    typed = visit.values["name"]
+    slug = _slug(visit, typed)
+    if slug is not None and slug != typed:
+        return Redirect(visit.here().replace(visit.path, f"/companies/{quote(slug, safe='')}", 1), 301)
+    told = visit.ask_known(f"/companies/{typed}/profile")
+    if told is None:
+        raise NotFound(f"There is no company “{typed[:80]}”. Search finds one by name, ticker, CIK or LEI.")
+    record = told.data
+    chosen = {
+        "statement": _one_of(visit.query.get("statement"), KINDS),
+        "frequency": _one_of(visit.query.get("frequency"), FREQUENCIES),
+        "scale": _one_of(visit.query.get("scale"), SCALES),
+        "periods": _one_of(visit.query.get("periods"), PERIODS),
+    }
+    errors: list[dict[str, str]] = []
+    try:
+        found = _statements(visit, record["entityId"], chosen, visit.as_of)
+    except ApiError as error:
+        if visit.as_of is None or error.status not in {400, 403}:
+            raise
+        errors.append({"field": "as_of", "message": error.message})
+        found = _statements(visit, record["entityId"], chosen, None)
+    past = visit.as_of if not errors else None
+    values: dict[str, Any] = {
+        "record": record,
+        "past": past,
+        "chosen": chosen,
+        "kinds": {name: title for name, (title, _) in KINDS.items()},
+        "frequencies": FREQUENCIES,
+        "scales": tuple(SCALES),
+        "figures": [] if past else _figures(record),
+        "scores": shown_scores(record),
+        "series_address": series_address,
+        "errors": errors,
+        **found,
+    }
+    return Html("explorer/company.html", values, 400 if errors else 200)
+
+
+def _slug(visit: Visit, name: str) -> str | None:
+    """The slug of the one company that is called exactly so, in whatever form; None where the interface knows none."""
+    try:
+        told = visit.look_up("/entities/resolve", alias=name, type="company")
+    except ApiError:  # nothing that could be a name
+        return None
+    if told is None or told.data["match"] == "fuzzy":
+        return None
+    found: str | None = told.data["slug"]
+    return found
+
+
+def _one_of(wanted: str | None, allowed: Iterable[str]) -> str:
+    """What was chosen, else the first."""
+    every = tuple(allowed)
+    return wanted if wanted is not None and wanted in every else every[0]
+
+
+def _statements(visit: Visit, entity: str, chosen: dict[str, str], as_of: str | None) -> dict[str, Any]:
+    """The chosen statements and what is beside them."""
+    _, place = KINDS[chosen["statement"]]
+    path = f"/companies/{entity}/financials"
+    asked = {"frequency": chosen["frequency"], "limit": int(chosen["periods"])}
+    told = visit.ask(path, **asked, as_of=as_of).data
+    # The key of a moment is that of the statements before it: as many as there may be between.
+    longer = asked | {"limit": int(chosen["periods"]) + 4}
+    shown = told[place]
+    was, more = restatements.before(shown, lambda moment: visit.ask(path, **longer, as_of=moment).data[place])
+    table = statements.table(chosen["statement"], shown, was, chosen["scale"])
+    return {
+        "told": told,
+        "table": table,
+        "unit": statements.money_head(told["currency"], chosen["scale"]),
+        "failed": statements.failed_checks(shown),
+        "restated": [
+            {"title": line.title, "cell": cell, "statement": shown[number], "note": line.note}
+            for line in table.lines
+            for number, cell in enumerate(line.cells)
+            if cell.was is not None
+        ],
+        "more_restated": more,
+    }
+
+
+def _figures(record: dict[str, Any]) -> list[dict[str, Any]]:
+    """At most four numbers for the head."""
+    score = record["score"]
+    found: list[dict[str, Any]] = []
+    if score is not None:
+        share = f"{round(record['scoreCoverage'] * 100)}% of its measures known"
+        found.append({"label": "Score", "look": look_field(score, unit("index"), digits=1), "note": share, "big": True})
+    keys = record["keyFigures"]
+    for name, label in (
+        ("revenue", "Revenue, 12 months"),
+        ("netMargin", "Net margin"),
+        ("freeCashFlow", "Free cash flow, 12 months"),
+    ):
+        if keys[name] is not None:
+            found.append(
+                {"label": label, "look": figure(keys[name], name), "note": f"to {day(keys[name]['periodEnd'])}"}
+            )
+    return found
+
+
+def figure(row: dict[str, Any], name: str) -> Look:
+    """How a key figure looks; one without a value may not be shown."""
+    if row["value"] is None:
+        return look_reading({"rights": {"valueWithheld": True, "exposure": "restricted"}})
+    words = unit(row["unit"], "net_margin" if name.endswith("Margin") else None)
+    return look_field(row["value"], words, figure=True)
+
+
+PAGES = (Page("/companies/{name}", company),)

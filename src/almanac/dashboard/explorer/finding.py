@@ -1,0 +1,205 @@
+"""What a few typed words mean: one exact thing, an indicator of an entity, or lists of what comes near."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+from almanac.api.contract.errors import ApiError
+from almanac.dashboard.explorer.places import places
+from almanac.dashboard.visit import Visit
+
+Row = dict[str, Any]
+
+#: Series of one entity, rows of each list, and the most that is read of any.
+_SERIES, _ROWS, _READ = 12, 10, 40
+_WORDS = 8
+_SERIES_ID = re.compile(r"[a-z0-9-]+:[a-z0-9_]+:[a-z0-9_]+:[A-Z](?::[A-Za-z]+)?", re.ASCII)
+_OBSERVATION_ID = re.compile(r"obs_[a-z2-7]{26}", re.ASCII)
+#: Names that stand for one thing alone. A plain word may be the beginning of many.
+_IDENTITIES = {"ticker", "cik", "lei", "iso2", "iso3"}
+#: Words that are ISO codes too, and others that say nothing of what is looked for.
+_SMALL_WORDS = {
+    "and",
+    "as",
+    "at",
+    "be",
+    "by",
+    "do",
+    "for",
+    "from",
+    "in",
+    "is",
+    "it",
+    "me",
+    "my",
+    "no",
+    "of",
+    "so",
+    "the",
+    "to",
+}
+_PLACES = {"company": "companies", "country": "countries", "region": "countries"}
+
+
+class Found(msgspec.Struct):
+    """What words lead to, in groups, best first."""
+
+    #: The entity that some of the words name, and the rest of the words.
+    entity: Row | None
+    rest: str
+    #: Latest readings, rows as of `/observations/latest`, with the name of their indicator and entity.
+    series: list[Row]
+    indicators: list[Row]
+    countries: list[Row]
+    companies: list[Row]
+    suggestion: str | None = None
+
+    @property
+    def total(self) -> int:
+        return len(self.series) + len(self.indicators) + len(self.countries) + len(self.companies)
+
+
+def address(visit: Visit, words: str) -> str | None:
+    """The page of the one thing that is called exactly so: a series or observation id, a ticker, CIK, LEI or ISO code."""
+    if _SERIES_ID.fullmatch(words):
+        source, entity, indicator, _ = words.split(":", 3)
+        told = visit.ask_known(f"/indicators/{indicator}/series", entity_id=entity, source_id=source, limit=100)
+        if told is not None and any(row["id"] == words for row in told.data):
+            return series_address(words)
+    if _OBSERVATION_ID.fullmatch(words.lower()) and visit.ask_known(f"/observations/{words.lower()}/provenance"):
+        return f"/observations/{words.lower()}"
+    named = _resolved(visit, words)
+    if named is not None and named["scheme"] in _IDENTITIES:
+        return entity_address(named)
+    return None
+
+
+def series_address(series: str) -> str:
+    """The page of a series; the colons of its id may stand in a path."""
+    return f"/series/{quote(series, safe=':')}"
+
+
+def entity_address(entity: Row) -> str:
+    """The page of a country, region or company, by a record that has `type` and `slug`."""
+    return f"/{_PLACES[entity['type']]}/{entity['slug']}"
+
+
+def found(visit: Visit, words: str) -> Found:
+    """All that the words may mean."""
+    entity, rest = _split(visit, words)
+    indicators = _indicators(visit, rest) if rest else []
+    served = [row for row in indicators if row["entityCount"]]
+    if entity is not None:
+        series = _of_entity(visit, entity, served)
+    else:
+        series = _of_indicator(visit, served[0]) if served else []
+    result = Found(entity, rest, series, indicators[:_ROWS], [], [])
+    if entity is not None:
+        (result.companies if entity["type"] == "company" else result.countries).append(entity)
+    else:
+        result.countries = _countries(visit, words)
+        result.companies = visit.ask("/companies", q=words[:100], limit=_ROWS).data
+    if not result.total or (rest and not indicators):
+        result.suggestion = _suggestion(visit, words)
+    return result
+
+
+def _split(visit: Visit, words: str) -> tuple[Row | None, str]:
+    """The entity that the words begin or end with, as many words as fit, and what is left of them."""
+    parts = words.split()[:_WORDS]
+    for length in range(len(parts), 0, -1):
+        for named, rest in ((parts[-length:], parts[:-length]), (parts[:length], parts[length:])):
+            entity = _resolved(visit, " ".join(named))
+            if entity is not None and (not rest or " ".join(named) not in _SMALL_WORDS):
+                return entity, " ".join(word for word in rest if word.lower() not in _SMALL_WORDS)
+    return None, words
+
+
+def _resolved(visit: Visit, name: str) -> Row | None:
+    try:
+        told = visit.look_up("/entities/resolve", alias=name)
+    except ApiError:  # too long for a name, or nothing that could be one
+        return None
+    if told is None or told.data["match"] == "fuzzy" or told.data["entityId"] is None:
+        return None
+    row: Row = told.data
+    return row
+
+
+def _indicators(visit: Visit, words: str) -> list[Row]:
+    """Indicators that hold all the words: who is called just so first, then by name, then by how much there is."""
+    rows: list[Row] = visit.ask("/indicators", q=words[:100], limit=500).data
+    wanted = words.lower().split()
+    joined = "_".join(wanted)
+
+    def place(row: Row) -> tuple[int, int, str]:
+        name = row["name"].lower()
+        if joined in {row["slug"], *row["aliases"]}:
+            near = 0
+        elif name.startswith(" ".join(wanted)):
+            near = 1
+        else:
+            near = 2 if all(word in name for word in wanted) else 3
+        return (near + (0 if row["entityCount"] else 4), -row["entityCount"], row["name"])
+
+    return sorted(rows, key=place)[:_READ]
+
+
+def _of_entity(visit: Visit, entity: Row, indicators: list[Row]) -> list[Row]:
+    """Latest readings of an entity, in the order of the indicators."""
+    names = {row["id"]: row["name"] for row in indicators}
+    if not names:
+        return []
+    ids = list(names)
+    told = visit.ask("/observations/latest", entity_id=entity["entityId"], indicator_id=ids, limit=len(ids))
+    rows = sorted(told.data, key=lambda row: ids.index(row["indicatorId"]))
+    return [row | {"indicatorName": names[row["indicatorId"]], "entityName": entity["name"]} for row in rows[:_SERIES]]
+
+
+def _of_indicator(visit: Visit, indicator: Row) -> list[Row]:
+    """Some latest readings of an indicator."""
+    told = visit.ask("/observations/latest", indicator_id=indicator["id"], limit=_SERIES)
+    names = {row["id"]: row["name"] for row in places(visit)}
+    return [
+        row | {"indicatorName": indicator["name"], "entityName": names.get(row["entityId"], row["entityId"])}
+        for row in told.data
+    ]
+
+
+def _countries(visit: Visit, words: str) -> list[Row]:
+    text = words.lower()
+    rows = [
+        row for row in places(visit) if any(name.lower().startswith(text) for name in (row["name"], *row["aliases"]))
+    ]
+    return [{"entityId": row["id"], "type": row["kind"], "name": row["name"], "slug": row["slug"]} for row in rows][
+        :_ROWS
+    ]
+
+
+def _suggestion(visit: Visit, words: str) -> str | None:
+    """Other words that mean something, for some that do not: each word by itself, as what comes nearest."""
+    better = [next(_nearest(visit, word), word) for word in words.split()[:_WORDS]]
+    return " ".join(better) if better != words.split()[:_WORDS] else None
+
+
+def _nearest(visit: Visit, word: str) -> Iterator[str]:
+    if visit.ask("/indicators", q=word[:100], limit=1).data or _resolved(visit, word) is not None:
+        return
+    try:
+        told = visit.look_up("/entities/resolve", alias=word)
+    except ApiError:
+        told = None
+    if told is not None and told.data["candidates"]:
+        yield told.data["candidates"][0]["name"]
+    try:
+        warnings = visit.ask("/observations/latest", indicator=word, limit=1).meta.get("warnings", [])
+    except ApiError:
+        return
+    for warning in warnings:
+        if warning.get("suggestion"):
+            yield warning["suggestion"].replace("_", " ")

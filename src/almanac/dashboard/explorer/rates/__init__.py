@@ -1,0 +1,1 @@
+"""Rates: curves of seven scopes, their spreads and slopes."""

@@ -1,0 +1,112 @@
+"""Rates: the seven curves, and one scope's curve, spreads and slopes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import parse_qsl
+
+from almanac.dashboard.explorer.finding import series_address
+from almanac.dashboard.explorer.known import Refused, day_asked
+from almanac.dashboard.explorer.rates import slopes
+from almanac.dashboard.explorer.rates.curves import Scope, figure, scopes, year_before, yields
+from almanac.dashboard.page import Page
+from almanac.dashboard.visit import Answer, Html, Redirect, Visit
+from almanac.reports.rates import SCOPES, SLOPES, TENORS
+from almanac.reports.wording import listed
+
+#: What is derived of spreads and so known of any day; the rest the interface tells of today alone.
+_SPREADS = ("sovereign_spread_10y_peers", "sovereign_spread_10y_usa")
+
+
+def listing(visit: Visit) -> Answer:
+    """All scopes: their yields and slopes, as known on any day."""
+    there = scopes(visit)
+    as_of, refused = day_asked(visit)
+    found = yields(visit, there, as_of, *slopes.SLUGS)
+    values = {
+        **_always(as_of, refused),
+        "scopes": there,
+        "yields": found,
+        "slopes": slopes.as_known(there, found),
+        "figure": figure(found, None, there, {}),
+    }
+    return Html("explorer/rates.html", values)
+
+
+def scope(visit: Visit) -> Answer:
+    """One scope: today what the analytics say of it, in the past what is known of its yields and what is derived of them."""
+    there = scopes(visit)
+    name = visit.values["scope"]
+    # The analytics are of today alone: in the past they tell which scope is meant, and no number of theirs is shown.
+    as_of, refused = day_asked(visit)
+    past = as_of is not None
+    told = (visit.look_up if past else visit.ask_known)(f"/rates/{name}")
+    if told is None:
+        return Html("explorer/rates_none.html", {"text": _unsupported(name), "scopes": there}, 404)
+    rates = told.data
+    if rates["scope"] != name:
+        return Redirect(visit.here().replace(visit.path, f"/rates/{rates['scope']}", 1), 301)
+    own = next(one for one in there if one.code == rates["scope"])
+    chosen = _chosen(visit)
+    peers = [one for one in there if one.code in chosen and one != own]
+    found = yields(visit, there, as_of, *((*slopes.SLUGS, *_SPREADS) if past else ()))
+    before = year_before(visit, own, found.newest(own), as_of)
+    steep = slopes.as_known(there, found) if past else slopes.of_today(there, own, rates)
+    values: dict[str, Any] = {
+        **_always(as_of, refused),
+        "own": own,
+        "others": [one for one in there if one != own],
+        "peers": peers,
+        "compared": _compared(visit, there, own, peers),
+        "rates": None if past else rates,
+        "derived": [row for slug in _SPREADS if (row := found.derived(own, slug)) is not None] if past else [],
+        "yields": found,
+        "before": before,
+        "slopes": steep,
+        "figure": figure(found, own, peers, before),
+        "rows": [own, *(one for one in there if one != own)],
+    }
+    return Html("explorer/rates_scope.html", values)
+
+
+def _always(as_of: str | None, refused: Refused) -> dict[str, Any]:
+    return {
+        "as_of": as_of,
+        "errors": refused,
+        "tenors": TENORS,
+        "slope_names": tuple(SLOPES),
+        "series_address": series_address,
+    }
+
+
+def _unsupported(name: str) -> str:
+    return f"There are no rates for “{name[:80]}”. There are for {listed(SCOPES)}."
+
+
+def _chosen(visit: Visit) -> list[str]:
+    """Codes in `with`, whether joined by commas or given several times."""
+    given = [value for key, value in parse_qsl(visit.query_string) if key == "with"]
+    return [code.strip().upper() for value in given for code in value.split(",")]
+
+
+def _compared(visit: Visit, there: Sequence[Scope], own: Scope, peers: Sequence[Scope]) -> list[dict[str, Any]]:
+    """A link for each peer that draws or leaves out its curve."""
+    found = []
+    for one in there:
+        if one == own:
+            continue
+        codes = [peer.code for peer in peers if peer != one] + ([] if one in peers else [one.code])
+        address = visit.here(**{"with": ",".join(codes) or None})
+        found.append(
+            {
+                "title": one.code,
+                "href": address,
+                "current": one in peers,
+                "aloud": f"{one.name}{', drawn' if one in peers else ''}",
+            }
+        )
+    return found
+
+
+PAGES = (Page("/rates", listing), Page("/rates/{scope}", scope))

@@ -1,0 +1,1 @@
+"""Screening: the builder of filters and what it finds."""

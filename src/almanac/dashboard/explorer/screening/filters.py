@@ -1,0 +1,184 @@
+"""The filter of a screener as rows of a form: rows write the text, and the text is the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
+
+from almanac.api.contract.errors import ApiError
+from almanac.dashboard.visit import Visit
+from almanac.dashboard.words.numbers import fraction, number
+from almanac.dashboard.words.units import UnitWords, unit_of
+from almanac.reports.filter_text import MOST_CLAUSES, value_written, written
+
+OPERATORS = (
+    {"value": "gte", "label": "at least"},
+    {"value": "gt", "label": "more than"},
+    {"value": "lte", "label": "at most"},
+    {"value": "lt", "label": "less than"},
+    {"value": "eq", "label": "equal to"},
+    {"value": "in", "label": "one of"},
+)
+#: Rows that the form shows at least, without script to add more.
+_LEAST = 3
+_MONEY = ("usd", "currency", "local_currency")
+
+Fields = Mapping[str, Mapping[str, Any]]
+
+
+class Screener(NamedTuple):
+    """One of the two: its name in addresses, its path in the interface, what it counts (one, many), and its other parameters."""
+
+    name: str
+    path: str
+    title: str
+    what: tuple[str, str]
+    narrows: tuple[str, ...]
+    identity: tuple[tuple[str, str], ...]
+
+
+MACRO = Screener(
+    "macro", "/screener", "Macro screener", ("country or region", "countries and regions"), ("country", "freshness"),
+    (("name", "Name"),),
+)  # fmt: skip
+EQUITY = Screener(
+    "equity",
+    "/equity-screener",
+    "Equity screener",
+    ("company", "companies"),
+    (),
+    (("name", "Name"), ("ticker", "Ticker")),
+)
+
+
+class FilterRow(NamedTuple):
+    """One clause as the form has it: its field, operator and value, what it says beside them, and what passes it and those above."""
+
+    number: int
+    field: str = ""
+    operator: str = "gte"
+    value: str = ""
+    clause: str = ""
+    aside: str = ""
+    said: str = ""
+    error: str = ""
+    suggestion: str = ""
+    #: The filter down to this row, where it can be asked.
+    down_to: str = ""
+
+    @property
+    def whole(self) -> bool:
+        return bool(self.clause) and not self.error
+
+
+def text_of(query: Mapping[str, str], *, patient: bool = False) -> str:
+    """The filter a form means: its text where that was edited, else its rows. `patient`: without rows that have no value yet."""
+    text = query.get("filter", "")
+    numbers = [n for n in range(1, MOST_CLAUSES + _LEAST + 1) if f"field{n}" in query or f"value{n}" in query]
+    if not numbers or ("was" in query and text != query["was"]):
+        return text.strip()
+    clauses = []
+    for n in numbers:
+        field, value = query.get(f"field{n}", "").strip(), query.get(f"value{n}", "").strip()
+        operator = query.get(f"operator{n}", "").strip() or "gte"
+        if str(n) == query.get("remove") or not (field or value) or (patient and not value):
+            continue
+        # What was no clause stands in the value as it was written.
+        clauses.append(f"{field}:{operator}:{value_written(value, several=operator == 'in')}" if field else value)
+    return ",".join(clauses)
+
+
+def rows_of(text: str, fields: Fields) -> list[FilterRow]:
+    """The clauses of a text, nothing judged yet."""
+    rows = []
+    for n, (clause, parts) in enumerate(written(text), 1):
+        if len(parts) != 3 or not all(parts):
+            rows.append(FilterRow(n, value=clause, clause=clause))
+            continue
+        name, operator, value = parts
+        field = name.lower() if name.lower() in fields else name
+        aside = _aside(fields.get(field), value)
+        rows.append(FilterRow(n, field, operator.lower(), value, clause, aside))
+    return rows
+
+
+def judged(
+    visit: Visit, screener: Screener, rows: Sequence[FilterRow], others: Mapping[str, str | None]
+) -> list[FilterRow]:
+    """The rows with what passes each and those above it, or with the interface's own word on what is wrong with it."""
+    good: list[str] = []
+    found = []
+    for row in rows:
+        text = ",".join([*good, row.clause])
+        try:
+            total = passing(visit, screener, text, others)
+        except ApiError as error:
+            details = error.details or {}
+            if details.get("parameter") != "filter":
+                raise
+            found.append(row._replace(error=f"{error.message}", suggestion=str(details.get("suggestion") or "")))
+            if details.get("reason") == "range":
+                break
+            continue
+        good.append(row.clause)
+        found.append(row._replace(said=f"{number(total)} {'passes' if total == 1 else 'pass'}", down_to=text))
+    return found
+
+
+def passing(visit: Visit, screener: Screener, text: str, others: Mapping[str, str | None]) -> int:
+    """How many pass a filter. Raises ApiError where it is none."""
+    told = visit.desk.ask(visit.who.account, visit.who.plan, screener.path, {**others, "filter": text, "limit": 1})
+    return told.total or 0
+
+
+def without(
+    visit: Visit, screener: Screener, rows: Sequence[FilterRow], others: Mapping[str, str | None]
+) -> dict[str, Any] | None:
+    """Of clauses that nothing passes together the one without which most would; None where none alone is to blame."""
+    best: dict[str, Any] | None = None
+    for row in rows if len(rows) > 1 else ():
+        text = ",".join(one.clause for one in rows if one is not row)
+        total = passing(visit, screener, text, others)
+        if total and (best is None or total > best["total"]):
+            best = {"row": row, "text": text, "total": total}
+    return best
+
+
+def padded(rows: Sequence[FilterRow], more: int = 0) -> list[FilterRow]:
+    """With rows that wait: three in all without script, and one more than there are clauses."""
+    count = max(_LEAST, len(rows) + 1) + more
+    return [*rows, *(FilterRow(n) for n in range(len(rows) + 1, count + 1))]
+
+
+def unit_words(name: str, field: Mapping[str, Any], currency: str | None = None) -> UnitWords:
+    """How values of a field are written. `currency`: of amounts, where it is known."""
+    unit = field["unit"] or ""
+    told = (currency or field.get("currency") or "USD").lower()
+    if unit.startswith(_MONEY) and not unit.startswith("local_currency"):
+        unit = f"{told}_per_share" if unit.endswith("_per_share") else told
+    return unit_of({"unit": unit, "indicatorId": name})
+
+
+def is_money(field: Mapping[str, Any] | None) -> bool:
+    """Whether a field is an amount of money, each company's in its own currency."""
+    return field is not None and (field["unit"] or "").startswith(_MONEY)
+
+
+def _aside(field: Mapping[str, Any] | None, value: str) -> str:
+    """What stands beside a value: 0.15 is 15%, and how many have a value at all."""
+    if field is None:
+        return ""
+    if field["type"] == "number" and unit_words(field["field"], field).fraction:
+        try:
+            # What a reader writes; the clause itself is judged by the interface alone.
+            numbers = [Decimal(part.strip()) for part in value.split("|")]
+        except InvalidOperation:
+            return ""
+        if not all(one.is_finite() and abs(one) < 1000 for one in numbers):
+            return ""
+        text = " | ".join(fraction(one) for one in numbers)
+        if len(numbers) == 1 and abs(numbers[0]) > 1:
+            return f"{text}. Did you mean {number(numbers[0] / 100)}?"
+        return text
+    return ""

@@ -1,0 +1,67 @@
+"""The one search box: results in groups, suggestions while typing, and a straight way to what is called exactly so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from almanac.dashboard.explorer.finding import Found, address, entity_address, found, series_address
+from almanac.dashboard.page import Page
+from almanac.dashboard.visit import Answer, Download, Html, Redirect, Visit
+
+_LONGEST = 200
+#: Suggestions below the box.
+_SUGGESTED = 8
+GROUPS = ("series", "indicators", "countries", "companies")
+
+
+def search(visit: Visit) -> Answer:
+    """Results for `q`; `type` narrows them to one group, `all` stays where one thing alone fits."""
+    words = " ".join(visit.query.get("q", "").split())[:_LONGEST]
+    narrowed = visit.query.get("type") or ""
+    values: dict[str, Any] = {"words": words, "narrowed": narrowed if narrowed in GROUPS else ""}
+    if not words:
+        return Html("explorer/search.html", values | {"found": None, "groups": {}})
+    stay = "all" in visit.query or values["narrowed"]
+    to = None if stay else address(visit, words)
+    if to is not None:
+        return Redirect(to)
+    result = found(visit, words)
+    if not stay and result.entity is not None and not result.rest:
+        return Redirect(entity_address(result.entity))
+    return Html(
+        "explorer/search.html", values | {"found": result, "groups": {name: getattr(result, name) for name in GROUPS}}
+    )
+
+
+def suggestions(visit: Visit) -> Answer:
+    """What the box offers while somebody types: at most eight, each with its address and a word of what it is."""
+    words = " ".join(visit.query.get("q", "").split())[:_LONGEST]
+    offered = _offered(found(visit, words))[:_SUGGESTED] if words else []
+    return Download(msgspec.json.encode(offered), "application/json")
+
+
+def _offered(result: Found) -> list[dict[str, str]]:
+    rows = [
+        {
+            "title": f"{row['indicatorName']}: {row['entityName']}",
+            "kind": "series",
+            "href": series_address(row["metadata"]["seriesId"]),
+        }
+        for row in result.series[: _SUGGESTED - 3]
+    ]
+    rows += [{"title": row["name"], "kind": row["type"], "href": entity_address(row)} for row in result.countries]
+    rows += [
+        {"title": row["name"], "kind": "indicator", "href": f"/indicators/{row['slug']}"} for row in result.indicators
+    ]
+    rows += [{"title": row["name"], "kind": "company", "href": company_address(row)} for row in result.companies]
+    return rows
+
+
+def company_address(row: dict[str, Any]) -> str:
+    """The page of a company: a row of a list has its id, what a name resolves to its slug too."""
+    return f"/companies/{row.get('slug') or row['entityId']}"
+
+
+PAGES = (Page("/search", search), Page("/search.json", suggestions))

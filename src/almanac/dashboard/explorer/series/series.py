@@ -1,0 +1,331 @@
+"""The page of a series: its numbers on any day, their revisions, where they come from, and the same as files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+import msgspec
+
+from almanac.api.contract.errors import ApiError
+from almanac.dashboard.drawing.thinning import MOST
+from almanac.dashboard.explorer.finding import series_address
+from almanac.dashboard.explorer.series import one_series, revisions, series_view, vintages
+from almanac.dashboard.explorer.series.nearby import about, other_sources, same_category
+from almanac.dashboard.explorer.series.one_series import Missing, Row, Series
+from almanac.dashboard.explorer.series.series_view import TABLE, Shown
+from almanac.dashboard.page import Page
+from almanac.dashboard.visit import Answer, Download, Html, Redirect, Visit
+from almanac.dashboard.words.dates import day, day_of, read_day
+from almanac.dashboard.words.periods import noun
+from almanac.dashboard.words.values import look
+
+#: Columns of the file; values as the interface has them.
+_COLUMNS = (
+    "periodStart", "periodEnd", "valueNumeric", "valueText", "unit", "observedAt", "releasedAt", "revisionStatus", "id",
+)  # fmt: skip
+#: Releases and periods of a page of all revisions; rows of one by age.
+_RELEASES, _PERIODS, _AGES = 12, 24, 100
+
+
+def page(visit: Visit) -> Answer:
+    """The series, whole."""
+    return _answer(visit, "explorer/series.html")
+
+
+def part(visit: Visit) -> Answer:
+    """What changes with the day, by the same templates: for a script that puts it in place of what stands there."""
+    return _answer(visit, "explorer/series_part.html", "/part")
+
+
+def _answer(visit: Visit, template: str, tail: str = "") -> Answer:
+    found = _found(visit, tail)
+    if not isinstance(found, Series):
+        return found
+    if tail:
+        visit.path = visit.path.removesuffix(tail)
+    one, typed, error = _on_its_day(visit, found)
+    return Html(template, _values(visit, one, typed, error))
+
+
+def _found(visit: Visit, tail: str = "") -> Series | Answer:
+    """The series of the address, or the answer where its id is another one's or nobody's."""
+    found = one_series.find(visit, visit.values["id"])
+    if isinstance(found, Missing):
+        return Html("explorer/no_series.html", {"missing": found}, 404)
+    if isinstance(found, str):
+        query = f"?{visit.query_string}" if visit.query_string else ""
+        return Redirect(f"{series_address(found)}{tail}{query}", 301)
+    return found
+
+
+def _on_its_day(visit: Visit, series: Series) -> tuple[Shown, str, str]:
+    """The series as known on the day of the address; of a day that cannot be, as known today, with what was typed and why not."""
+    typed, error = visit.query.get("as_of", ""), ""
+    if typed:
+        try:
+            visit.query = {**visit.query, "as_of": _day(visit, typed)}
+            return series_view.shown(visit, series), typed, ""
+        except ValueError as refused:
+            error = str(refused)
+        except ApiError as refused:
+            if refused.status not in {400, 403}:
+                raise
+            error = f"{refused.message[:1].upper()}{refused.message[1:]}."
+        visit.query = {name: value for name, value in visit.query.items() if name != "as_of"}
+        visit.told.clear()
+    return series_view.shown(visit, series), typed, error
+
+
+def _day(visit: Visit, typed: str) -> str:
+    """A day or a moment as the interface takes it. Raises ValueError with the sentence for the page."""
+    if "T" in typed:
+        try:
+            moment = datetime.fromisoformat(typed)
+        except ValueError:
+            moment = None
+        if moment is not None:
+            return typed
+    found = read_day(typed)
+    if found > visit.today:
+        raise ValueError(f"{day(found)} is after today, {day(visit.today)}. Write a day up to today")
+    return found.isoformat()
+
+
+def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
+    series = one.series
+    pages = max(1, -(-len(one.rows) // TABLE))
+    number = min(max(_whole(visit.query.get("page")), 1), pages)
+    event = series_view.next_release(visit, one)
+    releases = one.every.releases
+    figure = series_view.figure(visit, one)
+    trail = series_view.trail(visit, one)
+    if one.heads and one.newest is not None and not one.series.record["rights"]["valueWithheld"]:
+        title = figure.title
+    else:
+        title = "Values"
+    return {
+        "one": one,
+        "series": series,
+        "typed": typed,
+        "error": error,
+        "chips": series_view.chips(one, visit),
+        "key_figures": series_view.figures(one, event),
+        "figure": figure,
+        "unit": title,
+        "ranges": one.range.options,
+        "slider": _slider(visit, one, releases),
+        "known": _known(one, releases),
+        "first_release": releases[0].day if releases and one.as_of and not one.then.rows else "",
+        "rows": series_view.table(one, number),
+        "total": len(one.rows),
+        "first": (number - 1) * TABLE + 1,
+        "before": visit.here(page=str(number - 1)) if number > 1 else "",
+        "after": visit.here(page=str(number + 1)) if number < pages else "",
+        "csv": f"{series.address}.csv{_query(visit)}",
+        "noun": noun(series.frequency).capitalize(),
+        "triangle": series_view.triangle(one),
+        "triangle_empty": _no_triangle(one),
+        "trail": trail,
+        "about": about(one),
+        "nearby": same_category(visit, one),
+        "others": other_sources(visit, one),
+        "asked": _asked(visit, series),
+        # Many points are there to be zoomed: the page has what that takes where its range can become so long.
+        "mounted": series.often,
+        "points": f"{series.address}/points.json{_query(visit)}" if _alone(visit, one) else "",
+    }
+
+
+def _alone(visit: Visit, one: Shown) -> bool:
+    """Whether the chart is one line of very many points: with a ghost or other sources the drawing has more than that."""
+    return one.series.often and len(one.rows) > MOST and one.as_of is None and visit.query.get("sources") != "all"
+
+
+def _query(visit: Visit) -> str:
+    kept = [(name, visit.query[name]) for name in ("as_of", "from", "to") if visit.query.get(name)]
+    return f"?{urlencode(kept, safe=':')}" if kept else ""
+
+
+def _asked(visit: Visit, series: Series) -> list[Any]:
+    """The requests of the page, that of its table first."""
+    return sorted(visit.asked, key=lambda one: not one.path_and_query.startswith(f"{series.list_path}?"))
+
+
+def _slider(visit: Visit, one: Shown, releases: list[vintages.ReleaseDay]) -> Row | None:
+    """Releases as positions; None where there is but one, so nothing to slide over."""
+    if len(releases) < 2:
+        return None
+    days = [release.day for release in releases]
+    last = len(days) - 1
+    now = last if one.known_to is None else max((i for i, d in enumerate(days) if d <= one.known_to[:10]), default=-1)
+    back = days[now - 1] if now > 0 else ""
+    ahead = now + 1 if one.as_of and now < last else None
+    return {
+        "last": last,
+        "now": max(now, 0),
+        "days": days,
+        "words": [day(one_day) for one_day in days],
+        "ticks": vintages.first_days_of_years(releases),
+        "back": visit.here(as_of=back, page=None) if back else "",
+        # The newest release is what is known today.
+        "ahead": "" if ahead is None else visit.here(as_of=days[ahead] if ahead < last else None, page=None),
+        "today": visit.here(as_of=None, page=None) if one.as_of else "",
+        "keep": {name: visit.query[name] for name in ("from", "to", "sources") if visit.query.get(name)},
+        "part": f"{one.series.address}/part",
+        "complete": one.every.complete,
+        "since": day(days[0]),
+    }
+
+
+def _known(one: Shown, releases: list[vintages.ReleaseDay]) -> str:
+    """The sentence under the slider: what was newest then, what that reads today, how many have changed since."""
+    word = noun(one.series.frequency)
+    if one.as_of is None:
+        if len(releases) < 2:
+            return ""
+        of = f", after {len(releases):,} releases since {day(releases[0].day)}" if one.every.complete else ""
+        return f"Known today{of}. Choose a release to see what was known then."
+    row = one.newest
+    if row is None:
+        return f"Nothing was known on {day(one.as_of)}."
+    told = look(row, digits=one.digits, history=True, figure=True)
+    sentence = f"Known on {day(one.as_of)}: newest {word} {series_view.period_of_row(row)} at {told.text}."
+    if not one.every.complete:
+        return sentence
+    then, now = one.then.cells, one.every.cells
+    states = now.get(vintages.cell_of(row))
+    changed = sum(now[cell][-1]["valueNumeric"] != states[-1]["valueNumeric"] for cell, states in then.items())
+    if states is not None and told.shown:
+        today = look(states[-1], digits=one.digits, history=True, figure=True)
+        more = f"{changed:,} {noun(one.series.frequency, changed)} {'has' if changed == 1 else 'have'} changed since"
+        sentence += f" Today that {word} reads {today.text}; {more}."
+    return sentence
+
+
+def _no_triangle(one: Shown) -> str:
+    since = one.series.record["vintagesFrom"]
+    if one.shut:
+        return "Withheld. The licence of this source forbids passing its values on, and their revisions with them."
+    if not one.then.rows:
+        return "Nothing was known on that day." if one.as_of else "No value is known yet."
+    return "This source publishes no vintages." + (
+        f" We keep every change since {day(since)}, the day we first fetched it." if since else ""
+    )
+
+
+def _whole(text: str | None) -> int:
+    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 6 else 1
+
+
+# -- all revisions ------------------------------------------------------------------------------------------------------
+
+
+def all_revisions(visit: Visit) -> Answer:
+    """The triangle whole, by the day of the release or by the age of each number."""
+    found = _found(visit, "/revisions")
+    if not isinstance(found, Series):
+        return found
+    one, typed, error = _on_its_day(visit, found)
+    frequency = found.record["frequency"]
+    aged = visit.query.get("by") == "age"
+    number = max(_whole(visit.query.get("page")), 1)
+    days = [release.day for release in one.then.releases]
+    cells = list(one.then.cells)
+    values: dict[str, Any] = {
+        "one": one, "series": found, "typed": typed, "error": error, "aged": aged, "empty": _no_triangle(one),
+        "foot": [] if one.shut else revisions.foot(one.then, one.unit, one.digits), "noun": noun(found.frequency).capitalize(),
+        "triangle": None, "ages": [], "left_out": 0,
+    }  # fmt: skip
+    if not one.shut and one.then.published:
+        if aged:
+            total, step = len(cells), _AGES
+        else:
+            total, step = len(days), _RELEASES
+        number = min(number, max(1, -(-total // step)))
+        if aged:
+            rows = revisions.by_age(one.then, one.unit, one.digits, frequency)
+            values["ages"] = rows[(number - 1) * step : number * step]
+        else:
+            stop = total - (number - 1) * step
+            chosen = days[max(0, stop - step) : stop]
+            fresh = {
+                vintages.cell_of(row) for row in one.then.rows if chosen[0] <= row["observedAt"][:10] <= chosen[-1]
+            }
+            wanted = [cell for cell in cells if cell in fresh]
+            values["left_out"] = max(0, len(wanted) - _PERIODS)
+            values["triangle"] = revisions.by_release(
+                one.then, chosen, wanted[:_PERIODS], one.unit, one.digits, frequency
+            )
+        first = (number - 1) * step + 1
+        values |= {
+            "text": f"{first:,}–{min(total, number * step):,} of {total:,} {'periods' if aged else 'releases'}, newest first",
+            "newer": visit.here(page=str(number - 1) if number > 2 else None) if number > 1 else "",
+            "older": visit.here(page=str(number + 1)) if number * step < total else "",
+        }
+    else:
+        values |= {"text": "", "newer": "", "older": ""}
+    return Html("explorer/revisions.html", values)
+
+
+# -- files --------------------------------------------------------------------------------------------------------------
+
+
+def as_json(visit: Visit) -> Answer:
+    """The vintages for scripts."""
+    found = _found(visit, "/vintages.json")
+    if not isinstance(found, Series):
+        return found
+    brief = vintages.in_brief(found, vintages.read(visit, found, as_of=visit.as_of))
+    return Download(msgspec.json.encode(brief), "application/json")
+
+
+def as_points(visit: Visit) -> Answer:
+    """The line of the chart, each point with its sentence, for a drawing that can be zoomed."""
+    found = _found(visit, "/points.json")
+    if not isinstance(found, Series):
+        return found
+    body = series_view.line(_in_range(visit, found))
+    return Download(msgspec.json.encode(body), "application/json")
+
+
+def as_csv(visit: Visit) -> Answer:
+    """The rows of the table as the interface gives them, unrounded; a withheld value is empty and `withheld` says so."""
+    found = _found(visit, ".csv")
+    if not isinstance(found, Series):
+        return found
+    if not visit.query.get("from"):
+        # Nothing in the address means all of it here: a file has no room to save.
+        visit.query = {**visit.query, "from": one_series.ALL}
+    rows = _in_range(visit, found)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([*_COLUMNS, "withheld"])
+    for row in rows:
+        writer.writerow([*(_text(row[name]) for name in _COLUMNS), str(row["rights"]["valueWithheld"]).lower()])
+    return Download(out.getvalue().encode(), "text/csv; charset=utf-8", f"{found.id.replace(':', '.')}.csv")
+
+
+def _in_range(visit: Visit, series: Series) -> list[Row]:
+    """Its observations on the day and in the range of the address."""
+    newest = series.record["lastPeriod"]
+    span = one_series.range_of(visit, series, day_of(newest) if newest else None)
+    return one_series.read(visit, series, as_of=visit.as_of, period_start=span.first, period_end=span.last)
+
+
+def _text(value: Any) -> str:
+    """As the interface's JSON has it."""
+    return "" if value is None else value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+PAGES = (
+    Page("/series/{id}.csv", as_csv),
+    Page("/series/{id}/vintages.json", as_json),
+    Page("/series/{id}/points.json", as_points),
+    Page("/series/{id}/part", part),
+    Page("/series/{id}/revisions", all_revisions),
+    Page("/series/{id}", page),
+)

@@ -1,0 +1,319 @@
+"""What the page of a series shows of it on one day: head, figures, chart, table, triangle, lineage. All of one day."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import msgspec
+
+from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry
+from almanac.dashboard.drawing.lines import ChartLine, line_chart
+from almanac.dashboard.drawing.readout import line_readout
+from almanac.dashboard.explorer.series import lineage, one_series, revisions, vintages
+from almanac.dashboard.explorer.series.one_series import Range, Row, Series
+from almanac.dashboard.explorer.series.vintages import Cell, Vintages, cell_of
+from almanac.dashboard.visit import Visit
+from almanac.dashboard.words.captions import Topic, line_caption, lines_caption
+from almanac.dashboard.words.dates import clock, day, day_of, moment_of, short_day
+from almanac.dashboard.words.numbers import change, exact, full
+from almanac.dashboard.words.periods import code, period, period_of
+from almanac.dashboard.words.points import ChartPoint, counted, first_publications, points
+from almanac.dashboard.words.units import UnitWords, computed, unit_of
+from almanac.dashboard.words.values import Look, is_forecast, look, masked
+from almanac.domain.times import wire_time
+from almanac.reports.wording import country
+
+#: Rows of a page of the table; releases and periods of the triangle.
+TABLE, TRIANGLE = 80, 9
+_EPOCH = date(1970, 1, 1).toordinal()
+#: Lines that a chart has at most.
+_LINES = 7
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A series as known on one day. `as_of` is as it was given, None for today; `known_to` the same as the interface writes times."""
+
+    series: Series
+    as_of: str | None
+    known_to: str | None
+    #: Periods in range, newest first; the newest of all that is no forecast, and the one before it.
+    rows: list[Row]
+    heads: list[Row]
+    #: As known today, and as known then.
+    every: Vintages
+    then: Vintages
+    range: Range
+    unit: UnitWords
+    digits: int
+
+    @property
+    def newest(self) -> Row | None:
+        return self.heads[0] if self.heads else None
+
+    @property
+    def shut(self) -> bool:
+        """Whether nothing of it may be shown."""
+        return bool(self.rows) and all(masked(row) for row in self.rows)
+
+
+def shown(visit: Visit, series: Series) -> Shown:
+    """Reads a series on the day of the address. Raises ApiError as the interface refuses it."""
+    as_of = visit.as_of
+    newest = series.record["lastPeriod"]
+    last = day_of(newest) if newest else None
+    if as_of is not None:
+        last = min(last or date.max, date.fromisoformat(as_of[:10]))
+    span = one_series.range_of(visit, series, last)
+    rows = one_series.read(visit, series, as_of=as_of, period_start=span.first, period_end=span.last)
+    heads = [row for row in rows if not is_forecast(row)]
+    if span.last is not None or (not heads and span.first is not None):
+        told = visit.ask(series.list_path, limit=20, order="desc", as_of=as_of, **series.filters)
+        heads = [row for row in series.own(told.data) if not is_forecast(row)]
+    every = vintages.read(visit, series)
+    end = None if as_of is None else _end(as_of)
+    then = every.known_by(end)
+    if end is not None and not every.complete:
+        # What was left out may be just what was new then.
+        then = vintages.read(visit, series, as_of=as_of)
+    samples = [*rows, *heads[:2], *then.rows[:1]]
+    unit = unit_of(samples[0]) if samples else unit_of(series.record)
+    stated = [row["valueNumeric"] for row in rows or heads if not masked(row)]
+    digits = unit.digits(stated, computed=any(computed(row) for row in rows or heads))
+    return Shown(series, as_of, end, rows, heads[:2], every, then, span, unit, digits)
+
+
+def _end(as_of: str) -> str:
+    """A day's last second, or a moment, as the interface writes times."""
+    return f"{as_of}T23:59:59Z" if len(as_of) == 10 else wire_time(int(moment_of(as_of).timestamp()))
+
+
+# -- head ---------------------------------------------------------------------------------------------------------------
+
+
+def chips(one: Shown, visit: Visit) -> list[Row]:
+    """What to know before the number: is it fresh, was it revised, since when is it kept, may it be passed on."""
+    found: list[Row] = []
+    row = one.newest
+    if row is not None and one.as_of is None:
+        old = look(row, digits=one.digits, today=visit.today)
+        if (row["metadata"] or {}).get("discontinued"):
+            found.append({"text": f"ended {period_of_row(row)}", "sign": "disc"})
+        elif row["freshnessStatus"] == "stale":
+            text = old.chip.text if old.state == "stale" and old.chip else "stale"
+            found.append({"text": text.capitalize(), "kind": "warn"})
+        elif row["freshnessStatus"] == "fresh":
+            found.append({"text": "Fresh", "kind": "good"})
+    revised = sum(row["revisionStatus"] == "revised" for row in one.rows)
+    if revised:
+        found.append({"text": f"{counted(revised, one.series.frequency)} revised", "kind": "revised"})
+    releases = one.then.releases
+    if releases and one.then.complete:
+        word = "release" if len(releases) == 1 else "releases"
+        found.append(
+            {"text": f"{len(one.then.rows):,} vintages in {len(releases):,} {word} since {releases[0].day[:4]}"}
+        )
+    rights = one.series.record["rights"]
+    if rights["valueWithheld"]:
+        found.append({"text": "Withheld: licence forbids redistribution", "kind": "withheld"})
+    elif rights["redistributable"]:
+        found.append({"text": "Public, redistributable"})
+    return found
+
+
+def figures(one: Shown, event: Row | None) -> list[Row]:
+    """At most four: the newest value, its change, its first publication, the next release."""
+    row = one.newest
+    found: list[Row] = []
+    if row is not None:
+        now = look(row, digits=one.digits, history=True, figure=True)
+        found.append(
+            {"label": period_of_row(row), "look": now, "big": True, "note": f"known since {day(row['observedAt'])}"}
+        )
+        before = one.heads[1] if len(one.heads) > 1 else None
+        if before is not None and _number(row) is not None and _number(before) is not None:
+            moved, words = one.unit.key_change(exact(row["valueNumeric"]) - exact(before["valueNumeric"]), one.digits)
+            found.append({"label": f"Change on {period_of_row(before)}", "text": moved, "note": words})
+        first = next((states[0] for cell, states in one.then.cells.items() if cell == cell_of(row)), None)
+        if (
+            first is not None
+            and first["revisionStatus"] != "unknown"
+            and not masked(first)
+            and _number(first) is not None
+        ):
+            found.append({"label": "First published", "text": one.unit.figure(first["valueNumeric"], one.digits),
+                          "note": day(first["observedAt"])})  # fmt: skip
+    if event is not None:
+        at = event["occurredAt"]
+        time = f"{event['status']}, {clock(at)} UTC" if event["timePrecision"] == "minute" else "date only"
+        found.append({"label": "Next release", "text": short_day(at), "note": time})
+    return found
+
+
+def next_release(visit: Visit, one: Shown) -> Row | None:
+    """The next event of the series, or of what it is computed from, as scheduled then."""
+    indicators = [one.series.slug, *(name.removeprefix("indicator_") for name in one.series.indicator["inputs"][:10])]
+    start = one.known_to or visit.today.isoformat()
+    told = visit.ask("/events", indicator_id=indicators, entity_id=one.series.record["entityId"], status="scheduled",
+                     order="asc", limit=1, start_date=start, as_of=one.as_of)  # fmt: skip
+    return told.data[0] if told.data else None
+
+
+# -- chart --------------------------------------------------------------------------------------------------------------
+
+
+def figure(visit: Visit, one: Shown) -> ChartFigure:
+    """The line as known then; today its first publications, in the past a ghost of what is known today."""
+    past = one.as_of is not None
+    firsts = first_publications(one.then.rows)
+    own = points(one.rows, firsts)
+    ghost: list[ChartPoint] = []
+    if past:
+        ghost = points(one_series.read(visit, one.series, period_start=one.range.first, period_end=one.range.last))
+    newest = next((point for point in reversed(own) if point.value is not None and not point.forecast), None)
+    label = "" if newest is None or newest.value is None else one.unit.figure(newest.value, one.digits)
+    name = f"Known on {day(one.as_of)}" if one.as_of else "Known today"
+    lines = [ChartLine(name, own, 1, label)]
+    legend = [LegendEntry(name=name, colour=1)]
+    if visit.query.get("sources") == "all":
+        lines[0] = ChartLine(one.series.record["sourceId"], own, 1, one.series.record["sourceId"])
+        legend = []
+        for colour, other in enumerate(one.series.others[: _LINES - 1], 2):
+            rival = Series(other, one.series.indicator, one.series.entity)
+            rows = one_series.read(
+                visit, rival, as_of=one.as_of, period_start=one.range.first, period_end=one.range.last
+            )
+            lines.append(ChartLine(other["sourceId"], points(rows), colour, other["sourceId"]))
+        legend = [LegendEntry(name=line.name, colour=line.colour) for line in lines]
+    circles = not past and len(lines) == 1 and any(point.revised for point in own)
+    if circles:
+        legend.append(LegendEntry(name="As first published", kind="first"))
+    if ghost:
+        legend.append(LegendEntry(name="Known today", kind="ghost"))
+    if any(point.state == "withheld" for point in own):
+        legend.append(LegendEntry(name="Withheld", kind="withheld"))
+    if any(point.forecast for point in own):
+        legend.append(LegendEntry(name="Forecast", kind="forecast", colour=1))
+    drawing = None if newest is None and len(lines) == 1 else line_chart(
+        lines, ghost=ghost, firsts=circles, fraction=one.unit.fraction,
+    )  # fmt: skip
+    topic = _topic(visit, one)
+    if len(lines) > 1:
+        caption = lines_caption(topic, [(line.name, line.points) for line in lines])
+    else:
+        caption = line_caption(topic, own, bounded=one.range.last is not None) if own else one_sentence(one, visit)
+    return ChartFigure(
+        id="chart",
+        title=one.unit.head or "Values",
+        caption=caption,
+        drawing=drawing,
+        legend=legend,
+        readout=line_readout(lines, one.unit, one.digits, firsts=circles),
+        empty=one_sentence(one, visit),
+    )
+
+
+def line(rows: list[Row]) -> Row:
+    """The points of one line in columns, oldest first: days since 1970, values, sentences."""
+    own = points(rows)
+    unit = unit_of(rows[0]) if rows else unit_of({})
+    digits = unit.digits([row["valueNumeric"] for row in rows if not masked(row)], computed=any(map(computed, rows)))
+    told = [
+        f"{point.period}: {'withheld' if point.state == 'withheld' else 'no data' if point.value is None else unit.sentence(point.value, digits)}"
+        for point in own
+    ]
+    return {"days": [point.at - _EPOCH for point in own], "values": [point.value for point in own], "told": told}
+
+
+def one_sentence(one: Shown, visit: Visit) -> str:
+    """Why there is nothing to draw, and what to do."""
+    if one.shut:
+        return "Withheld. The licence of this source forbids passing its values on. Periods and times are shown."
+    releases = one.every.releases
+    if one.as_of is not None and not one.heads and releases and not one.then.rows:
+        return f"Nothing was known on {day(one.as_of)}. The first release was on {day(releases[0].day)}."
+    history = next((told.history_from for told in visit.told if told.history_from), None)
+    if not one.heads and history is not None:
+        return f"Your plan reaches back to {day(history)}. Older values are not shown."
+    if one.heads and not one.rows:
+        return "No period lies in this range."
+    return "There is no value to draw."
+
+
+def _topic(visit: Visit, one: Shown) -> Topic:
+    entity, row = one.series.entity, one.newest
+    place = one.series.place
+    if entity is not None and entity["type"] != "company":
+        place = country(place)
+    stale = ended = None
+    if row is not None and one.as_of is None:
+        ended = bool(row["metadata"].get("discontinued"))
+        stale = (visit.today - day_of(row["periodEnd"])).days if row["freshnessStatus"] == "stale" else None
+    return Topic(one.series.indicator["name"], one.series.slug, place, one.unit, one.digits, stale, bool(ended))
+
+
+# -- table, triangle, lineage -------------------------------------------------------------------------------------------
+
+
+def table(one: Shown, page: int) -> list[Row]:
+    """A page of the table: each period with what it was first and since when it is so."""
+    cells = one.then.cells
+    found = []
+    for row in one.rows[(page - 1) * TABLE : page * TABLE]:
+        states = cells.get(cell_of(row))
+        first = None if states is None else states[0]
+        now, then = _number(row), None if first is None or first["revisionStatus"] == "unknown" else _number(first)
+        moved = None if now is None or then is None else one.unit.scaled(now) - one.unit.scaled(then)
+        found.append(
+            {
+                "row": row,
+                "period": period_of_row(row),
+                "look": look(row, digits=one.digits, history=True),
+                "first": None if then is None else one.unit.cell(then, one.digits),
+                "first_full": None if then is None else full(then),
+                "moved": None if moved is None else change(moved, max(one.digits, 0)),
+                "direction": "" if not moved else "up" if moved > 0 else "down",
+                "known": "" if first is None else day(first["observedAt"]),
+                "changed": day(row["observedAt"]),
+                "forecast": is_forecast(row),
+            }
+        )
+    return found
+
+
+def triangle(one: Shown) -> revisions.Triangle | None:
+    """The last releases and the periods of the last rows."""
+    if one.shut or not one.then.published:
+        return None
+    days = [release.day for release in one.then.releases][-TRIANGLE:]
+    cells: list[Cell] = list(one.then.cells)[:TRIANGLE]
+    return revisions.by_release(one.then, days, cells, one.unit, one.digits, one.series.record["frequency"])
+
+
+def chosen(one: Shown, text: str | None) -> Row | None:
+    """The row of a period as addresses have it (`2026-Q3`); None: the newest."""
+    if not text:
+        return one.newest
+    for row in one.rows:
+        if code(period_of(row["periodStart"], row["periodEnd"]), one.series.frequency) == text:
+            return row
+    return None
+
+
+def trail(visit: Visit, one: Shown) -> Row:
+    """Title and steps of the lineage of the newest or the chosen value."""
+    row = chosen(one, visit.query.get("period"))
+    if row is None:
+        return {"title": "Lineage", "steps": []}
+    result: Look = look(row, digits=one.digits, history=True, figure=True)
+    found, _ = lineage.of(visit, row, result)
+    return {"title": f"Lineage of {period_of_row(row)}: {result.text}", "steps": found}
+
+
+def period_of_row(row: Row) -> str:
+    """The period of a row in our notation."""
+    return period(row["periodStart"], row["periodEnd"], row["frequency"])
+
+
+def _number(row: Row) -> Any:
+    return None if masked(row) else row["valueNumeric"]

@@ -1,0 +1,1 @@
+"""Pages for those who run the service: sources, runs, quarantine, plans, accounts."""

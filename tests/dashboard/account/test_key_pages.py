@@ -1,0 +1,110 @@
+"""Keys: shown once, rotated with a grace, revoked at once."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from almanac.store.accounts.keytext import KEY_SHAPE
+
+from .conftest import House
+
+NUMBER = re.compile(r'name="number" value="([^"]+)"')
+
+
+def create(house: House, browser, **fields: object):
+    browser.get("/keys")
+    number = NUMBER.search(browser.text)[1]
+    return number, browser.post(
+        "/keys/new", {"name": "Rates monitor", "may": "all", "ends": "never", "number": number, **fields}
+    )
+
+
+def test_a_key_is_made_shown_once_answers_and_ends(house: House) -> None:
+    browser = house.browser()
+    number, answer = create(house, browser)
+    assert answer.status_code == 200
+    assert answer.headers["cache-control"] == "no-store"
+    text = KEY_SHAPE.search(answer.text)[0]
+    assert house.service.get("/coverage", text).status_code == 200
+    assert text not in browser.get("/keys").text
+    # The same form again: nothing is made, and it says why.
+    again = browser.post("/keys/new", {"name": "Rates monitor", "may": "all", "ends": "never", "number": number})
+    assert again.status_code == 409
+    assert "was shown once and cannot be shown again" in again.text
+    assert KEY_SHAPE.search(again.text) is None
+    (key,) = [one for one in house.service.accounts.list_keys("pro@example.org") if one.name == "Rates monitor"]
+    browser.get(f"/keys/{key.id}/revoke")
+    assert browser.post(f"/keys/{key.id}/revoke").status_code == 303
+    assert house.service.get("/coverage", text).status_code == 401
+    assert "Rates monitor" not in browser.get("/keys").text
+    assert "Rates monitor" in browser.get("/keys", revoked="all").text
+
+
+def test_a_key_may_be_narrowed_and_end(house: House) -> None:
+    browser = house.browser()
+    _, answer = create(house, browser, may="some", scope=["macro:read", "events:read"], ends="on", on="2027-06-30")
+    assert answer.status_code == 200
+    key = house.service.accounts.list_keys("pro@example.org")[-1]
+    assert key.scopes == ("macro:read", "events:read")
+    assert key.expires == 1_814_399_999  # the last second of that day, UTC
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"name": ""}, "Enter a name"),
+        ({"name": "x" * 81}, "at most 80 characters"),
+        ({"may": "some"}, "Choose at least one"),
+        ({"may": "some", "scope": "nothing:read"}, "There is no scope"),
+        ({"ends": "on", "on": "31.4.27"}, "is not a date. Write year, month, day"),
+        ({"ends": "on", "on": "2020-01-01"}, "Expiry must be after today"),
+    ],
+)
+def test_what_is_wrong_is_told_at_its_field_and_nothing_is_made(
+    house: House, fields: dict[str, str], said: str
+) -> None:
+    browser, before = house.browser(), len(house.service.accounts.list_keys())
+    _, answer = create(house, browser, **fields)
+    assert answer.status_code == 400
+    assert answer.text.count(said) == 2  # in the summary and at the field
+    assert "<title>Error: " in answer.text
+    assert len(house.service.accounts.list_keys()) == before
+
+
+def test_a_form_without_its_number_makes_nothing(house: House) -> None:
+    browser, before = house.browser(), len(house.service.accounts.list_keys())
+    _, answer = create(house, browser, number="made up")
+    assert answer.status_code == 403
+    assert len(house.service.accounts.list_keys()) == before
+
+
+@pytest.mark.parametrize(("grace", "old"), [("24h", 200), ("0", 401)])
+def test_a_rotated_key_lives_on_as_long_as_was_chosen(house: House, grace: str, old: int) -> None:
+    browser = house.browser()
+    text, key = house.service.accounts.create_key("pro@example.org", name="Old one", now=1)
+    browser.get(f"/keys/{key.id}/rotate")
+    number = NUMBER.search(browser.text)[1]
+    answer = browser.post(f"/keys/{key.id}/rotate", {"grace": grace, "number": number})
+    fresh = KEY_SHAPE.search(answer.text)[0]
+    assert fresh != text
+    assert house.service.get("/coverage", fresh).status_code == 200
+    assert house.service.get("/coverage", text).status_code == old
+
+
+def test_how_long_the_old_key_lives_must_be_chosen(house: House) -> None:
+    browser = house.browser()
+    _, key = house.service.accounts.create_key("pro@example.org", name="Old one", now=1)
+    browser.get(f"/keys/{key.id}/rotate")
+    number = NUMBER.search(browser.text)[1]
+    answer = browser.post(f"/keys/{key.id}/rotate", {"grace": "forever", "number": number})
+    assert answer.status_code == 400
+    assert "Choose when the old key ends" in answer.text
+
+
+def test_a_name_with_markup_stays_text(house: House) -> None:
+    browser = house.browser()
+    _, answer = create(house, browser, name='<img src=x onerror="alert(1)">')
+    assert "<img src=x" not in answer.text
+    assert "&lt;img src=x" in answer.text

@@ -1,0 +1,102 @@
+"""Signing in and out: nothing tells whether an address is known, and what was planted before is worth nothing after."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import PASSWORD, House
+
+
+def test_who_signs_in_goes_on_where_they_were(house: House) -> None:
+    browser = house.browser(None)
+    assert browser.get("/keys").headers["location"] == "/signin?next=/keys"
+    browser.get("/signin", next="/keys")
+    answer = browser.post("/signin", {"email": "Pro@Example.org", "password": PASSWORD, "next": "/keys"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/keys")
+    assert browser.get("/keys").status_code == 200
+    assert browser.get("/signin").headers["location"] == "/"
+
+
+@pytest.mark.parametrize(
+    "to", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:alert(1)", "/a b"]
+)
+def test_nobody_is_led_away_after_signing_in(house: House, to: str) -> None:
+    browser = house.browser(None)
+    browser.get("/signin", next=to)
+    answer = browser.post("/signin", {"email": "pro@example.org", "password": PASSWORD, "next": to})
+    assert answer.headers["location"] == "/"
+
+
+def test_a_wrong_password_and_a_wrong_address_are_told_alike(house: House) -> None:
+    said = []
+    for email in ("pro@example.org", "nobody@example.org", "no address"):
+        browser = house.browser(None)
+        browser.get("/signin")
+        answer = browser.post("/signin", {"email": email, "password": "not this one at all"})
+        assert answer.status_code == 403
+        said.append(answer.text[answer.text.index("<main") :].replace(email, "").split('name="csrf"')[0])
+    assert said[0] == said[1] == said[2]
+    assert "E-mail or password is wrong." in said[0]
+
+
+def test_a_session_planted_before_signing_in_ends(house: House) -> None:
+    browser = house.browser()
+    before = browser.cookies["almanac"]
+    browser.cookies = {"almanac": before, "almanac-form": "x"}
+    other = house.browser("free@example.org")
+    other.cookies["almanac"] = before  # as if planted
+    assert "pro@example.org" in other.get("/account").text
+    other.cookies.pop("almanac")
+    fresh = house.browser(None)
+    fresh.get("/signin")
+    fresh.cookies["almanac"] = before
+    # Signed in already by what was planted: signing out ends it for both.
+    fresh.get("/account")
+    assert fresh.post("/signout").headers["location"] == "/signin"
+    assert browser.get("/account").status_code == 303
+
+
+def test_signing_in_gives_another_session_each_time(house: House) -> None:
+    assert house.browser().cookies["almanac"] != house.browser().cookies["almanac"]
+
+
+def test_guesses_from_one_address_wait_and_the_owner_elsewhere_does_not(house: House) -> None:
+    owner = house.browser(address="192.0.2.7")
+    assert owner.get("/").status_code == 200
+    stranger = house.browser(None, address="198.51.100.9")
+    stranger.get("/signin")
+    for _ in range(5):
+        stranger.post("/signin", {"email": "pro@example.org", "password": "a guess that is wrong"})
+    answer = stranger.post("/signin", {"email": "pro@example.org", "password": PASSWORD})
+    assert answer.status_code == 429
+    assert "Wait 5 seconds" in answer.text
+    assert house.browser(address="192.0.2.7").get("/").status_code == 200
+
+
+def test_a_suspended_account_is_told_so_to_its_owner_alone(house: House) -> None:
+    house.service.accounts.disable("pro@example.org", now=1)
+    browser = house.browser(None)
+    browser.get("/signin")
+    assert "suspended" in browser.post("/signin", {"email": "pro@example.org", "password": PASSWORD}).text
+    assert "suspended" not in browser.post("/signin", {"email": "pro@example.org", "password": "something else"}).text
+
+
+def test_one_account_sees_nothing_of_another(house: House) -> None:
+    """Every page that shows something of an account, asked for by another one."""
+    mine, theirs = house.browser("pro@example.org"), house.browser("free@example.org")
+    key = house.service.accounts.create_key("pro@example.org", name="secret name of mine", now=1)[1]
+    for path in ("/keys", "/keys?revoked=all", "/usage", "/usage?by=key", "/usage.csv", "/account"):
+        text = theirs.get(path).text
+        assert key.prefix not in text
+        assert "secret name of mine" not in text
+        assert "pro@example.org" not in text
+    for path in (f"/keys/{key.id}/rotate", f"/keys/{key.id}/revoke"):
+        assert mine.get(path).status_code == 200
+        theirs.get("/keys")
+        assert theirs.get(path).status_code == 404
+        theirs.get("/keys")
+        assert theirs.post(path, {"grace": "0", "number": "x"}).status_code == 404
+    session = house.books.people.sessions.of(key.account_id, now=1)[0]
+    theirs.get("/account")
+    assert theirs.post("/account/sessions", {"session": session.id}).status_code == 404
+    assert mine.get("/account").status_code == 200

@@ -1,0 +1,226 @@
+"""Pages of companies: each number is the interface's, restated ones with what they were, withheld ones nowhere."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from almanac.dashboard.app import Dashboard
+from almanac.domain.companies import company_id
+from almanac.store.companies.merging import put_part, settle_company
+from tests.contract import filed
+from tests.contract.test_company_rights import COMPANY, WHY, shut
+from tests.contract.test_company_rights import own as filer
+from tests.support.browser import Browser
+from tests.support.page_visitor import dashboard, signed_in
+from tests.support.service import Service
+
+__all__ = ["filer"]
+
+ACME, PAGE = company_id(filed.ACME), "/companies/acme-widgets-inc"
+_CELL = re.compile(r'data-value="([^"]+)" data-line="(\w+)" data-end="([^"]+)"')
+_CURL = re.compile(r"\$ALMANAC_KEY(?:&#34;|\") (?:&#34;|\")http://[^/]+([^\"&]+(?:&amp;[^\"&#]+)*)")
+PLACES = {"income": "incomeStatements", "balance": "balanceSheets", "cash": "cashFlowStatements"}
+
+
+@pytest.fixture(scope="module")
+def app(service: Service) -> Dashboard:
+    return dashboard(service)
+
+
+@pytest.fixture
+def browser(app: Dashboard) -> Iterator[Browser]:
+    return signed_in(app)
+
+
+def cells(text: str) -> dict[tuple[str, str], float]:
+    return {(line, end): float(value) for value, line, end in _CELL.findall(text)}
+
+
+def plain(text: str) -> str:
+    """With spaces where days are held in one piece."""
+    return text.replace("\xa0", " ")
+
+
+def requests(text: str) -> list[str]:
+    """The requests that a page shows, as a program sends them."""
+    return [html.unescape(one) for one in _CURL.findall(text)]
+
+
+def rows(statements: list[dict[str, Any]]) -> dict[tuple[str, str], float]:
+    return {(key, one["periodEnd"]): value for one in statements for key, value in one["items"].items()}
+
+
+@pytest.mark.parametrize("as_of", [None, "2026-03-01", "2026-05-05", "2026-06-01"])
+@pytest.mark.parametrize("frequency", ["annual", "quarterly"])
+@pytest.mark.parametrize("statement", PLACES)
+def test_each_number_is_that_of_the_request_the_page_shows(
+    browser: Browser, service: Service, statement: str, frequency: str, as_of: str | None
+) -> None:
+    query = {"statement": statement, "frequency": frequency} | ({"as_of": as_of} if as_of else {})
+    answer = browser.get(PAGE, **query)
+    assert answer.status_code == 200
+    shown = next(one for one in requests(answer.text) if "/financials" in one)
+    assert (f"as_of={as_of}" in shown) == (as_of is not None)
+    told = service.get(shown).json()["data"][PLACES[statement]]
+    assert cells(answer.text) == rows(told)
+    assert told or "known" in answer.text
+
+
+@pytest.mark.parametrize("scale", ["millions", "thousands", "units"])
+def test_the_scale_is_for_the_eye(browser: Browser, service: Service, scale: str) -> None:
+    answer = browser.get(PAGE, scale=scale)
+    told = service.ok(f"/companies/{ACME}/financials", frequency="annual")["incomeStatements"]
+    assert cells(answer.text) == rows(told)
+    assert f"USD {scale}" in answer.text or scale == "units"
+
+
+def test_a_restated_number_stands_beside_what_it_was_and_both_filings(browser: Browser) -> None:
+    text = plain(browser.get(PAGE, scale="units").text)
+    restated = text[text.index('id="restated"') : text.index('id="how"')]
+    assert "10-K of 20 Feb 2026" in restated
+    assert "10-K/A of 5 May 2026" in restated
+    assert ">400<" in restated
+    assert "revised down by 10" in restated
+    assert "5 May 2026, 12:00" in restated
+    assert "gross_profit" not in restated  # new in the amendment, not changed by it
+
+
+def test_before_the_restatement_nothing_is_known_of_it(browser: Browser) -> None:
+    text = plain(browser.get(PAGE, scale="units", as_of="2026-05-04").text)
+    assert 'id="restated"' not in text
+    assert ("revenue", "2025-12-31T00:00:00Z") in cells(text)
+    assert 'data-value="390"' not in text
+    assert "Statements as known on 4 May 2026" in text
+    for today_only in ('id="scores"', 'id="peers"', 'id="filings"'):
+        assert today_only not in text
+
+
+def test_a_restatement_that_was_really_filed(filer: Service) -> None:
+    """Facts of a company taken in as they come, derived as they are: the amendment lowered the year's income."""
+    browser = signed_in(dashboard(filer))
+    address = browser.get(COMPANY).headers["location"]
+    text = plain(browser.get(address, scale="units").text)
+    restated = text[text.index('id="restated"') :]
+    assert re.search(r'data-label="Was" ?[^>]*><span class="v plain" data-value="47"', restated)
+    assert "10-K of 20 Feb 2024" in restated
+    assert "10-K/A of 2 Apr 2024" in restated
+    year = ("net_income", "2023-12-31T00:00:00Z")
+    assert cells(text)[year] == 44
+    assert cells(browser.get(address, as_of="2024-04-01").text)[year] == 47
+
+
+def test_a_plan_that_reaches_back_less_sees_what_it_may(app: Dashboard, service: Service) -> None:
+    answer = signed_in(app, "free").get(PAGE, as_of="2026-06-01")
+    told = service.get(f"/companies/{ACME}/financials", "free", None, frequency="annual", limit="8", as_of="2026-06-01")
+    assert answer.status_code == told.status_code == 200
+    assert cells(answer.text) == rows(told.json()["data"]["incomeStatements"])
+
+
+def test_a_computed_line_says_how_and_from_what(browser: Browser) -> None:
+    text = browser.get(PAGE).text
+    assert 'href="#how-gross_profit-1"' in text
+    how = text[text.index('id="how-gross_profit-1"') :]
+    assert "From other lines of the same period" in how[:400]
+    assert f'href="/series/sec:{ACME}:us_gaap_revenues:A"' in how[:600]
+
+
+@pytest.mark.parametrize(
+    "name", ["ACW", "acw-b", "5001", "0000005001", "5493006MHB84DD0ZWV18", ACME, "ACME WIDGETS INC."]
+)
+def test_every_name_leads_to_the_one_address(browser: Browser, name: str) -> None:
+    answer = browser.get(f"/companies/{name}", frequency="annual")
+    assert (answer.status_code, answer.headers["location"]) == (301, f"{PAGE}?frequency=annual")
+
+
+def test_what_is_no_company_is_told(browser: Browser) -> None:
+    answer = browser.get("/companies/<b>nobody</b>".replace("/b", "b"))
+    assert answer.status_code == 404
+    assert "<b>nobody" not in answer.text
+
+
+@pytest.mark.parametrize("as_of", ["30.4.24", "2999-01-01"])
+def test_a_day_that_cannot_be_is_refused_at_its_field(browser: Browser, as_of: str) -> None:
+    answer = browser.get(PAGE, as_of=as_of)
+    assert answer.status_code == 400
+    assert 'href="#field-as_of"' in answer.text
+    assert 'id="field-as_of"' in answer.text
+    assert cells(answer.text)  # the page stays on today
+
+
+def test_a_day_before_all_filings_says_so(browser: Browser) -> None:
+    answer = browser.get(PAGE, as_of="2001-01-01")
+    assert answer.status_code == 200
+    assert "was known on 1 Jan 2001" in plain(answer.text)
+
+
+def test_the_list_is_that_of_the_interface(browser: Browser, service: Service) -> None:
+    for query in ({}, {"sort": "ticker"}, {"q": "acme"}, {"country": "JPN"}, {"sector": "Technology"}):
+        answer = browser.get("/companies", **query)
+        told = service.ok("/companies", **query)
+        ids = re.findall(r'<th scope="row"[^>]*><a href="/companies/([^"]+)"', answer.text)
+        assert ids == [one["entityId"] for one in told]
+
+
+def test_a_sector_that_is_none_leads_to_the_one_that_was_meant(browser: Browser) -> None:
+    text = browser.get("/companies", sector="Tecnology").text
+    assert "“Tecnology” is the sector of no company" in text
+    assert 'href="/companies?sector=Technology">Technology</a>' in text
+
+
+@pytest.mark.parametrize("query", [{"q": " "}, {"order": "sideways"}])
+def test_what_the_interface_refuses_is_told_in_its_words(
+    browser: Browser, service: Service, query: dict[str, str]
+) -> None:
+    answer = browser.get("/companies", **query)
+    assert answer.status_code == 400
+    assert service.error("/companies", 400, "pro", **query)["message"] in html.unescape(answer.text)
+
+
+def test_a_list_whose_cursor_is_no_good_starts_again(browser: Browser) -> None:
+    answer = browser.get("/companies", cursor="nonsense")
+    assert answer.status_code == 400
+    assert "Start again" in answer.text
+
+
+def test_names_with_markup_stay_text(own: Service) -> None:
+    from almanac.domain.companies import CompanyRecord, Listing
+
+    with own.world() as world, world.batch("test") as batch:
+        batch.touch()
+        record = CompanyRecord(cik=filed.ACME, part="submissions", name="<script>alert(1)</script>", sic="3571",
+                               listings=(Listing("ACW", "Nasdaq"),), website="javascript:alert(1)")  # fmt: skip
+        put_part(world.db, record, "sec", filed.at("2026-11-02T00:00:00"), "f" * 64)
+        settle_company(world.db, record.entity, filed.classify)
+    browser = signed_in(dashboard(own))
+    answer = browser.get(f"/companies/{ACME}")
+    if answer.status_code == 301:
+        answer = browser.get(answer.headers["location"])
+    assert "&lt;script&gt;alert(1)" in answer.text
+    assert "<script>alert" not in answer.text
+    assert 'href="javascript' not in answer.text
+
+
+def test_withheld_values_are_on_no_page(filer: Service) -> None:
+    """Each number of the filings, looked for as a program and as an eye reads it, in every look of the page."""
+    entity = COMPANY.removeprefix("/companies/")
+    open_page = signed_in(dashboard(filer)).get(f"/companies/{entity}")
+    address = open_page.headers["location"]
+    numbers = {str(value) for value in cells(signed_in(dashboard(filer)).get(address, scale="units").text).values()}
+    assert {"470", "44"} <= {one.removesuffix(".0") for one in numbers}
+    shut(filer)
+    browser = signed_in(dashboard(filer))
+    for statement in PLACES:
+        for frequency in ("annual", "quarterly"):
+            for query in ({}, {"as_of": "2024-03-01"}):
+                text = browser.get(address, statement=statement, frequency=frequency, scale="units", **query).text
+                if filer.ok(f"{COMPANY}/financials", frequency=frequency, **query)[PLACES[statement]]:
+                    assert "Withheld" in text
+                    assert WHY in text
+                assert not cells(text)
+                assert 'data-value="' not in text
+    assert not re.findall(r'data-value="', browser.get("/companies").text)

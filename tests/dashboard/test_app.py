@@ -1,0 +1,224 @@
+"""What every page goes through: who may see it, what a form must carry, and what goes out with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from jinja2 import DictLoader, Environment, StrictUndefined
+
+from almanac.dashboard.app import Dashboard
+from almanac.dashboard.asking import Desk
+from almanac.dashboard.books import Books, Person
+from almanac.dashboard.page import Page
+from almanac.dashboard.statics import Statics
+from almanac.dashboard.visit import Answer, Cookie, Download, Forbidden, Html, NotFound, Redirect, Visit
+from almanac.store.engine.errors import UnavailableError
+from tests.support.browser import Browser
+from tests.support.service import REAL_NOW, Service
+
+TEMPLATES = {
+    "error.html": "{{ status }}: {{ text }}",
+    "form.html": '<input type="hidden" name="csrf" value="{{ visit.csrf }}">{{ said }}',
+    "coverage.html": "{{ told.data.series }} {{ visit.asked[0].path_and_query }} {{ simulated }}",
+}
+ADA = Person("acc_ada", "ada@example.org", "pro", "user", "web_1")
+OPERATOR = Person("acc_op", "op@example.org", "pro", "operator", "web_2")
+
+
+class Two(Books):
+    """Two people, each with one web session."""
+
+    def __init__(self) -> None:
+        self._walltime = lambda: REAL_NOW + 18.0
+
+    def person(self, token: str) -> Person | None:
+        return {"ada": ADA, "op": OPERATOR}.get(token)
+
+
+def form(visit: Visit) -> Answer:
+    return Html("form.html", {"said": visit.form.get("said", "") if visit.method == "POST" else ""})
+
+
+def coverage(visit: Visit) -> Answer:
+    return Html("coverage.html", {"told": visit.ask("/coverage")})
+
+
+def signed_in(visit: Visit) -> Answer:
+    visit.set_cookies.append(Cookie("almanac", "ada", 60))
+    return Redirect("/coverage")
+
+
+def raising(error: Exception) -> Page:
+    def handler(_: Visit) -> Answer:
+        raise error
+
+    return Page(f"/{type(error).__name__.lower()}", handler, who="anyone")
+
+
+PAGES = (
+    Page("/form", form, form, who="anyone"),
+    Page("/signed-in", None, signed_in, who="anyone"),
+    Page("/coverage", coverage),
+    Page("/mine", form, form),
+    Page("/operate", form, who="operator"),
+    Page("/elsewhere", lambda visit: Redirect(visit.query["to"]), who="anyone"),
+    Page("/file", lambda _: Download(b"a,b\n", "text/csv", "usage.csv"), who="anyone"),
+    Page("/refused", lambda visit: Html("form.html", {"said": visit.ask("/rates/FRA")})),
+    raising(Forbidden("Not yours.")), raising(NotFound("No such key.")), raising(UnavailableError("gone")),
+    raising(ZeroDivisionError("secret detail")),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def app(service: Service) -> Iterator[Dashboard]:
+    desk = Desk(
+        service.endpoints, b"c" * 32, service.reader.view, service.settings, clock=service.settings.clock,
+        walltime=lambda: REAL_NOW + 18.0,
+    )  # fmt: skip
+    templates = Environment(loader=DictLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    return Dashboard(
+        PAGES, desk, Two(), b"f" * 32, templates, Statics(), service.settings,
+        unavailable=(UnavailableError,),
+    )  # fmt: skip
+
+
+@pytest.fixture
+def browser(app: Dashboard) -> Browser:
+    return Browser(app)
+
+
+def test_whoever_is_not_signed_in_is_led_to_the_form_and_back(browser: Browser) -> None:
+    answer = browser.get("/mine", q="1&2")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/signin?next=/mine%3Fq%3D1%25262")
+
+
+def test_a_page_shows_what_the_interface_says(browser: Browser, service: Service) -> None:
+    browser.cookies["almanac"] = "ada"
+    assert browser.get("/coverage").text == f"{service.ok('/coverage')['series']} /coverage False"
+
+
+def test_an_operators_page_is_for_operators(browser: Browser) -> None:
+    browser.cookies["almanac"] = "ada"
+    assert browser.get("/operate").status_code == 403
+    browser.cookies["almanac"] = "op"
+    assert browser.get("/operate").status_code == 200
+
+
+def test_a_form_of_this_browser_is_believed(browser: Browser) -> None:
+    browser.get("/form")
+    assert browser.post("/form", {"said": "<b>hello</b>"}).text.endswith("&lt;b&gt;hello&lt;/b&gt;")
+
+
+@pytest.mark.parametrize("token", ["", "x", "0.0", "ü"])
+def test_a_form_without_a_good_token_changes_nothing(browser: Browser, token: str) -> None:
+    browser.get("/form")
+    answer = browser.post("/form", {"said": "hello"}, token=token)
+    assert (answer.status_code, "hello" in answer.text) == (403, False)
+
+
+def test_a_token_is_good_for_one_browser_and_one_sign_in(app: Dashboard) -> None:
+    theirs, ours = Browser(app), Browser(app)
+    theirs.get("/form")
+    ours.get("/form")
+    ours.text = theirs.text
+    assert ours.post("/form").status_code == 403
+    theirs.cookies["almanac"] = "ada"  # signed in since: the token of before holds no longer
+    assert theirs.post("/form").status_code == 403
+
+
+def test_a_form_sent_by_another_site_is_refused(browser: Browser) -> None:
+    browser.get("/form")
+    assert browser.post("/form", **{"sec-fetch-site": "cross-site"}).status_code == 403
+    assert browser.post("/form", **{"content-type": "text/plain"}).status_code == 403
+
+
+def test_a_form_of_megabytes_is_refused(browser: Browser) -> None:
+    browser.get("/form")
+    assert browser.post("/form", {"said": "x" * 100_000}).status_code == 403
+
+
+def test_the_token_differs_from_page_to_page_so_that_lengths_tell_nothing(browser: Browser) -> None:
+    assert browser.get("/form").text != browser.get("/form").text
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/forbidden", 403),
+        ("/notfound", 404),
+        ("/nowhere", 404),
+        ("/unavailableerror", 503),
+        ("/zerodivisionerror", 500),
+    ],
+)
+def test_errors_are_pages_and_tell_nothing_from_inside(browser: Browser, path: str, status: int) -> None:
+    answer = browser.get(path)
+    assert answer.status_code == status
+    assert answer.text.startswith(f"{status}: ")
+    assert "secret" not in answer.text
+    assert answer.headers["x-request-id"].startswith("req_")
+    assert answer.headers["cache-control"] == "no-store"
+
+
+def test_a_refusal_of_the_interface_is_told_in_its_words(browser: Browser) -> None:
+    browser.cookies["almanac"] = "ada"
+    answer = browser.get("/refused")
+    assert answer.status_code == 404
+    assert "must be one of AUS" in answer.text
+
+
+def test_an_address_takes_what_it_was_made_for(browser: Browser) -> None:
+    assert browser.send("PUT", "/form").status_code == 405
+    assert browser.get("/signed-in").status_code == 405
+    assert browser.send("HEAD", "/form").text == ""
+
+
+@pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "/\\evil.example", "evil"])
+def test_nobody_is_sent_away_from_here(browser: Browser, to: str) -> None:
+    assert browser.get("/elsewhere", to=to).status_code == 500
+
+
+@pytest.mark.parametrize("path", ["/form", "/nowhere", "/file", "/mine"])
+def test_every_answer_carries_the_policy(browser: Browser, path: str) -> None:
+    headers = browser.get(path).headers
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert headers["x-frame-options"] == "DENY"
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_cookies_are_for_this_host_and_out_of_reach_of_scripts(app: Dashboard) -> None:
+    near = Browser(app)
+    near.get("/form")
+    line = near.post("/signed-in").headers["set-cookie"]
+    assert line == "almanac=ada; Path=/; HttpOnly; SameSite=Lax; Max-Age=60"
+    far = Browser(app, "https://data.example.org")
+    far.get("/form")
+    line = far.post("/signed-in").headers["set-cookie"]
+    assert line == "__Host-almanac=ada; Path=/; HttpOnly; SameSite=Lax; Secure; Max-Age=60"
+    assert far.get("/coverage").status_code == 200
+    # One that plain HTTP could have set counts for nothing there.
+    far.cookies = {"almanac": "ada"}
+    assert far.get("/coverage").status_code == 303
+
+
+def test_a_file_is_kept_for_good_under_its_hash(
+    app: Dashboard, browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("static")
+    (folder / "js").mkdir()
+    (folder / "js" / "shared.js").write_text("export const answer = 42;\n" * 100)
+    first = Statics(folder)
+    address = first.address("js/shared.js")
+    found = first.find(address)
+    assert found is not None
+    assert found.media_type == "text/javascript; charset=utf-8"
+    assert len(found.coded["gzip"]) < len(found.body)
+    (folder / "js" / "shared.js").write_text("export const answer = 43;\n" * 100)
+    assert Statics(folder).address("js/shared.js") != address
+    with pytest.raises(KeyError, match=r"other\.js"):
+        first.address("other.js")

@@ -1,0 +1,84 @@
+"""Periods: their notation, and every one read back from it."""
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from almanac.dashboard.words import periods
+from almanac.domain.periods import Frequency, Period
+
+days = st.dates(date(1600, 1, 1), date(2400, 1, 1))
+calendar = st.builds(
+    Period.ending,
+    st.builds(lambda year, month: date(year, month, 1), st.integers(1600, 2400), st.sampled_from([12])),
+    st.just(Frequency.ANNUAL),
+) | st.builds(
+    lambda year, number, frequency: Period.ending(
+        date(year, (number % (12 // frequency.months) + 1) * frequency.months, 1), frequency
+    ),
+    st.integers(1600, 2400),
+    st.integers(0, 11),
+    st.sampled_from([Frequency.SEMIANNUAL, Frequency.QUARTERLY, Frequency.MONTHLY]),
+)  # fmt: skip
+
+
+@given(calendar)
+def test_every_period_of_the_calendar_is_read_back_from_its_notation_and_its_code(period):
+    assert periods.read_period(periods.notation(period)) == period
+    assert periods.read_period(periods.code(period)) == period
+    assert Period.parse(periods.code(period)) == period
+    assert periods.written(periods.code(period)) == periods.notation(period)
+
+
+@given(days)
+def test_every_day_is_read_back(day):
+    period = Period(day, day)
+    assert periods.read_period(periods.notation(period, Frequency.DAILY)) == period
+    assert periods.read_period(periods.code(period, Frequency.DAILY)) == period
+
+
+@given(st.builds(lambda end, length: Period.from_key(Period(end, end).key - length), days, st.integers(0, 4_000)))
+def test_no_period_has_a_space_where_a_line_could_break(period):
+    assert " " not in periods.notation(period)
+
+
+@pytest.mark.parametrize(
+    ("typed", "first", "last"),
+    [
+        ("2024", "2024-01-01", "2024-12-31"), ("FY2024", "2024-01-01", "2024-12-31"), ("2024-Q1", "2024-01-01", "2024-03-31"),
+        ("2024 q1", "2024-01-01", "2024-03-31"), ("Q4 2024", "2024-10-01", "2024-12-31"), ("2024-H2", "2024-07-01", "2024-12-31"),
+        ("2024-S1", "2024-01-01", "2024-06-30"), ("2024-06", "2024-06-01", "2024-06-30"), ("2024-6", "2024-06-01", "2024-06-30"),
+        ("june 2024", "2024-06-01", "2024-06-30"), ("Sept. 2024", "2024-09-01", "2024-09-30"), ("2024-04-30", "2024-04-30", "2024-04-30"),
+        ("30 Apr 2024", "2024-04-30", "2024-04-30"), (" 30  April 2024 ", "2024-04-30", "2024-04-30"), ("2024\N{NO-BREAK SPACE}Q1", "2024-01-01", "2024-03-31"),
+    ],
+)  # fmt: skip
+def test_what_people_type_is_read(typed, first, last):
+    assert periods.read_period(typed) == Period(date.fromisoformat(first), date.fromisoformat(last))
+
+
+@pytest.mark.parametrize(
+    "typed", ["04/05/2026", "2024-13", "2024-Q5", "2024-02-30", "Foo 2024", "last year", "", "0000", "24-01"]
+)
+def test_what_could_be_two_things_or_none_is_not(typed):
+    with pytest.raises(ValueError, match=r"is not a date or a period\. Write 2024-04-30, 2024-Q1, 2024-06 or 2024$"):
+        periods.read_period(typed)
+
+
+def test_words_around_periods():
+    assert periods.fiscal(2025) == "FY2025"
+    assert periods.fiscal(2025, "Q3") == "Q3\N{NO-BREAK SPACE}FY2025"
+    assert periods.between("2016", "2026") == "2016 to 2026"
+    assert periods.between("2016", "2026", tight=True) == "2016–2026"
+    assert periods.between("2016", "2016") == "2016"
+    assert periods.noun(Frequency.QUARTERLY, 43) == "quarters"
+    assert periods.written("no period at all") == "no period at all"
+    with pytest.raises(ValueError, match="'fortnightly' is no frequency"):
+        periods.frequency_of("fortnightly")
+
+
+def test_a_fiscal_quarter_says_how_long_it_is_and_when_it_ends():
+    weeks = Period(date(2026, 6, 28), date(2026, 9, 26))
+    assert periods.notation(weeks, Frequency.QUARTERLY).replace("\N{NO-BREAK SPACE}", " ") == "3 months to 26 Sep 2026"
+    assert periods.code(weeks, Frequency.QUARTERLY) == "2026-09-26"
