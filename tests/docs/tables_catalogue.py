@@ -104,7 +104,15 @@ def indicators() -> str:
 
 def formulas() -> str:
     rows = [
-        (f"`{f.slug}`", f.name, f.formula, code(f.inputs), f"`{f.operator}`", f"`{f.unit}`", f.description)
+        (
+            f"`{f.slug}`",
+            f.name,
+            f.formula,
+            code(f.inputs),
+            f"`{f.operator}`",
+            f"`{f.unit}`" if f.unit else "none",
+            f.description,
+        )
         for f in sorted(catalog().formulas.values(), key=lambda f: f.slug)
     ]
     return table(("Slug", "Name", "Formula", "Inputs", "Operator", "Unit", "Meaning"), rows)

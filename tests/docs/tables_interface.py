@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
-import msgspec
-from msgspec import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.errors import CODES
@@ -88,66 +86,56 @@ def errors() -> str:
 
 
 def records() -> str:
-    """Every record that an endpoint answers with, and the records inside it, each once."""
-    seen: dict[str, type[msgspec.Struct]] = {}
-    for one in every():
-        if one.record is not None:
-            for struct in _structs(one.record):
-                seen.setdefault(struct.__name__, struct)
-    return "\n\n".join(_record(struct) for struct in seen.values())
+    """Every record that an endpoint answers with, and the records inside it, each once, as /openapi.json describes them."""
+    schemas = document(every())["components"]["schemas"]
+    names = dict.fromkeys(
+        name for one in every() if one.record is not None for name in _with_inner(schemas, one.record.__name__)
+    )
+    return "\n\n".join(_record(name, schemas[name]) for name in names)
 
 
-def _structs(struct: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
-    yield struct
-    for field in _fields(struct):
-        yield from _inside(field.type)
+def _with_inner(schemas: Mapping[str, Any], name: str) -> Iterator[str]:
+    yield name
+    for field in schemas[name]["properties"].values():
+        for inner in _refs(field):
+            yield from _with_inner(schemas, inner)
 
 
-def _inside(kind: inspect.Type) -> Iterator[type[msgspec.Struct]]:
-    if isinstance(kind, inspect.StructType):
-        yield from _structs(kind.cls)
-    elif isinstance(kind, inspect.ListType):
-        yield from _inside(kind.item_type)
-    elif isinstance(kind, inspect.UnionType):
-        for one in kind.types:
-            yield from _inside(one)
+def _refs(schema: Mapping[str, Any]) -> Iterator[str]:
+    if "$ref" in schema:
+        yield schema["$ref"].rpartition("/")[2]
+    for inner in (schema.get("items"), schema.get("additionalProperties"), *schema.get("anyOf", ())):
+        if isinstance(inner, dict):
+            yield from _refs(inner)
 
 
-def _fields(struct: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
-    found = inspect.type_info(struct)
-    assert isinstance(found, inspect.StructType)
-    return found.fields
+def _record(name: str, schema: Mapping[str, Any]) -> str:
+    rows = [
+        (f"`{field}`" + ("" if field in schema["required"] else ", if it applies"), _type(told), told["description"])
+        for field, told in schema["properties"].items()
+    ]
+    words = " ".join(schema["description"].split())
+    return f"#### {name}\n\n{words}\n\n{table(('Field', 'Type', 'Meaning'), rows)}"
 
 
-def _record(struct: type[msgspec.Struct]) -> str:
-    rows = [(f"`{field.encode_name}`", *_type(field.type)) for field in _fields(struct)]
-    words = " ".join((struct.__doc__ or "").split())
-    return f"#### {struct.__name__.lstrip('_')}\n\n{words}\n\n{table(('Field', 'Type', 'May be null'), rows)}"
+_WORDS = {"string": "string", "integer": "integer", "number": "number", "boolean": "true or false"}
+_FORMATS = {"date-time": "time", "date": "day", "uri": "address"}
 
 
-_SIMPLE = {
-    inspect.StrType: "string",
-    inspect.IntType: "integer",
-    inspect.FloatType: "number",
-    inspect.BoolType: "true or false",
-    inspect.AnyType: "any",
-}
-
-
-def _type(kind: inspect.Type) -> tuple[str, str]:
+def _type(schema: Mapping[str, Any]) -> str:
     """Words for a type, and whether it may be null."""
-    if isinstance(kind, inspect.UnionType):
-        rest = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
-        return " or ".join(_type(one)[0] for one in rest), "yes" if len(rest) < len(kind.types) else ""
-    if isinstance(kind, inspect.ListType):
-        return f"list of {_type(kind.item_type)[0]}", ""
-    if isinstance(kind, inspect.DictType):
-        return "object", ""
-    if isinstance(kind, inspect.StructType):
-        return f"`{kind.cls.__name__.lstrip('_')}`", ""
-    if isinstance(kind, inspect.LiteralType):
-        return code(kind.values), ""
-    return _SIMPLE[type(kind)], ""
+    if "anyOf" in schema:
+        return " or ".join("null" if one.get("type") == "null" else _type(one) for one in schema["anyOf"])
+    if "$ref" in schema:
+        return f"`{schema['$ref'].rpartition('/')[2]}`"
+    if "enum" in schema:
+        return code(schema["enum"])
+    if schema.get("type") == "array":
+        return f"list of {_type(schema['items'])}"
+    if schema.get("type") == "object":
+        inner = schema.get("additionalProperties")
+        return f"object of {_type(inner)}" if isinstance(inner, dict) else "object"
+    return _FORMATS.get(schema.get("format", "")) or _WORDS[schema["type"]]
 
 
 TABLES: dict[str, Callable[..., str]] = {

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
 import msgspec
+import yaml
 
 from almanac import __main__
-from almanac.config import PLANS, Http, Settings
+from almanac.api.server import logs
+from almanac.config import PLANS, Http, Settings, Smtp
 from tests.support.paths import ROOT
 
 from .markdown import table
@@ -29,14 +32,30 @@ _WORDS = {
     "failures_per_minute": "Failed authentications a minute from one address before further failing ones get 429.",
     "cursor_days": "Days a cursor lives.",
     "page_cache_mib": "Memory each worker may use for pages asked before, in MiB; 0 keeps none.",
+    "request_seconds": "Seconds after which a request is given up, with 503.",
+    "heavy_requests": "Heavy requests of one account that are answered at a time, by all workers of a host together; see Heavy requests.",
     "host": "Address the interface listens on, not a name: `127.0.0.1`, `::1`; `0.0.0.0` or `::` for all.",
     "port": "Port the interface listens on.",
-    "http2": "`true`: speak HTTP/2 as well, for a proxy that keeps silent connections away; see Silent connections.",
-    "dashboard_port": "Reserved for the dashboard.",
+    "verify_hours": "Hours from one verification in the background to the next; 0: none. See [Looking after the store](operations.md#looking-after-the-store).",
+    "http2": "`true`: speak HTTP/2 as well, for a proxy that keeps silent connections away; see [Silent connections](operations.md#silent-connections).",
+    "dashboard": "`false`: no dashboard.",
+    "dashboard_port": "Port the dashboard listens on, on the same address as the interface.",
+    "base_url": "Where programs reach the interface, for the requests that the dashboard shows; `https://api.example.org`. Default: the address and port above.",
+    "dashboard_url": "Where people reach the dashboard, for links; `https://data.example.org`. Default: the address and port above.",
     "ops_host": "Address the operations listener listens on. It asks for no key.",
     "ops_port": "Port the operations listener listens on.",
     "workers": "Processes that answer requests.",
     "log_level": "`debug`, `info`, `warning`, `error` or `critical`.",
+    "log_requests": "Share of the good answers that have a line in the log, `1.0` to `0`; errors always have one.",
+    "log_addresses": "`false`: leave the client's address out of the lines of 401, 403 and 429.",
+    "signup": "Who may make an account in the dashboard: `closed`, `invite` or `open` (whoever can read mail at the address).",
+    "signup_plan": "The plan of accounts that are made there, and of invitations that name none.",
+    "smtp.host": "The server that takes mail. Absent: links are written to the log in place of letters.",
+    "smtp.port": "Its port.",
+    "smtp.user": "The name to log in with. Absent: no login.",
+    "smtp.password": "The password to log in with. Never logged.",
+    "smtp.sender": "The address letters come from.",
+    "smtp.security": "`starttls`, `tls` from the first byte, or `none`, with which no password is sent but on this host.",
     "plans.NAME.requests_per_minute": "Requests an account on this plan may make in one UTC minute.",
     "plans.NAME.history_months": "Months back from today that the plan reaches; absent: the whole archive.",
     "sources.ID.api_key": "The key this publisher's API wants. Dashes of the source id become underscores.",
@@ -53,6 +72,9 @@ _WORDS = {
     "http.attempts": "Tries before a request counts as failed.",
     "http.max_bytes": "Largest answer that is read, bytes.",
     "http.requests_per_second": "Pace towards one host. A publisher's own limit holds where it is slower.",
+    "http.proxy": "`http://` or `https://`, host and port: all requests to publishers go through this proxy. May hold a user and password.",
+    "http.no_proxy": "Hosts, separated by commas, that are asked without the proxy, with all hosts below them.",
+    "http.ca_bundle": "File of certificate authorities (PEM) to trust beside the usual ones, as a proxy that looks into TLS needs.",
 }
 
 
@@ -65,9 +87,9 @@ def paths() -> Iterator[tuple[str, Any]]:
         elif field.name == "sources":
             yield from ((f"sources.ID.{part}", None) for part in ("api_key", "contact", "companies", "bulk"))
             yield from ((f"sources.ID.consent.{part}", None) for part in ("by", "on", "reference"))
-        elif field.name == "http":
-            for inner in msgspec.structs.fields(Http):
-                yield f"http.{inner.name}", inner.default
+        elif field.name in {"http", "smtp"}:
+            for inner in msgspec.structs.fields({"http": Http, "smtp": Smtp}[field.name]):
+                yield f"{field.name}.{inner.name}", inner.default
         else:
             yield field.name, default
 
@@ -91,6 +113,87 @@ def plans() -> str:
         for name, plan in PLANS.items()
     ]
     return table(("Plan", "Requests a minute", "History reachable"), rows)
+
+
+#: What each line of the service's log is about. A line without words here fails the tests: KeyError names it.
+_EVENTS = {
+    "service started": "First line of a run. `settings` are those given, without secrets.",
+    "service stopped": "Last line of a run: the exit code, and for how many seconds it ran.",
+    "request": "One answer. `path` is a template, `null` where there is none; `key` the prefix of the key.",
+    "new settings, workers are replaced one by one": "After SIGHUP.",
+    "the settings stay as they were": "After SIGHUP: they cannot be used; `reason` tells all that is wrong.",
+    "a process beside the workers ended and is started anew": "The operations listener's, the verification's: its process ended before the service did.",
+    "an account has a plan that is not in the settings": "Its requests get 403 until the settings have the plan.",
+    "whether all accounts have a plan is not known": "The accounts could not be read at the start.",
+    "this worker's metrics are not shown": "No room to reserve its files; until it is started anew.",
+    "each process counts for itself": "The shared counters of requests cannot be used; limits hold for each worker alone.",
+    "not ready": "A probe of `/readyz` was answered 503.",
+    "not shown": "Part of `/metrics` cannot be looked up in the store; the rest is shown.",
+    "the store was verified": "A round of the verification in the background is through.",
+    "the store is damaged; `almanac verify` says more": "Found by the verification in the background, by place and never by value.",
+    "the store cannot be verified just now": "Tried again later.",
+    "where the verification is cannot be noted": "After a restart it begins anew.",
+    "each process counts heavy requests for itself": "The shared file of heavy requests cannot be used.",
+    "given up": "A request was answered 503: it took longer than `ALMANAC_REQUEST_SECONDS`.",
+    "not warmed": "What the first requests wait for could not be made beforehand; they make it.",
+    "storage unavailable": "A request was answered 503: the data or the accounts cannot be read.",
+    "fault": "A request, or with `path` a page of the dashboard, was answered 500: a fault of ours. Please report it.",
+    "data version unknown": "The store could not be asked for the version that an error's header names.",
+    "not written": "When keys were last used, or how much, could not be noted; tried again soon.",
+    "usage cannot be written, it waits in memory": "The file of usage cannot be written; what was counted waits for it.",
+    "usage is written again": "It can be again, and nothing was lost.",
+    "usage was given up": "It could not be written for long; `requests` are in nobody's usage.",
+    "a letter was not sent": "The mail server refused it or cannot be reached.",
+    "a letter was not written": "A letter for somebody who asked in the dashboard could not be made.",
+    "lifespan failed": "A worker could not start or end as it should.",
+}
+
+
+def events() -> str:
+    """Every line that the service may write, with its fields, read from the calls that write it; then any other."""
+    found: dict[str, tuple[str, set[str]]] = {}
+    for path in sorted((ROOT / "src/almanac").rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        if "structlog.get_logger" not in ast.unparse(tree):
+            continue
+        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+            if not isinstance(call.func, ast.Attribute) or ast.unparse(call.func.value) != "log":
+                continue
+            event, level = ast.literal_eval(call.args[0]), call.func.attr.replace("exception", "error")
+            fields = {"exception" if word.arg == "exc_info" else str(word.arg) for word in call.keywords}
+            fields |= {"exception"} if call.func.attr == "exception" else set()
+            found[event] = level, found.get(event, ("", set()))[1] | fields
+    own = [field.name for field in msgspec.structs.fields(logs.AccessLine)]
+    found["request"] = "info", {name for name in own if name not in {"event", "level", "timestamp"}}
+    order = {name: number for number, name in enumerate(_EVENTS)}
+    rows = [
+        (f"`{event}`", level, ", ".join(f"`{name}`" for name in _in_order(fields, own)), _EVENTS[event])
+        for event, (level, fields) in sorted(found.items(), key=lambda one: order[one[0]])
+    ]
+    unused = _EVENTS.keys() - found.keys()
+    assert not unused, f"nobody writes {unused}"
+    return table(("Event", "Level", "Fields", "Means"), rows)
+
+
+def _in_order(names: set[str], order: list[str]) -> list[str]:
+    return sorted(names, key=lambda name: (order.index(name) if name in order else -1, name))
+
+
+def alerts() -> str:
+    """The alerts that are shipped, as Prometheus has them."""
+    told = yaml.safe_load((ROOT / "deploy/prometheus/almanac.rules.yml").read_text("utf-8"))
+    rows = [
+        (
+            f"`{rule['alert']}`",
+            f"`{' '.join(rule['expr'].split())}`",
+            rule.get("for", "at once"),
+            rule["labels"]["severity"],
+            re.sub(r"\{\{ \$labels\.(\w+) \}\}", r"`\1`", rule["annotations"]["action"]),
+        )
+        for group in told["groups"]
+        for rule in group["rules"]
+    ]
+    return table(("Alert", "When", "For", "Severity", "Do"), rows)
 
 
 def commands() -> str:
@@ -146,5 +249,7 @@ TABLES: dict[str, Callable[..., str]] = {
     "settings": settings,
     "plans": plans,
     "commands": commands,
+    "events": events,
+    "alerts": alerts,
     "layers": layers,
 }

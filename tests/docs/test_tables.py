@@ -27,8 +27,8 @@ def test_every_endpoint_has_a_section():
 
 
 def test_every_setting_and_every_error_code_is_told():
-    operations = (ROOT / "docs/operations.md").read_text("utf-8")
-    assert [path for path, _ in paths() if f"`{variable(path)}`" not in operations] == []
+    settings = (ROOT / "docs/settings.md").read_text("utf-8")
+    assert [path for path, _ in paths() if f"`{variable(path)}`" not in settings] == []
     interface = (ROOT / "docs/interface.md").read_text("utf-8")
     assert [code for code in CODES.values() if f"`{code}`" not in interface] == []
 

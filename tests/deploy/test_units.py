@@ -1,0 +1,191 @@
+"""The units, the timer and the cron line: their commands exist, their times are times, systemd takes them, and none has more than it needs."""
+
+import configparser
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from almanac.__main__ import main
+from almanac.beside import KILL_AFTER_SECONDS
+from almanac.config import Http
+from almanac.domain.cadence import Cadence
+from tests.support.paths import ROOT
+from tests.support.processes import command, environment
+
+FOLDER = ROOT / "deploy/systemd"
+SERVICES = sorted(FOLDER.glob("*.service"))
+#: Exposure of a unit as systemd counts it, of 10; 9.6 is one that says nothing.
+MOST_EXPOSED = 1.5
+#: Under the rule of `MemoryDenyWriteExecute=`, which is a seccomp filter there and the kernel's own here.
+NO_WRITABLE_CODE = "import ctypes; assert ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) == 0\n"
+
+
+def read(path):
+    """Sections of a unit; a name that is given several times has all its values, on lines."""
+    unit = {}
+    for line in path.read_text("utf-8").splitlines():
+        if line.startswith("["):
+            section = unit.setdefault(line.strip("[]"), {})
+        elif line and not line.startswith("#"):
+            name, _, value = line.partition("=")
+            section[name] = f"{section[name]}\n{value}" if name in section else value
+    return unit
+
+
+def well_formed(words):
+    """The command of the words after the program's path, with its options checked."""
+    assert words[0].endswith("/bin/almanac")
+    found = main.commands[words[1]]
+    return found, found.make_context(words[1], list(words[2:])).params
+
+
+def service(name):
+    return read(FOLDER / f"{name}.service")["Service"]
+
+
+def installed(tmp_path):
+    """The units where they would be, with programs that are there: systemd looks for them."""
+    for path in FOLDER.iterdir():
+        text = re.sub(r"(?m)^(ExecStart=)/opt/\S+", rf"\1{shutil.which('true')}", path.read_text("utf-8"))
+        (tmp_path / path.name).write_text(text)
+    return tmp_path
+
+
+@pytest.fixture
+def analyze():
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not here")
+
+    def call(*words):
+        return subprocess.run(["systemd-analyze", *map(str, words)], capture_output=True, text=True, check=False)
+
+    return call
+
+
+def test_systemd_finds_no_fault(analyze, tmp_path):
+    installed(tmp_path)
+    for path in (*SERVICES, FOLDER / "almanac-backup.timer"):
+        done = analyze("verify", "--man=no", tmp_path / path.name)
+        assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_systemd_finds_a_fault_that_is_there(analyze, tmp_path):
+    """That the check above can fail."""
+    unit = installed(tmp_path) / "almanac.service"
+    unit.write_text(unit.read_text("utf-8").replace("Type=exec", "Type=exec\nProtectSystm=yes"))
+    assert "ProtectSystm" in analyze("verify", "--man=no", unit).stderr
+
+
+@pytest.mark.parametrize("path", SERVICES, ids=lambda path: path.name)
+def test_a_unit_exposes_little(analyze, tmp_path, path):
+    done = analyze("security", "--offline=true", installed(tmp_path) / path.name)
+    (found,) = re.findall(r"Overall exposure level for \S+: ([0-9.]+)", done.stdout)
+    assert float(found) <= MOST_EXPOSED
+
+
+def test_all_units_are_hardened_alike():
+    parts = [path.read_text("utf-8").split("# What the process may do")[1].split("\n\n")[0] for path in SERVICES]
+    assert len(parts) == 3
+    assert len({part.strip() for part in parts}) == 1
+
+
+def test_every_unit_runs_as_the_user_with_the_settings():
+    for path in SERVICES:
+        found = read(path)["Service"]
+        assert (found["User"], found["Environment"]) == ("almanac", "ALMANAC_HOME=/var/lib/almanac")
+        assert found["EnvironmentFile"] == "-/etc/almanac/environment"
+
+
+def test_the_unit_of_the_service_reloads_by_sighup_and_waits_for_its_workers():
+    found = service("almanac")
+    started, given = well_formed(shlex.split(found["ExecStart"]))
+    assert (started.name, set(given.values()) - {None, False}) == ("serve", set())
+    assert found["ExecReload"].split()[1:] == ["-HUP", "$MAINPID"]
+    assert int(found["TimeoutStopSec"]) > 2 * KILL_AFTER_SECONDS
+
+
+def test_the_unit_of_a_worker_waits_for_the_answer_in_hand():
+    found = service("almanac-worker")
+    started, given = well_formed(shlex.split(found["ExecStart"]))
+    assert (started.name, given) == ("worker", {"names": (), "once": False})
+    assert int(found["TimeoutStopSec"]) > Http().total_timeout
+
+
+def test_the_backup_writes_where_it_may():
+    found = service("almanac-backup")
+    program, folder, days = shlex.split(found["ExecStart"])
+    assert (ROOT / "deploy" / program.rpartition("/")[2]).stat().st_mode & 0o111
+    assert (found["ReadWritePaths"], int(days) > 0) == (folder, True)
+
+
+def test_the_timer_is_a_time(analyze):
+    found = read(FOLDER / "almanac-backup.timer")["Timer"]
+    assert analyze("calendar", found["OnCalendar"]).returncode == 0
+    assert found["Persistent"] == "yes"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a rule of Linux")
+def test_the_program_runs_where_no_memory_may_be_written_and_run(tmp_path):
+    """What the interpreter and its libraries do under `MemoryDenyWriteExecute=`: formulas, numpy, databases."""
+    probe = [sys.executable, "-c", NO_WRITABLE_CODE + "import mmap; mmap.mmap(-1, 4096, prot=7)"]
+    if subprocess.run(probe, capture_output=True, check=False).stderr.count(b"PermissionError") != 1:
+        pytest.skip("this kernel knows no such rule (it came with 6.3)")
+    for words in (("status",), ("derive",), ("verify",), ("backup", tmp_path / "b")):
+        done = subprocess.run(
+            command(*words, before=NO_WRITABLE_CODE),
+            env=environment(tmp_path / "home"),
+            capture_output=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_the_settings_of_the_example_are_settings(tmp_path, monkeypatch):
+    """As systemd reads the file, and as the shell does in the operators' command."""
+    text = (ROOT / "deploy/environment").read_text("utf-8")
+    lines = [line.lstrip("#") for line in text.splitlines() if re.match(r"#?ALMANAC_", line)]
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.optionxform = str
+    parser.read_string("[all]\n" + "\n".join(lines))
+    given = {name: value.strip('"') or "x" for name, value in parser["all"].items()}
+    assert len(given) == 4
+    from almanac.catalog.load import source_ids
+    from almanac.config import load
+
+    load({**given, "ALMANAC_HOME": str(tmp_path)}, sources=source_ids)
+
+
+def test_the_operators_command_reads_the_file(tmp_path):
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/environment").write_text(
+        '# note\nALMANAC_WORKERS=2\nALMANAC_SOURCES__SEC__CONTACT="Jane Doe jane@example.org"\n'
+    )
+    text = (ROOT / "deploy/almanac.sh").read_text("utf-8")
+    text = text.replace("/etc/almanac/", f"{tmp_path}/etc/").replace("/var/lib/almanac", f"{tmp_path}/home")
+    text = text.replace("/opt/almanac/venv/bin/almanac", "/usr/bin/env")
+    (tmp_path / "almanac").write_text(text)
+    bare = {name: value for name, value in os.environ.items() if not name.startswith("ALMANAC_")}
+    done = subprocess.run(["/bin/sh", tmp_path / "almanac"], env=bare, capture_output=True, text=True, check=True)
+    told = dict(line.split("=", 1) for line in done.stdout.splitlines() if line.startswith("ALMANAC_"))
+    assert told == {
+        "ALMANAC_HOME": f"{tmp_path}/home",
+        "ALMANAC_WORKERS": "2",
+        "ALMANAC_SOURCES__SEC__CONTACT": "Jane Doe jane@example.org",
+    }
+
+
+def test_the_cron_line_does_what_is_due():
+    page = (ROOT / "docs/operations.md").read_text("utf-8")
+    (block,) = re.findall(r"(?ms)^```text\n(\*/15.*?)^```$", page)
+    fields, words = re.fullmatch(r"((?:\S+ ){5}) *(.*)\n", block).groups()
+    assert Cadence(fields.strip()).next(0) == 900
+    words = shlex.split(words)
+    assert [words.pop(), words.pop()] == ["2>&1", ">>/var/log/almanac/ingest.log"]
+    found, given = well_formed(words)
+    assert (found.name, given["due"], given["names"], given["every"]) == ("ingest", True, (), False)
+    assert "/var/log/almanac/*.log {" in (ROOT / "deploy/logrotate/almanac").read_text("utf-8")

@@ -1,0 +1,62 @@
+"""Numbers that the page for operators tells: each is the one in the code, or measured here."""
+
+import re
+
+import pytest
+
+from almanac import beside, hosting, ops
+from almanac.api.use import counters
+from almanac.domain import cadence, periods
+from almanac.pipeline import world
+from almanac.pipeline.ingest import lease
+
+from .render import ROOT
+
+PAGE = " ".join((ROOT / "docs/operations.md").read_text("utf-8").split())
+SMALL = {2: "two", 5: "five", 8: "eight", 10: "ten"}
+
+
+DAYS = [
+    periods._ALLOWANCE[one]
+    for one in (
+        periods.Frequency.DAILY,
+        periods.Frequency.WEEKLY,
+        periods.Frequency.MONTHLY,
+        periods.Frequency.QUARTERLY,
+        periods.Frequency.SEMIANNUAL,
+        periods.Frequency.ANNUAL,
+    )
+]
+STATEMENTS = [
+    "{} days for daily series, {} weekly, {} monthly, {} quarterly, {} half-yearly, {} annual ones".format(*DAYS),
+    f"answers on it within {SMALL[ops._ANSWER_SECONDS]} seconds",
+    f"for longer than {SMALL[ops._ANSWER_SECONDS]} seconds is not ready",
+    f"is answered, for at most {SMALL[beside.KILL_AFTER_SECONDS]} seconds",
+    f"a new one answers for {SMALL[hosting._OVERLAP_SECONDS]} seconds before the old one ends",
+    f"the whole head of a request within {SMALL[beside.HEAD_MILLISECONDS // 1000]} seconds is closed",
+    f"at most {hosting._CONNECTIONS:,} connections",
+    f"{sum(hosting._METRICS.values()) / (1 << 20)} MB for each worker's metrics",
+    f"runs out after {SMALL[lease.LEASE_SECONDS // 60]} minutes",
+    f"is asked again after {SMALL[cadence.FIRST_PAUSE // 60]} minutes, then {SMALL[cadence.FIRST_PAUSE // 30]}",
+    f"waits for a transaction of the first, at most {SMALL[world._WAIT_SECONDS // 60]} minutes",
+]
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_a_number_is_that_of_the_code(statement):
+    assert statement in PAGE
+
+
+def test_numbers_that_the_page_rounds():
+    assert lease.RENEW_SECONDS == 60
+    assert "renews it every minute" in PAGE
+    assert cadence.LONGEST_PAUSE == 86_400
+    assert "and so on up to a day" in PAGE
+    assert "some 1 MB for the counters of requests" in PAGE
+    assert 0.5e6 < counters._size(1 << 13) < 1.5e6
+
+
+def test_no_other_size_of_the_demo_is_told():
+    """It was 400 MB and 450 bytes a vintage once, in several places."""
+    told = set(re.findall(r"(\d+(?:\.\d+)?) (?:GB|MB) of disk|(\d+) bytes for each of", PAGE))
+    assert told == {("1.8", ""), ("", "820")}
