@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import briefs, data, report, store
+from bench import briefs, data, dearest, report, store, usage
 from bench.contenders import Contender, contenders
 from bench.load import LoadError
 
@@ -22,7 +22,12 @@ _WARM_SECONDS = 1.0
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line. Bounds keep a slip of the finger from running for a day."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure Almanac beside its peers.")
-    parser.add_argument("what", nargs="?", choices=["pages", "store", "briefs"], help="what to measure; nothing: all")
+    parser.add_argument(
+        "what",
+        nargs="?",
+        choices=["pages", "store", "briefs", "dearest", "usage"],
+        help="what to measure; nothing: all",
+    )
     parser.add_argument("--observations", type=int, default=1_000_000, help="rows of the store (default: %(default)s)")
     parser.add_argument("--rounds", type=int, default=7, choices=range(1, 101), metavar="1..100")
     parser.add_argument("--seconds", type=float, default=3.0, help="of each contender in each round")
@@ -115,11 +120,18 @@ def main() -> None:
     chosen = arguments()
     if chosen.what in {None, "pages"}:
         print(measure_pages(chosen), flush=True)
+    if chosen.what in {None, "usage"}:
+        chosen.folder.mkdir(parents=True, exist_ok=True)
+        print(usage.measure(chosen.folder, say), flush=True)
+    if chosen.what == "usage":
+        return
     home, key = data.prepare(chosen.folder, chosen.observations, say)
     if chosen.what in {None, "store"}:
         print(store.measure(home, home, say), flush=True)
     if chosen.what in {None, "briefs"}:
         print(briefs.measure(home, key, say), flush=True)
+    if chosen.what in {None, "dearest"}:
+        print(dearest.measure(home, key, say), flush=True)
 
 
 if __name__ == "__main__":

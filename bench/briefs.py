@@ -25,7 +25,17 @@ def measure(home: Path, key: str, say: Callable[[str], None]) -> str:
     logs = home / "logs"
     logs.mkdir(exist_ok=True)
     port = free_port()
-    command = [sys.executable, "-m", "almanac", "serve", "--port", str(port), "--ops-port", str(free_port())]
+    command = [
+        sys.executable,
+        "-m",
+        "almanac",
+        "serve",
+        "--port",
+        str(port),
+        "--ops-port",
+        str(free_port()),
+        "--no-dashboard",
+    ]
     with running("briefs", command, port, {**os.environ, **environment(home)}, logs, None):
         say("letting the service make what all briefs share")
         time.sleep(_WARMING_SECONDS)

@@ -84,7 +84,17 @@ def contenders(
             return stack.enter_context(running(name, command, port, settings, logs, cpu))
 
         port = free_port()
-        service = [sys.executable, "-m", "almanac", "serve", "--port", str(port), "--ops-port", str(free_port())]
+        service = [
+            sys.executable,
+            "-m",
+            "almanac",
+            "serve",
+            "--port",
+            str(port),
+            "--ops-port",
+            str(free_port()),
+            "--no-dashboard",
+        ]
         almanac = start("almanac", service, port)
         ours = {"x-api-key": key}
         headers, body = answer(almanac.port, almanac_target(pages[0]), ours)

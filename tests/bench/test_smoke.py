@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from bench import data, store
+from bench import data, store, usage
 from bench.__main__ import arguments, load
 from bench.contenders import almanac_target, contenders
 from bench.load import LoadError
@@ -68,6 +68,14 @@ def test_the_figures_of_the_store(tmp_path, monkeypatch):
     assert [one.number for one in figures] == [400, 400, 4, 400]
     assert [path.name for path in home.iterdir()] == ["data.db"]
     assert [one.number for one in store.deriving()][1] == 500
+
+
+def test_the_figures_of_usage(tmp_path, monkeypatch):
+    monkeypatch.setattr(usage, "COUNTERS", 2_000)
+    lines = usage.measure(tmp_path, lambda _: None).splitlines()
+    assert len(lines) == 10
+    assert all(float(line.split("|")[2]) > 0 for line in lines[2:])
+    assert [path.name for path in tmp_path.iterdir()] == ["usage-2000.db"]
 
 
 def test_help_needs_no_peers():

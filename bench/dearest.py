@@ -1,0 +1,260 @@
+"""What one request may cost: the dearest of each operation, what became known lately, and a light request beside two dear ones."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+import msgspec
+
+from almanac.api.contract.endpoint import Endpoint
+from almanac.api.contract.params import Param
+from almanac.api.server.app import App
+from almanac.config import load
+from almanac.serving import api
+from bench.data import environment
+from bench.servers import free_port, running
+
+_SEED, _TRIED = 20_261_122, 40
+#: A request is asked this often at first, and the dearest ones this often again: the least counts, for it is what the
+#: request costs when nothing has to be loaded for it.
+_ONCE, _AGAIN = 2, 3
+_BESIDE_SECONDS = 8.0
+PLAIN = "/observations?limit=500"
+LIGHT = "/observations?indicator=cpi_index&country=USA"
+#: What is asked for by when it became known, and the plain page of the same list.
+LATELY = (
+    ("/observations?limit=500&start_date={lately}", PLAIN),
+    ("/observations?limit=500&end_date={long_ago}", PLAIN),
+    ("/derived-observations?limit=500&start_date={lately}", "/derived-observations?limit=500"),
+    ("/observations/vintages?limit=500&start_date={lately}", "/observations/vintages?limit=500"),
+    ("/observations/vintages?limit=500&end_date={long_ago}", "/observations/vintages?limit=500"),
+    ("/observations/vintages?limit=500&sort=observed_at&order=desc", "/observations/vintages?limit=500"),
+    ("/release-summaries?country=NOR&limit=100", "/release-summaries?limit=100"),
+)
+
+
+class Cost(NamedTuple):
+    """What a request costs: milliseconds of CPU of the whole process, and the status of the answer."""
+
+    cpu: float
+    status: int
+
+
+class Service:
+    """The interface in this process, without a socket: what its requests cost is all that is measured."""
+
+    def __init__(self, home: Path, key: str) -> None:
+        given = {name: value for name, value in environment(home).items() if name.startswith("ALMANAC_")}
+        # Nothing is answered from memory, and nothing is given up: what it costs shall be seen.
+        given |= {
+            "ALMANAC_PAGE_CACHE_MIB": "0",
+            "ALMANAC_REQUEST_SECONDS": "600",
+            "ALMANAC_LOG_LEVEL": "critical",
+            "ALMANAC_HEAVY_REQUESTS": "4",
+        }
+        self.app: App = api(load(given))
+        self._key = key.encode()
+        self._loop = asyncio.new_event_loop()
+
+    def cost(self, target: str, times: int = _ONCE) -> Cost:
+        """The least that a request cost."""
+        found = [self._loop.run_until_complete(self._timed(target)) for _ in range(times)]
+        return min(found)
+
+    def body(self, target: str) -> Any:
+        """What a request is answered."""
+        return msgspec.json.decode(self._loop.run_until_complete(self._asked(target))[1])
+
+    async def _timed(self, target: str) -> Cost:
+        began = time.process_time()
+        status, _ = await self._asked(target)
+        return Cost((time.process_time() - began) * 1000, status)
+
+    async def _asked(self, target: str) -> tuple[int, bytes]:
+        path, _, query = target.partition("?")
+        scope = {
+            "type": "http", "method": "GET", "http_version": "1.1", "path": path, "query_string": query.encode(),
+            "headers": [(b"x-api-key", self._key), (b"host", b"bench")], "client": ("127.0.0.1", 1),
+        }  # fmt: skip
+        messages: list[Any] = []
+
+        async def receive() -> dict[str, Any]:
+            await asyncio.Event().wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            messages.append(message)
+
+        await self.app(scope, receive, send)
+        return messages[0]["status"], messages[1]["body"]
+
+
+class Words:
+    """Values for parameters that name something in the store."""
+
+    def __init__(self, service: Service) -> None:
+        def ids(path: str, field: str = "id") -> list[str]:
+            return [one[field] for one in service.body(f"{path}?limit=500")["data"]]
+
+        indicators = ids("/indicators", "slug")
+        countries, companies = ids("/countries"), ids("/companies", "entityId")
+        self.values = {
+            "indicator": indicators, "indicator_id": indicators, "idOrSlug": indicators, "country": countries,
+            "idOrIso": countries, "entity": countries + companies, "entity_id": countries + companies,
+            "source_id": ids("/sources"), "provider_id": ids("/providers"), "idOrLookup": companies,
+            "alias": [*countries[:20], *companies[:20]], "q": ["a", "inflation"], "scope": ["USA", "JPN"],
+            "id": ids("/observations") + ids("/derived-observations"), "since": ["0", "1", "100"],
+            "filter": ["cpi_inflation_yoy:gt:0"], "industry": ["a"], "sector": ["technology"],
+        }  # fmt: skip
+        self.derived = [one["slug"] for one in service.body("/derived-indicators?limit=500")["data"]]
+        self.equity = "net_margin:gt:0.1,score:gt:10"
+
+
+def requests(endpoint: Endpoint, words: Words, chance: random.Random) -> Iterator[str]:
+    """Requests of one operation: each filter, sort and bound alone, then some of them together."""
+    params = [one for one in endpoint.by_name.values() if one.name not in {"cursor", "limit"}]
+    required = [one for one in params if one.required]
+    optional = [one for one in params if not one.required]
+    most = {"limit": str(endpoint.by_name["limit"].maximum)} if "limit" in endpoint.by_name else {}
+    chosen: list[Sequence[Param]] = [[], *([one] for one in optional)]
+    chosen += [
+        chance.sample(optional, chance.randint(2, min(4, len(optional)))) for _ in range(_TRIED) if len(optional) > 1
+    ]
+    seen = set()
+    for some in chosen:
+        query = most | {one.name: _value(endpoint, one, words, chance) for one in (*required, *some)}
+        target = _path(endpoint, words, chance) + (f"?{urlencode(query)}" if query else "")
+        if target not in seen:
+            seen.add(target)
+            yield target
+    for one in optional:  # every value of what has few
+        for word in one.names if one.kind == "enum" else ():
+            yield f"{_path(endpoint, words, chance)}?{urlencode(most | _given(endpoint, required, words, chance) | {one.name: word})}"
+
+
+def _given(endpoint: Endpoint, required: Sequence[Param], words: Words, chance: random.Random) -> dict[str, str]:
+    return {one.name: _value(endpoint, one, words, chance) for one in required}
+
+
+def _path(endpoint: Endpoint, words: Words, chance: random.Random) -> str:
+    parts = []
+    for part in endpoint.path.split("/"):
+        name = part.strip("{}")
+        if part == name:
+            parts.append(part)
+            continue
+        values = words.values["entity"] if "entities" in parts else words.values.get(name, ["USA"])
+        parts.append(quote(chance.choice(words.derived if "derived-indicators" in parts else values), safe=""))
+    return "/".join(parts)
+
+
+def _value(endpoint: Endpoint, param: Param, words: Words, chance: random.Random) -> str:
+    if param.name == "filter" and endpoint.path == "/equity-screener":
+        return words.equity
+    if param.kind == "enum":
+        return chance.choice(param.names)
+    if param.kind in {"time", "period"}:
+        day = datetime(2015, 1, 1, tzinfo=UTC) + timedelta(days=chance.randrange(4_300))
+        return (
+            day.date().isoformat() if param.kind == "time" else str(chance.choice([day.year, day.date().isoformat()]))
+        )
+    if param.name in words.values:
+        return chance.choice(words.values[param.name])
+    return param.example or ("1" if param.kind == "integer" else "name")
+
+
+def dearest(service: Service, say: Any) -> dict[str, tuple[str, Cost]]:
+    """The dearest request of each operation that was found. Refused ones are passed over."""
+    words, chance = Words(service), random.Random(_SEED)
+    found: dict[str, tuple[str, Cost]] = {}
+    for endpoint in service.app.endpoints:
+        tried = [(target, service.cost(target)) for target in requests(endpoint, words, chance)]
+        answered = sorted((one for one in tried if one[1].status == 200), key=lambda one: -one[1].cpu)
+        if not answered:
+            raise RuntimeError(f"no request to {endpoint.path} was answered: {tried[0]}")
+        again = [(target, service.cost(target, _AGAIN)) for target, _ in answered[:3]]
+        found[endpoint.path] = max(again, key=lambda one: one[1].cpu)
+        say(f"{len(tried):4} requests to {endpoint.path}")
+    return found
+
+
+def beside(home: Path, key: str, dear: str, logs: Path) -> list[float]:
+    """Milliseconds that a light request takes, one after the other, while two clients ask a dear one all the time."""
+    port = free_port()
+    command = [
+        sys.executable,
+        "-m",
+        "almanac",
+        "serve",
+        "--port",
+        str(port),
+        "--ops-port",
+        str(free_port()),
+        "--no-dashboard",
+    ]
+    settings = {**os.environ, **environment(home), "ALMANAC_PAGE_CACHE_MIB": "0"}
+    headers, over = {"x-api-key": key}, threading.Event()
+
+    def client() -> None:
+        with contextlib.closing(HTTPConnection("127.0.0.1", port, timeout=60)) as one:
+            while not over.is_set():
+                one.request("GET", dear, headers=headers)
+                one.getresponse().read()
+
+    taken: list[float] = []
+    with running("dearest", command, port, settings, logs, None):
+        clients = [threading.Thread(target=client) for _ in range(2)]
+        for one in clients:
+            one.start()
+        with contextlib.closing(HTTPConnection("127.0.0.1", port, timeout=60)) as light:
+            until = time.monotonic() + _BESIDE_SECONDS
+            while time.monotonic() < until:
+                began = time.perf_counter()
+                light.request("GET", LIGHT, headers=headers)
+                light.getresponse().read()
+                taken.append((time.perf_counter() - began) * 1000)
+                time.sleep(0.005)
+        over.set()
+        for one in clients:
+            one.join()
+    return sorted(taken)
+
+
+def measure(home: Path, key: str, say: Any) -> str:
+    """Three tables: the dearest request of each operation, what became known lately, a light request beside dear ones."""
+    service = Service(home, key)
+    plain = service.cost(PLAIN, 10).cpu
+    lines = [f"A plain page of 500 rows: {plain:.2f} ms of CPU.", ""]
+    lines += ["| became known | of a plain page |", "| --- | --: |"]
+    now = datetime.now(UTC).date()
+    days = {"lately": now - timedelta(days=3), "long_ago": now - timedelta(days=3_650)}
+    for target, twin in LATELY:
+        asked = target.format(**days)
+        lines.append(f"| `{asked}` | {service.cost(asked, 5).cpu / service.cost(twin, 5).cpu:.1f} × |")
+    lines += ["", "| operation | dearest request found | of a plain page |", "| --- | --- | --: |"]
+    found = dearest(service, say)
+    for path, (target, cost) in sorted(found.items(), key=lambda one: -one[1][1].cpu):
+        lines.append(f"| `{path}` | `{target}` | {cost.cpu / plain:.1f} × |")
+    dear = max((one for path, one in found.items() if path.startswith("/observations")), key=lambda one: one[1].cpu)[0]
+    logs = home / "logs"
+    logs.mkdir(exist_ok=True)
+    taken = beside(home, key, dear, logs)
+    lines += [
+        "",
+        "| a light request beside two dear ones | requests | median ms | 99th percentile ms |",
+        "| --- | --: | --: | --: |",
+    ]
+    lines.append(f"| `{dear}` | {len(taken)} | {taken[len(taken) // 2]:.1f} | {taken[len(taken) * 99 // 100]:.1f} |")
+    return "\n".join(lines)
