@@ -1,14 +1,16 @@
 """The commands for data: what they print where, and how they end. `accounts` and `keys` have a file of their own."""
 
+import itertools
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 from click.testing import CliRunner
 
 from almanac.__main__ import main
-from almanac.commands.shared import Progress
+from almanac.commands.progress import Progress
 from tests.support.paths import REAL_DATA
 
 from .support.treasury_home import BILLS, GOOD, NOW, ROWS, SOURCE, url, write_mirror
@@ -177,6 +179,72 @@ def test_real_data_never_enter_a_simulated_store(run, good, tmp_path):
     assert "holds real data and cannot take simulated data" in run("sandbox", home="real", expect=1).stderr
 
 
+def test_the_summary_as_one_object_says_why(run, mirror):
+    result = run("ingest", "us-treasury", "--from", mirror, "--json", expect=3)
+    told = json.loads(result.stdout)
+    assert len(result.stdout.splitlines()) == 1
+    (source,) = told["sources"]
+    counts = ("read", "cells", "unchanged", "notRead", "quarantined", "failed")
+    assert (source["source"], [source[name] for name in counts]) == (SOURCE, [4, 13, 0, 2, 1, 0])
+    assert list(source["unmapped"]) != []
+    whys = {one["url"]: (one["what"], one["reason"]) for one in source["reasons"]}
+    assert whys.keys() == {url(2024), BILLS, url(2023)}
+    assert whys[url(2023)] == ("notRead", "the publisher answered 404")
+    assert whys[url(2024)][0] == "quarantined"
+    assert "DOCTYPE" in whys[url(2024)][1]
+    assert (told["exitCode"], told["passedOver"]) == (3, [])
+    assert f"read {url(2026)}: " in result.stderr
+    (again,) = json.loads(run("ingest", "us-treasury", "--from", mirror, "--json", expect=3).stdout)["sources"]
+    assert [again[name] for name in counts] == [0, 0, 4, 2, 1, 0]
+
+
+def test_as_one_object_a_source_that_was_passed_over_says_what_it_lacks(run):
+    """Nobody is asked: each source of the publisher lacks something."""
+    told = json.loads(run("ingest", "fred", "--due", "--json").stdout)
+    assert told == {
+        "exitCode": 0,
+        "sources": [],
+        "passedOver": [{"source": "fred", "reason": "needs a key: set ALMANAC_SOURCES__FRED__API_KEY"}],
+    }
+
+
+def test_an_error_is_not_on_standard_output(run):
+    assert run("ingest", "fred", "--json", expect=1).stdout == ""
+
+
+def test_plain_lines_come_now_and_then_with_how_much_is_left(capsys):
+    now = [100.0]
+    plain = Progress(clock=lambda: now[0])
+    told = []
+    for part in plain.track(range(1_000), "parts"):
+        now[0] += 1.0
+        told += [(part, line) for line in capsys.readouterr().err.splitlines()]
+    assert told[0] == (5, "parts: 5 of 1,000, about 17 min left")
+    assert [after - before for (before, _), (after, _) in itertools.pairwise(told)] == [5] * (len(told) - 1)
+    assert told[-1][1] == "parts: 995 of 1,000, about 5 s left"
+    advance = plain.meter("bytes", 0)
+    now[0] += 10.0
+    advance(7)
+    assert capsys.readouterr().err == "bytes: 7\n"
+
+
+def test_long_work_tells_how_far_it_has_come_when_redirected(run, mirror, tmp_path, monkeypatch):
+    """With a clock that takes a minute for each look: what was told now and then is told at every step."""
+    run("ingest", SOURCE, "--from", mirror, expect=3)
+    monkeypatch.setattr(time, "monotonic", itertools.count(0, 60).__next__)
+    monkeypatch.setattr(Progress.__init__, "__defaults__", (time.monotonic,))
+    for words, told in (
+        (("ingest", SOURCE, "--from", write_mirror(tmp_path / "again", GOOD)), f"{SOURCE}: 3 of 4, about "),
+        (("derive",), "formulas: 1 of "),
+        (("rebuild",), "rebuild: 1 of 6, about "),
+        (("verify",), "vintages: "),
+        (("backup", tmp_path / "b"), "MiB packed: "),
+        (("backup", tmp_path / "b", "--verify"), "MiB unpacked: "),
+    ):
+        stderr = run(*words).stderr
+        assert [line for line in stderr.splitlines() if line.startswith(told)] != [], stderr
+
+
 def test_bars_on_a_terminal_and_plain_lines_elsewhere(monkeypatch, capsys):
     plain = Progress()
     with plain():
@@ -193,7 +261,7 @@ def test_bars_on_a_terminal_and_plain_lines_elsewhere(monkeypatch, capsys):
     assert shown.out == ""
     assert "[bold]as it stands\n" in shown.err
     assert "parts" in shown.err
-    assert "100%" in shown.err
+    assert "2/2" in shown.err
 
 
 # -- sources ------------------------------------------------------------------------------------------------------------
@@ -302,7 +370,9 @@ def test_backup_and_restore(run, good, tmp_path):
     assert (result.stdout, result.stderr) == (f"{tmp_path / 'other'}\n", "")
     assert run("status", "--json", home="other").stdout == run("status", "--json").stdout
     assert "ada@example.org" in run("accounts", "list", home="other").stdout
-    assert "is not empty" in run("restore", file, home="other", expect=1).stderr
+    assert "holds raw, data.db, accounts.db, which a restore would overwrite" in (
+        run("restore", file, home="other", expect=1).stderr
+    )
     assert "is there already" in run("backup", file, expect=1).stderr
 
 

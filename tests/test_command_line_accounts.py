@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from almanac.__main__ import main
 from almanac.store.accounts.accounts import SCOPES, UNKNOWN, Accounts
 from almanac.store.accounts.keytext import checksum
+from almanac.store.accounts.people import People, SignedIn
 
 ADA = "ada@example.org"
 
@@ -23,9 +24,9 @@ def home(tmp_path):
 
 @pytest.fixture
 def run(home):
-    def call(*arguments, expect=0, **env):
+    def call(*arguments, expect=0, given=None, **env):
         settings = {"ALMANAC_HOME": str(home), **env}
-        result = CliRunner(env=settings).invoke(main, list(arguments))
+        result = CliRunner(env=settings).invoke(main, list(arguments), input=given)
         assert result.exit_code == expect, result.output
         return result
 
@@ -151,6 +152,136 @@ def test_an_ambiguous_or_unknown_prefix_exits_1_and_revokes_nothing(run, ada, mo
         assert result.stderr.startswith(f"Error: {found} '{which}'")
         assert result.stdout == ""
     assert [each["revokedAt"] for each in json.loads(run("keys", "list", "--json").stdout)] == [None, None]
+
+
+# What an operator does to accounts
+
+
+def listed(run):
+    return {each["email"]: each for each in json.loads(run("accounts", "list", "--json").stdout)}
+
+
+def test_an_account_is_made_and_printed_as_json(run):
+    made = json.loads(run("accounts", "create", ADA, "--plan", "pro", "--operator", "--json").stdout)
+    assert list(made) == ["id", "email", "plan", "role", "created", "disabledAt", "signedInAt"]
+    assert (made["email"], made["plan"], made["role"], made["disabledAt"]) == (ADA, "pro", "operator", None)
+    assert listed(run)[ADA] == made
+
+
+def test_an_account_is_moved_to_another_plan(run, ada, home):
+    text = run("keys", "create", "--account", ADA).stdout.strip()
+    result = run("accounts", "plan", ADA, "--plan", "pro")
+    assert result.stderr == f"{ADA} is on the pro plan.\n"
+    assert verified(home, text).plan == "pro"
+    assert json.loads(run("accounts", "plan", ADA, "--plan", "free", "--json").stdout)["plan"] == "free"
+    wrong = run("accounts", "plan", ADA, "--plan", "gold", expect=1)
+    assert wrong.stderr == "Error: unknown plan 'gold': allowed are free, pro, enterprise\n"
+    assert listed(run)[ADA]["plan"] == "free"
+
+
+def test_an_account_is_disabled_and_enabled(run, ada, home):
+    text = run("keys", "create", "--account", ADA).stdout.strip()
+    assert json.loads(run("accounts", "disable", ADA, "--json").stdout)["disabledAt"] is not None
+    assert verified(home, text).disabled
+    run("accounts", "enable", ADA)
+    assert not verified(home, text).disabled
+    assert listed(run)[ADA]["disabledAt"] is None
+
+
+def test_an_account_gets_a_role(run, ada):
+    assert json.loads(run("accounts", "role", ADA, "--role", "operator", "--json").stdout)["role"] == "operator"
+    wrong = run("accounts", "role", ADA, "--role", "king", expect=1)
+    assert wrong.stderr == "Error: unknown role 'king': allowed are user, operator\n"
+
+
+def test_deleting_needs_a_word(run, ada, home):
+    text = run("keys", "create", "--account", ADA).stdout.strip()
+    refused = run("accounts", "delete", ADA, expect=2)
+    assert f"deleting {ADA} with its 1 keys cannot be undone: say --yes" in refused.stderr
+    assert verified(home, text)
+    gone = json.loads(run("accounts", "delete", ADA, "--yes", "--json").stdout)
+    assert (gone["email"], gone["keys"]) == (ADA, 1)
+    assert verified(home, text) is UNKNOWN
+    assert listed(run) == {}
+
+
+@pytest.mark.parametrize("command", ["plan", "role", "disable", "enable", "delete", "password"])
+def test_an_account_that_is_not_there_is_named(run, command):
+    more = {"plan": ["--plan", "pro"], "role": ["--role", "user"], "delete": ["--yes"]}.get(command, [])
+    assert run("accounts", command, "bob@example.org", *more, expect=1).stderr == (
+        "Error: no account has the address 'bob@example.org'\n"
+    )
+
+
+def test_a_key_is_rotated(run, ada, home):
+    made = json.loads(run("keys", "create", "--account", ADA, "--name", "laptop", "--json").stdout)
+    found = json.loads(run("keys", "rotate", made["prefix"], "--grace", "24h", "--json").stdout)
+    assert list(found) == ["id", "key", "prefix", "scopes", "expiresAt", "replaces", "replacesUntil"]
+    assert found["replaces"] == made["prefix"]
+    assert verified(home, made["key"]).id == made["id"]
+    assert verified(home, found["key"]).id == found["id"]
+    old, new = json.loads(run("keys", "list", "--json").stdout)
+    assert (old["replacedBy"], old["expiresAt"], new["name"]) == (new["id"], found["replacesUntil"], "laptop")
+    third = run("keys", "rotate", found["key"], "--grace", "0").stdout.strip()
+    assert verified(home, found["key"]) is UNKNOWN
+    assert verified(home, third)
+
+
+@pytest.mark.parametrize("grace", ["", "24", "1w", "-1h", "1.5h", "366d", "٣h"])
+def test_a_grace_that_is_none_is_a_usage_error(run, ada, grace):
+    made = json.loads(run("keys", "create", "--account", ADA, "--json").stdout)
+    result = run("keys", "rotate", made["prefix"], "--grace", grace, expect=2)
+    assert "must be 0, or a number with s, m, h or d" in result.stderr
+    assert len(json.loads(run("keys", "list", "--json").stdout)) == 1
+
+
+def test_a_password_comes_by_standard_input_and_is_shown_nowhere(run, home):
+    secret = "correct horse battery"
+    said = run("accounts", "create", ADA, "--plan", "free", "--password-stdin", given=secret + "\n")
+    assert secret not in said.output
+    assert signed_in(home, secret)
+    run("accounts", "password", ADA, "--password-stdin", given="another long password\n")
+    assert not signed_in(home, secret)
+    assert signed_in(home, "another long password")
+    short = run("accounts", "password", ADA, "--password-stdin", given="short\n", expect=1)
+    assert short.stderr == "Error: a password has at least 12 characters\n"
+    assert run("accounts", "create", "b@c", "--plan", "free", "--password-stdin", given="short\n", expect=1)
+    assert list(listed(run)) == [ADA]  # nothing is half made
+
+
+def signed_in(home, password):
+    accounts = Accounts(home / "accounts.db")
+    try:
+        found = People(accounts).sign_in(ADA, password, address="192.0.2.1", agent="", now=int(time.time()))
+    finally:
+        accounts.close()
+    return isinstance(found, SignedIn)
+
+
+def test_links_lead_to_the_dashboard(run, home):
+    made = run("accounts", "create", ADA, "--plan", "free", "--link", ALMANAC_DASHBOARD_URL="https://data.example.org")
+    assert re.fullmatch(r"acc_\w+\nhttps://data\.example\.org/reset/[\w-]{43}\n", made.stdout)
+    reset = json.loads(run("accounts", "password", ADA, "--json").stdout)["link"]
+    invited = run("accounts", "invite", "bob@example.org", ALMANAC_HOST="::1", ALMANAC_DASHBOARD_PORT="8011").stdout
+    assert re.fullmatch(r"http://\[::1\]:8011/signup/[\w-]{43}\n", invited)
+    accounts = Accounts(home / "accounts.db")
+    people, at = People(accounts), int(time.time())
+    assert people.resets.find(reset.rpartition("/")[2], now=at).email == ADA
+    assert people.resets.find(made.stdout.strip().rpartition("/")[2], now=at) is None  # the newer one ended it
+    assert people.invitation(invited.strip().rpartition("/")[2], now=at).plan == "free"
+    accounts.close()
+    assert "has an account already" in run("accounts", "invite", ADA, expect=1).stderr
+
+
+def test_what_was_done_is_listed(run, ada):
+    run("accounts", "plan", ADA, "--plan", "pro")
+    run("accounts", "delete", ADA, "--yes")
+    found = json.loads(run("accounts", "deeds", "--json").stdout)
+    assert [(one["who"], one["what"], one["subject"], one["detail"]) for one in found] == [
+        ("command line", "delete", ADA, "0 keys"),
+        ("command line", "plan", ADA, "free to pro"),
+        ("command line", "create", ADA, "free, user"),
+    ]
 
 
 def test_a_bad_setting_is_one_line(run):

@@ -28,7 +28,7 @@ def test_it_goes_on_after_a_failure_and_does_it_once_more_when_stopped() -> None
         if len(done) == 3:
             enough.set()
 
-    every = _Every(0.001, action)
+    every = _Every(0.001, action, "what is tried")
     every.start()
     assert enough.wait(10)
     every.stop()
@@ -86,7 +86,7 @@ folder = Path(sys.argv[1])
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
 assert "prometheus_client" not in sys.modules
 _reserve_metrics(folder)
-from almanac.api.server import metrics
+from almanac.api.use import metrics
 metrics.observe("/coverage", "GET", 200, [0.001])
 print(json.dumps({path.name.partition("_")[0]: [path.stat().st_size, path.stat().st_blocks * 512] for path in folder.iterdir()}))
 """

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import httpx2
@@ -110,6 +111,27 @@ def test_addresses_of_others_and_names_are_refused_in_a_sentence(home):
     assert "'localhost' is not an address, like 127.0.0.1 or ::" in done.stderr
 
 
+def test_a_plan_that_is_missing_is_told_at_the_start_and_at_a_hangup(home, tmp_path):
+    """An account on a plan that the settings no longer have would be refused at every request."""
+    log = tmp_path / "log"
+    for number, plan in enumerate(("team", "school", "free")):
+        more = {f"PLANS__{plan.upper()}__REQUESTS_PER_MINUTE": "5"}
+        run(home, "accounts", "create", f"{number}@example.org", "--plan", plan, **more)
+    line = refused(home, "--port", free_port(), "--ops-port", free_port())
+    told = "accounts are on plans that are not in the settings: school, team (`almanac accounts list` says which)"
+    assert line.startswith(f"Error: {told}; add ALMANAC_PLANS__NAME__REQUESTS_PER_MINUTE for each")
+    both = "[plans.team]\nrequests_per_minute = 5\n[plans.school]\nrequests_per_minute = 5\n"
+    (home / "almanac.toml").write_text(both)
+    with serving(home, log, LOG_LEVEL="error") as server:
+        (home / "almanac.toml").write_text(both.partition("[plans.school]")[0])
+        server.process.send_signal(signal.SIGHUP)
+        until(log.read_text)
+        said = json.loads(log.read_text().splitlines()[0])
+        assert said["event"] == "the settings stay as they were"
+        assert "not in the settings: school (" in said["reason"]
+        assert server.process.poll() is None
+
+
 def test_workers_end_with_a_killed_parent_and_the_next_server_starts(home):
     with serving(home, WORKERS="2") as server:
         until(lambda: httpx2.get(f"{server.ops}/readyz").json().get("workers") == 2)
@@ -174,8 +196,22 @@ def lines(text, name):
     return [line for line in text.splitlines() if line.startswith(name)]
 
 
-def test_the_operations_listener_comes_back(home):
+def test_damage_is_shown_by_readyz_and_a_metric(home):
+    """The verification in the background finds it by itself; all else is served as before."""
+    run(home, "status")
+    (home / "raw" / "index" / "fred").mkdir(parents=True)
+    (home / "raw" / "index" / "fred" / "broken.json").write_text("{")
     with serving(home) as server:
+        until(lambda: httpx2.get(f"{server.ops}/readyz").json().get("verify", {}).get("lastCompletedAt"))
+        answer = httpx2.get(f"{server.ops}/readyz")
+        assert (answer.status_code, answer.json()["verify"]["problems"]) == (200, 1)
+        told = httpx2.get(f"{server.ops}/metrics").text
+        assert "almanac_verify_problems 1.0" in told
+        assert "almanac_verify_last_completed_timestamp_seconds " in told
+
+
+def test_the_operations_listener_comes_back(home):
+    with serving(home, VERIFY_HOURS="0") as server:
         (beside,) = children(server, spawned=True)
         os.kill(beside, signal.SIGKILL)
 
@@ -242,3 +278,37 @@ def test_silent_connections_are_closed(home):
 def check_closed(one, sent):
     with contextlib.suppress(ConnectionResetError):
         assert one.recv(1000)[:12] in {b"", b"HTTP/1.1 400", b"HTTP/1.1 408"}, sent
+
+
+def test_the_log_of_a_run_is_json_from_its_start_to_its_stop(home, tmp_path):
+    """Who runs, where, under which settings, without a secret; lines of the server's own too; nothing on a probe's way."""
+    log = tmp_path / "log"
+    secret, contact = "s3cret-" * 6, "Jane Doe jane@example.org"
+    given = {
+        "LOG_LEVEL": "info",
+        "SECRET": secret,
+        "SOURCES__SEC__CONTACT": contact,
+        "SOURCES__FRED__API_KEY": "k" * 32,
+    }
+    with serving(home, log, WORKERS="2", **given) as server:
+        httpx2.get(f"{server.base}/coverage")
+        os.kill(workers(server)[0], signal.SIGKILL)  # the server has something to say about that
+        until(lambda: "ended" in log.read_text() or "exit" in log.read_text())
+        os.kill(server.process.pid, signal.SIGTERM)
+        server.process.wait(PATIENCE)
+    text = log.read_text()
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert all({"event", "level", "timestamp"} <= set(line) for line in lines)
+    started, stopped = lines[0], lines[-1]
+    port, ops = server.base.rpartition(":")[2], server.ops.rpartition(":")[2]
+    assert started["event"] == "service started"
+    assert started["version"] == version("almanac")
+    assert (started["interface"], started["operations"]) == (f"127.0.0.1 port {port}", f"127.0.0.1 port {ops}")
+    assert (started["workers"], started["process"]) == (2, server.process.pid)
+    assert started["settings"]["ALMANAC_WORKERS"] == "2"
+    assert started["settings"]["ALMANAC_SECRET"] == started["settings"]["ALMANAC_SOURCES__SEC__CONTACT"] == "not shown"
+    assert all(hidden not in text for hidden in (secret, contact, "k" * 32))
+    assert (stopped["event"], stopped["exit"], stopped["process"]) == ("service stopped", 0, server.process.pid)
+    assert stopped["seconds"] > 0
+    assert [line["address"] for line in lines if line["event"] == "request"][:1] == ["127.0.0.1"]
+    assert [line for line in lines if line.get("logger") == "granian"] != []

@@ -102,7 +102,7 @@ def test_the_exit_code_tells_what_failed(home):
 def test_other_options_make_no_sense_with_due(home):
     for more in (["--all"], ["--since", "2026-01-01"], ["--entity", "japan"], ["--from", "somewhere"]):
         done = run(home, "ingest", "--due", *more, expect=2)
-        assert "--due asks a source whole, by its cadence: no other option goes with it" in done.stderr
+        assert "--due asks a source whole, by its cadence: no other option but --json goes with it" in done.stderr
     assert "there is no source 'us-tresury'; the nearest is us-treasury" in run(home, "worker", "us-tresury", expect=2).stderr  # fmt: skip
 
 

@@ -1,0 +1,101 @@
+"""Requests as no library sends them, over raw sockets: who they are for, encoded slashes, streams that do not end."""
+
+import json
+import socket
+import struct
+
+import pytest
+
+from tests.support.processes import run
+from tests.support.servers import serving
+
+#: Far more than any answer takes.
+PATIENCE = 20
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    found = tmp_path_factory.mktemp("odd") / "home"
+    run(found, "accounts", "create", "a@example.org", "--plan", "pro")
+    return found
+
+
+@pytest.fixture(scope="module")
+def key(home):
+    return run(home, "keys", "create", "--account", "a@example.org").stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def server(home, key):
+    with serving(home, HTTP2="true") as one:
+        yield one
+
+
+def connect(server):
+    return socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
+
+
+def ask(server, key, *lines, end="\r\n"):
+    """Status and error (None: none) of one request, written as it is."""
+    with connect(server) as one:
+        one.sendall(end.join([*lines, f"x-api-key: {key}", "connection: close", "", ""]).encode())
+        head, _, body = b"".join(iter(lambda: one.recv(65_536), b"")).partition(b"\r\n\r\n")
+    return int(head.split()[1]), json.loads(body).get("error")
+
+
+def test_a_request_says_once_whom_it_is_for(server, key):
+    told = []
+    for hosts in (["host: a"], ["host: a", "host: b"], ["host: a", "host: a"], ["host: a, b"], [], ["host:"]):
+        status, error = ask(server, key, "GET /coverage HTTP/1.1", *hosts)
+        told.append((status, error and error["details"]))
+    twice, none = {"parameter": "host", "reason": "repeated"}, {"parameter": "host", "reason": "required"}
+    assert told == [(200, None), (400, twice), (400, twice), (400, twice), (400, none), (400, none)]
+    assert ask(server, key, "GET /coverage HTTP/1.0")[0] == 200  # which knows no Host
+
+
+def test_bare_line_feeds_end_lines_and_open_no_second_request(server, key):
+    """The server beneath takes them, as RFC 9112, 2.2, allows. What follows as a body is refused, so nothing hides there."""
+    assert ask(server, key, "GET /coverage HTTP/1.1", "host: a", end="\n")[0] == 200
+    status, error = ask(server, key, "GET /coverage HTTP/1.1", "host: a", "transfer-encoding: chunked", end="\n")
+    assert (status, error["details"]["parameter"]) == (400, "body")
+
+
+def test_an_encoded_slash_parts_no_path(server, key):
+    for path in ("/openapi%2Ejson", "/countries/USA"):
+        assert ask(server, key, f"GET {path} HTTP/1.1", "host: a")[0] in {200, 404}
+    status, error = ask(server, key, "GET /observations%2Flatest HTTP/1.1", "host: a")
+    assert (status, error["message"]) == (404, "there is nothing at this path; /openapi.json lists what there is")
+    status, error = ask(server, key, "GET /briefs/US%2fA HTTP/1.1", "host: a")
+    assert status == 404
+    assert "'US/A'" in error["message"]
+
+
+def test_a_stream_of_http2_that_never_ends_is_answered(server, key):
+    def text(word):
+        return bytes([len(word)]) + word.encode()
+
+    headers = {":method": "GET", ":scheme": "http", ":path": "/coverage", ":authority": "a", "x-api-key": key}
+    block = b"".join(b"\0" + text(name) + text(value) for name, value in headers.items())
+    end_headers = 0x4  # and not 0x1, which would end the stream
+    with connect(server) as one:
+        one.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0) + frame(1, end_headers, 1, block))
+        file, data = one.makefile("rb"), b""
+        while True:
+            size, kind, flags, stream = head(file.read(9))
+            payload = file.read(size)
+            if kind == 0 and stream == 1:
+                data += payload
+                if flags & 1:
+                    break
+            assert kind not in {3, 7}, "the stream was ended without an answer"
+    error = json.loads(data)["error"]
+    assert error["details"] == {"parameter": "body", "reason": "body"}
+
+
+def frame(kind, flags, stream, payload=b""):
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+def head(raw):
+    size = int.from_bytes(raw[:3], "big")
+    return size, raw[3], raw[4], int.from_bytes(raw[5:], "big")
