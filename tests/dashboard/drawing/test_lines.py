@@ -173,12 +173,23 @@ def test_a_thinned_run_keeps_its_ends_and_the_extremes_of_every_column(data):
     assert len(found) <= 2 * columns + 2
 
     def column(point):
-        return int((point.at - span[0]) * columns / count)
+        return (point.at - span[0]) * columns // count
 
     for number in range(columns):
         here = [point.value for point in run if column(point) == number]
         kept = [point.value for point in found if column(point) == number]
         assert (min(here, default=0), max(here, default=0)) == (min(kept, default=0), max(kept, default=0))
+
+
+def test_a_day_on_the_border_of_two_columns_falls_into_the_one_it_begins():
+    columns = 20
+    for count in range(3, 401):
+        days = range(700_000, 700_000 + count)
+        rising = [ChartPoint(day, day, day, Frequency.DAILY, float(day)) for day in days]
+        borders = {-(-count * number // columns) for number in range(columns)}
+        ends = {start for start in borders if start < count} | {start - 1 for start in borders if start} | {count - 1}
+        found = thinned(rising, (days[0], days[0] + count), columns)
+        assert [point.at - days[0] for point in found] == sorted(ends), count
 
 
 def daily(count, hole=()):

@@ -22,7 +22,8 @@ def thinned(run: Sequence[ChartPoint], span: tuple[float, float], columns: float
         return list(run)
     values = np.array([point.value for point in run], dtype=float)
     days = np.array([point.at for point in run], dtype=float)
-    column = ((days - span[0]) * (columns / max(span[1] - span[0], 1.0))).astype(int)
+    # Divided last: a day on the border of two columns falls into the one it begins.
+    column = ((days - span[0]) * columns / max(span[1] - span[0], 1.0)).astype(int)
     # Sorted by value within each column, its low is the first and its high the last.
     order = np.lexsort((values, column))
     first = np.flatnonzero(np.diff(column, prepend=column[0] - 1))
