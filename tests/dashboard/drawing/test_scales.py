@@ -5,7 +5,7 @@ from decimal import Decimal
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from almanac.dashboard.drawing.scales import CHARACTER, LinearScale, time_ticks, value_axis
@@ -16,6 +16,9 @@ numbers = st.floats(-1e12, 1e12).map(lambda value: float(f"{value:.6g}"))
 
 
 @given(st.lists(numbers, min_size=1, max_size=20), st.booleans())
+@example([5e-324], False)
+@example([5e-324, 1e-323], False)
+@example([5e-324, 1e-306, -1e-300], True)
 def test_ticks_are_round_even_and_hold_the_range(values, from_zero):
     axis = value_axis(values, from_zero=from_zero)
     assert 4 <= len(axis.ticks) <= 6

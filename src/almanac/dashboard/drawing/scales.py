@@ -16,6 +16,8 @@ from almanac.domain.periods import Frequency
 _FEWEST, _MOST = 4, 6
 #: About how wide a character of an axis label is, in units of the drawing (12 px type).
 CHARACTER = 7.0
+#: No number is told from zero below it: floats have no even steps left there.
+_NOTHING = 1e-290
 #: Room between neighbouring labels of days.
 _ROOM = 10.0
 
@@ -70,10 +72,12 @@ def value_axis(
     """
     values = list(values) or [0.0]
     low, high = _with_zero(min(values), max(values), from_zero=from_zero)
+    if max(-low, high) < _NOTHING:
+        low = high = 0.0
     if low == high:
         # Of one value only: a range about it that shows its first digits.
         around = 10.0 ** (math.floor(math.log10(abs(low))) - 1) if low else 1.0
-        low, high = (0.0, 2 * around) if from_zero and not low else (low - around, high + around)
+        low, high = (0.0, 2 * around) if from_zero and min(values) >= 0 else (low - around, high + around)
     step, first, last = _steps(low, high, whole=whole)
     ticks = [step * count for count in range(first, last + 1)]
     scale = NO_SCALE if fraction else common_scale(ticks)
