@@ -226,6 +226,20 @@ class Packed(Protocol):
         ...
 
 
+@runtime_checkable
+class Ordering(Protocol):
+    """A connector whose responses cost least where they are taken in in a certain order. What is served is the same in any."""
+
+    def turn(self, url: str) -> int:
+        """Responses with a lower number go first."""
+        ...
+
+
+def turn_of(reader: Connector, url: str) -> int:
+    """When a response is best taken in, beside the others of its source: those with a lower number first."""
+    return reader.turn(url) if isinstance(reader, Ordering) else 0
+
+
 def chosen(reader: Connector, options: Options | None) -> Connector:
     """The connector as an operator's settings want it."""
     return reader.chosen(options) if options is not None and isinstance(reader, Choosing) else reader

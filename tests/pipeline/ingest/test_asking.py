@@ -129,17 +129,25 @@ ANSWERS = {"list": "page1 page2 page0 page1", "archive": "a b", "page0": "0", "p
 def test_answers_lead_on_and_archives_arrive_as_what_is_in_them(monkeypatch):
     publisher, arrived, outcome, told = ask(monkeypatch, ANSWERS)
     assert [(name, key) for name, key, _ in publisher.asked] == [
-        (name, "jane@example.org") for name in ("list", "archive", "page0", "page1", "page2")
+        (name, "jane@example.org") for name in ("list", "page1", "page2", "archive", "page0")
     ]
     assert arrived == [
         ("list", b"page1 page2 page0 page1", "tag"),
+        ("page1", b"1", "tag"),
+        ("page2", b"2", "tag"),
         ("inside/a", b"a", None),
         ("inside/b", b"b", None),
         ("page0", b"0", "tag"),
-        ("page1", b"1", "tag"),
-        ("page2", b"2", "tag"),
     ]
     assert (outcome.failed, told) == ({}, [])
+
+
+def test_the_many_that_an_answer_leads_to_wait_until_all_that_was_planned_is_asked(monkeypatch):
+    many = [f"page{number}" for number in range(1, 52)]
+    publisher, *_ = ask(monkeypatch, ANSWERS | {"list": " ".join(many)} | dict.fromkeys(many, "1"))
+    assert [name for name, *_ in publisher.asked] == ["list", "archive", "page0", *many]
+    publisher, *_ = ask(monkeypatch, ANSWERS | {"list": " ".join(many[:50])} | dict.fromkeys(many, "1"))
+    assert [name for name, *_ in publisher.asked] == ["list", *many[:50], "archive", "page0"]
 
 
 def test_options_reach_the_connector(monkeypatch):
@@ -149,7 +157,7 @@ def test_options_reach_the_connector(monkeypatch):
 
 def test_an_answer_that_has_not_changed_leads_where_it_led(monkeypatch):
     publisher, arrived, outcome, _ = ask(monkeypatch, ANSWERS | {"list": "unchanged"}, kept=b"page2")
-    assert [name for name, _, _ in publisher.asked] == ["list", "archive", "page0", "page2"]
+    assert [name for name, _, _ in publisher.asked] == ["list", "page2", "archive", "page0"]
     assert publisher.asked[0][2].etag == "old"
     assert "list" not in [name for name, _, _ in arrived]
     assert outcome.known == 1
@@ -187,8 +195,8 @@ def test_the_requests_to_a_host_that_cannot_be_reached_wait_for_the_next_turn(mo
     monkeypatch.setattr(Publisher, "fetch", fetch)
     _, arrived, outcome, told = ask(monkeypatch, ANSWERS)
     waits = "2 more requests to invented.example wait for the next turn"
-    assert told == [f"failed {HOME}page0: connect error", waits]
-    assert outcome.failed == {HOME + "page0": f"{HOME}page0: connect error; {waits}"}
+    assert told == [f"failed {HOME}page1: connect error", waits]
+    assert outcome.failed == {HOME + "page1": f"{HOME}page1: connect error; {waits}"}
     assert [name for name, *_ in arrived] == ["list", "inside/a", "inside/b"]
     outcome.folded = 3
     assert outcome.exit_code == 3
@@ -206,7 +214,7 @@ def test_between_requests_and_parts_of_archives_it_can_be_ended(monkeypatch):
 
     def end():
         asked.append(1)
-        if len(asked) == 4:
+        if len(asked) == 8:
             raise EndedError
 
     fetched = []
@@ -219,7 +227,7 @@ def test_between_requests_and_parts_of_archives_it_can_be_ended(monkeypatch):
     monkeypatch.setattr(Publisher, "fetch", fetch)
     with pytest.raises(EndedError):
         ask(monkeypatch, ANSWERS, between=end)
-    assert fetched == ["list", "archive"]  # ended after the first of the two responses in the archive
+    assert fetched == ["list", "page1", "page2", "archive"]  # ended after the first of the two responses in the archive
 
 
 def test_where_entities_are_named_a_source_without_series_is_not_asked(monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 from almanac.catalog.load import shipped
 from almanac.domain.reference import Source
 from almanac.domain.rights import Rights
-from almanac.sources.base import Payload, Request, SourceChanged, chosen, connector, followed, unpacked
+from almanac.sources.base import Payload, Request, SourceChanged, chosen, connector, followed, turn_of, unpacked
 from almanac.sources.feeds.sec.connector import CONNECTOR, LIMIT, Sec
 from almanac.sources.transport.http import Fetcher
 from tests.support.polite import Manners
@@ -32,8 +32,8 @@ SUBMISSIONS = f"{DATA}/submissions/CIK0009900001.json"
 PAGE = f"{DATA}/submissions/CIK0009900001-submissions-001.json"
 LISTINGS = f"{FILES}/files/company_tickers_exchange.json"
 BULK = [
-    f"{FILES}/Archives/edgar/daily-index/xbrl/companyfacts.zip",
     f"{FILES}/Archives/edgar/daily-index/bulkdata/submissions.zip",
+    f"{FILES}/Archives/edgar/daily-index/xbrl/companyfacts.zip",
 ]
 CONTACT = "Jane Doe jane@example.org"
 SOURCE = Source(
@@ -225,18 +225,24 @@ def test_a_nightly_archive_is_read_as_the_responses_in_it():
         return [(part.url, part.body, part.fetched_at, part.media_type) for part in parts]
 
     first, second = SUBMISSIONS, SUBMISSIONS.replace("9900001", "9900002")
-    assert inside(BULK[1]) == [
+    assert inside(BULK[0]) == [
         (first, b"1", 7, "application/json"),
         (PAGE, b"2", 7, "application/json"),
         (second, b"3", 7, "application/json"),
     ]
-    assert [url for url, *_ in inside(BULK[0], "9900002")] == [FACTS.replace("9900001", "9900002")]
+    assert [url for url, *_ in inside(BULK[1], "9900002")] == [FACTS.replace("9900001", "9900002")]
     assert inside(FACTS) == [(FACTS, body, 7, "application/json")]
 
 
 def test_a_broken_archive_is_refused():
     with pytest.raises(SourceChanged, match=r"companyfacts\.zip is not a zip archive"):
-        list(unpacked(CONNECTOR, payload(BULK[0], b"<html>")))
+        list(unpacked(CONNECTOR, payload(BULK[1], b"<html>")))
+
+
+def test_who_companies_are_goes_before_their_facts_and_data_sets_go_last():
+    dataset = f"{FILES}/files/dera/financial-statement-data-sets/2009q3.zip"
+    assert [turn_of(CONNECTOR, url) for url in (SUBMISSIONS, PAGE, LISTINGS, FACTS, dataset)] == [0, 0, 0, 1, 2]
+    assert turn_of(connector("fred"), FACTS) == 0
 
 
 def test_connectors_without_options_or_archives_stay_as_they_are():

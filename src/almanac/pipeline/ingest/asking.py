@@ -24,6 +24,9 @@ from almanac.sources.base import (
 from almanac.sources.transport.http import Fetched, Fetcher, FetchFailed, Validators
 from almanac.store.raw.captures import Capture
 
+#: Requests that an answer may lead to and that are asked at once.
+_AT_ONCE = 50
+
 
 def from_network(
     world: World,
@@ -84,17 +87,27 @@ class _Asking:
         self._given_up: dict[str, tuple[str, int]] = {}
 
     def arrivals(self, plan: Sequence[Request]) -> Iterator[Arrival]:
-        """Every response, round by round: first what was planned, then what the answers of a round led to."""
+        """
+        Every response: what was planned, and the few that each answer led to at once, as they belong to it; then, in a
+        round of their own, whose progress is told, the many that an answer led to.
+        """
         asked: set[str] = set()
         while plan:
-            led: list[Request] = []
-            for request in self._track(plan, self._source.id):
-                self._between()
-                asked.add(request.url)
-                for arrival in self._ask(request, led):
-                    yield arrival
+            asked.update(request.url for request in plan)
+            later: list[Request] = []
+            for first in self._track(plan, self._source.id):
+                waiting = [first]
+                while waiting:
+                    request = waiting.pop(0)
                     self._between()
-            plan = [request for request in {one.url: one for one in led}.values() if request.url not in asked]
+                    led: list[Request] = []
+                    for arrival in self._ask(request, led):
+                        yield arrival
+                        self._between()
+                    fresh = [one for one in {one.url: one for one in led}.values() if one.url not in asked]
+                    asked.update(one.url for one in fresh)
+                    (waiting if len(led) <= _AT_ONCE else later).extend(fresh)
+            plan = later
         for host, (url, more) in self._given_up.items():
             if more:
                 told = f"{more} more requests to {host} wait for the next turn"

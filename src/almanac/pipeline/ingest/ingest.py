@@ -18,7 +18,7 @@ from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
 from almanac.pipeline.world import World
-from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector
+from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector, turn_of
 from almanac.store.engine.errors import DatabaseError
 from almanac.store.engine.sqlite import faults
 from almanac.store.log import payloads
@@ -134,9 +134,10 @@ class Ingest:
         payloads.finish_run(self._world.db, self.run_id, f"{self.outcome.folded} payloads", clock)
 
     def left_behind(self) -> list[Capture]:
-        """Captures kept by a run that was killed before it could fold them, in the order of folding."""
+        """Captures kept by a run that was killed before it could fold them, in the order in which they are best folded."""
         captures = self._world.raw.captures(self._source.id)
-        return [capture for capture in captures if payloads.find(self._world.db, capture.id) is None]
+        left = [capture for capture in captures if payloads.find(self._world.db, capture.id) is None]
+        return sorted(left, key=lambda capture: turn_of(self.connector, capture.url))
 
     def keep(self, arrival: Arrival) -> Capture | None:
         """

@@ -10,7 +10,7 @@ from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
 from almanac.pipeline.world import World
 from almanac.sources import mirror
-from almanac.sources.base import Payload, SourceChanged, unpacked
+from almanac.sources.base import Payload, SourceChanged, turn_of, unpacked
 
 
 def from_mirror(
@@ -27,7 +27,8 @@ def from_mirror(
     outcomes: list[RunOutcome] = []
     for source in sources:
         ingest = Ingest(world, source, say)
-        mine = [row for row in rows if ingest.connector.owns(row.url)]
+        reader = ingest.connector
+        mine = sorted((row for row in rows if reader.owns(row.url)), key=lambda row: turn_of(reader, row.url))
         outcomes.append(ingest.run(_arrivals(ingest, track(mine, source.id), world.settings.http.max_bytes, say)))
     return outcomes
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Mapping
 
@@ -10,8 +11,10 @@ from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.ingest import Ingest, Judged, Unstorable
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
 from almanac.pipeline.world import World
+from almanac.sources.base import connector, turn_of
 from almanac.store.engine import sqlite
 from almanac.store.log import payloads
+from almanac.store.raw.captures import Capture
 
 
 def rebuild(world: World, say: Say, track: Track = untracked) -> int:
@@ -44,7 +47,7 @@ def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) ->
         unknown: dict[str, int] = defaultdict(int)
         changes: Changes = {}
         # Listed under the lock: what another run keeps from here on it will also fold.
-        captures = list(world.raw.captures())
+        captures = sorted(world.raw.captures(), key=functools.partial(_turn, world))
         for capture in track(captures, "rebuild"):
             source = world.catalog.sources.get(capture.source)
             if source is None:
@@ -68,6 +71,14 @@ def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) ->
     for name, count in sorted(unknown.items()):
         say(f"left out {count} captures of {name}: the catalogue has no such source")
     return len(captures) - sum(unknown.values())
+
+
+def _turn(world: World, capture: Capture) -> int:
+    source = world.catalog.sources.get(capture.source)
+    return 0 if source is None else turn_of(_reader(source.connector), capture.url)
+
+
+_reader = functools.cache(connector)
 
 
 def _remember_health(world: World, source: str, newest: int) -> None:

@@ -37,7 +37,7 @@ _DATASET = re.compile(
 _BULK_FACTS = "/Archives/edgar/daily-index/xbrl/companyfacts.zip"
 _BULK_SUBMISSIONS = "/Archives/edgar/daily-index/bulkdata/submissions.zip"
 #: Where the responses in an archive are found alone.
-_ARCHIVES = {_BULK_FACTS: f"{_DATA}/api/xbrl/companyfacts/", _BULK_SUBMISSIONS: f"{_DATA}/submissions/"}
+_ARCHIVES = {_BULK_SUBMISSIONS: f"{_DATA}/submissions/", _BULK_FACTS: f"{_DATA}/api/xbrl/companyfacts/"}
 _MEMBER = re.compile(r"CIK([0-9]{10})(?:-submissions-[0-9]{3,})?\.json")
 #: Bytes that an archive may unpack to, and one response in it; the nightly ones have about twenty billion.
 _TOTAL, _LARGEST = 128 << 30, 64 << 20
@@ -110,6 +110,14 @@ class Sec:
         """The responses in a nightly archive, of the companies asked for."""
         home = _ARCHIVES.get(urlsplit(payload.url).path)
         return None if home is None else self._members(payload, home)
+
+    def turn(self, url: str) -> int:
+        """Who companies are and when they filed, then their facts, then the data sets, which stand in for facts.
+
+        Facts of which it is not known when they were filed would be folded and derived from twice.
+        """
+        path = urlsplit(url).path
+        return 2 if _DATASET.fullmatch(path) else 1 if _FACTS.fullmatch(path) else 0
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one response, told apart by its path. Raises SourceChanged."""
