@@ -12,6 +12,7 @@ import pytest
 from almanac.domain.times import wire_time
 from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.world import World
+from almanac.store.engine import sqlite
 from tests.support.service import settings
 
 from .files import FOLDER, REAL
@@ -25,7 +26,6 @@ NAMES = {
     "job_openings": "Job Openings and Labor Turnover Survey",
     "producer_prices": "Producer Price Index",
 }
-OPEN = 1 << 62
 
 
 def taken(home, name):
@@ -39,7 +39,7 @@ def taken(home, name):
         found = world.db.execute(
             "SELECT DISTINCT event, type, occurred_at, json_extract(body, '$.period') FROM event"
             " WHERE category = 'macro_release' AND to_version = ? ORDER BY occurred_at",
-            (OPEN,),
+            (sqlite.OPEN,),
         )
         return body.decode(), [(kind, wire_time(at)[:10], period) for _, kind, at, period in found]
 

@@ -308,7 +308,7 @@ class SmallWorld(World):
         """Every open vintage with all that is served of it: equal lists mean equal answers for every T."""
         return list(
             self.db.execute(
-                "SELECT s.id, v.period, v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at, v.note,"
+                "SELECT s.id, v.period, v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at, (SELECT n.body FROM note n WHERE n.note = v.note),"
                 f" v.hash, l.inputs FROM vintages v JOIN series s USING(series) LEFT JOIN lineage l ON l.lineage = v.lineage"
                 f" WHERE v.to_version = {sqlite.OPEN} ORDER BY s.id, v.period, v.known_at"
             )

@@ -94,12 +94,13 @@ def take(world: World, folder: Path, rows: list[Row] = ROWS, sources: tuple[str,
 
 #: Everything that is served of a vintage, and the number of its id.
 SERVED = (
-    "SELECT s.id, v.period, v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at, v.note, v.hash"
-    " FROM vintages v JOIN series s USING(series) WHERE v.to_version = 1 << 62 ORDER BY s.id, v.period, v.known_at"
+    "SELECT s.id, v.period, v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at, (SELECT n.body FROM note n WHERE n.note = v.note), v.hash"
+    " FROM vintages v JOIN series s USING(series) WHERE v.to_version = 2147483647 ORDER BY s.id, v.period, v.known_at"
 )
 SHOWN = (
-    "SELECT s.id, c.period, c.marked FROM current c JOIN series s USING(series)"
-    " WHERE c.to_version = 1 << 62 ORDER BY s.id, c.period"
+    "SELECT s.id, c.period, c.value, c.text, (SELECT n.body FROM note n WHERE n.note = c.note), c.marked"
+    " FROM current c JOIN series s USING(series)"
+    " WHERE c.to_version = 2147483647 ORDER BY s.id, c.period"
 )
 PAYLOADS = "SELECT capture, source, url, sha256, fetched_at, ingested_at, state, reason FROM payload ORDER BY capture"
 
@@ -116,7 +117,7 @@ def values(world: World, series: str) -> list[tuple[str, float | None]]:
     """All open vintages of a series as (last day, value), by period and knowledge time."""
     found = world.db.execute(
         "SELECT date(((v.period >> 14) - 719163) * 86400, 'unixepoch'), v.value FROM vintages v JOIN series s USING(series)"
-        " WHERE s.id = ? AND v.to_version = 1 << 62 ORDER BY v.period, v.known_at",
+        " WHERE s.id = ? AND v.to_version = 2147483647 ORDER BY v.period, v.known_at",
         (series,),
     )
     return list(found)

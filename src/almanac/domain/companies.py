@@ -88,7 +88,7 @@ class Listing(msgspec.Struct, frozen=True):
     exchange: str | None = None
 
 
-class CompanyRecord(msgspec.Struct, frozen=True, kw_only=True):
+class CompanyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """
     What one payload says of a company itself. A field the payload does not speak of is None or empty.
 

@@ -107,7 +107,7 @@ class Entity(msgspec.Struct, frozen=True, kw_only=True):
     rates_scope: str | None = None
 
 
-class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True):
+class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the catalogue says of one native series: the topic it feeds and how to read its numbers."""
 
     source: str

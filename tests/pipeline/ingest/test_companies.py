@@ -6,12 +6,14 @@ from datetime import date
 
 import pytest
 
+from almanac.domain.observations import observation_id
 from almanac.domain.periods import Period
 from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.scores import explain_scores
 from almanac.pipeline.operate import rebuild
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.world import World
+from almanac.store.companies.statement_bodies import unpack
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.reading import lookup
 from almanac.store.observations.reading.reader import Reader
@@ -64,7 +66,7 @@ def vintages(world, slug, frequency):
 #: All that is served of companies, without the numbers that a store gives out itself.
 EVERYTHING = (
     (
-        "SELECT s.id, v.period, v.known_at, v.value, v.flags, v.released_at, v.note, v.hash, l.inputs FROM vintages v"
+        "SELECT s.id, v.period, v.known_at, v.value, v.flags, v.released_at, (SELECT n.body FROM note n WHERE n.note = v.note), v.hash, l.inputs FROM vintages v"
         " JOIN series s ON s.series = v.series LEFT JOIN lineage l ON l.lineage = v.lineage"
         f" WHERE v.to_version = {OPEN} ORDER BY 1, 2, 3"
     ),
@@ -128,7 +130,7 @@ def test_lineage_names_the_series_of_the_two_periods_subtracted(world):
 
 def test_statements_are_kept_as_they_stood_after_each_filing(world):
     bodies = [
-        json.loads(body)
+        json.loads(unpack(body))
         for (body,) in world.db.execute(
             f"SELECT body FROM statement WHERE entity = ? AND kind = 0 AND frequency = 'A' AND to_version = {OPEN}"
             " ORDER BY period, known_at",
@@ -276,12 +278,12 @@ def test_verify_finds_a_statement_and_an_item_that_do_not_follow(tmp_path):
 
 def row_of(view, slug, frequency, day):
     """The current row of a company's value."""
-    (identifier,) = view.execute(
-        f"SELECT substr(c.marked, 8, 30) FROM current c JOIN topic t USING(topic) WHERE t.entity = ? AND t.indicator = ?"
+    series, period, known, value = view.execute(
+        f"SELECT s.id, c.period, c.known_at, c.value FROM current c JOIN topic t USING(topic) JOIN series s USING(series) WHERE t.entity = ? AND t.indicator = ?"
         f" AND t.frequency = ? AND c.period >> 14 = ? AND c.to_version = {OPEN}",
         (ENTITY, slug, frequency, date.fromisoformat(day).toordinal()),
     ).fetchone()
-    return lookup.by_id(view, identifier.decode()).row
+    return lookup.by_id(view, observation_id(series, period, known, value, None)).row
 
 
 def test_a_derived_value_is_explained_by_the_facts_it_was_computed_from(world):

@@ -6,6 +6,7 @@ from almanac.config import Settings
 from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.world import World
+from almanac.store.observations import specs
 from tests.support.treasury_home import values
 
 TEN = "snb:country_che:gov_yield_10y:D"
@@ -70,7 +71,6 @@ def test_one_series_comes_out_of_its_codes_in_any_order_of_arrival(tmp_path, ord
         )
         assert (outcome.folded, outcome.quarantined) == (4, {})
         assert values(world, TEN) == EXPECTED
-        (spec,) = world.db.execute("SELECT spec FROM series WHERE id = ?", (TEN,)).fetchone()
-        assert '"native":"SNB1A.SNB.NSS.KZS.EID{J10M0,A1100,P1D_L,ZZ}"' in spec
+        assert specs.of(world.db, TEN).native == "SNB1A.SNB.NSS.KZS.EID{J10M0,A1100,P1D_L,ZZ}"
         rebuild(world, lambda _: None)
         assert values(world, TEN) == EXPECTED

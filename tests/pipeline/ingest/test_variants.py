@@ -77,7 +77,7 @@ def test_growth_is_of_the_present_base_whatever_came_first(world, order):
 def test_flags_and_the_stamp_are_served_beside_the_value_and_date_nothing(world):
     take(world, PRESENT)
     rows = world.db.execute(
-        "SELECT v.known_at, v.ingested_at, v.note FROM vintages v JOIN series s USING (series) WHERE s.id = ?"
+        "SELECT v.known_at, v.ingested_at, (SELECT n.body FROM note n WHERE n.note = v.note) FROM vintages v JOIN series s USING (series) WHERE s.id = ?"
         " ORDER BY v.period",
         (INDEX,),
     ).fetchall()

@@ -15,7 +15,7 @@ from almanac.store.raw.folder import Folder
 from tests.support.treasury_home import TWO_YEARS
 
 TWO = f"series = (SELECT series FROM series WHERE id = '{TWO_YEARS}')"
-ROW = f"rowid = (SELECT rowid FROM vintages WHERE {TWO} AND to_version = 1 << 62 ORDER BY period DESC LIMIT 1)"
+ROW = f"rowid = (SELECT rowid FROM vintages WHERE {TWO} AND to_version = 2147483647 ORDER BY period DESC LIMIT 1)"
 
 
 class Rests:
@@ -68,7 +68,10 @@ def test_a_healthy_store_has_no_problem_and_nothing_is_written_to_it(world):
 @pytest.mark.parametrize(
     ("damage", "place"),
     [
-        (f"UPDATE vintages SET value = value + 0.015625 WHERE {TWO} AND to_version = 1 << 62", f"series {TWO_YEARS}, "),
+        (
+            f"UPDATE vintages SET value = value + 0.015625 WHERE {TWO} AND to_version = 2147483647",
+            f"series {TWO_YEARS}, ",
+        ),
         (f"UPDATE current SET marked = replace(marked, '3', '7') WHERE {TWO}", f"series {TWO_YEARS}, "),
         (f"UPDATE series SET rows = rows + 1 WHERE {TWO}", f"series {TWO_YEARS}"),
         (f"DELETE FROM current WHERE {TWO}", f"series {TWO_YEARS}, "),

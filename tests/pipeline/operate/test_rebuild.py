@@ -210,7 +210,7 @@ def test_recomputing_clears_what_no_formula_makes(world):
     world.db.execute("INSERT INTO topic VALUES(9999, 'yield_slope_2s10s', 'country_jpn', 'D', 'derived')")
     world.db.execute(
         "INSERT INTO series VALUES(NULL, ?, 9999, ?, ?, ?, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0)",
-        (orphan, SOURCE, series[1].replace("country_usa", "country_jpn"), series[2]),
+        (orphan, SOURCE, series[1], series[2]),
     )
     with world.batch("damage") as batch:
         batch.replace(batch.existing(orphan), batch.history(batch.existing(SLOPE), (0, 1 << 62)))

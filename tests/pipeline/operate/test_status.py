@@ -47,13 +47,13 @@ def test_figures_of_the_invented_mirror(world):
     found = coverage(world.db)
     rows = dict(
         world.db.execute(
-            "SELECT kind, count(*) FROM current JOIN topic USING(topic) WHERE to_version = 1 << 62 GROUP BY kind"
+            "SELECT kind, count(*) FROM current JOIN topic USING(topic) WHERE to_version = 2147483647 GROUP BY kind"
         )
     )
     # Two tenors of four days each that still have a value.
     assert rows["raw"] == found.observations == 8
     assert rows["derived"] == found.derived_observations > 0
-    assert found.vintages == world.db.execute("SELECT count(*) FROM vintages WHERE to_version = 1 << 62").get
+    assert found.vintages == world.db.execute("SELECT count(*) FROM vintages WHERE to_version = 2147483647").get
     assert (found.countries, found.regions, found.companies) == (1, 0, 0)
     slugs = {"raw": set(), "derived": set()}
     for kind, indicator in world.db.execute(
@@ -100,7 +100,7 @@ def test_a_company_counts_one_statement_for_each_period_of_its_telling_line(worl
         # A second source that tells the same statements adds none.
         for source, count in (("sec", rows), ("copy", rows - 1)):
             world.db.execute(
-                "INSERT INTO series VALUES(NULL, ?, ?, ?, '{}', 0, 0, NULL, NULL, NULL, ?, ?, NULL, NULL, NULL, NULL, 0)",
+                "INSERT INTO series VALUES(NULL, ?, ?, ?, 1, 0, 0, NULL, NULL, NULL, ?, ?, NULL, NULL, NULL, NULL, 0)",
                 (f"{source}-{number}", number, source, count, count),
             )
     found = coverage(world.db)

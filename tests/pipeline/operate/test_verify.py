@@ -13,7 +13,7 @@ from tests.support.treasury_home import SLOPE, SOURCE, TWO_YEARS
 SECOND, FIFTH, SIXTH = (Period.parse(day).key for day in ("2026-01-02", "2026-01-05", "2026-01-06"))
 TWO = f"series = (SELECT series FROM series WHERE id = '{TWO_YEARS}')"
 SLOPES = f"series = (SELECT series FROM series WHERE id = '{SLOPE}')"
-OPEN = "to_version = 1 << 62"
+OPEN = "to_version = 2147483647"
 
 
 def problems(world):
@@ -70,9 +70,9 @@ def test_checking_writes_nothing_and_holds_up_no_writer(world):
         (f"UPDATE change SET high = {FIFTH}", "was not noted"),
         (f"UPDATE change SET low = {SECOND}", "was not noted"),
         (f"UPDATE topic SET entity = 'country_fra' WHERE topic = (SELECT topic FROM series WHERE id = '{TWO_YEARS}')", f"{TWO_YEARS}: its topic or specification is of another"),
-        (f"UPDATE series SET spec = replace(spec, '\"frequency\":\"D\"', '\"frequency\":\"M\"') WHERE {TWO}", f"{TWO_YEARS}: its topic or specification is of another"),
-        (f"UPDATE series SET spec = replace(spec, 'semi_annual', 'annual') WHERE {TWO}", f"{TWO_YEARS}: compounding is not as in the catalogue"),
-        (f"UPDATE series SET spec = replace(spec, 'percentage_points', 'index') WHERE {SLOPES}", f"{SLOPE}: unit is not as it is computed"),
+        (f"UPDATE spec SET body = replace(body, '\"frequency\":\"D\"', '\"frequency\":\"M\"') WHERE spec = (SELECT spec FROM series WHERE {TWO})", f"{TWO_YEARS}: its topic or specification is of another"),
+        (f"UPDATE spec SET body = replace(body, 'semi_annual', 'annual') WHERE spec = (SELECT spec FROM series WHERE {TWO})", f"{TWO_YEARS}: compounding is not as in the catalogue"),
+        (f"UPDATE spec SET body = replace(body, 'percentage_points', 'index') WHERE spec = (SELECT spec FROM series WHERE {SLOPES})", f"{SLOPE}: unit is not as it is computed"),
         ("UPDATE payload SET bytes = bytes + 1 WHERE state = 'folded'", "bytes is"),
         ("UPDATE payload SET capture = 'lost' WHERE state = 'quarantined'", "the raw store has no capture lost"),
     ],

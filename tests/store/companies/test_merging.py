@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from almanac.domain.companies import CompanyRecord, Filing, FormerName, Listing, company_id
 from almanac.domain.reference import Entity
 from almanac.store.companies import aliases
-from almanac.store.companies.filings import put as put_filing
+from almanac.store.companies.filings import FilingBook
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
 from almanac.store.companies.rows import (
     by_id,
@@ -235,7 +235,7 @@ def test_a_delisted_company_keeps_its_last_ticker_for_the_time_before(db):
     put(db, said(7, "submissions", tickers=()), day=60, sha="b")
     assert by_id(db, entity).ticker is None
     # Last seen on the first day, off the exchange on the fortieth.
-    put_filing(db, entity, Filing("0000000007-26-000001", "25-NSE", ordinal(40), at(40)), at(40), "sec", 1)
+    FilingBook(db, entity).put(Filing("0000000007-26-000001", "25-NSE", ordinal(40), at(40)), at(40), "sec", 1)
     told = [last_tickers(db, [entity, company_id(8)], at(day)) for day in (0, 1, 39, 40, 61)]
     assert told == [{entity: "ACM"}] * 3 + [{}] * 2
     # One that is listed has today's.

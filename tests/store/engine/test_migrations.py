@@ -35,11 +35,12 @@ def old_store(path, schema=OLDEST):
     return path
 
 
-#: Steps that are only to be had by a rebuild change what is stored, not the tables: these come out alike without them.
-IN_PLACE = """
+#: A step that can be taken in place, behind today's.
+NEXT = """
 from almanac.store.engine import data_schema, sqlite
-steps = tuple(step if step.change else step._replace(change="SELECT 1") for step in data_schema.STEPS)
-sqlite.DATA = data_schema.DATA._replace(steps=steps)
+from almanac.store.engine.migrations import Step
+more = Step(data_schema.DATA.newest + 1, "events are found by their type", "CREATE INDEX event_type ON event(type)")
+sqlite.DATA = data_schema.DATA._replace(steps=(*data_schema.STEPS, more))
 """
 
 
@@ -59,17 +60,33 @@ def book(tmp_path):
         yield db
 
 
-def test_a_store_of_the_oldest_schema_becomes_what_a_new_one_is(tmp_path, monkeypatch):
-    steps = tuple(step if step.change else step._replace(change="SELECT 1") for step in data_schema.STEPS)
-    monkeypatch.setattr(sqlite, "DATA", data_schema.DATA._replace(steps=steps))
-    path = old_store(tmp_path / "old.db")
-    with closing(sqlite.create(path)) as db, closing(sqlite.create(tmp_path / "new.db")) as new:
-        assert made(db) == made(new)
-        assert sqlite.meta(db, "schema") == sqlite.meta(new, "schema") == sqlite.SCHEMA
-        assert (sqlite.meta(db, "version"), sqlite.meta(db, "epoch")) == ("7", "e")
-        assert db.execute("SELECT event FROM event INDEXED BY event_out WHERE occurred_at = 20"
-                          " AND category = 'macro_release' AND status IN ('released', 'revised')").get == "event_a"  # fmt: skip
+def test_a_step_in_place_changes_the_tables_and_leaves_the_rows(tmp_path, monkeypatch):
+    path = tmp_path / "old.db"
+    with closing(sqlite.create(path)) as db:
+        before, held = made(db), list(db.execute("SELECT * FROM meta ORDER BY k"))
+    namespace = {}
+    monkeypatch.setattr(sqlite, "DATA", data_schema.DATA)
+    exec(NEXT, namespace)
+    number = str(namespace["more"].schema)
+    with closing(sqlite.create(path)) as db:
+        assert made(db).keys() - before.keys() == {("index", "event_type", "event")}
+        assert list(db.execute("SELECT * FROM meta ORDER BY k")) == [
+            (key, number if key == "schema" else value) for key, value in held
+        ]
         assert db.execute("PRAGMA integrity_check").get == "ok"
+
+
+def test_a_store_of_the_oldest_schema_is_left_as_it_is_where_no_step_can_be_taken_in_place(tmp_path):
+    path = old_store(tmp_path / "old.db")
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"cannot be made of it in place \(schema 6: .*\): run `almanac rebuild`"):
+        sqlite.create(path)
+    assert path.read_bytes() == before
+    with closing(sqlite.create(path, any_schema=True)) as db:
+        sqlite.recreate(db)
+        with closing(sqlite.create(tmp_path / "new.db")) as new:
+            assert made(db) == made(new)
+            assert sqlite.meta(db, "schema") == sqlite.meta(new, "schema") == sqlite.SCHEMA
 
 
 def test_the_steps_lead_from_one_schema_to_the_next():
@@ -83,13 +100,14 @@ def test_four_processes_may_bring_it_at_once(tmp_path):
 import sys
 from pathlib import Path
 from almanac.store.engine import sqlite
-{IN_PLACE}
+{NEXT}
 print("ready", flush=True)
 sys.stdin.readline()
 print(sqlite.meta(sqlite.create(Path(sys.argv[1])), "schema"))
 """
-    path = old_store(tmp_path / "old.db")
-    assert told_by_four([sys.executable, "-c", code, path]) == [sqlite.SCHEMA] * 4
+    path = tmp_path / "old.db"
+    sqlite.create(path).close()
+    assert told_by_four([sys.executable, "-c", code, path]) == [str(data_schema.DATA.newest + 1)] * 4
 
 
 def test_a_newer_store_is_said_to_be_newer_and_left_alone(tmp_path):

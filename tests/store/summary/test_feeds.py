@@ -9,6 +9,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Rights
 from almanac.store.engine import sqlite
+from almanac.store.observations import specs
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.reader import View
 from almanac.store.summary import feeds
@@ -38,7 +39,7 @@ def add(view, source, entity, frequency, last, kind="raw", rows=1, **more):
     view.execute(
         "INSERT INTO series SELECT NULL, ?, topic, ?, ?, 0, 0, NULL, NULL, NULL, ?, ?, NULL, ?, NULL, NULL, 0"
         " FROM topic WHERE (indicator, entity, frequency, kind) = (?, ?, ?, ?)",
-        (spec.id, source, msgspec.json.encode(spec).decode(), rows, rows, Period.parse(last).key, *topic),
+        (spec.id, source, specs.put(view._db, spec), rows, rows, Period.parse(last).key, *topic),
     )
     return spec.id
 

@@ -62,6 +62,12 @@ def unit_of(text: str, main: str | None) -> ServedUnit | None:
     return ServedUnit(money_of(money, per_share=bool(slash)), money, None if money == main else money)
 
 
+def _filed(one: tuple[int, Filing]) -> tuple[int, int, int]:
+    """When a company filed something, for sorting."""
+    cik, filing = one
+    return cik, filing.filed, filing.known_at or 0
+
+
 class CompanyFolding:
     """Folds what payloads of one source say of companies into the store. `source` is its id; `deriver` is told what changed."""
 
@@ -121,9 +127,12 @@ class CompanyFolding:
         """Enter filings and their events. Returns the companies with facts that are known from another moment than was thought."""
         moved: dict[str, None] = {}
         fresh: dict[str, list[tuple[Filing, bool]]] = defaultdict(list)
-        for cik, filing in parsed.filings:
+        books: dict[str, filings.FilingBook] = {}
+        # As they lie in the store: rows that come in their order fill its pages.
+        for cik, filing in sorted(parsed.filings, key=_filed):
             entity = company_id(cik)
-            entered = filings.put(self._db, entity, filing, known_at(filing.filed), self._source, row.number)
+            book = books.get(entity) or books.setdefault(entity, filings.FilingBook(self._db, entity))
+            entered = book.put(filing, known_at(filing.filed), self._source, row.number)
             if entered.moved:
                 moved[entity] = None
             if entered.new:

@@ -225,12 +225,15 @@ def _current(series: str, period: int, last: Vintage, rows: Sequence[CurrentRow]
     if len(rows) != 1:
         yield f"has {len(rows)} current rows"
         return
-    text = rendered(
-        series, period, last.known, last.value, last.text, last.flags, last.released, last.ingested, last.note
+    wanted = CurrentRow(
+        last.known, last.released, last.ingested, last.flags, last.lineage, last.value, last.text, last.note, None
     )
-    wanted = (last.known, last.released, last.ingested, last.flags, last.lineage, text)
-    names = ("known_at", "released_at", "ingested_at", "flags", "lineage", "marked")
-    for name, held, want in zip(names, rows[0], wanted, strict=True):
+    if rows[0].marked is not None:
+        text = rendered(
+            series, period, last.known, last.value, last.text, last.flags, last.released, last.ingested, last.note
+        )
+        wanted = wanted._replace(value=None, text=None, note=None, marked=text)
+    for name, held, want in zip(CurrentRow._fields, rows[0], wanted, strict=True):
         if held != want:
             yield f"current has {name} {held!r}, its last vintage gives {want!r}"
 
@@ -301,7 +304,7 @@ class _Probe(Batch):
                 held = self.existing(spec.id)
             except KeyError:
                 self.problems.append(f"series {spec.id}: a formula makes it, but it is not there")
-                held = self._handles[spec.id] = Handle(-1, spec.id, -1, 0, is_new=False, lineage=0)
+                held = self._handles[spec.id] = Handle(-1, spec.id, -1, 0, is_new=False, lineage=0, paged=False)
             else:
                 stored = specs.of(self._db, spec.id)
                 if stored != spec:

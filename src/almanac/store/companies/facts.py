@@ -9,6 +9,7 @@ from typing import NamedTuple
 from almanac.domain.periods import lowest_key
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
+from almanac.store.observations.notes import body_sql
 from almanac.store.observations.period_sql import END_ORDINAL_SQL
 
 
@@ -33,10 +34,10 @@ def of(db: Queryable, entity: str, source: str) -> Iterator[StoredFact]:
 
 
 _FACTS = (
-    "SELECT s.id, json_extract(s.spec, '$.native'), t.frequency, v.period, v.known_at, v.value, v.released_at,"
-    " v.ingested_at, v.flags, v.note FROM topic t CROSS JOIN series s ON s.topic = t.topic"
-    " CROSS JOIN vintages v ON v.topic = t.topic AND v.series = s.series"
-    " WHERE t.entity = ? AND t.kind = 'raw' AND +s.source = ? AND json_extract(s.spec, '$.variant') IS NULL"
+    "SELECT s.id, p.native, t.frequency, v.period, v.known_at, v.value, v.released_at,"
+    f" v.ingested_at, v.flags, {body_sql('v')} FROM topic t CROSS JOIN series s ON s.topic = t.topic"
+    " CROSS JOIN spec p USING(spec) CROSS JOIN vintages v ON v.topic = t.topic AND v.series = s.series"
+    " WHERE t.entity = ? AND t.kind = 'raw' AND +s.source = ? AND p.variant IS NULL"
     f" AND v.to_version = {OPEN} ORDER BY t.topic, v.period, v.series, v.known_at"
 )
 

@@ -21,58 +21,71 @@ class Entered(NamedTuple):
     new: bool
 
 
-def put(db: Database, entity: str, filing: Filing, fallback: int, source: str, payload: int) -> Entered:
-    """
-    Enter a filing, or what another payload adds to it.
+class FilingBook:
+    """The filings of one company, read once, to which payloads add."""
 
-    `fallback`: when it counts as known while only its day is told. Of exact times the earlier one counts: each is a
-    moment by which the filing could be read. Of the other fields the first that is told.
-    """
-    row = db.execute(
-        f"SELECT {_COLUMNS}, exact FROM filing WHERE entity = ? AND accession = ?", (entity, filing.accession)
-    ).fetchone()
-    if row is None:
-        known = fallback if filing.known_at is None else filing.known_at
-        db.execute(
+    def __init__(self, db: Database, entity: str) -> None:
+        self._db = db
+        self._entity = entity
+        self._held = {filing.accession: (filing, exact) for filing, exact in every(db, entity)}
+
+    def put(self, filing: Filing, fallback: int, source: str, payload: int) -> Entered:
+        """
+        Enter a filing, or what another payload adds to it.
+
+        `fallback`: when it counts as known while only its day is told. Of exact times the earlier one counts: each is a
+        moment by which the filing could be read. Of the other fields the first that is told.
+        """
+        held = self._held.get(filing.accession)
+        if held is None:
+            return self._insert(filing, fallback, source, payload)
+        stored, exact = held
+        assert stored.known_at is not None
+        known = stored.known_at
+        if filing.known_at is not None:
+            known = min(known, filing.known_at) if exact else filing.known_at
+        merged = Filing(
+            stored.accession,
+            # The regulator's index is the authority on the form; facts may say "Other".
+            filing.form if filing.known_at is not None and not exact else stored.form,
+            stored.filed if exact else filing.filed,
+            known,
+            _first(stored.report_date, filing.report_date),
+            _first(stored.fiscal_year, filing.fiscal_year),
+            stored.fiscal_period or filing.fiscal_period,
+            stored.items or filing.items,
+            stored.document or filing.document,
+            stored.description or filing.description,
+        )
+        now_exact = exact or filing.known_at is not None
+        different = (merged, now_exact) != held
+        if different:
+            self._db.execute(
+                "UPDATE filing SET form = ?, filed = ?, known_at = ?, exact = ?, report_date = ?, fiscal_year = ?,"
+                " fiscal_period = ?, items = ?, document = ?, description = ?"
+                " WHERE entity = ? AND known_at = ? AND accession = ?",
+                (
+                    merged.form, merged.filed, merged.known_at, now_exact, merged.report_date, merged.fiscal_year,
+                    merged.fiscal_period, json.dumps(merged.items), merged.document, merged.description,
+                    self._entity, stored.known_at, filing.accession,
+                ),
+            )  # fmt: skip
+            self._held[filing.accession] = merged, now_exact
+        return Entered(merged, now_exact, known != stored.known_at, different)
+
+    def _insert(self, filing: Filing, fallback: int, source: str, payload: int) -> Entered:
+        exact = filing.known_at is not None
+        entered = filing._replace(known_at=fallback if filing.known_at is None else filing.known_at)
+        self._db.execute(
             "INSERT INTO filing VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
-                entity, filing.accession, filing.form, filing.filed, known, filing.known_at is not None, filing.report_date,
+                self._entity, filing.accession, filing.form, filing.filed, entered.known_at, exact, filing.report_date,
                 filing.fiscal_year, filing.fiscal_period, json.dumps(filing.items), filing.document, filing.description,
                 source, payload,
             ),
         )  # fmt: skip
-        return Entered(filing._replace(known_at=known), filing.known_at is not None, moved=False, new=True)
-    stored, exact = _filing(row[:-1]), bool(row[-1])
-    assert stored.known_at is not None
-    known = stored.known_at
-    if filing.known_at is not None:
-        known = min(known, filing.known_at) if exact else filing.known_at
-    merged = Filing(
-        stored.accession,
-        # The regulator's index is the authority on the form; facts may say "Other".
-        filing.form if filing.known_at is not None and not exact else stored.form,
-        stored.filed if exact else filing.filed,
-        known,
-        _first(stored.report_date, filing.report_date),
-        _first(stored.fiscal_year, filing.fiscal_year),
-        stored.fiscal_period or filing.fiscal_period,
-        stored.items or filing.items,
-        stored.document or filing.document,
-        stored.description or filing.description,
-    )
-    moved = known != stored.known_at
-    different = merged != stored or (filing.known_at is not None and not exact)
-    if different:
-        db.execute(
-            "UPDATE filing SET form = ?, filed = ?, known_at = ?, exact = ?, report_date = ?, fiscal_year = ?,"
-            " fiscal_period = ?, items = ?, document = ?, description = ? WHERE entity = ? AND accession = ?",
-            (
-                merged.form, merged.filed, merged.known_at, exact or filing.known_at is not None, merged.report_date,
-                merged.fiscal_year, merged.fiscal_period, json.dumps(merged.items), merged.document, merged.description,
-                entity, filing.accession,
-            ),
-        )  # fmt: skip
-    return Entered(merged, exact or filing.known_at is not None, moved, different)
+        self._held[filing.accession] = entered, exact
+        return Entered(entered, exact, moved=False, new=True)
 
 
 def _first(held: int | None, told: int | None) -> int | None:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from almanac.store.companies.statement_bodies import pack, unpack
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.sqlite import OPEN
 
@@ -33,7 +34,7 @@ def held(db: Database, entity: str) -> dict[Key, list[tuple[int, bytes]]]:
         " ORDER BY kind, frequency, period, known_at",
         (entity,),
     ):
-        found[Key(kind, frequency, period)].append((known, body))
+        found[Key(kind, frequency, period)].append((known, unpack(body)))
     return found
 
 
@@ -61,7 +62,7 @@ def replace(db: Database, version: int, entity: str, target: Mapping[Key, Versio
             )
         db.executemany(
             f"INSERT INTO statement VALUES(?,?,?,?,?,{version},{OPEN},?)",
-            [(entity, *key, known, body) for known, body in sorted(new - old)],
+            [(entity, *key, known, pack(body)) for known, body in sorted(new - old)],
         )
     return list(changed)
 

@@ -7,6 +7,7 @@ from datetime import date
 from typing import NamedTuple
 
 from almanac.domain.periods import end_of, lowest_key
+from almanac.store.companies.statement_bodies import unpack
 from almanac.store.companies.statement_book import BALANCE, CASH_FLOW, INCOME
 from almanac.store.engine.queryable import Queryable
 
@@ -42,9 +43,9 @@ def newest(
     """
     low = 0 if ends_from is None else lowest_key(ends_from)
     found = [
-        StatementRow(frequency, *row)
+        StatementRow(frequency, period, known, unpack(body))
         for frequency in frequencies
-        for row in db.execute(_NEWEST, (version, known_by, entity, kind, frequency, low, limit))
+        for period, known, body in db.execute(_NEWEST, (version, known_by, entity, kind, frequency, low, limit))
     ]
     quarters = {end_of(one.period) for one in found if one.frequency == "Q"}
     found = [one for one in found if one.frequency != "S" or end_of(one.period) not in quarters]

@@ -13,18 +13,7 @@ from almanac.store.engine.migrations import Schema, Step
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 
-STEPS = (
-    Step(
-        6,
-        "releases that are out are found by when they were",
-        """
-        DROP INDEX IF EXISTS event_out;
-        CREATE INDEX event_out ON event(occurred_at, event)
-          WHERE category = 'macro_release' AND status IN ('released', 'revised');
-        """,
-    ),
-    Step(7, "money of companies is stored in units of its own currency", None),
-)
+STEPS = (Step(6, "what rows of companies share is stored once, and their money is in units of its own currency", None),)
 
 
 def meta(connection: Queryable, key: str) -> str | None:

@@ -59,11 +59,12 @@ def copy(path: Path, target: Path, begin: Callable[[int], Callable[[float], None
         copied.backup("main", source, "main") as running,
     ):
         size = source.pragma("page_size")
-        advance = begin(source.pragma("page_count") * size)
+        left = source.pragma("page_count")  # `remaining` tells it only once a step was taken
+        advance = begin(left * size)
         while not running.done:
-            before = running.remaining
             running.step(_PAGES)
-            advance(max(0, before - running.remaining) * size)
+            advance((left - running.remaining) * size)
+            left = running.remaining
 
 
 @contextlib.contextmanager

@@ -28,7 +28,7 @@ from almanac.store.engine.protocol import Database
 __all__ = ["SCHEMA", "meta", "set_meta"]  # the rest is its own
 
 #: `to_version` of a row that has not ended.
-OPEN = 1 << 62
+OPEN = (1 << 31) - 1
 #: What is left of a log that had grown longer, when the next writer begins it anew, bytes.
 LOG_BYTES = 64 << 20
 

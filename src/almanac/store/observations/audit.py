@@ -11,6 +11,7 @@ from typing import NamedTuple
 from almanac.domain.observations import Vintage
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
+from almanac.store.observations.notes import body_sql
 
 
 class StoredSeries(NamedTuple):
@@ -37,14 +38,17 @@ class CellKey(NamedTuple):
 
 
 class CurrentRow(NamedTuple):
-    """An open row of `current`: times in unix seconds, `marked` its part rendered as JSON."""
+    """An open row of `current`: times in unix seconds; `marked` its part rendered as JSON, or what that is made from."""
 
     known: int
     released: int | None
     ingested: int
     flags: int
     lineage: int
-    marked: str
+    value: float | None
+    text: str | None
+    note: str | None
+    marked: bytes | None
 
 
 class Unnoted(NamedTuple):
@@ -138,19 +142,20 @@ _SERIES = (
     " FROM series JOIN topic USING(topic) WHERE {}"
 )
 _MISPLACED = (
-    "WITH named AS (SELECT s.id, s.source, s.spec, t.*, coalesce(':' || json_extract(s.spec, '$.variant'), '') AS variant"
-    " FROM series s JOIN topic t USING(topic)) SELECT id FROM named"
+    "WITH named AS (SELECT s.id, s.source, p.body, t.*, coalesce(':' || p.variant, '') AS variant"
+    " FROM series s JOIN topic t USING(topic) LEFT JOIN spec p USING(spec)) SELECT id FROM named"
     " WHERE id <> source || ':' || entity || ':' || indicator || ':' || frequency || variant"
-    " OR (source, entity, indicator, frequency) IS NOT (json_extract(spec, '$.source'), json_extract(spec, '$.entity'),"
-    " json_extract(spec, '$.indicator'), json_extract(spec, '$.frequency'))"
+    " OR (source, indicator, frequency) IS NOT (json_extract(body, '$.source'), json_extract(body, '$.indicator'),"
+    " json_extract(body, '$.frequency'))"
 )
 _VINTAGES = (
-    "SELECT topic, period, series, known_at, value, text, flags, released_at, ingested_at, payload, note, lineage, hash"
+    "SELECT topic, period, series, known_at, value, text, flags, released_at, ingested_at, payload,"
+    f" {body_sql('vintages')}, lineage, hash"
     f" FROM vintages WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series, known_at"
 )
 _CURRENT = (
-    "SELECT topic, period, series, known_at, released_at, ingested_at, flags, lineage, marked"
-    f" FROM current WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series"
+    "SELECT topic, period, series, known_at, released_at, ingested_at, flags, lineage, value,"
+    f" text, {body_sql('current')}, marked FROM current WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series"
 )
 _UNNOTED = (
     "SELECT s.id, v.period, v.version FROM (SELECT topic, period, series, from_version AS version FROM vintages UNION ALL"

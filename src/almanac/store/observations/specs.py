@@ -1,4 +1,8 @@
-"""Which series there are to compute from."""
+"""
+What series are: specifications as they are stored, once for all series that differ in nothing but the entity.
+
+There are as many of a company's tag as there are companies that use it, and all say the same.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,26 @@ from collections.abc import Iterator
 import msgspec
 
 from almanac.domain.reference import SeriesSpec
+from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
+
+_decode = msgspec.json.Decoder(SeriesSpec).decode
+
+
+def put(db: Database, spec: SeriesSpec) -> int:
+    """Number of a specification, stored if it is new."""
+    body = _body(spec)
+    found: int | None = db.execute("SELECT spec FROM spec WHERE body = ?", (body,)).get
+    if found is None:
+        otherwise = spec.allowance_days is not None or spec.judged_by_fetch or spec.discontinued
+        row = (spec.native, spec.variant, spec.unit, int(spec.exposure), int(otherwise), body)
+        found = db.insert("INSERT INTO spec VALUES(NULL, ?, ?, ?, ?, ?, ?)", row)
+    return found
+
+
+def read(body: str, entity: str) -> SeriesSpec:
+    """A specification as it is stored, of this entity."""
+    return msgspec.structs.replace(_decode(body), entity=entity)
 
 
 def in_use(db: Queryable) -> Iterator[SeriesSpec]:
@@ -16,11 +39,20 @@ def in_use(db: Queryable) -> Iterator[SeriesSpec]:
 
     Those of companies are left out: they are another's business, and too many to hold.
     """
-    found = db.execute("SELECT spec FROM series WHERE vintages > 0 AND instr(id, ':company_') = 0 ORDER BY series")
-    for (body,) in found:
-        yield msgspec.json.decode(body, type=SeriesSpec)
+    for body, entity in db.execute(
+        f"{_STORED} WHERE s.vintages > 0 AND instr(s.id, ':company_') = 0 ORDER BY s.series"
+    ):
+        yield read(body, entity)
 
 
 def of(db: Queryable, identifier: str) -> SeriesSpec:
     """Specification of a series that is there."""
-    return msgspec.json.decode(db.execute("SELECT spec FROM series WHERE id = ?", (identifier,)).get, type=SeriesSpec)
+    (found,) = db.execute(f"{_STORED} WHERE s.id = ?", (identifier,))
+    return read(*found)
+
+
+def _body(spec: SeriesSpec) -> str:
+    return msgspec.json.encode(msgspec.structs.replace(spec, entity="")).decode()
+
+
+_STORED = "SELECT p.body, t.entity FROM series s CROSS JOIN topic t USING(topic) CROSS JOIN spec p USING(spec)"

@@ -28,6 +28,6 @@ def quantile(counts: Sequence[int], share: float) -> float | None:
         if count and below + count >= wanted:
             low = BOUNDS[place - 1] if place else 0.0
             high = BOUNDS[place] if place < len(BOUNDS) else low
-            return low + (high - low) * (wanted - below) / count
+            return min(low + (high - low) * (wanted - below) / count, high)  # rounding may lead past it
         below += count
     return BOUNDS[-1]

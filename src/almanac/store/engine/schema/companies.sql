@@ -34,16 +34,16 @@ CREATE TABLE filing(
   exact INTEGER NOT NULL,                    -- 1: from the acceptance time
   report_date INTEGER, fiscal_year INTEGER, fiscal_period TEXT, items TEXT NOT NULL, document TEXT, description TEXT,
   source TEXT NOT NULL, payload INTEGER NOT NULL,
-  PRIMARY KEY(entity, accession)) WITHOUT ROWID, STRICT;
-CREATE INDEX filing_known ON filing(entity, known_at);
+  PRIMARY KEY(entity, known_at, accession)) WITHOUT ROWID, STRICT;  -- a company has an accession once
 
--- Statements as they stood after each filing that changed one: rendered once, when written.
+-- Statements as they stood after each filing that changed one: rendered and packed once, when written
+-- (almanac.store.companies.statement_bodies).
 CREATE TABLE statement(
   entity TEXT NOT NULL, kind INTEGER NOT NULL,       -- 0 income, 1 balance, 2 cash flow
   frequency TEXT NOT NULL,                           -- A, Q or S
   period INTEGER NOT NULL,                           -- key, as everywhere
   known_at INTEGER NOT NULL, from_version INTEGER NOT NULL, to_version INTEGER NOT NULL,
-  body BLOB NOT NULL,                                -- the statement as JSON; empty: there is none any more
+  body BLOB NOT NULL,                                -- the statement as packed JSON; empty: there is none any more
   PRIMARY KEY(entity, kind, frequency, period, known_at, from_version)) WITHOUT ROWID, STRICT;
 
 -- Official events and their states. The id never depends on the date, so a move is a new state, not a new event.

@@ -24,9 +24,15 @@ CREATE TABLE topic(
   UNIQUE(indicator, entity, frequency)) STRICT;
 CREATE INDEX topic_entity ON topic(entity, indicator, frequency);
 
+-- What series are, but for whose: written once for all those that differ in nothing else.
+CREATE TABLE spec(
+  spec INTEGER PRIMARY KEY, native TEXT NOT NULL, variant TEXT, unit TEXT, exposure INTEGER NOT NULL,
+  judged_otherwise INTEGER NOT NULL,         -- 1: fresh or stale not by frequency and newest period alone
+  body TEXT NOT NULL UNIQUE) STRICT;         -- SeriesSpec as JSON, without its entity
+
 CREATE TABLE series(
   series INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, topic INTEGER NOT NULL, source TEXT NOT NULL,
-  spec TEXT NOT NULL,                       -- SeriesSpec as JSON
+  spec INTEGER NOT NULL,
   lineage INTEGER NOT NULL,                 -- set of input series all rows share; 0: raw, or lineage per row
   exposure INTEGER NOT NULL, reason TEXT,   -- tightened by the feed's own metadata
   folded_at INTEGER, folded_sha TEXT,       -- the newest payload folded in: an older one means replay
@@ -41,35 +47,40 @@ CREATE TABLE series_payload(series INTEGER NOT NULL, payload INTEGER NOT NULL, P
 
 CREATE TABLE lineage(lineage INTEGER PRIMARY KEY, inputs TEXT NOT NULL UNIQUE) STRICT;
 
+-- What rows say beside their value, as a JSON object; many say the same.
+CREATE TABLE note(note INTEGER PRIMARY KEY, body TEXT NOT NULL UNIQUE) STRICT;
+
 CREATE TABLE vintages(
   topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL, known_at INTEGER NOT NULL,
   from_version INTEGER NOT NULL, payload INTEGER NOT NULL, to_version INTEGER NOT NULL,
   value REAL, text TEXT, flags INTEGER NOT NULL, released_at INTEGER, ingested_at INTEGER NOT NULL,
-  note TEXT, lineage INTEGER NOT NULL, hash INTEGER NOT NULL,
+  note INTEGER, lineage INTEGER NOT NULL, hash INTEGER NOT NULL,
   PRIMARY KEY(topic, period, series, known_at, from_version, payload)) WITHOUT ROWID, STRICT;
 CREATE INDEX vintages_hash ON vintages(hash);  -- leads from a row's id to the row (almanac.store.observations.id_hashes)
 CREATE INDEX vintages_known ON vintages(known_at);  -- lists by observedAt as of a past moment
 -- Lists by periodEnd as of a past moment, in sixteen parts, each in order (almanac.store.observations.reading.lists).
 CREATE INDEX vintages_end ON vintages((topic >> 3 & 15), (period >> 14));
 
--- Where cells changed: for each topic and data version the span of their periods. High 4611686018427387904: all cells of
+-- Where cells changed: for each topic and data version the span of their periods. High 4611686018427387904 (WHOLE): all cells of
 -- the topic, whose rights, unit or lineage are others (almanac.store.observations.writing.dependents). Never dropped: changes of any age are asked for.
 CREATE TABLE change(
   topic INTEGER NOT NULL, version INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
   PRIMARY KEY(topic, version)) WITHOUT ROWID, STRICT;
 CREATE INDEX change_version ON change(version);
 
--- The latest vintage of each cell, already written for the wire as marked text (almanac.store.observations.fragments).
+-- The latest vintage of each cell. What is paged most is already written for the wire, as marked text
+-- (almanac.store.observations.fragments); of the rest there is what that text is made from.
 CREATE TABLE current(
   topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL,
   from_version INTEGER NOT NULL, to_version INTEGER NOT NULL,
   known_at INTEGER NOT NULL, released_at INTEGER, ingested_at INTEGER NOT NULL,
   flags INTEGER NOT NULL, lineage INTEGER NOT NULL,
-  marked BLOB NOT NULL,
+  value REAL, text TEXT, note INTEGER,      -- of companies' cells, which are many and seldom asked for one by one
+  marked BLOB,                              -- of all others
   PRIMARY KEY(topic, period, series, from_version)) WITHOUT ROWID, STRICT;
 CREATE INDEX current_known ON current(known_at);
 CREATE INDEX current_end ON current((topic >> 3 & 15), (period >> 14));
-CREATE INDEX current_ended ON current(to_version) WHERE to_version < 4611686018427387904;
+CREATE INDEX current_ended ON current(to_version) WHERE to_version < 2147483647;
 
 -- Reference records as JSON, written from the catalogue; and what belongs to a data version.
 CREATE TABLE record(kind TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY(kind, id)) WITHOUT ROWID, STRICT;

@@ -252,14 +252,14 @@ def _newest(view: View, indicator: str, version: int, as_of: int | None) -> list
     """
     if as_of is None:
         found = view.execute(_NOW, (indicator, version))
-        return [_NewestRow._make((*head, *value_of(marked))) for *head, marked in found]
+        return [
+            _NewestRow._make(line[:-1] if line[-1] is None else (*line[:-3], *value_of(line[-1]))) for line in found
+        ]
     return list(map(_NewestRow._make, view.execute(_THEN, (indicator, version, as_of))))
 
 
 _OPEN = "{0}.from_version <= ?2 AND {0}.to_version > ?2"
-_COLUMNS = (
-    "SELECT t.entity, t.frequency, x.period, x.series, x.lineage, x.known_at, x.flags, json_extract(s.spec, '$.unit')"
-)
+_COLUMNS = "SELECT t.entity, t.frequency, x.period, x.series, x.lineage, x.known_at, x.flags, p.unit"
 
 
 def _query(columns: str, table: str, condition: str) -> str:
@@ -270,9 +270,9 @@ def _query(columns: str, table: str, condition: str) -> str:
     )
     return (
         f"{_COLUMNS}, {columns} FROM topic t CROSS JOIN {table} x ON x.topic = t.topic AND x.period = ({newest})"
-        f" CROSS JOIN series s ON s.series = x.series WHERE t.indicator = ?1 AND {mine} ORDER BY t.entity, t.frequency"
+        f" CROSS JOIN series s ON s.series = x.series CROSS JOIN spec p USING(spec) WHERE t.indicator = ?1 AND {mine} ORDER BY t.entity, t.frequency"
     )
 
 
-_NOW = _query("x.marked", "current", "1")
+_NOW = _query("x.value, x.text, x.marked", "current", "1")
 _THEN = _query("x.value, x.text", "vintages", "{0}.known_at <= ?3")

@@ -17,6 +17,7 @@ from almanac.domain.releases import Release
 from almanac.domain.rights import Consent, Exposure, derived, effective
 from almanac.domain.units import currency_of
 from almanac.store.engine.protocol import Database
+from almanac.store.observations import specs
 from almanac.store.observations.fragments import dumps
 
 #: Rank of a source that the order of an indicator does not name.
@@ -25,8 +26,7 @@ _UNNAMED = 1_000
 MIXED_SOURCE = "almanac-derived"
 _SERIES_HELD = 50_000
 
-#: Of a specification as it is stored: nothing of its own about freshness.
-_JUDGED_BY_PERIOD = '"allowance_days":null,"judged_by_fetch":false,"discontinued":false'
+_JUDGED_OTHERWISE = "SELECT series FROM series JOIN spec USING(spec) WHERE judged_otherwise"
 
 T = TypeVar("T")
 
@@ -188,7 +188,7 @@ class Directory:
     def judged_otherwise(self) -> list[int]:
         """Numbers of the series whose freshness does not follow from their frequency and newest period alone."""
         if self._judged_otherwise is None:
-            found = self._db.execute("SELECT series FROM series WHERE instr(spec, ?) = 0", (_JUDGED_BY_PERIOD,))
+            found = self._db.execute(_JUDGED_OTHERWISE)
             self._judged_otherwise = [row[0] for row in found]
         return self._judged_otherwise
 
@@ -226,11 +226,12 @@ class Directory:
 
     def _load(self, number: int) -> SeriesInfo:
         row: Any = self._db.execute(
-            "SELECT s.id, s.topic, s.spec, s.lineage, s.exposure, s.reason, t.kind FROM series s JOIN topic t USING(topic) WHERE s.series = ?",
+            "SELECT s.id, s.topic, p.body, t.entity, s.lineage, s.exposure, s.reason, t.kind FROM series s"
+            " CROSS JOIN topic t USING(topic) CROSS JOIN spec p USING(spec) WHERE s.series = ?",
             (number,),
         ).fetchone()
-        identifier, topic, body, lineage, tightened, reason, kind = row
-        spec = msgspec.json.decode(body, type=SeriesSpec)
+        identifier, topic, body, owner, lineage, tightened, reason, kind = row
+        spec = specs.read(body, owner)
         source = self.sources[spec.source]
         inputs = self.lineage(lineage)
         if kind == "derived":

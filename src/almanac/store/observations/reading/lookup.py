@@ -10,13 +10,16 @@ from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.log.payloads import PayloadRow, by_number
 from almanac.store.observations.id_hashes import candidates
+from almanac.store.observations.notes import body_sql
 from almanac.store.observations.reading.directory import SeriesInfo
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow, RowReader
 from almanac.store.observations.withheld_ids import place_of_withheld_id
 
 ID_SHAPE = re.compile(r"obs_[a-z2-7]{26}")
-_COLUMNS = "period, series, known_at, released_at, ingested_at, flags, lineage, value, text, note, NULL"
+_COLUMNS = (
+    f"period, series, known_at, released_at, ingested_at, flags, lineage, value, text, {body_sql('vintages')}, NULL"
+)
 
 
 class StoredRow(NamedTuple):
@@ -83,7 +86,8 @@ def history(db: Queryable, series: SeriesInfo, low: int, high: int) -> dict[int,
     """Open vintages of a series whose period keys lie in a span, by period, ascending by knowledge time."""
     found: dict[int, list[Vintage]] = {}
     sql = (
-        "SELECT period, known_at, value, text, flags, released_at, ingested_at, payload, note, lineage FROM vintages"
+        "SELECT period, known_at, value, text, flags, released_at, ingested_at, payload,"
+        f" {body_sql('vintages')}, lineage FROM vintages"
         f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
     )
     for row in db.execute(sql, (series.topic, low, high, series.number)):

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from almanac.domain.companies import is_company
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.fragments import rendered
+from almanac.store.observations.notes import body_sql
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.rows import BORROW, ObservationRow
 from almanac.store.observations.reading.selection import CELL_ORDER, Conditions, Position, Selection, in_order
@@ -19,16 +21,16 @@ from almanac.store.observations.reading.selection import CELL_ORDER, Conditions,
 TOPIC, PERIOD, SERIES, LINEAGE, KNOWN, MARKED = range(6)
 #: what more an `ObservationRow` has,
 RELEASED, INGESTED, FLAGS = range(6, 9)
-#: and what more a row of `vintages` has.
+#: and what a row is rendered from.
 VALUE, TEXT, NOTE = range(9, 12)
 
 _CELL = "x.topic, x.period, x.series, x.lineage, x.known_at"
 _TIMES = "x.released_at, x.ingested_at, x.flags"
 _CURRENT = "FROM topic t CROSS JOIN current x ON x.topic = t.topic"
 _BYTES = f"SELECT {_CELL}, x.marked {_CURRENT}"
-_ROWS = f"SELECT {_CELL}, x.marked, {_TIMES} {_CURRENT}"
+_ROWS = f"SELECT {_CELL}, x.marked, {_TIMES}, x.value, x.text, {body_sql('x')} {_CURRENT}"
 _VINTAGES = (
-    f"SELECT {_CELL}, c.marked, {_TIMES}, x.value, x.text, x.note"
+    f"SELECT {_CELL}, c.marked, {_TIMES}, x.value, x.text, {body_sql('x')}"
     f" FROM topic t CROSS JOIN vintages x ON x.topic = t.topic {BORROW}"
 )
 
@@ -73,10 +75,12 @@ class Pages:
         rows: list[PageRow] = []
         alone, settled = self._topic(selection, version)
         then = as_of is not None and not settled
+        # Cells of companies are not kept written for the wire.
+        bare = not then and _any_company(selection)
         # A batch is fetched whole, which is cheaper than row by row: one row a cell at first, more where cells have more.
         size = limit + 2
         while True:
-            sql, values = _query(selection, version, as_of, descending, place, vintages=then, whole=whole)
+            sql, values = _query(selection, version, as_of, descending, place, vintages=then, whole=whole or bare)
             before = len(rows)
             batch = list(self._db.execute(f"{sql} LIMIT {size}", values))
             ended = len(batch) < size
@@ -95,6 +99,8 @@ class Pages:
             else:
                 last = singles[-1] if singles else None
                 rows += self._alive(singles) if then else singles
+            if bare:
+                rows[before:] = [row if row[MARKED] is not None else self._rendered(row) for row in rows[before:]]
             if last is not None:
                 place = Position(*self._place(last))
             if len(rows) > limit:
@@ -229,6 +235,11 @@ class Pages:
             keys = [self._directory.preference_key(row[SERIES], 0, version) for row in rows]
             best = self._best[key] = keys.index(min(keys))
         return rows[best]
+
+
+def _any_company(selection: Selection) -> bool:
+    """Whether there may be cells of companies among the rows of a list."""
+    return selection.companies and (selection.entities is None or any(map(is_company, selection.entities)))
 
 
 def _query(

@@ -58,7 +58,7 @@ def _judged(db: Queryable, directory: Directory, lineages: Iterable[int]) -> dic
 
 
 _INPUTS = (
-    "SELECT l.lineage, s.source, max(s.exposure, json_extract(s.spec, '$.exposure')), t.kind FROM json_each(?) n"
+    "SELECT l.lineage, s.source, max(s.exposure, p.exposure), t.kind FROM json_each(?) n"
     " CROSS JOIN lineage l ON l.lineage = n.value CROSS JOIN json_each(l.inputs) i"
-    " CROSS JOIN series s ON s.id = i.value CROSS JOIN topic t ON t.topic = s.topic"
+    " CROSS JOIN series s ON s.id = i.value CROSS JOIN spec p USING(spec) CROSS JOIN topic t ON t.topic = s.topic"
 )

@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from almanac.store.observations.fragments import rendered
+from almanac.store.observations.notes import body_sql
 from almanac.store.observations.reading.directory import Directory, SeriesInfo
 from almanac.store.observations.reading.selection import Selection
 
 TOPIC = "t.indicator, t.entity, t.frequency"
 _COMMON = "x.period, x.series, x.known_at, x.released_at, x.ingested_at, x.flags, x.lineage"
-CURRENT = f"{_COMMON}, x.marked"
-VINTAGE = f"{_COMMON}, x.value, x.text, x.note"
+VINTAGE = f"{_COMMON}, x.value, x.text, {body_sql('x')}"
+CURRENT = f"{VINTAGE}, x.marked"
 #: A vintage that is the one shown now is rendered already: most rows of a past state are.
 BORROWED = "c.marked"
 BORROW = (
@@ -67,14 +68,15 @@ class RowReader:
 
     def shown(self, found: tuple[Any, ...]) -> ObservationRow:
         """From the columns `CURRENT`."""
-        period, number, known, released, ingested, flags, lineage, marked = found
-        return ObservationRow(self._directory.series(number), period, known, released, ingested, flags, lineage, marked)
+        return self._made(found, withdrawn=False)
 
     def stated(self, found: tuple[Any, ...]) -> ObservationRow:
         """From the columns `VINTAGE` and `BORROWED`; what could not be borrowed is rendered anew."""
+        return self._made(found, withdrawn=found[7] is None and found[8] is None)
+
+    def _made(self, found: tuple[Any, ...], *, withdrawn: bool) -> ObservationRow:
         period, number, known, released, ingested, flags, lineage, value, text, note, marked = found
         series = self._directory.series(number)
-        withdrawn = value is None and text is None
         if marked is None:
             marked = rendered(series.id, period, known, value, text, flags, released, ingested, note)
         return ObservationRow(series, period, known, released, ingested, flags, lineage, marked, withdrawn)

@@ -17,9 +17,11 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from almanac.domain.companies import is_company
 from almanac.domain.periods import highest_key, lowest_key
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.fragments import END, rendered
+from almanac.store.observations.notes import body_sql
 from almanac.store.observations.period_sql import STARTS_FROM_SQL
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.selection import TOPIC_ORDER, Conditions, Selection, in_order
@@ -250,7 +252,12 @@ class Runs:
         for number, indicator, entity, frequency, count, series, held, revised in found[:_TOPICS]:
             # A series that has no rows now may have had some at the version of an older cursor: it counts.
             rivals = (series,) if count == 1 else tuple(one for (one,) in self._db.execute(_SERIES_OF, (number,)))
-            if count > _RIVALS or any(self._directory.series(one).rights.withheld for one in rivals):
+            # Nor are a company's cells kept written, so that nothing could be joined.
+            if (
+                count > _RIVALS
+                or is_company(entity)
+                or any(self._directory.series(one).rights.withheld for one in rivals)
+            ):
                 return _Plan(tuple(topics), False, rows)
             topics.append(_PlannedTopic(number, (indicator, entity, frequency), rivals, not revised))
             rows += held
@@ -322,7 +329,7 @@ def _then(known: bool, starts: bool, descending: bool) -> str:
 
 
 #: In the order in which `rendered` takes them.
-_VINTAGE = "v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at, v.note"
+_VINTAGE = f"v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at, {body_sql('v')}"
 
 
 @functools.lru_cache

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-import msgspec
-
+from almanac.domain.companies import is_company
 from almanac.domain.memory import uncollected
 from almanac.domain.observations import FORECAST, ReportedValue, Vintage, digest, spelled
 from almanac.domain.reference import SeriesSpec
@@ -25,8 +24,10 @@ from almanac.store.engine import sqlite
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.log.payloads import PayloadRef
+from almanac.store.observations import specs
 from almanac.store.observations.fragments import marked
 from almanac.store.observations.id_hashes import number_of, series_prefix
+from almanac.store.observations.notes import Notes, body_sql
 from almanac.store.observations.withheld_ids import series_hash
 from almanac.store.observations.writing.dependents import NOTE_SQL, note_whole
 from almanac.store.observations.writing.fold import History, by_period, fold
@@ -46,6 +47,8 @@ class Handle(NamedTuple):
     allowance_days: int
     is_new: bool
     lineage: int
+    #: Whether its rows are kept written for the wire.
+    paged: bool
 
 
 class Batch:
@@ -58,6 +61,7 @@ class Batch:
         self._handles: dict[str, Handle] = {}
         self._changed = False
         self._ending = contextlib.ExitStack()
+        self._notes = Notes(connection)
         #: Series of which all rows say something else from this version on, whether they move or not.
         self._restated: set[int] = set()
 
@@ -107,22 +111,24 @@ class Batch:
         held = self._handles.get(spec.id)
         if held is not None:
             return held
-        body = msgspec.json.encode(spec).decode()
+        number = specs.put(self._db, spec)
         lineage = self.lineage(inputs) if inputs else 0
-        allowance = spec.allowance_days or spec.frequency.allowance_days
+        allowance, paged = _allowance(spec), not is_company(spec.entity)
         found = self._db.execute("SELECT series, topic, spec, lineage FROM series WHERE id = ?", (spec.id,)).fetchone()
         if found is None:
             topic = self._topic(spec, kind)
-            number = self._db.insert(
+            series = self._db.insert(
                 "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, ?)",
-                (spec.id, topic, spec.source, body, lineage, series_hash(spec.id)),
+                (spec.id, topic, spec.source, number, lineage, series_hash(spec.id)),
             )
-            handle = Handle(number, spec.id, topic, allowance, True, lineage)
+            handle = Handle(series, spec.id, topic, allowance, True, lineage, paged)
             self._reference_changed()
         else:
-            handle = Handle(found[0], spec.id, found[1], allowance, False, found[3])
-            if found[2] != body or found[3] != lineage:
-                self._db.execute("UPDATE series SET spec = ?, lineage = ? WHERE series = ?", (body, lineage, found[0]))
+            handle = Handle(found[0], spec.id, found[1], allowance, False, found[3], paged)
+            if found[2] != number or found[3] != lineage:
+                self._db.execute(
+                    "UPDATE series SET spec = ?, lineage = ? WHERE series = ?", (number, lineage, found[0])
+                )
                 self.restate([found[0]])
                 self._reference_changed()
         self._handles[spec.id] = handle
@@ -132,14 +138,13 @@ class Batch:
         """A series that is there already. Raises KeyError otherwise."""
         held = self._handles.get(identifier)
         if held is None:
-            found = self._db.execute(
-                "SELECT series, topic, spec, lineage FROM series WHERE id = ?", (identifier,)
-            ).fetchone()
+            found = self._db.execute("SELECT series, topic, lineage FROM series WHERE id = ?", (identifier,)).fetchone()
             if found is None:
                 raise KeyError(identifier)
-            spec = msgspec.json.decode(found[2], type=SeriesSpec)
-            allowance = spec.allowance_days or spec.frequency.allowance_days
-            held = self._handles[identifier] = Handle(found[0], identifier, found[1], allowance, False, found[3])
+            spec = specs.of(self._db, identifier)
+            held = self._handles[identifier] = Handle(
+                found[0], identifier, found[1], _allowance(spec), False, found[2], not is_company(spec.entity)
+            )
         return held
 
     def _topic(self, spec: SeriesSpec, kind: str) -> int:
@@ -287,7 +292,7 @@ class Batch:
                 bits = digest(name, period, v.known, v.value, v.text)
                 inserted.append(
                     (topic, period, place, v.known, version, v.payload, v.value, v.text, v.flags, v.released, v.ingested,
-                     v.note, v.lineage, number_of(leading, bits))
+                     self._notes.number(v.note), v.lineage, number_of(leading, bits))
                 )  # fmt: skip
             last_before = before[-1] if before else None
             last = after[-1] if after else None
@@ -295,13 +300,15 @@ class Batch:
                 if last_before is not None and not last_before.withdrawn:
                     ended.append((version, topic, period, place))
                 if last is not None and not last.withdrawn:
-                    # An earlier vintage that has come to be the last again was not among those inserted.
-                    bits = bits or digest(name, period, last.known, last.value, last.text)
                     known, value, text, flags, released, ingested, _, note, lineage = last
-                    shown.append(
-                        (topic, period, place, version, known, released, ingested, flags, lineage,
-                         marked(spelled(bits), period, known, value, text, flags, released, ingested, note))
-                    )  # fmt: skip
+                    row = (topic, period, place, version, known, released, ingested, flags, lineage)
+                    if series.paged:
+                        # An earlier vintage that has come to be the last again was not among those inserted.
+                        bits = bits or digest(name, period, last.known, last.value, last.text)
+                        whole = marked(spelled(bits), period, known, value, text, flags, released, ingested, note)
+                        shown.append((*row, None, None, None, whole))
+                    else:
+                        shown.append((*row, value, text, self._notes.number(note), None))
         if not changed:
             return changed
         self._changed = True
@@ -345,13 +352,18 @@ class Batch:
             self._db.execute(_KNOWN, (series.topic, series.number))
 
 
+def _allowance(spec: SeriesSpec) -> int:
+    return spec.allowance_days or spec.frequency.allowance_days
+
+
 def _listed(inputs: Sequence[str]) -> str:
     """A set of input series as its table spells it."""
     return json.dumps(list(inputs), separators=(",", ":"))
 
 
 _OPEN_ROWS = (
-    "SELECT period, known_at, value, text, flags, released_at, ingested_at, payload, note, lineage FROM vintages"
+    "SELECT period, known_at, value, text, flags, released_at, ingested_at, payload,"
+    f" {body_sql('vintages')}, lineage FROM vintages"
     f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
 )
 _NUMBERS = (
@@ -361,7 +373,7 @@ _NUMBERS = (
 _NONE: list[Vintage] = []
 # The version is bound, not written into the statements: then they are prepared once, not for every payload.
 _INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?,?)"
-_SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?)"
+_SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?,?,?,?)"
 _THIS = "WHERE topic = ?2 AND period = ?3 AND series = ?4"
 #: What this very batch wrote goes without a trace; what was there before is kept, ended at this version.
 _CLOSE_NEW = f"DELETE FROM vintages {_THIS} AND known_at = ?5 AND from_version = ?1"

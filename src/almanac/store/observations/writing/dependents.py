@@ -11,7 +11,6 @@ import json
 from collections.abc import Collection, Iterable
 
 from almanac.store.engine.protocol import Database
-from almanac.store.engine.sqlite import OPEN
 
 #: Notes that cells of a topic changed in a version; what was noted before in the same version is widened.
 NOTE_SQL = (
@@ -19,7 +18,7 @@ NOTE_SQL = (
     " DO UPDATE SET low = min(low, excluded.low), high = max(high, excluded.high)"
 )
 #: Upper end of a span that stands for all cells of a topic, whether rows of theirs moved or not.
-WHOLE = OPEN
+WHOLE = 1 << 62
 
 
 def of_sources(db: Database, sources: Iterable[str]) -> set[int]:

@@ -1,0 +1,29 @@
+"""What rows say beside their value: JSON objects, each stored once."""
+
+from __future__ import annotations
+
+from almanac.store.engine.protocol import Database
+
+
+def body_sql(table: str) -> str:
+    """The note of a row of `vintages` or `current`, which goes by this name in the statement; NULL: it has none."""
+    return f"(SELECT n.body FROM note n WHERE n.note = {table}.note)"
+
+
+class Notes:
+    """Numbers of notes, as one transaction meets them."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._numbers: dict[str, int] = {}
+
+    def number(self, body: str | None) -> int | None:
+        """Number of a note, stored if it is new; of none, None."""
+        if body is None:
+            return None
+        held = self._numbers.get(body)
+        if held is None:
+            found: int | None = self._db.execute("SELECT note FROM note WHERE body = ?", (body,)).get
+            held = self._db.insert("INSERT INTO note VALUES(NULL, ?)", (body,)) if found is None else found
+            self._numbers[body] = held
+        return held
