@@ -92,7 +92,7 @@ def test_a_derived_series_that_is_missing_is_named(world):
 
 
 def test_other_inputs_than_the_formula_takes_are_named(world):
-    world.db.execute("INSERT INTO lineage VALUES(999, ?)", (json.dumps([TWO_YEARS]),))
+    world.db.execute("INSERT INTO lineage VALUES(999, 7, ?)", (json.dumps([TWO_YEARS]),))
     world.db.execute("UPDATE series SET lineage = 999 WHERE id = ?", (SLOPE,))
     ten = TWO_YEARS.replace("2y", "10y")
     assert problems(world) == [f"series {SLOPE}: its inputs are not {ten}, {TWO_YEARS}"]

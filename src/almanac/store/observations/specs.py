@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from almanac.domain.reference import SeriesSpec
+from almanac.store.engine.digests import digest_of
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 
@@ -20,11 +21,12 @@ _decode = msgspec.json.Decoder(SeriesSpec).decode
 def put(db: Database, spec: SeriesSpec) -> int:
     """Number of a specification, stored if it is new."""
     body = _body(spec)
-    found: int | None = db.execute("SELECT spec FROM spec WHERE body = ?", (body,)).get
+    digest = digest_of(body)
+    found: int | None = db.execute("SELECT spec FROM spec WHERE digest = ? AND body = ?", (digest, body)).get
     if found is None:
         otherwise = spec.allowance_days is not None or spec.judged_by_fetch or spec.discontinued
-        row = (spec.native, spec.variant, spec.unit, int(spec.exposure), int(otherwise), body)
-        found = db.insert("INSERT INTO spec VALUES(NULL, ?, ?, ?, ?, ?, ?)", row)
+        row = (spec.native, spec.variant, spec.unit, int(spec.exposure), int(otherwise), digest, body)
+        found = db.insert("INSERT INTO spec VALUES(NULL, ?, ?, ?, ?, ?, ?, ?)", row)
     return found
 
 

@@ -28,7 +28,9 @@ CREATE INDEX topic_entity ON topic(entity, indicator, frequency);
 CREATE TABLE spec(
   spec INTEGER PRIMARY KEY, native TEXT NOT NULL, variant TEXT, unit TEXT, exposure INTEGER NOT NULL,
   judged_otherwise INTEGER NOT NULL,         -- 1: fresh or stale not by frequency and newest period alone
-  body TEXT NOT NULL UNIQUE) STRICT;         -- SeriesSpec as JSON, without its entity
+  digest INTEGER NOT NULL,
+  body TEXT NOT NULL) STRICT;                -- SeriesSpec as JSON, without its entity
+CREATE INDEX spec_digest ON spec(digest);
 
 CREATE TABLE series(
   series INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, topic INTEGER NOT NULL, source TEXT NOT NULL,
@@ -45,7 +47,9 @@ CREATE INDEX series_source ON series(source);
 
 CREATE TABLE series_payload(series INTEGER NOT NULL, payload INTEGER NOT NULL, PRIMARY KEY(series, payload)) WITHOUT ROWID, STRICT;
 
-CREATE TABLE lineage(lineage INTEGER PRIMARY KEY, inputs TEXT NOT NULL UNIQUE) STRICT;
+-- Sets of input series. A set is found by a digest of it: an index of the sets would be as large as they are.
+CREATE TABLE lineage(lineage INTEGER PRIMARY KEY, digest INTEGER NOT NULL, inputs TEXT NOT NULL) STRICT;
+CREATE INDEX lineage_digest ON lineage(digest);
 
 -- What rows say beside their value, as a JSON object; many say the same.
 CREATE TABLE note(note INTEGER PRIMARY KEY, body TEXT NOT NULL UNIQUE) STRICT;

@@ -21,6 +21,7 @@ from almanac.domain.observations import FORECAST, ReportedValue, Vintage, digest
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store.engine import sqlite
+from almanac.store.engine.digests import digest_of
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.log.payloads import PayloadRef
@@ -176,11 +177,16 @@ class Batch:
     def lineage(self, inputs: Sequence[str]) -> int:
         """Number of a set of input series, in the order given."""
         found = self.known_lineage(inputs)
-        return self._db.insert("INSERT INTO lineage VALUES(NULL, ?)", (_listed(inputs),)) if found is None else found
+        if found is None:
+            listed = _listed(inputs)
+            found = self._db.insert("INSERT INTO lineage VALUES(NULL, ?, ?)", (digest_of(listed), listed))
+        return found
 
     def known_lineage(self, inputs: Sequence[str]) -> int | None:
         """The same of a set that has a number already; None for one that has not."""
-        found: int | None = self._db.execute("SELECT lineage FROM lineage WHERE inputs = ?", (_listed(inputs),)).get
+        listed = _listed(inputs)
+        sql = "SELECT lineage FROM lineage WHERE digest = ? AND inputs = ?"
+        found: int | None = self._db.execute(sql, (digest_of(listed), listed)).get
         return found
 
     # -- vintages ---------------------------------------------------------------------------------------------------
