@@ -87,6 +87,19 @@ def test_one_account_never_sees_anothers_things_nor_touches_them(two: Two, seed:
     assert two.state() == before
 
 
+def test_no_form_of_one_account_reaches_anothers_things(two: Two) -> None:
+    ada, before = two.browser(ADA), two.state()
+    for page in POSTS:
+        if page.path == "/signout":
+            continue
+        for one in (one for ids in two.ids.values() for one in ids):
+            fields = dict.fromkeys(FIELDS, one) | {"plan": "free", "grace": "0", "role": "operator"}
+            answer = ada.post(address(page, id=one, deed="disable", token=one), fields, token=token_of(ada, "/account"))
+            assert answer.status_code in {200, 303, 400, 403, 404}, page.path
+            assert [secret for secret in two.secrets if secret in answer.text and secret != one] == [], page.path
+    assert two.state() == before
+
+
 def test_the_secrets_are_there_to_be_seen(two: Two) -> None:
     """By their owner: a page that shows nothing to anybody would pass the test above."""
     bea = two.browser(BEA)
