@@ -84,8 +84,8 @@ class Visitor:
 
 
 @pytest.fixture(scope="session")
-def served(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Served]:
-    """The dashboard and the interface over the world of walks, with a mail server beside them."""
+def served(chromium: Any, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Served]:
+    """The dashboard and the interface over the world of walks, with a mail server beside them. None without a browser."""
     home = tmp_path_factory.mktemp("browser") / "home"
     shutil.copytree(once(tmp_path_factory, worker_id, "browser-world", world.build), home)
     names = world.names(home)
