@@ -43,11 +43,19 @@ ASK = """async options => {
 }"""
 
 
-def broken(page: Any, views: list[View]) -> list[str]:
-    """What axe finds wrong with the page as it stands, under these views."""
+#: Rows of a long table are written by one line of a template: a dozen stand for all, once all were looked at.
+SHORTEN = (
+    """() => document.querySelectorAll('tbody').forEach(one => [...one.rows].slice(12).forEach(row => row.remove()))"""
+)
+
+
+def broken(page: Any, views: list[View], *, whole: bool = True) -> list[str]:
+    """What axe finds wrong with the page as it stands, under these views: with all rows of its tables under the first, if `whole`."""
     page.evaluate(pytest.importorskip("axe_playwright_python.base", reason="axe is not installed").AXE_SCRIPT)
     found = []
-    for width, scheme, options in views:
+    for number, (width, scheme, options) in enumerate(views):
+        if number or not whole:
+            page.evaluate(SHORTEN)
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
         found += [f"{page.url} {width} {scheme} {text}" for text in page.evaluate(ASK, options)]
@@ -61,12 +69,14 @@ def test_every_page_of_the_routing_table_is_looked_at() -> None:
 @pytest.mark.parametrize("path", [*PAGES, "nowhere"])
 def test_no_rule_is_broken(path: str, served: Served, visitor: Callable[..., Visitor]) -> None:
     found: list[str] = []
+    seen: dict[str | None, Visitor] = {}
     for number, look in enumerate(PAGES.get(path, NOWHERE)):
-        one = visitor(look.who)
+        one = seen[look.who] = seen.get(look.who) or visitor(look.who)
+        one.page.set_viewport_size({"width": DESK, "height": 900})
         one.go(look.path.format(**served.names), look.status)
         if path == "/console/swagger":
             one.page.wait_for_selector(".opblock")
-        found += broken(one.page, TWO_VIEWS if number else EVERY_VIEW)
+        found += broken(one.page, TWO_VIEWS if number else EVERY_VIEW, whole=not number)
     assert found == []
 
 
