@@ -30,9 +30,9 @@ def search(visit: Visit) -> Answer:
     result = found(visit, words)
     if not stay and result.entity is not None and not result.rest:
         return Redirect(entity_address(result.entity))
-    return Html(
-        "explorer/search.html", values | {"found": result, "groups": {name: getattr(result, name) for name in GROUPS}}
-    )
+    groups = {name: getattr(result, name) for name in GROUPS}
+    groups["companies"] = [row | {"href": company_address(row)} for row in result.companies]
+    return Html("explorer/search.html", values | {"found": result, "groups": groups})
 
 
 def suggestions(visit: Visit) -> Answer:

@@ -2,6 +2,34 @@
 
 const place = document.getElementById("swagger");
 
+// The parts of Swagger UI's own layout without its <main>, for this page has one.
+const layout = ({ React }) => ({
+  components: {
+    PlainLayout: ({ getComponent }) => {
+      React.useEffect(name);
+      const part = (title) => React.createElement(getComponent(title, title !== "SvgAssets"));
+      const row = (style, ...parts) =>
+        React.createElement("div", { className: style }, React.createElement("section", { className: "wrapper" }, ...parts));
+      const servers = React.createElement("div", { className: "schemes-server-container" }, part("ServersContainer"));
+      return React.createElement(
+        "div",
+        { className: "swagger-ui" },
+        part("SvgAssets"),
+        part("errors"),
+        row("information-container", part("InfoContainer")),
+        row("scheme-container", servers, part("AuthorizeBtnContainer")),
+        row("", part("operations")),
+      );
+    },
+  },
+});
+
+// What it leaves without a name; and its title, which is not the page's.
+function name() {
+  place.querySelector("#servers")?.setAttribute("aria-label", "Server");
+  place.querySelector(".info .title")?.setAttribute("aria-level", "2");
+}
+
 try {
   const answer = await fetch(place.dataset.document);
   if (!answer.ok) throw new Error(answer.statusText);
@@ -22,7 +50,8 @@ try {
     persistAuthorization: false,
     queryConfigEnabled: false,
     docExpansion: "list",
-    defaultModelsExpandDepth: -1,
+    plugins: [layout],
+    layout: "PlainLayout",
   });
 } catch {
   place.textContent = "The reference could not be loaded. The list without script has all of it.";

@@ -22,6 +22,14 @@ if (search) {
   });
 }
 
+// The menu of a narrow screen lies over the page: it goes as it came.
+const menu = document.querySelector("details.menu");
+menu?.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || !menu.open) return;
+  menu.open = false;
+  menu.querySelector("summary").focus();
+});
+
 const plots = document.querySelectorAll("[data-chart]");
 if (plots.length) {
   const { read } = await import("./chart.js");

@@ -1,0 +1,104 @@
+"""
+A simulated world that walks in a browser need, small enough to be built before them: a few countries' briefs, the yields
+of all rates scopes, some companies of which one restated its accounts, and a response that could not be read.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.simulation import take_in
+from almanac.pipeline.world import SIMULATED, World
+from almanac.reports.rates import SCOPES, TENORS
+from almanac.sandbox.companies.cast import FIRST_CIK, cast
+from almanac.sandbox.companies.responses import companies
+from almanac.sandbox.economy import Economy
+from almanac.sandbox.feeds import fred, mof, treasury
+from almanac.sandbox.world import Response
+from almanac.store.accounts.accounts import Accounts
+from almanac.store.accounts.administration import Administration
+from almanac.store.accounts.people import People
+from almanac.store.log import payloads
+from tests.contract import simulated_countries
+from tests.support.service import REAL_NOW, make_accounts, settings
+
+PASSWORD = "correct horse battery"  # invented
+#: Signed in by `visitor`: somebody with all of the archive, somebody with a window of it, and who runs the service.
+PEOPLE = {"pro": "pro@example.org", "free": "free@example.org", "operator": "operator@example.org"}
+
+_COUNTRIES = {"country_usa", "country_deu", "country_jpn"}
+_YIELDS = {f"gov_yield_{tenor}" for tenor in TENORS}
+#: Captures of daily yields since then; of archives, which come whole, all.
+_CAPTURED = int(datetime(2026, 10, 1, tzinfo=UTC).timestamp())
+#: The first of those whose quarters were restated by an amendment, and some to be compared with.
+RESTATED = next(one for one in cast() if one.error)
+_NUMBERS = {*range(0, 324, 27), RESTATED.number}
+BROKEN = "What the invented publisher sent is no observations at all. <b>Not bold.</b>"
+
+
+def build(home: Path) -> None:
+    """Take in the series of briefs and the yields of a few places, some companies, and one broken response."""
+    chosen = settings(home)
+    now = chosen.clock()
+    economy = Economy(datetime.fromtimestamp(now, UTC).date())
+    with World(chosen, SIMULATED) as world:
+        scopes = {one.id for one in world.catalog.entities.values() if one.rates_scope in SCOPES}
+        wanted = {
+            native: spec.frequency.value == "D"
+            for source, specs in world.catalog.series.items()
+            if source.startswith("sandbox-")
+            for native, spec in specs.items()
+            if (spec.entity in _COUNTRIES and spec.indicator in simulated_countries.WANTED)
+            or (spec.entity in scopes and spec.indicator in _YIELDS)
+        }
+        pages = []
+        for one in [*treasury(economy, now), *mof(economy, now), *fred(economy, now, None)]:
+            native = one.url.rpartition("series_id=")[2] if "series_id=" in one.url else None
+            if "release" in one.url or (native is None and one.fetched_at < _CAPTURED):
+                continue
+            if native is None or native in wanted:
+                body = simulated_countries.cut(one, daily=native is not None and wanted[native])
+                pages.append(Response(one.source, one.url, body, one.fetched_at, one.media_type))
+        pages += [
+            Response(one.source, one.url, one.make(), one.fetched_at, one.media_type)
+            for one in companies(now)
+            if "CIK" not in one.url or int(one.url[-15:-5]) - FIRST_CIK in _NUMBERS
+        ]
+        pages.sort(key=lambda one: one.fetched_at)
+        take_in(world, pages, lambda _: None)
+        _break(world, next(one for one in pages if "series_id=" in one.url), now)
+    make_accounts(chosen)
+    accounts = Accounts(chosen.accounts_path)
+    accounts.create_account(PEOPLE["operator"], "pro", chosen.plans, now=REAL_NOW)
+    accounts.set_role(PEOPLE["operator"], "operator")
+    for email in PEOPLE.values():
+        People(accounts).set_password(email, PASSWORD, now=REAL_NOW)
+    accounts.close()
+
+
+def _break(world: World, page: Response, now: int) -> None:
+    run = Ingest(world, world.catalog.sources[page.source], lambda _: None)
+    outcome = run.run([Arrival(page.url, BROKEN.encode(), page.media_type, now)])
+    assert outcome.quarantined, "the broken response was read"
+
+
+def names(home: Path) -> dict[str, str]:
+    """What stands for the names in `addresses.ADDRESSES` that every store has its own of. Makes the links anew."""
+    chosen, now = settings(home), int(time.time())
+    accounts = Accounts(chosen.accounts_path)
+    by = Administration(accounts, PEOPLE["operator"])
+    join, invitation = by.invite("guest@example.org", "pro", chosen.plans, now=now)
+    found = {
+        "join": join,
+        "invitation": invitation.id,
+        "reset": by.reset_link(PEOPLE["free"], now=now),
+        "key": next(one.id for one in accounts.list_keys(PEOPLE["pro"]) if one.revoked is None),
+        "account": accounts.account(PEOPLE["free"]).id,
+    }
+    accounts.close()
+    with World(chosen, SIMULATED) as world:
+        (row,) = payloads.in_state(world.db, payloads.QUARANTINED)
+    return found | {"payload": str(row.number)}
