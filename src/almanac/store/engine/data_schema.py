@@ -24,6 +24,36 @@ STEPS = (
         """,
     ),
     Step(7, "money of companies is stored in units of its own currency", None),
+    Step(
+        8,
+        "lists in the order of ingestion, release and first day are found by indexes",
+        """
+        CREATE TABLE ingested(
+          at INTEGER NOT NULL, topic INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
+          PRIMARY KEY(at, topic)) WITHOUT ROWID, STRICT;
+        INSERT INTO ingested SELECT ingested_at, topic, min(period), max(period) FROM vintages GROUP BY 1, 2;
+        CREATE TABLE lacking(what TEXT NOT NULL, topic INTEGER NOT NULL, PRIMARY KEY(what, topic)) WITHOUT ROWID, STRICT;
+        INSERT INTO lacking SELECT DISTINCT 'release', topic FROM vintages WHERE released_at IS NULL;
+        INSERT INTO lacking SELECT DISTINCT 'start', topic FROM vintages WHERE period & 16383 = 16383;
+        CREATE TABLE extent(
+          kind TEXT NOT NULL, frequency TEXT NOT NULL, company INTEGER NOT NULL,
+          low INTEGER NOT NULL, high INTEGER NOT NULL, vintages INTEGER NOT NULL,
+          PRIMARY KEY(kind, frequency, company)) WITHOUT ROWID, STRICT;
+        INSERT INTO extent SELECT t.kind, t.frequency, t.entity BETWEEN 'company_' AND 'company_~', min(v.low), max(v.high),
+          sum(v.vintages) FROM topic t JOIN (SELECT topic, min(period) AS low, max(period) AS high, count(*) AS vintages
+          FROM vintages GROUP BY topic) v USING(topic) GROUP BY 1, 2, 3;
+        """
+        + "".join(
+            f"""
+        DROP INDEX {table}_known;
+        CREATE INDEX {table}_known ON {table}((released_at IS known_at), known_at);
+        CREATE INDEX {table}_late ON {table}(released_at) WHERE released_at <> known_at;
+        CREATE INDEX {table}_odd ON {table}((period >> 14) + (period & 16383) - 16382)
+          WHERE (period & 16383) < 16383 AND 16382 - (period & 16383) NOT IN (0, 6, 27, 28, 29, 30, 88, 89, 90, 91, 97, 180, 181, 182, 183, 272, 273, 274, 279, 363, 364, 365, 370);
+        """
+            for table in ("vintages", "current")
+        ),
+    ),
 )
 
 

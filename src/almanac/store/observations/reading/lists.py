@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.directory import Directory
-from almanac.store.observations.reading.keys import Keys, WantedKeys
+from almanac.store.observations.reading.keys import Keys
 from almanac.store.observations.reading.pages import Pages
 from almanac.store.observations.reading.rows import (
     BORROW,
@@ -35,6 +35,7 @@ from almanac.store.observations.reading.selection import (
     already_given,
     in_order,
 )
+from almanac.store.observations.reading.walks import WantedKeys
 
 #: Topics of which it is remembered which series compete in them.
 _RIVALS_HELD = 50_000
