@@ -1,4 +1,4 @@
-"""Sources and countries are told from what was found before, as long as it would be found again: the same as by looking anew."""
+"""What is told from what was found before, as long as it would be found again, is the same as by looking anew."""
 
 import contextlib
 from datetime import date
@@ -14,7 +14,7 @@ from tests.support.service import Service
 
 from .test_cursors import URL, seconds
 
-PATHS = ("/sources", "/countries")
+PATHS = ("/sources", "/countries", "/indicators", "/release-summaries")
 DAY = 86_400
 
 

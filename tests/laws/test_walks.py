@@ -39,7 +39,9 @@ stated = st.tuples(st.sampled_from(range(len(SERIES))), st.sampled_from(PERIODS)
 writes = st.lists(st.lists(stated, min_size=1, max_size=25), min_size=1, max_size=3)
 asked = st.fixed_dictionaries(
     {
-        "sort": st.sampled_from(sorted(walks.SORTED)),
+        "sort": st.sampled_from([*sorted(walks.SORTED), "topic", "period_end"]),
+        #: 0: no span of periods is narrow.
+        "ends": st.sampled_from([0, 3_000]),
         "descending": st.booleans(),
         "every": st.booleans(),
         "as_of": st.none() | times,
@@ -47,7 +49,17 @@ asked = st.fixed_dictionaries(
         "chunk": st.sampled_from([1, 2, 1_000]),
         "topics": st.sampled_from([0, 2_000]),
         "vain": st.sampled_from([0, 60_000]),
-        "filters": st.sampled_from([{}, {"frequency": "M"}, {"kind": "raw"}, {"kind": "derived"}, {"ends_by": LAST}]),
+        "filters": st.sampled_from(
+            [
+                {},
+                {"frequency": "M"},
+                {"kind": "raw"},
+                {"kind": "derived"},
+                {"ends_by": LAST},
+                {"starts_from": LAST - timedelta(6), "ends_by": LAST + timedelta(6)},
+                {"ends_from": LAST, "ends_by": LAST},
+            ]
+        ),
         "low": st.none() | times,
         "high": st.none() | times,
     }
@@ -84,6 +96,7 @@ def check(lines, one):
         for module, name, value in (
             (keys, "_FEW", 0),
             (keys, "_SPARE", 1),
+            (keys, "_FEW_END", one["ends"]),
             *((walks, name, number) for name, number in few.items()),
         ):
             stack.enter_context(mock.patch.object(module, name, value))

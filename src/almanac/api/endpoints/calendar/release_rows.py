@@ -10,6 +10,7 @@ from almanac.api.contract.endpoint import Context
 from almanac.api.contract.records import RowRights
 from almanac.api.endpoints.calendar.records import ReleaseReading, ReleaseSummary
 from almanac.api.rows.rights import of_row
+from almanac.api.rows.state_memory import memory_of
 from almanac.domain.events import EventState
 from almanac.domain.numbers import plain
 from almanac.domain.observations import FORECAST, observation_id
@@ -24,6 +25,8 @@ from almanac.store.observations.withheld_ids import withheld_id
 
 #: A measure of a release that is known later than so many seconds after the release itself is none of it.
 _TOGETHER = DAY_SECONDS
+#: Summaries that are kept of one state of the store, some 3 KB each.
+_SUMMARIES = 1_000
 
 
 class _CellReading(NamedTuple):
@@ -119,20 +122,42 @@ def _before(
 
 
 def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
-    """A release as a record; None for one whose numbers this request may not reach."""
+    """A release as a record; None for one whose numbers this request may not reach.
+
+    Kept for as long as the state of the store lasts, once time has nothing to add to it.
+    """
+    held: dict[object, tuple[ReleaseSummary, int]] = memory_of(ctx.view).summaries
+    key = (ctx.version, ctx.window_start, out)
+    kept = held.get(key)
+    # A walk may be pinned to a moment before that.
+    if kept is not None and ctx.at >= kept[1]:
+        return kept[0]
+    found, settled = _summary(ctx, out)
+    if found is not None and settled is not None and ctx.at >= settled:
+        if len(held) >= _SUMMARIES:
+            held.clear()
+        held[key] = (found, settled)
+    return found
+
+
+def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int | None]:
+    """The same, and from when on it stays the same in this state of the store (unix seconds; None: that is not known)."""
     directory = ctx.view.directory
     release: Release | None = directory.releases.get(out.type)
     entity = directory.entities.get(out.country)
     source = directory.sources.get(out.source)
     if release is None or entity is None or source is None:
-        return None
+        return None, None
+    passed = False
     for data, frequency in _readable(ctx, release, entity.id, out.data):
         head = _series(ctx, data, entity.id, release.headline, frequency)
         period = _key(out.period, frequency)
         if head is None or period is None:
             continue
+        # A place that has nothing yet may have it later, and would then go before the ones behind it.
+        first, passed = not passed, True
         if ctx.window_start is not None and end_of(period) < ctx.window_start:
-            return None
+            return None, None
         since = _first(ctx, head, period, by=ctx.at)
         if since is None:
             continue
@@ -146,7 +171,7 @@ def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
         if headline is None:
             continue
         indicator = directory.indicators.get(release.headline)
-        return ReleaseSummary(
+        row = ReleaseSummary(
             id="rls_" + out.event.removeprefix("evt_"),
             release=release.type,
             name=release.name,
@@ -173,7 +198,8 @@ def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
             ),
             readings=[_reading(slug, one) for slug, one in shown],
         )
-    return None
+        return row, since + _TOGETHER if first else None
+    return None, None
 
 
 def _key(text: str, frequency: Frequency) -> int | None:

@@ -26,6 +26,7 @@ from almanac.store.observations.reading.selection import (
     in_order,
 )
 from almanac.store.observations.reading.walks import (
+    END,
     HALVES,
     KEY,
     KEYS,
@@ -40,6 +41,9 @@ from almanac.store.observations.reading.walks import (
 
 #: So many rows at most are sorted rather than looked for topic by topic.
 _FEW = 10_000
+#: The same of rows that are found by the end of their periods.
+_FEW_END = 3_000
+_EVERY_PART = f"VALUES {', '.join(f'({part})' for part in range(PARTS))}"
 #: Keys found at once: a page's and some to spare at first, then more each time.
 _SPARE, _MOST = 16, 4_096
 
@@ -89,6 +93,8 @@ class Keys:
         named = (selection.indicators is not None) + (selection.entities is not None)
         if named < 2 and selection.bounded and self._few(wanted):
             return "known"
+        if self.few_end(wanted.table, selection):
+            return "ends"
         if named or self._sparse(selection):
             return "topics"
         return "walk" if wanted.sort in SORTED else "end" if wanted.sort == "period_end" else "topics"
@@ -111,11 +117,21 @@ class Keys:
             return True
         if selection.sources is None:
             return False
-        marks = ", ".join("?" * len(selection.sources))
-        rows: int | None = self._db.execute(
-            f"SELECT sum(vintages) FROM series WHERE source IN ({marks})", sorted(selection.sources)
-        ).get
+        query = Conditions()
+        query.add(f"source IN ({', '.join('?' * len(selection.sources))})", *sorted(selection.sources))
+        if selection.frequency is not None:
+            query.add("(SELECT t.frequency FROM topic t WHERE t.topic = series.topic) = ?", selection.frequency)
+        rows: int | None = self._db.execute(f"SELECT sum(vintages) FROM series WHERE {query.where}", query.values).get
         return (rows or 0) < 5 * _FEW
+
+    def few_end(self, table: str, selection: Selection) -> bool:
+        """Whether few rows at all are of periods that end in the span asked for."""
+        span = selection.ends
+        if span is None or (selection.indicators is not None and selection.entities is not None):
+            return False
+        rows = f"FROM ({_EVERY_PART}) p CROSS JOIN {table} x INDEXED BY {table}_end"
+        sql = f"SELECT 1 {rows} WHERE {PART} = p.column1 AND {END} BETWEEN ? AND ? LIMIT 1 OFFSET {_FEW_END}"
+        return self._db.execute(sql, span).get is None
 
     def _keys(self, wanted: WantedKeys, way: str, place: list[Any] | None, size: int) -> list[tuple[Any, ...]]:
         """The first so many keys from a place on, with sort value and place before each."""
@@ -134,7 +150,7 @@ class Keys:
             query.add(HALVES)
         if way == "topics" and selection.bounded and wanted.version == self._newest:
             query.known_topics(selection)
-        if column is None and way == "topics":
+        if column is None and way in {"topics", "ends"}:
             if place is not None:
                 query.resume(Position(*place[1:KEY]), descending)
         elif place is not None:
@@ -142,7 +158,13 @@ class Keys:
         order = in_order(*((column,) if column is not None else ()), *CELL_ORDER, descending=descending)
         if sort in NULLABLE:
             order = f"{column} IS NULL, {order}"
-        if way == "topics":
+        if way == "ends":
+            query.add(f"{PART} = p.column1 AND {END} BETWEEN ? AND ?", *(selection.ends or ()))
+            tables = (
+                f"({_EVERY_PART}) p CROSS JOIN {wanted.table} x INDEXED BY {wanted.table}_end"
+                " CROSS JOIN topic t ON t.topic = x.topic"
+            )
+        elif way == "topics":
             tables = f"topic t CROSS JOIN {wanted.table} x ON x.topic = t.topic"
         else:
             tables = f"{wanted.table} x INDEXED BY {wanted.table}_{way} CROSS JOIN topic t ON t.topic = x.topic"

@@ -74,7 +74,7 @@ class Lists:
         """
         if selection.empty:
             return [], None
-        if SORTS[sort] is not None or selection.bounded:
+        if SORTS[sort] is not None or selection.bounded or self.few_end(selection, as_of):
             wanted = WantedKeys(
                 "current" if as_of is None else "vintages", selection, sort, version, as_of, descending, limit
             )
@@ -85,6 +85,10 @@ class Lists:
             )
             return self.pages.rows(found), following
         return cut(self._by_topic(selection, version, as_of, descending, after), selection, limit)
+
+    def few_end(self, selection: Selection, as_of: int | None) -> bool:
+        """Whether the periods asked for end within days that few rows do: those are found by that."""
+        return self._keys.few_end("current" if as_of is None else "vintages", selection)
 
     def _by_topic(
         self,
@@ -124,7 +128,7 @@ class Lists:
         """
         if selection.empty:
             return [], None
-        if SORTS[sort] is not None or selection.bounded:
+        if SORTS[sort] is not None or selection.bounded or self.few_end(selection, as_of):
             wanted = WantedKeys("vintages", selection, sort, version, as_of, descending, limit, history=True)
             return cut(self._found(wanted, every, after), selection, limit)
         return cut(self._vintages(selection, version, as_of, every, descending, after), selection, limit)

@@ -39,6 +39,12 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it matters when a row came to be known."""
         return self.observed_from is not None or self.observed_to is not None
 
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """Between which days periods end, both included, as ordinals; None where either side is open."""
+        lower = max((day for day in (self.ends_from, self.starts_from) if day is not None), default=None)
+        return None if lower is None or self.ends_by is None else (lower.toordinal(), self.ends_by.toordinal())
+
     def observed(self, known: int) -> bool:
         """`observed_from` and `observed_to` test the row that was chosen; they never make an older vintage appear."""
         return (self.observed_from is None or known >= self.observed_from) and (

@@ -41,7 +41,7 @@ _TOPICS = 2_000
 #: so that a new day of a source, which made its topics one after another, writes to few.
 PARTS = 16
 PART = f"(x.topic >> 3 & {PARTS - 1})"
-_END = END_ORDINAL_SQL.format("x.period")
+END = END_ORDINAL_SQL.format("x.period")
 #: The first day of a period that is no instant, as the index of odd ones has it.
 _START = f"(x.period >> {SPAN_BITS}) + (x.period & {INSTANT}) - {LONGEST}"
 #: Days from the first to the last of nearly every period: of days, weeks, months, quarters of 13 and 14 weeks, halves,
@@ -337,7 +337,7 @@ _LACKING = {
 SORTED = frozenset(_VALUED)
 
 #: Rows that begin in a span of days, both included, by where they may end: what `_beginning` says.
-_FOUND = f"{PART} = p.n AND {_END} BETWEEN e.low AND e.high AND {_START} BETWEEN ? AND ? AND {_EVEN}"
+_FOUND = f"{PART} = p.n AND {END} BETWEEN e.low AND e.high AND {_START} BETWEEN ? AND ? AND {_EVEN}"
 
 
 def _beginning(first: int, last: int) -> tuple[str, list[int]]:
