@@ -133,11 +133,13 @@ class Conditions:
         if not selection.companies:
             self.add(NO_COMPANY.format("t.entity"))
         if selection.sources is not None:
-            marks = ", ".join("?" * len(selection.sources))
+            named = ", ".join("?" * len(selection.sources))
             # The `+` keeps the list in the order of its index; a correlated EXISTS would have the rows sorted.
-            self.add(
-                f"+t.topic IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))", *sorted(selection.sources)
-            )
+            condition = f"+t.topic IN (SELECT s.topic FROM series s WHERE s.source IN ({named}))"
+            if selection.indicators is not None and selection.entities is not None:
+                # Of few topics each is asked: else all topics of the source were listed, once for each reading of a page.
+                condition = f"(SELECT max(s.source IN ({named})) FROM series s WHERE s.topic = t.topic)"
+            self.add(condition, *sorted(selection.sources))
 
     def _among(self, column: str, names: tuple[str, ...] | None, *, leading: bool) -> None:
         """

@@ -163,11 +163,13 @@ class Walk:
                 yield from self._shared(column, rows, own, first, here)
                 value = first - 1 if self._down else first + 1
                 continue
-            found = self._conditions(here, column)
+            found = self._conditions(here, column, known=index != "known")
             found.add(own)
             found.add(f"{column} {self._beyond} ?", first)
             if edge is not None:
                 found.add(f"{column} {'>' if self._down else '<'} ?", edge)
+            elif index == "known":
+                self._as_far(found)
             order = in_order(column, *CELL_ORDER, descending=self._down)
             sql = f"SELECT {column}, {TOPIC}, {self._keys} {rows} CROSS JOIN topic t ON t.topic = x.topic WHERE {found.where}"
             rows_here = self._db.execute(f"{sql} ORDER BY {order}", found.values).fetchall()
@@ -312,11 +314,22 @@ class Walk:
         query.periods(self._selection)
         query.known(self._selection, self._as_of)
 
-    def _conditions(self, place: Sequence[Any] | None, column: str) -> Conditions:
-        """Rows wanted, from a place on where it is among them."""
+    def _as_far(self, query: Conditions) -> None:
+        """The bound on knowledge time that a walk comes to last. Of two on one side the database may go by the wrong one."""
+        low, high = self._selection.observed_from, self._selection.observed_to
+        if self._as_of is not None:
+            high = self._as_of if high is None else min(high, self._as_of)
+        far = low if self._down else high
+        if far is not None:
+            query.add(f"x.known_at {'>=' if self._down else '<='} ?", far)
+
+    def _conditions(self, place: Sequence[Any] | None, column: str, *, known: bool = True) -> Conditions:
+        """Rows wanted, from a place on where it is among them. Not `known`: whenever they came to be known."""
         query = Conditions()
         query.topics(self._selection)
-        self._rows(query)
+        query.periods(self._selection)
+        if known:
+            query.known(self._selection, self._as_of)
         if place is not None:
             query.add(f"({column}, {', '.join(CELL_ORDER)}) {self._beyond} (?, ?, ?, ?, ?)", *place[:KEY])
         return query
