@@ -52,14 +52,16 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
     The reading of one cell, None where there was none by the moment `by` (unix seconds).
 
     `since`: when the release it belongs to was out: the numbers are those known then, or within a day of it. None: those
-    known at `by`. What the plan does not reach takes no part: of a period before it the numbers are None, and nothing is
+    known at `by`, for an event, which are not placed among others. What the plan does not reach takes no part: of a period before it the numbers are None, and nothing is
     placed among ten years of which it lacks some.
     """
     spec = series.spec
     if spec.frequency is Frequency.DAILY:
         lowest = lowest_key(end_of(period) - timedelta(days=10))  # the last ten days have a business day
     else:
-        lowest = lowest_key(min(report.window_begins(period), end_of(period_before(period, spec.frequency))))
+        earliest = end_of(period_before(period, spec.frequency))
+        # Of an event nothing is told of the ten years before: two cells are read for it, not a hundred.
+        lowest = lowest_key(earliest if since is None else min(report.window_begins(period), earliest))
     start = ctx.window_start
     reached = start is None or end_of(period) >= start
     decade = start is None or report.window_begins(period) >= start
@@ -85,8 +87,8 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
             first,
             at,
             vintages=series.source.stores_vintages,
-            placed=decade and spec.unit in report.LEVEL_FREE,
-            measure=MEASURES.get(spec.indicator),
+            placed=since is not None and decade and spec.unit in report.LEVEL_FREE,
+            measure=None if since is None else MEASURES.get(spec.indicator),
             computed=series.kind == "derived",
         )
     if rights.withheld:

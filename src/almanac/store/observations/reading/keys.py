@@ -129,9 +129,11 @@ class Keys:
         span = selection.ends
         if span is None or (selection.indicators is not None and selection.entities is not None):
             return False
+        query = Conditions()
+        query.periods(selection)
         rows = f"FROM ({_EVERY_PART}) p CROSS JOIN {table} x INDEXED BY {table}_end"
-        sql = f"SELECT 1 {rows} WHERE {PART} = p.column1 AND {END} BETWEEN ? AND ? LIMIT 1 OFFSET {_FEW_END}"
-        return self._db.execute(sql, span).get is None
+        sql = f"SELECT 1 {rows} WHERE {PART} = p.column1 AND {END} BETWEEN ? AND ? AND {query.where} LIMIT 1 OFFSET {_FEW_END}"
+        return self._db.execute(sql, (*span, *query.values)).get is None
 
     def _keys(self, wanted: WantedKeys, way: str, place: list[Any] | None, size: int) -> list[tuple[Any, ...]]:
         """The first so many keys from a place on, with sort value and place before each."""
