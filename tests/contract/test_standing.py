@@ -81,3 +81,11 @@ def test_few_states_are_remembered(own):
             ctx.view.version = version
             memory.of(ctx)
     assert len(memory._held) == 2
+
+
+def test_scores_are_lined_up_when_the_service_starts(own):
+    scored = next(one for one in own.endpoints if one.path == "/equity-screener")
+    asked = {"filter": "score:gt:1", "sort": None, "as_of": None, "cursor": None}
+    assert scored.heavy(asked)
+    own.app.warm()
+    assert not scored.heavy(asked)
