@@ -25,6 +25,8 @@ from almanac.store.observations.withheld_ids import withheld_id
 
 #: A measure of a release that is known later than so many seconds after the release itself is none of it.
 _TOGETHER = DAY_SECONDS
+#: Later than any knowledge time.
+_EVER = 1 << 62
 #: Summaries that are kept of one state of the store, some 3 KB each.
 _SUMMARIES = 1_000
 
@@ -156,12 +158,12 @@ def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int |
         period = _key(out.period, frequency)
         if head is None or period is None:
             continue
-        # A place that has nothing yet may have it later, and would then go before the ones behind it.
-        first, passed = not passed, True
         if ctx.window_start is not None and end_of(period) < ctx.window_start:
             return None, None
         since = _first(ctx, head, period, by=ctx.at)
         if since is None:
+            # A place that has its number later would then go before the ones behind it.
+            passed = passed or _first(ctx, head, period, by=_EVER) is not None
             continue
         shown = [
             (slug, one)
@@ -171,6 +173,7 @@ def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int |
         ]
         headline = next((one for slug, one in shown if slug == release.headline), None)
         if headline is None:
+            passed = True
             continue
         indicator = directory.indicators.get(release.headline)
         row = ReleaseSummary(
@@ -200,7 +203,7 @@ def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int |
             ),
             readings=[_reading(slug, one) for slug, one in shown],
         )
-        return row, since + _TOGETHER if first else None
+        return row, None if passed else since + _TOGETHER
     return None, None
 
 
