@@ -48,6 +48,7 @@ asked = st.fixed_dictionaries(
         "limit": st.integers(1, 4),
         "chunk": st.sampled_from([1, 2, 1_000]),
         "topics": st.sampled_from([0, 2_000]),
+        "moments": st.sampled_from([0, 16]),
         "vain": st.sampled_from([0, 60_000]),
         "filters": st.sampled_from(
             [
@@ -91,7 +92,13 @@ def order(rows, sort, descending):
 
 
 def check(lines, one):
-    few = {"_CHUNK": one["chunk"], "_MOST": max(2, one["chunk"]), "_TOPICS": one["topics"], "_IN_VAIN": one["vain"]}
+    few = {
+        "_CHUNK": one["chunk"],
+        "_MOST": max(2, one["chunk"]),
+        "_TOPICS": one["topics"],
+        "_IN_VAIN": one["vain"],
+        "_MOMENTS": one["moments"],
+    }
     with SmallWorld() as world, ExitStack() as stack:
         for module, name, value in (
             (keys, "_FEW", 0),

@@ -25,19 +25,8 @@ from almanac.store.observations.reading.selection import (
     Selection,
     in_order,
 )
-from almanac.store.observations.reading.walks import (
-    END,
-    HALVES,
-    KEY,
-    KEYS,
-    PART,
-    PARTS,
-    SORTED,
-    TooFewError,
-    Walk,
-    WantedKeys,
-    extent_of,
-)
+from almanac.store.observations.reading.walks import END, HALVES, PART, PARTS, SORTED, TooFewError, Touched, Walk
+from almanac.store.observations.reading.wanted_keys import KEY, KEYS, WantedKeys, extent_of
 
 #: So many rows at most are sorted rather than looked for topic by topic.
 _FEW = 10_000
@@ -87,14 +76,18 @@ class Keys:
             size = size * 2 if last == place else min(size * 2, _MOST)
             place = last
 
-    def _way(self, wanted: WantedKeys) -> str:
-        """By which index, `topics`, or `walk`."""
+    def _way(self, wanted: WantedKeys) -> str | Touched:
+        """By which index, `topics`, `walk`, or what became known at few moments."""
         selection = wanted.selection
         named = (selection.indicators is not None) + (selection.entities is not None)
         if named < 2 and selection.bounded and self._few(wanted):
             return "known"
         if self.few_end(wanted.table, selection):
             return "ends"
+        if not named and selection.bounded and SORTS[wanted.sort] is None:
+            touched = Walk(self._db, wanted).touched()
+            if touched is not None:
+                return touched
         if named or self._sparse(selection):
             return "topics"
         return "walk" if wanted.sort in SORTED else "end" if wanted.sort == "period_end" else "topics"
@@ -135,8 +128,12 @@ class Keys:
         sql = f"SELECT 1 {rows} WHERE {PART} = p.column1 AND {END} BETWEEN ? AND ? AND {query.where} LIMIT 1 OFFSET {_FEW_END}"
         return self._db.execute(sql, (*span, *query.values)).get is None
 
-    def _keys(self, wanted: WantedKeys, way: str, place: list[Any] | None, size: int) -> list[tuple[Any, ...]]:
+    def _keys(
+        self, wanted: WantedKeys, way: str | Touched, place: list[Any] | None, size: int
+    ) -> list[tuple[Any, ...]]:
         """The first so many keys from a place on, with sort value and place before each."""
+        if isinstance(way, Touched):
+            return list(islice(Walk(self._db, wanted).of_touched(way, place), size))
         if way == "walk":
             try:
                 return list(islice(Walk(self._db, wanted).keys(place), size))

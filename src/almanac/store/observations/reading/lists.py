@@ -35,7 +35,7 @@ from almanac.store.observations.reading.selection import (
     already_given,
     in_order,
 )
-from almanac.store.observations.reading.walks import WantedKeys
+from almanac.store.observations.reading.wanted_keys import WantedKeys
 
 #: Topics of which it is remembered which series compete in them.
 _RIVALS_HELD = 50_000

@@ -9,6 +9,7 @@ is indexed. Many rows may share a value: those are walked topic by topic, which 
 from __future__ import annotations
 
 import heapq
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -22,14 +23,10 @@ from almanac.store.observations.reading.selection import (
     TOPIC_ORDER,
     Conditions,
     Position,
-    Selection,
     in_order,
 )
+from almanac.store.observations.reading.wanted_keys import KEY, KEYS, WantedKeys, extent_of
 
-#: What tells a row from the others of its table, and may stand in an index.
-KEYS = {"current": "x.series, x.from_version", "vintages": "x.series, x.known_at, x.from_version, x.payload"}
-#: Where the key's columns begin in what is found: the sort value, the topic's three names and the period stand before.
-KEY = 5
 #: So many rows are sorted at once at first, and at most; a value that more share is walked topic by topic.
 _CHUNK, _MOST = 1_000, 32_000
 #: Of so many rows in the order of an index at least one in a hundred should be wanted: else other ways are shorter.
@@ -58,42 +55,20 @@ _LAST_SPAN = _SPANS[-1][1]
 _AT_ONCE = "(x.released_at IS x.known_at)"
 HALVES = f"{_AT_ONCE} IN (0, 1)"
 
+#: Later than any knowledge time.
+_EVER = 1 << 62
+#: So many moments at most are asked one by one which topics have rows known at them.
+_MOMENTS = 16
+
 #: A key as found: the sort value, indicator, entity, frequency, period, topic, and the columns of `KEYS`.
 Key = tuple[Any, ...]
 
 
-class WantedKeys(NamedTuple):
-    """Which keys. `table`: `current` or `vintages`; `version` and `as_of` as everywhere, `limit` rows on a page."""
+class Touched(NamedTuple):
+    """Moments at which rows came to be known, in a span of few, and numbers of the topics they are of."""
 
-    table: str
-    selection: Selection
-    sort: str
-    version: int
-    as_of: int | None
-    descending: bool
-    limit: int
-    #: Every state of a cell, those that were superseded by `as_of` and withdrawals too.
-    history: bool = False
-
-
-class Extent(NamedTuple):
-    """Period keys between which vintages are, both included, and how many there ever were. Both may be more than is left."""
-
-    low: int
-    high: int
-    vintages: int
-
-
-def extent_of(db: Database, selection: Selection) -> Extent:
-    """What is held at most of the kind and frequency asked for, of companies or not."""
-    query = Conditions()
-    for column, name in (("kind", selection.kind), ("frequency", selection.frequency)):
-        if name is not None:
-            query.add(f"{column} = ?", name)
-    if not selection.companies:
-        query.add("company = 0")
-    sql = f"SELECT coalesce(min(low), 1), coalesce(max(high), 0), coalesce(sum(vintages), 0) FROM extent WHERE {query.where}"
-    return Extent._make(db.execute(sql, query.values).fetchone() or (1, 0, 0))
+    moments: tuple[int, ...]
+    topics: tuple[int, ...]
 
 
 class TooFewError(Exception):
@@ -196,6 +171,44 @@ class Walk:
         for *names, topic in self._db.execute(f"{sql} ORDER BY {order}", (value, *query.values)).fetchall():
             for key in self._of_topic(f"{own} AND {column} = ?", (value,), names, topic, place, rows):
                 yield (value, *names, *key)
+
+    # -- by topic, of few moments -------------------------------------------------------------------------------------
+
+    def touched(self) -> Touched | None:
+        """What became known in the span asked for, where it did so at few moments, and in few topics; else None."""
+        low, high = self._selection.observed_from, self._selection.observed_to
+        high = min([one for one in (high, self._as_of) if one is not None], default=_EVER)
+        rows = f"FROM {self._table} x INDEXED BY {self._table}_known WHERE {_AT_ONCE} = ?1"
+        moments: set[int] = set()
+        topics: set[int] = set()
+        for half in (0, 1):
+            moment: int | None = -1 if low is None else low - 1
+            while True:
+                sql = f"SELECT x.known_at {rows} AND x.known_at > ?2 AND x.known_at <= ?3 ORDER BY x.known_at LIMIT 1"
+                moment = self._db.execute(sql, (half, moment, high)).get
+                if moment is None:
+                    break
+                moments.add(moment)
+                leap = f"SELECT x.topic {rows} AND x.known_at = ?2"
+                found = self._db.execute(
+                    f"WITH RECURSIVE g(topic) AS (SELECT ({leap} ORDER BY x.topic LIMIT 1) UNION ALL"
+                    f" SELECT ({leap} AND x.topic > g.topic ORDER BY x.topic LIMIT 1) FROM g WHERE g.topic IS NOT NULL"
+                    f" LIMIT {_TOPICS + 1}) SELECT topic FROM g WHERE topic IS NOT NULL",
+                    (half, moment),
+                )
+                topics.update(topic for (topic,) in found)
+                if len(moments) > _MOMENTS or len(topics) > _TOPICS:
+                    return None
+        return Touched(tuple(sorted(moments)), tuple(sorted(topics)))
+
+    def of_touched(self, touched: Touched, place: Sequence[Any] | None) -> Iterator[Key]:
+        """Rows of those topics known at those moments, in the order of topics; their sort value is 0."""
+        group = "(SELECT value AS topic FROM json_each(?))"
+        own = f"{HALVES} AND x.known_at IN ({', '.join('?' * len(touched.moments))})"
+        rows = f"FROM {self._table} x INDEXED BY {self._table}_known"
+        for *names, topic in self._topics(group, "TRUE", (json.dumps(touched.topics),), place):
+            for key in self._of_topic(own, touched.moments, names, topic, place, rows):
+                yield (0, *names, *key)
 
     # -- by when they were taken in -----------------------------------------------------------------------------------
 
