@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from almanac.api.contract.records import WarningSchema
 from almanac.domain.aliases import Alias
 from almanac.reports.suggestions import Suggestions
 from almanac.store.observations.reading.reader import View
-from almanac.store.summary.figures import Figures
 
 if TYPE_CHECKING:
     from almanac.api.rows.redaction import Redaction
@@ -36,10 +35,6 @@ class StateMemory:
         self.places: Mapping[str, Sequence[Alias]] | None = None
         #: By what they are names of.
         self.suggestions: dict[str, Suggestions] = {}
-        #: Release summaries (almanac.api.endpoints.calendar.release_rows) by what they follow from, and from when on they do.
-        self.summaries: dict[object, tuple[Any, int]] = {}
-        #: What is counted of each indicator; None: not asked for yet.
-        self.figures: Mapping[str, Figures] | None = None
         #: By version, `as_of` as asked, and day.
         self.redactions: dict[tuple[int, int | None, int], Redaction] = {}
 

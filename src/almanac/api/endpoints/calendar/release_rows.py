@@ -10,7 +10,6 @@ from almanac.api.contract.endpoint import Context
 from almanac.api.contract.records import RowRights
 from almanac.api.endpoints.calendar.records import ReleaseReading, ReleaseSummary
 from almanac.api.rows.rights import of_row
-from almanac.api.rows.state_memory import memory_of
 from almanac.domain.events import EventState
 from almanac.domain.numbers import plain
 from almanac.domain.observations import FORECAST, observation_id
@@ -128,9 +127,9 @@ def _before(
 def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
     """A release as a record; None for one whose numbers this request may not reach.
 
-    Kept for as long as the state of the store lasts, once time has nothing to add to it.
+    Kept for as long as the data stay the same, once time has nothing to add to it.
     """
-    held: dict[object, tuple[ReleaseSummary, int]] = memory_of(ctx.view).summaries
+    held: dict[object, tuple[ReleaseSummary, int]] = ctx.view.shared.setdefault("release summaries", {})
     key = (ctx.version, ctx.window_start, out)
     kept = held.get(key)
     # A walk may be pinned to a moment before that.

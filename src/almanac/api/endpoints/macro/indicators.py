@@ -24,7 +24,6 @@ from almanac.api.rows.filters import (
 from almanac.api.rows.names import suggested_indicator
 from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction
-from almanac.api.rows.state_memory import memory_of
 from almanac.domain.periods import Frequency, end_of
 from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator
 from almanac.domain.times import wire_day, wire_time
@@ -122,10 +121,10 @@ def listing(ctx: Context, kind: str | None = None) -> ListAnswer:
         and (params["q"] is None or _mentions(i, params["q"]))
     ]
     page, following = keyset(ctx, {i.id: i for i in wanted})
-    memory = memory_of(ctx.view)
-    if memory.figures is None:
-        memory.figures = by_indicator(ctx.view)
-    figures = memory.figures
+    shared = ctx.view.shared
+    if "figures" not in shared:
+        shared["figures"] = by_indicator(ctx.view)
+    figures: dict[str, Figures] = shared["figures"]
     return ListAnswer([encoded(ctx, i, figures.get(i.slug, Figures())) for i in page], following)
 
 
