@@ -22,7 +22,7 @@ def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = unex
         *observations.ENDPOINTS,
         provenance.endpoint(explain),
         *indicators.ENDPOINTS,
-        *reference.ENDPOINTS,
+        *reference.endpoints(),
         coverage.endpoint(),
         *entities.endpoints(),
         *listing.endpoints(cache, explain_scores),

@@ -18,6 +18,10 @@ WHOLE = {"Real GDP", "output"}
 _FEW = 5
 
 
+#: Percentage points that two figures are apart at least for a reader to see two; and that a change is told from.
+_APART, _HARDLY = 0.5, 0.05
+
+
 def reading_sentence(reading: MeasureReading, before: MeasureReading | None = None) -> str:
     """The sentence of a reading, with capital and full stop. `before`: the reading that the sentence before was about."""
     return sentence(_KINDS[reading.measure.kind](reading, before))
@@ -130,13 +134,23 @@ def _compared(reading: MeasureReading) -> str:
         return f", after {_move(measure, up=was > 0)} {_over_what(reading)} {_then(reading._replace(turn=0))}"
     before = f"{_size_before(reading, 'the')} {then}"
     if not reading.moved:
-        return f", little different from {before}"
+        return f", {_hardly(reading)} {before}"
     much = "much " if reading.big else ""
     if value < 0:
         return f", a {much}{'larger' if value < was else 'smaller'} fall than {before}"
     if measure.subject in _OUTPUT:
         return f", {much}{'faster' if value > was else 'slower'} than {before}"
     return f", {much}{'more' if value > was else 'less'} than {before}"
+
+
+def _hardly(reading: MeasureReading) -> str:
+    """
+    What stands before the figure that a reading has hardly moved from, by its usual size. Of figures that look well
+    apart all the same no more is said than that they are two: nobody calls 2.4% little different from 4.2%.
+    """
+    apart = abs(reading.told - reading.was)
+    far = apart >= _APART and apart > max(abs(reading.told), abs(reading.was)) / 4
+    return "compared with" if far else "little different from"
 
 
 def _over_what(reading: MeasureReading) -> str:
@@ -191,7 +205,7 @@ def _balance(reading: MeasureReading, before: MeasureReading | None) -> str:
         return f"{base}, after {'' if reading.previous == 0 else 'almost '}being in balance {then}"
     if value == 0 or (was > 0) != (value > 0):
         return f"{base}, after a {_side(was)} of {_size_before(reading, 'a')} {then}"
-    how = f"{_width(value, was)} than" if reading.moved else "little different from"
+    how = f"{_width(value, was)} than" if reading.moved else _hardly(reading)
     return f"{base}, {how} {_size_before(reading, 'the')} {then}"
 
 
@@ -202,7 +216,7 @@ def _change(reading: MeasureReading, before: MeasureReading | None) -> str:
 
 def _change_of(start: str, reading: MeasureReading) -> str:
     span = SPANS[reading.measure.slug]
-    if reading.told == 0:
+    if abs(reading.told) < _HARDLY:
         if start == _THAT_IS:
             return f"it was {'' if reading.value == 0 else 'about '}the same {span}"
         return f"{start} {'the same as' if reading.value == 0 else 'little different from'} {span}"

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from contextlib import closing
+from unittest import mock
 
 import apsw
 import pytest
@@ -199,3 +200,10 @@ sqlite.connect(Path(sys.argv[1]), busy_seconds=0).execute("BEGIN IMMEDIATE")
         sqlite.narrow(path)
         done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=False)
         assert "BusyError" in done.stderr
+
+
+def test_a_fault_on_a_full_disk_is_told_as_a_full_disk(tmp_path, monkeypatch):
+    path, fault = tmp_path / "data.db", UnavailableError("disk I/O error")
+    assert "disk is full" not in sqlite.advice(fault, path)
+    monkeypatch.setattr(sqlite.shutil, "disk_usage", lambda _: mock.Mock(free=4_096))
+    assert sqlite.advice(fault, path).startswith(f"the disk is full ({path}: disk I/O error)")

@@ -205,3 +205,13 @@ def test_what_is_kept_is_for_its_owner_alone(tmp_path, monkeypatch):
         store.tidy()
         assert root.stat().st_mode & 0o777 == after
     RawStore(Folder(tmp_path / "none")).tidy()
+
+
+def test_a_file_that_everybody_may_read_is_closed_where_it_is_read(tmp_path):
+    folder = Folder(tmp_path / "raw")
+    for before, after in ((0o644, 0o600), (0o640, 0o640), (0o600, 0o600)):
+        folder.put("a/b", b"x")
+        path = tmp_path / "raw" / "a" / "b"
+        path.chmod(before)
+        assert folder.get("a/b") == b"x"
+        assert path.stat().st_mode & 0o777 == after

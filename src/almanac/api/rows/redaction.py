@@ -58,14 +58,19 @@ class Redaction:
         self._fresh: dict[int, str] = {}
         self._wrappings: dict[tuple[int, int, bool], _Wrapping] = {}
 
+    @staticmethod
+    def key(ctx: Context) -> tuple[int, int | None, int]:
+        """What tells the redaction of a request from any other of the same state: version, `as_of` as asked, and day."""
+        asked = ctx.params.get("as_of")
+        return (ctx.version, asked, (ctx.at if asked is None else asked) // DAY_SECONDS)
+
     @classmethod
     def of(cls, ctx: Context) -> Redaction:
         """For a request: freshness is judged at its `as_of`, else at the moment its walk is pinned to.
 
         What is learnt for one request is kept for the next, for as long as the state of the store lasts.
         """
-        asked, redactions = ctx.params.get("as_of"), memory_of(ctx.view).redactions
-        key = (ctx.version, asked, (ctx.at if asked is None else asked) // DAY_SECONDS)
+        asked, redactions, key = ctx.params.get("as_of"), memory_of(ctx.view).redactions, cls.key(ctx)
         redaction = redactions.get(key)
         if redaction is None:
             if len(redactions) >= _REDACTIONS:

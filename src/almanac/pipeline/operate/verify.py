@@ -242,6 +242,8 @@ def _changes(world: World) -> Iterator[str]:
     """What /observations/changes goes by must name every cell and version in which a vintage came or ended."""
     for name, period, version in audit.unnoted(world.db):
         yield f"series {name}, {_period(period)}: that it changed in version {version} was not noted"
+    for name, period, version in audit.unlisted(world.db):
+        yield f"series {name}, {_period(period)}: what came in version {version} is missed by lists in the order of a column"
 
 
 def _ids(world: World) -> Iterator[str]:

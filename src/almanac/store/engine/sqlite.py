@@ -6,6 +6,7 @@ import contextlib
 import fcntl
 import os
 import secrets
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,9 @@ __all__ = ["SCHEMA", "meta", "set_meta"]  # the rest is its own
 OPEN = (1 << 31) - 1
 #: What is left of a log that had grown longer, when the next writer begins it anew, bytes.
 LOG_BYTES = 64 << 20
+
+#: Bytes a reader needs beside a database: the shared memory of its log.
+_LEAST_ROOM = 64 << 10
 
 #: Steps of SQLite's machine after which a reader is asked whether anybody still waits: a millisecond or so of work.
 _STEPS = 20_000
@@ -139,11 +143,19 @@ def advice(error: UnavailableError, path: Path) -> str:
             f"{path} is damaged ({error}): move it and the files {path.name}-wal and {path.name}-shm away"
             " and run `almanac rebuild`, which makes it anew from the raw store"
         )
-    if isinstance(error, FullError):
+    if isinstance(error, FullError) or _is_full(path.parent):
         return f"the disk is full ({path}: {error}): make room and run the command again; nothing is half-written"
     if not os.access(path.parent, os.W_OK):
         return f"{path} cannot be used ({error}): {path.parent} is read-only, and a database wants to write beside its file"
     return f"{path} cannot be used ({error}): nothing is half-written; run the command again when the cause is gone"
+
+
+def _is_full(folder: Path) -> bool:
+    """Whether a disk has less room than a database needs to be opened at all: SQLite tells of that as of any fault of the disk."""
+    try:
+        return shutil.disk_usage(folder).free < _LEAST_ROOM
+    except OSError:
+        return False
 
 
 def identity(path: Path) -> tuple[int, int]:

@@ -132,6 +132,11 @@ def unnoted(db: Queryable) -> Iterator[Unnoted]:
     return map(Unnoted._make, db.execute(_UNNOTED))
 
 
+def unlisted(db: Queryable) -> Iterator[Unnoted]:
+    """Vintages that a list by their ingestion, their release or their first day would miss; with the version they came in."""
+    return map(Unnoted._make, db.execute(_UNLISTED))
+
+
 def _of(sql: str, topic: int | None) -> tuple[str, tuple[int, ...]]:
     """A statement for all topics, or for one."""
     return (sql.format("TRUE"), ()) if topic is None else (sql.format("topic = ?"), (topic,))
@@ -162,4 +167,14 @@ _UNNOTED = (
     f" SELECT topic, period, series, to_version FROM vintages WHERE to_version < {OPEN}) v JOIN series s USING(series)"
     " LEFT JOIN change c ON c.topic = v.topic AND c.version = v.version"
     " WHERE c.version IS NULL OR v.period NOT BETWEEN c.low AND c.high"
+)
+_UNLISTED = (
+    "SELECT s.id, v.period, v.from_version FROM vintages v JOIN series s USING(series)"
+    " LEFT JOIN ingested g ON g.at = v.ingested_at AND g.topic = v.topic"
+    " WHERE g.at IS NULL OR v.period NOT BETWEEN g.low AND g.high"
+    " OR (v.released_at IS NULL AND NOT EXISTS (SELECT 1 FROM lacking l WHERE l.what = 'release' AND l.topic = v.topic))"
+    " OR (v.period & 16383 = 16383 AND NOT EXISTS (SELECT 1 FROM lacking l WHERE l.what = 'start' AND l.topic = v.topic))"
+    " UNION ALL SELECT s.id, s.first_period, 0 FROM series s JOIN topic t USING(topic) LEFT JOIN extent e"
+    " ON (e.kind, e.frequency, e.company) = (t.kind, t.frequency, t.entity BETWEEN 'company_' AND 'company_~')"
+    " WHERE s.rows > 0 AND (e.low IS NULL OR s.first_period < e.low OR s.last_period > e.high)"
 )

@@ -53,7 +53,9 @@ class Folder:
 
     def get(self, name: str) -> bytes | None:
         try:
-            return (self._root / name).read_bytes()
+            with (self._root / name).open("rb") as file:
+                _narrow(file.fileno())
+                return file.read()
         except FileNotFoundError:
             return None
 
@@ -130,6 +132,16 @@ def _write_through(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _narrow(handle: int) -> None:
+    """Close a file that everybody may read, as earlier versions wrote them, to all but its owner.
+
+    Where it is read: a store is never gone through for this, and the patrol comes by every file in time.
+    """
+    with contextlib.suppress(OSError):  # not ours, or nothing can be written here
+        if os.fstat(handle).st_mode & stat.S_IRWXO:
+            os.fchmod(handle, 0o600)
 
 
 def _sync_folder(folder: Path) -> None:

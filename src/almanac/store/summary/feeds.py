@@ -8,6 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from almanac.domain.health import Feed, Tried
+from almanac.domain.times import DAY_SECONDS
 from almanac.store.engine.queryable import Queryable
 from almanac.store.observations.reading.directory import SeriesInfo
 from almanac.store.observations.reading.reader import View
@@ -23,6 +24,11 @@ def tried(db: Queryable) -> dict[str, Tried]:
         source: Tried(attempt, success, ingested, failures, error, unreadable.get(source, 0))
         for source, attempt, success, ingested, failures, error in rows
     }
+
+
+def days_read(db: Queryable) -> tuple[tuple[str, int | None], ...]:
+    """Source and the day of its newest answer, as days since 1970; by source. Kept without a data version."""
+    return tuple(db.execute(f"SELECT source, fetched_at / {DAY_SECONDS} FROM source_state ORDER BY source"))
 
 
 def observed(view: View) -> Iterator[SeriesInfo]:

@@ -69,11 +69,14 @@ def entities_with(db: Queryable, indicator: str, ends_from: date | None) -> list
     return [row[0] for row in found]
 
 
-def indicators_of_entities(db: Queryable) -> dict[str, int]:
-    """Number of indicators that have rows, by entity."""
+def indicators_of_entities(db: Queryable, entity: str | None = None) -> dict[str, int]:
+    """Number of indicators that have rows, by entity; of one entity alone where it is named."""
+    where, values = ("", ()) if entity is None else (" AND t.entity = ?", (entity,))
     return dict(
         db.execute(
-            "SELECT t.entity, count(DISTINCT t.indicator) FROM series s JOIN topic t USING(topic) WHERE s.rows > 0 GROUP BY t.entity"
+            "SELECT t.entity, count(DISTINCT t.indicator) FROM series s JOIN topic t USING(topic)"
+            f" WHERE s.rows > 0{where} GROUP BY t.entity",
+            values,
         )
     )
 

@@ -24,6 +24,10 @@ from almanac.store.observations.withheld_ids import withheld_id
 
 #: A measure of a release that is known later than so many seconds after the release itself is none of it.
 _TOGETHER = DAY_SECONDS
+#: Later than any knowledge time.
+_EVER = 1 << 62
+#: Summaries that are kept of one state of the store, some 3 KB each.
+_SUMMARIES = 1_000
 
 
 class _CellReading(NamedTuple):
@@ -49,14 +53,16 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
     The reading of one cell, None where there was none by the moment `by` (unix seconds).
 
     `since`: when the release it belongs to was out: the numbers are those known then, or within a day of it. None: those
-    known at `by`. What the plan does not reach takes no part: of a period before it the numbers are None, and nothing is
+    known at `by`, for an event, which are not placed among others. What the plan does not reach takes no part: of a period before it the numbers are None, and nothing is
     placed among ten years of which it lacks some.
     """
     spec = series.spec
     if spec.frequency is Frequency.DAILY:
         lowest = lowest_key(end_of(period) - timedelta(days=10))  # the last ten days have a business day
     else:
-        lowest = lowest_key(min(report.window_begins(period), end_of(period_before(period, spec.frequency))))
+        earliest = end_of(period_before(period, spec.frequency))
+        # Of an event nothing is told of the ten years before: two cells are read for it, not a hundred.
+        lowest = lowest_key(earliest if since is None else min(report.window_begins(period), earliest))
     start = ctx.window_start
     reached = start is None or end_of(period) >= start
     decade = start is None or report.window_begins(period) >= start
@@ -82,8 +88,8 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
             first,
             at,
             vintages=series.source.stores_vintages,
-            placed=decade and spec.unit in report.LEVEL_FREE,
-            measure=MEASURES.get(spec.indicator),
+            placed=since is not None and decade and spec.unit in report.LEVEL_FREE,
+            measure=None if since is None else MEASURES.get(spec.indicator),
             computed=series.kind == "derived",
         )
     if rights.withheld:
@@ -119,22 +125,44 @@ def _before(
 
 
 def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
-    """A release as a record; None for one whose numbers this request may not reach."""
+    """A release as a record; None for one whose numbers this request may not reach.
+
+    Kept for as long as the data stay the same, once time has nothing to add to it.
+    """
+    held: dict[object, tuple[ReleaseSummary, int]] = ctx.view.shared.setdefault("release summaries", {})
+    key = (ctx.version, ctx.window_start, out)
+    kept = held.get(key)
+    # A walk may be pinned to a moment before that.
+    if kept is not None and ctx.at >= kept[1]:
+        return kept[0]
+    found, settled = _summary(ctx, out)
+    if found is not None and settled is not None and ctx.at >= settled:
+        if len(held) >= _SUMMARIES:
+            held.clear()
+        held[key] = (found, settled)
+    return found
+
+
+def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int | None]:
+    """The same, and from when on it stays the same in this state of the store (unix seconds; None: that is not known)."""
     directory = ctx.view.directory
     release: Release | None = directory.releases.get(out.type)
     entity = directory.entities.get(out.country)
     source = directory.sources.get(out.source)
     if release is None or entity is None or source is None:
-        return None
+        return None, None
+    passed = False
     for data, frequency in _readable(ctx, release, entity.id, out.data):
         head = _series(ctx, data, entity.id, release.headline, frequency)
         period = _key(out.period, frequency)
         if head is None or period is None:
             continue
         if ctx.window_start is not None and end_of(period) < ctx.window_start:
-            return None
+            return None, None
         since = _first(ctx, head, period, by=ctx.at)
         if since is None:
+            # A place that has its number later would then go before the ones behind it.
+            passed = passed or _first(ctx, head, period, by=_EVER) is not None
             continue
         shown = [
             (slug, one)
@@ -144,9 +172,10 @@ def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
         ]
         headline = next((one for slug, one in shown if slug == release.headline), None)
         if headline is None:
+            passed = True
             continue
         indicator = directory.indicators.get(release.headline)
-        return ReleaseSummary(
+        row = ReleaseSummary(
             id="rls_" + out.event.removeprefix("evt_"),
             release=release.type,
             name=release.name,
@@ -173,7 +202,8 @@ def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
             ),
             readings=[_reading(slug, one) for slug, one in shown],
         )
-    return None
+        return row, None if passed else since + _TOGETHER
+    return None, None
 
 
 def _key(text: str, frequency: Frequency) -> int | None:

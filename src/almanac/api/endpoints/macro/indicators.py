@@ -121,7 +121,10 @@ def listing(ctx: Context, kind: str | None = None) -> ListAnswer:
         and (params["q"] is None or _mentions(i, params["q"]))
     ]
     page, following = keyset(ctx, {i.id: i for i in wanted})
-    figures = by_indicator(ctx.view, [i.slug for i in page])
+    shared = ctx.view.shared
+    if "figures" not in shared:
+        shared["figures"] = by_indicator(ctx.view)
+    figures: dict[str, Figures] = shared["figures"]
     return ListAnswer([encoded(ctx, i, figures.get(i.slug, Figures())) for i in page], following)
 
 

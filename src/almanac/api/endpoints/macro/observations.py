@@ -61,6 +61,9 @@ def _by_topic(ctx: Context, asked: Selection, *, lineage: bool) -> ListAnswer:
     if page is not None:
         runs, following = page
         data, validator = Redaction.of(ctx).runs(runs, lineage=lineage)
+    elif view.few_end(asked, params["as_of"]):
+        rows, following = view.page(asked, every=False, sort="topic", **place)
+        return ListAnswer(Redaction.of(ctx).rows(rows, lineage=lineage), following)
     else:
         found, following = view.pages.found(asked, **place)
         data, validator = Redaction.of(ctx).found(found, lineage=lineage)

@@ -8,7 +8,7 @@ from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAns
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro.indicators import day
-from almanac.api.endpoints.reference import records
+from almanac.api.endpoints.reference import records, standing
 from almanac.api.rows.names import PLACES, place, suggested_place
 from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction
@@ -17,18 +17,6 @@ from almanac.domain.reference import Entity, Provider, Source
 from almanac.domain.rights import Exposure, effective
 from almanac.domain.times import wire_time
 from almanac.store.summary import feeds, figures
-
-#: The better of several freshness statuses: one living series keeps a country or a source alive.
-_BEST = ("fresh", "stale", "unknown")
-
-
-def _alive(ctx: Context, redaction: Redaction, column: str, name: str) -> str:
-    numbers = figures.series_numbers(ctx.view, column, name)
-    return _best({redaction.freshness(ctx.view.directory.series(number)) for number in numbers})
-
-
-def _best(statuses: set[str]) -> str:
-    return next((status for status in _BEST if status in statuses), "unknown")
 
 
 def providers(ctx: Context) -> ListAnswer:
@@ -52,71 +40,75 @@ def providers(ctx: Context) -> ListAnswer:
     return ListAnswer([record(one) for one in page], following)
 
 
-def sources(ctx: Context) -> ListAnswer:
-    """Sources by id."""
-    directory, db = ctx.view.directory, ctx.view
-    held, tried, redaction = figures.by_source(db), feeds.tried(db), Redaction.of(ctx)
-    fed = feeds.feeds(ctx.view, redaction.freshness)
+class ReferenceLists:
+    """The lists of sources and of countries, with what one process remembers of how they stand."""
 
-    def record(source: Source) -> bytes:
-        counted = held.get(source.id, figures.Figures())
-        asked, feed = tried.get(source.id, Tried()), fed.get(source.id, Feed())
-        # What is computed here has derived series only, and not many.
-        fresh = _best(feed.words) if source.connector else _alive(ctx, redaction, "source", source.id)
-        rights = source.rights
-        consent = directory.consents.get(source.id)
-        exposure = effective(rights, Exposure.public, consent)
-        return msgspec.json.encode(
-            records.SourceSchema(
-                id=source.id,
-                provider_id=source.provider,
-                name=source.name,
-                description=source.description,
-                homepage=source.homepage,
-                license=rights.license,
-                attribution=rights.attribution,
-                rights=records.SourceRights(
-                    exposure=exposure.name,  # type: ignore[arg-type]  # the names of the enumeration are these
-                    redistributable=exposure is Exposure.public,
-                    reason=None if exposure is Exposure.public else rights.channel_reason or rights.reason,
+    def __init__(self) -> None:
+        self._sources = standing.Memory(standing.of_sources)
+        self._countries = standing.Memory(standing.of_countries)
+
+    def sources(self, ctx: Context) -> ListAnswer:
+        """Sources by id."""
+        directory, tried = ctx.view.directory, feeds.tried(ctx.view)
+        held, fed, computed = self._sources.of(ctx)
+
+        def record(source: Source) -> bytes:
+            counted = held.get(source.id, figures.Figures())
+            asked, feed = tried.get(source.id, Tried()), fed.get(source.id, Feed())
+            fresh = standing.best(feed.words) if source.connector else computed[source.id]
+            rights = source.rights
+            consent = directory.consents.get(source.id)
+            exposure = effective(rights, Exposure.public, consent)
+            return msgspec.json.encode(
+                records.SourceSchema(
+                    id=source.id,
+                    provider_id=source.provider,
+                    name=source.name,
+                    description=source.description,
+                    homepage=source.homepage,
                     license=rights.license,
                     attribution=rights.attribution,
-                    commercial_use=rights.commercial_use,
-                    derivatives_allowed=rights.derivatives_allowed,
-                    modification_rule=rights.modification_rule,
-                    terms_url=rights.terms_url,
-                    terms_read_on=rights.terms_read_on,
-                    consent=None
-                    if consent is None
-                    else {"by": consent.by, "on": consent.on, "reference": consent.reference},
-                ),
-                frequencies=[f.word for f in source.frequencies],
-                stores_vintages=source.stores_vintages,
-                series_count=counted.series,
-                first_period=day(counted.first_period),
-                last_period=day(counted.last_period),
-                last_ingested_at=None if asked.last_ingested is None else wire_time(asked.last_ingested),
-                last_success_at=None if asked.last_success is None else wire_time(asked.last_success),
-                health=health(source, asked, feed, ctx.now).word if source.connector else "ok",
-                freshness_status=fresh,  # type: ignore[arg-type]  # likewise
+                    rights=records.SourceRights(
+                        exposure=exposure.name,  # type: ignore[arg-type]  # the names of the enumeration are these
+                        redistributable=exposure is Exposure.public,
+                        reason=None if exposure is Exposure.public else rights.channel_reason or rights.reason,
+                        license=rights.license,
+                        attribution=rights.attribution,
+                        commercial_use=rights.commercial_use,
+                        derivatives_allowed=rights.derivatives_allowed,
+                        modification_rule=rights.modification_rule,
+                        terms_url=rights.terms_url,
+                        terms_read_on=rights.terms_read_on,
+                        consent=None
+                        if consent is None
+                        else {"by": consent.by, "on": consent.on, "reference": consent.reference},
+                    ),
+                    frequencies=[f.word for f in source.frequencies],
+                    stores_vintages=source.stores_vintages,
+                    series_count=counted.series,
+                    first_period=day(counted.first_period),
+                    last_period=day(counted.last_period),
+                    last_ingested_at=None if asked.last_ingested is None else wire_time(asked.last_ingested),
+                    last_success_at=None if asked.last_success is None else wire_time(asked.last_success),
+                    health=health(source, asked, feed, ctx.now).word if source.connector else "ok",
+                    freshness_status=fresh,  # type: ignore[arg-type]  # likewise
+                )
             )
-        )
 
-    page, following = keyset(ctx, directory.sources)
-    return ListAnswer([record(one) for one in page], following)
+        page, following = keyset(ctx, directory.sources)
+        return ListAnswer([record(one) for one in page], following)
 
-
-def countries(ctx: Context) -> ListAnswer:
-    """Countries and regions by name, then id."""
-    counts, redaction = figures.indicators_of_entities(ctx.view), Redaction.of(ctx)
-    wanted = ctx.params["has_data"]
-    places = {
-        (e.name, e.id): e
-        for e in ctx.view.directory.entities.values()
-        if e.kind in PLACES and wanted in {None, counts.get(e.id, 0) > 0}
-    }
-    page, following = keyset(ctx, places)
-    return ListAnswer([_country(ctx, redaction, one, counts.get(one.id, 0)) for one in page], following)
+    def countries(self, ctx: Context) -> ListAnswer:
+        """Countries and regions by name, then id."""
+        counts, freshness = self._countries.of(ctx)
+        wanted = ctx.params["has_data"]
+        places = {
+            (e.name, e.id): e
+            for e in ctx.view.directory.entities.values()
+            if e.kind in PLACES and wanted in {None, counts.get(e.id, 0) > 0}
+        }
+        page, following = keyset(ctx, places)
+        return ListAnswer([_country(one, counts.get(one.id, 0), freshness.get(one.id)) for one in page], following)
 
 
 def country(ctx: Context) -> ItemAnswer:
@@ -130,11 +122,12 @@ def country(ctx: Context) -> ItemAnswer:
             f"there is no country {quoted(name)}" + (f"; did you mean '{close}'?" if close else ""),
             {"parameter": "idOrIso", "suggestion": close} if close else None,
         )
-    count = figures.indicators_of_entities(ctx.view).get(found.id, 0)
-    return ItemAnswer(_country(ctx, Redaction.of(ctx), found, count))
+    count = figures.indicators_of_entities(ctx.view, found.id).get(found.id, 0)
+    return ItemAnswer(_country(found, count, standing.alive(ctx.view, Redaction.of(ctx), "entity", found.id)))
 
 
-def _country(ctx: Context, redaction: Redaction, entity: Entity, indicators: int) -> bytes:
+def _country(entity: Entity, indicators: int, freshness: str | None) -> bytes:
+    """A country or region. `freshness` None: nothing to judge it by."""
     return msgspec.json.encode(
         records.Country(
             id=entity.id,
@@ -149,71 +142,74 @@ def _country(ctx: Context, redaction: Redaction, entity: Entity, indicators: int
             aliases=[*entity.aliases, *entity.former_names],
             indicator_count=indicators,
             rates_scope=entity.rates_scope is not None,
-            freshness_status=_alive(ctx, redaction, "entity", entity.id) if indicators else "unknown",  # type: ignore[arg-type]  # one of the three
+            freshness_status=(freshness or "unknown") if indicators else "unknown",  # type: ignore[arg-type]  # one of the three
         )
     )
 
 
-ENDPOINTS = (
-    Endpoint(
-        path="/providers",
-        operation_id="listProviders",
-        summary="Providers",
-        description="Who publishes.",
-        handler=providers,
-        scope="reference:read",
-        kind="list",
-        record=records.ProviderSchema,
-        tag="Reference",
-    ),
-    Endpoint(
-        path="/sources",
-        operation_id="listSources",
-        summary="Sources",
-        description="Feeds, each with its licence, rights, health and freshness.",
-        handler=sources,
-        scope="reference:read",
-        kind="list",
-        threaded=lambda _: True,
-        record=records.SourceSchema,
-        tag="Reference",
-    ),
-    Endpoint(
-        path="/countries",
-        operation_id="listCountries",
-        summary="Countries and regions",
-        handler=countries,
-        scope="macro:read",
-        params=(
-            Param(
-                "has_data",
-                "Only those with observations of their own, or only those without.",
-                "enum",
-                choices={"true": True, "false": False},
-            ),
+def endpoints() -> tuple[Endpoint, ...]:
+    """The endpoints of reference data, with what they remember."""
+    lists = ReferenceLists()
+    return (
+        Endpoint(
+            path="/providers",
+            operation_id="listProviders",
+            summary="Providers",
+            description="Who publishes.",
+            handler=providers,
+            scope="reference:read",
+            kind="list",
+            record=records.ProviderSchema,
+            tag="Reference",
         ),
-        kind="list",
-        threaded=lambda _: True,
-        cached=True,
-        record=records.Country,
-        tag="Reference",
-    ),
-    Endpoint(
-        path="/countries/{idOrIso}",
-        operation_id="getCountry",
-        summary="One country or region",
-        description="By id, slug, ISO-2, ISO-3 or ISO numeric code, or any name that /entities/resolve finds exactly; EUR for the "
-        "euro area.",
-        handler=country,
-        braces=(
-            Param(
-                "idOrIso",
-                "Id, slug, ISO code or exact name of a country or region; EUR for the euro area.",
-                example="USA",
-            ),
+        Endpoint(
+            path="/sources",
+            operation_id="listSources",
+            summary="Sources",
+            description="Feeds, each with its licence, rights, health and freshness.",
+            handler=lists.sources,
+            scope="reference:read",
+            kind="list",
+            threaded=lambda _: True,
+            record=records.SourceSchema,
+            tag="Reference",
         ),
-        scope="macro:read",
-        record=records.Country,
-        tag="Reference",
-    ),
-)
+        Endpoint(
+            path="/countries",
+            operation_id="listCountries",
+            summary="Countries and regions",
+            handler=lists.countries,
+            scope="macro:read",
+            params=(
+                Param(
+                    "has_data",
+                    "Only those with observations of their own, or only those without.",
+                    "enum",
+                    choices={"true": True, "false": False},
+                ),
+            ),
+            kind="list",
+            threaded=lambda _: True,
+            cached=True,
+            record=records.Country,
+            tag="Reference",
+        ),
+        Endpoint(
+            path="/countries/{idOrIso}",
+            operation_id="getCountry",
+            summary="One country or region",
+            description="By id, slug, ISO-2, ISO-3 or ISO numeric code, or any name that /entities/resolve finds exactly; EUR for the "
+            "euro area.",
+            handler=country,
+            braces=(
+                Param(
+                    "idOrIso",
+                    "Id, slug, ISO code or exact name of a country or region; EUR for the euro area.",
+                    example="USA",
+                ),
+            ),
+            scope="macro:read",
+            record=records.Country,
+            tag="Reference",
+        ),
+    )

@@ -39,6 +39,7 @@ from almanac.reports.scoring import MEASURES
 from almanac.reports.screener import Column, Texts, matching, page, place
 from almanac.store.companies.rows import last_tickers
 from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.reader import View
 
 _EXAMPLE = "revenue_ttm:gt:1e9,net_margin:gte:0.1"
 _PATH = "/equity-screener"
@@ -124,6 +125,13 @@ class EquityScreener:
             taking_part = (value for value, takes in zip(values[name], there, strict=True) if takes)
             told.append(text_field(name, title, description, taking_part))
         return ItemAnswer(filters(told, _EXAMPLE))
+
+    def warm(self, view: View, _: int) -> None:
+        """Line up what scores are made of, and the companies: else whoever screens by score first waits for it."""
+        self._cache.readings.see(view)
+        self._cache.universe.companies(view)
+        for name in MEASURES:
+            self._cache.readings.column(view, name, version=view.version, as_of=None)
 
     def cold(self, values: dict[str, Any]) -> bool:
         """Whether a request may take so long that others had better go on meanwhile."""
@@ -262,6 +270,7 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             total=True,
             max_limit=200,
             heavy=screener.cold,
+            warm=screener.warm,
             cached=True,
             tag="Screeners",
         ),

@@ -61,7 +61,13 @@ CREATE TABLE vintages(
   note INTEGER, lineage INTEGER NOT NULL, hash INTEGER NOT NULL,
   PRIMARY KEY(topic, period, series, known_at, from_version, payload)) WITHOUT ROWID, STRICT;
 CREATE INDEX vintages_hash ON vintages(hash);  -- leads from a row's id to the row (almanac.store.observations.id_hashes)
-CREATE INDEX vintages_known ON vintages(known_at);  -- lists by observedAt as of a past moment
+-- Lists by observedAt as of a past moment; its first half, rows known when they were released, by releasedAt too.
+CREATE INDEX vintages_known ON vintages((released_at IS known_at), known_at);
+-- The few that are not: released at one time, known at another; and those of periods of an odd length, by their first day
+-- (almanac.store.observations.reading.walks).
+CREATE INDEX vintages_late ON vintages(released_at) WHERE released_at <> known_at;
+CREATE INDEX vintages_odd ON vintages((period >> 14) + (period & 16383) - 16382)
+  WHERE (period & 16383) < 16383 AND 16382 - (period & 16383) NOT IN (0, 6, 27, 28, 29, 30, 88, 89, 90, 91, 97, 180, 181, 182, 183, 272, 273, 274, 279, 363, 364, 365, 370);
 -- Lists by periodEnd as of a past moment, in sixteen parts, each in order (almanac.store.observations.reading.lists).
 CREATE INDEX vintages_end ON vintages((topic >> 3 & 15), (period >> 14));
 
@@ -71,6 +77,19 @@ CREATE TABLE change(
   topic INTEGER NOT NULL, version INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
   PRIMARY KEY(topic, version)) WITHOUT ROWID, STRICT;
 CREATE INDEX change_version ON change(version);
+
+-- What was ever taken in when: for each moment and topic the span of the periods. And topics with a vintage that lacks
+-- a release or a first day (`what`). Both may say more than is left, never less: lists by ingestedAt, releasedAt and
+-- periodStart are found by them.
+CREATE TABLE ingested(
+  at INTEGER NOT NULL, topic INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
+  PRIMARY KEY(at, topic)) WITHOUT ROWID, STRICT;
+CREATE TABLE lacking(what TEXT NOT NULL, topic INTEGER NOT NULL, PRIMARY KEY(what, topic)) WITHOUT ROWID, STRICT;
+-- The same of all vintages of a kind and frequency, of companies or not: how many there ever were, between which periods.
+CREATE TABLE extent(
+  kind TEXT NOT NULL, frequency TEXT NOT NULL, company INTEGER NOT NULL,
+  low INTEGER NOT NULL, high INTEGER NOT NULL, vintages INTEGER NOT NULL,
+  PRIMARY KEY(kind, frequency, company)) WITHOUT ROWID, STRICT;
 
 -- The latest vintage of each cell. What is paged most is already written for the wire, as marked text
 -- (almanac.store.observations.fragments); of the rest there is what that text is made from.
@@ -82,7 +101,10 @@ CREATE TABLE current(
   value REAL, text TEXT, note INTEGER,      -- of companies' cells, which are many and seldom asked for one by one
   marked BLOB,                              -- of all others
   PRIMARY KEY(topic, period, series, from_version)) WITHOUT ROWID, STRICT;
-CREATE INDEX current_known ON current(known_at);
+CREATE INDEX current_known ON current((released_at IS known_at), known_at);
+CREATE INDEX current_late ON current(released_at) WHERE released_at <> known_at;
+CREATE INDEX current_odd ON current((period >> 14) + (period & 16383) - 16382)
+  WHERE (period & 16383) < 16383 AND 16382 - (period & 16383) NOT IN (0, 6, 27, 28, 29, 30, 88, 89, 90, 91, 97, 180, 181, 182, 183, 272, 273, 274, 279, 363, 364, 365, 370);
 CREATE INDEX current_end ON current((topic >> 3 & 15), (period >> 14));
 CREATE INDEX current_ended ON current(to_version) WHERE to_version < 2147483647;
 

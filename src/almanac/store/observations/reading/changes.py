@@ -119,6 +119,14 @@ class Changes:
         self._stated(query)
         if topic.high != WHOLE:
             query.add("(x.from_version > ? OR x.to_version <= ?)", self._since, self._version)
+        if self._selection.bounded:
+            # What a cell gives is one of its vintages: where none is within the bounds, the cell need not be looked at.
+            near = Conditions()
+            near.known(self._selection, None)
+            query.add(
+                f"EXISTS (SELECT 1 FROM vintages k WHERE {_SAME_CELL} AND {near.where.replace('x.', 'k.')})",
+                *near.values,
+            )
         if begin is not None:
             query.add(f"x.period {'<=' if descending else '>='} ?", begin)
         order = in_order("x.period", descending=descending)
@@ -222,6 +230,7 @@ def _shown(row: ObservationRow) -> tuple[Any, ...]:
     return row.series.number, row.lineage, row.marked
 
 
+_SAME_CELL = "k.topic = x.topic AND k.period = x.period"
 _NAMES = "t.indicator, t.entity, t.frequency, t.topic"
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any
 
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.rows import BORROW, BORROWED, CURRENT, TOPIC, VINTAGE
@@ -24,38 +25,16 @@ from almanac.store.observations.reading.selection import (
     Selection,
     in_order,
 )
+from almanac.store.observations.reading.walks import END, HALVES, PART, PARTS, SORTED, TooFewError, Touched, Walk
+from almanac.store.observations.reading.wanted_keys import KEY, KEYS, WantedKeys, extent_of
 
-#: Sort fields whose order an index gives.
-_INDICES = {"period_end": "end", "observed_at": "known"}
-#: The index by the end of periods is in sixteen parts by topic: a new series writes to its own part only, where its
-#: periods are closer neighbours, instead of to a page for nearly each of its rows. Eight topics in a row share a part,
-#: so that a new day of a source, which made its topics one after another, writes to few.
-_PARTS = 16
-_PART = f"(x.topic >> 3 & {_PARTS - 1})"
 #: So many rows at most are sorted rather than looked for topic by topic.
 _FEW = 10_000
+#: The same of rows that are found by the end of their periods.
+_FEW_END = 3_000
+_EVERY_PART = f"VALUES {', '.join(f'({part})' for part in range(PARTS))}"
 #: Keys found at once: a page's and some to spare at first, then more each time.
 _SPARE, _MOST = 16, 4_096
-
-#: What tells a row from the others of its table, and may stand in an index.
-_KEYS = {"current": "x.series, x.from_version", "vintages": "x.series, x.known_at, x.from_version, x.payload"}
-#: Where the key's columns begin in what is found: the sort value, the topic's three names and the period stand before.
-_KEY = 5
-
-
-class WantedKeys(NamedTuple):
-    """Which keys. `table`: `current` or `vintages`; `version` and `as_of` as everywhere, `limit` rows on a page."""
-
-    table: str
-    selection: Selection
-    sort: str
-    version: int
-    as_of: int | None
-    descending: bool
-    limit: int
-    #: Every state of a cell, those that were superseded by `as_of` and withdrawals too.
-    history: bool = False
-
 
 #: A row as found, after its place: the sort value, indicator, entity, frequency and period.
 Placed = tuple[list[Any], tuple[Any, ...]]
@@ -91,24 +70,32 @@ class Keys:
                     yield group
                 return
             # The last group may go on behind the last key. It is found again as a whole, so what was found of it is left.
-            last = list(found[-1][:_KEY])
+            last = list(found[-1][:KEY])
             if group and group[0][0] != last:
                 yield group
             size = size * 2 if last == place else min(size * 2, _MOST)
             place = last
 
-    def _way(self, wanted: WantedKeys) -> str:
-        """By which index, or `topics`."""
+    def _way(self, wanted: WantedKeys) -> str | Touched:
+        """By which index, `topics`, `walk`, or what became known at few moments."""
         selection = wanted.selection
         named = (selection.indicators is not None) + (selection.entities is not None)
         if named < 2 and selection.bounded and self._few(wanted):
             return "known"
-        index = _INDICES.get(wanted.sort)
-        return "topics" if named or index is None or self._sparse(selection) else index
+        if self.few_end(wanted.table, selection):
+            return "ends"
+        if not named and selection.bounded and SORTS[wanted.sort] is None:
+            touched = Walk(self._db, wanted).touched()
+            if touched is not None:
+                return touched
+        if named or self._sparse(selection):
+            return "topics"
+        return "walk" if wanted.sort in SORTED else "end" if wanted.sort == "period_end" else "topics"
 
     def _few(self, wanted: WantedKeys) -> bool:
         """Whether few rows at all came to be known in the span asked for."""
         query = Conditions()
+        query.add(HALVES)
         query.known(wanted.selection, wanted.as_of)
         counted: int = self._db.execute(
             f"SELECT count(*) FROM (SELECT 1 FROM {wanted.table} x INDEXED BY {wanted.table}_known"
@@ -118,45 +105,76 @@ class Keys:
         return counted < _FEW
 
     def _sparse(self, selection: Selection) -> bool:
-        """Whether the sources asked for have so few rows that an index of all rows would mostly lead to others."""
+        """Whether what is asked for has so few rows that an index of all rows would mostly lead to others."""
+        if extent_of(self._db, selection).vintages < 5 * _FEW:
+            return True
         if selection.sources is None:
             return False
-        marks = ", ".join("?" * len(selection.sources))
-        rows: int | None = self._db.execute(
-            f"SELECT sum(vintages) FROM series WHERE source IN ({marks})", sorted(selection.sources)
-        ).get
+        query = Conditions()
+        query.add(f"source IN ({', '.join('?' * len(selection.sources))})", *sorted(selection.sources))
+        if selection.frequency is not None:
+            query.add("(SELECT t.frequency FROM topic t WHERE t.topic = series.topic) = ?", selection.frequency)
+        rows: int | None = self._db.execute(f"SELECT sum(vintages) FROM series WHERE {query.where}", query.values).get
         return (rows or 0) < 5 * _FEW
 
-    def _keys(self, wanted: WantedKeys, way: str, place: list[Any] | None, size: int) -> list[tuple[Any, ...]]:
+    def few_end(self, table: str, selection: Selection) -> bool:
+        """Whether few rows at all are of periods that end in the span asked for."""
+        span = selection.ends
+        if span is None or (selection.indicators is not None and selection.entities is not None):
+            return False
+        query = Conditions()
+        query.periods(selection)
+        rows = f"FROM ({_EVERY_PART}) p CROSS JOIN {table} x INDEXED BY {table}_end"
+        sql = f"SELECT 1 {rows} WHERE {PART} = p.column1 AND {END} BETWEEN ? AND ? AND {query.where} LIMIT 1 OFFSET {_FEW_END}"
+        return self._db.execute(sql, (*span, *query.values)).get is None
+
+    def _keys(
+        self, wanted: WantedKeys, way: str | Touched, place: list[Any] | None, size: int
+    ) -> list[tuple[Any, ...]]:
         """The first so many keys from a place on, with sort value and place before each."""
+        if isinstance(way, Touched):
+            return list(islice(Walk(self._db, wanted).of_touched(way, place), size))
+        if way == "walk":
+            try:
+                return list(islice(Walk(self._db, wanted).keys(place), size))
+            except TooFewError:
+                way = "topics"
         selection, sort, descending = wanted.selection, wanted.sort, wanted.descending
         column = SORTS[sort]
         query = Conditions()
         query.topics(selection)
         query.periods(selection)
         query.known(selection, wanted.as_of)
+        if way == "known":
+            query.add(HALVES)
         if way == "topics" and selection.bounded and wanted.version == self._newest:
             query.known_topics(selection)
-        if column is None and way == "topics":
+        if column is None and way in {"topics", "ends"}:
             if place is not None:
-                query.resume(Position(*place[1:_KEY]), descending)
+                query.resume(Position(*place[1:KEY]), descending)
         elif place is not None:
             _from(query, sort, column, place, descending)
         order = in_order(*((column,) if column is not None else ()), *CELL_ORDER, descending=descending)
         if sort in NULLABLE:
             order = f"{column} IS NULL, {order}"
-        if way == "topics":
+        if way == "ends":
+            query.add(f"{PART} = p.column1 AND {END} BETWEEN ? AND ?", *(selection.ends or ()))
+            tables = (
+                f"({_EVERY_PART}) p CROSS JOIN {wanted.table} x INDEXED BY {wanted.table}_end"
+                " CROSS JOIN topic t ON t.topic = x.topic"
+            )
+        elif way == "topics":
             tables = f"topic t CROSS JOIN {wanted.table} x ON x.topic = t.topic"
         else:
             tables = f"{wanted.table} x INDEXED BY {wanted.table}_{way} CROSS JOIN topic t ON t.topic = x.topic"
-        columns = f"{column or '0'}, {TOPIC}, x.period, x.topic, {_KEYS[wanted.table]}"
+        columns = f"{column or '0'}, {TOPIC}, x.period, x.topic, {KEYS[wanted.table]}"
         sql = f"SELECT {columns} FROM {tables} WHERE {query.where}"
         if way != "end":
             return self._db.execute(f"{sql} ORDER BY {order} LIMIT {size}", query.values).fetchall()
         # Each part of the index gives its keys in order, so the whole is their merging, by value and then by place.
-        sql = f"{sql} AND {_PART} = ? ORDER BY {order} LIMIT {size}"
-        parts = [self._db.execute(sql, (*query.values, part)) for part in range(_PARTS)]
-        merged = heapq.merge(*parts, key=lambda key: key[:_KEY], reverse=descending)
+        sql = f"{sql} AND {PART} = ? ORDER BY {order} LIMIT {size}"
+        parts = [self._db.execute(sql, (*query.values, part)) for part in range(PARTS)]
+        merged = heapq.merge(*parts, key=lambda key: key[:KEY], reverse=descending)
         return [key for key, _ in zip(merged, range(size), strict=False)]
 
     def _behind(self, wanted: WantedKeys, keys: list[tuple[Any, ...]]) -> Iterator[Placed]:
@@ -168,14 +186,14 @@ class Keys:
             sql, more = _STATED, (version,)
         else:
             sql, more = _STANDING, (version, wanted.as_of, version, version)
-        bound = ((number, key[4], *key[_KEY:], *more) for number, key in enumerate(keys))
+        bound = ((number, key[4], *key[KEY:], *more) for number, key in enumerate(keys))
         for number, *row in self._db.executemany(sql, bound):
-            yield list(keys[number][:_KEY]), tuple(row)
+            yield list(keys[number][:KEY]), tuple(row)
 
 
 def _from(query: Conditions, sort: str, column: str | None, place: list[Any], descending: bool) -> None:
     """Rows from a place on, itself included."""
-    value, *rest = place[:_KEY]
+    value, *rest = place[:KEY]
     beyond, tie = "<" if descending else ">", ", ".join(CELL_ORDER)
     if column is None:
         query.add(f"({tie}) {beyond}= (?, ?, ?, ?)", *rest)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.directory import Directory
-from almanac.store.observations.reading.keys import Keys, WantedKeys
+from almanac.store.observations.reading.keys import Keys
 from almanac.store.observations.reading.pages import Pages
 from almanac.store.observations.reading.rows import (
     BORROW,
@@ -35,6 +35,7 @@ from almanac.store.observations.reading.selection import (
     already_given,
     in_order,
 )
+from almanac.store.observations.reading.wanted_keys import WantedKeys
 
 #: Topics of which it is remembered which series compete in them.
 _RIVALS_HELD = 50_000
@@ -73,7 +74,7 @@ class Lists:
         """
         if selection.empty:
             return [], None
-        if SORTS[sort] is not None or selection.bounded:
+        if SORTS[sort] is not None or selection.bounded or self.few_end(selection, as_of):
             wanted = WantedKeys(
                 "current" if as_of is None else "vintages", selection, sort, version, as_of, descending, limit
             )
@@ -84,6 +85,10 @@ class Lists:
             )
             return self.pages.rows(found), following
         return cut(self._by_topic(selection, version, as_of, descending, after), selection, limit)
+
+    def few_end(self, selection: Selection, as_of: int | None) -> bool:
+        """Whether the periods asked for end within days that few rows do: those are found by that."""
+        return self._keys.few_end("current" if as_of is None else "vintages", selection)
 
     def _by_topic(
         self,
@@ -123,7 +128,7 @@ class Lists:
         """
         if selection.empty:
             return [], None
-        if SORTS[sort] is not None or selection.bounded:
+        if SORTS[sort] is not None or selection.bounded or self.few_end(selection, as_of):
             wanted = WantedKeys("vintages", selection, sort, version, as_of, descending, limit, history=True)
             return cut(self._found(wanted, every, after), selection, limit)
         return cut(self._vintages(selection, version, as_of, every, descending, after), selection, limit)

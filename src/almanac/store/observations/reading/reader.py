@@ -67,6 +67,7 @@ class Reader:
         self._busy = busy_seconds
         self._at_turn = at_turn
         self._here = _Thread()
+        self._shared: tuple[object, dict[str, Any]] = (None, {})
         self._opened = _Opened(self)
 
     def view(self) -> AbstractContextManager[View]:
@@ -108,7 +109,16 @@ class Reader:
         if here.directory is None or here.directory.reference != reference or here.epoch != meta["epoch"]:
             here.directory, here.epoch = Directory(db, reference), meta["epoch"]
             here.newest.clear()
-        return View(db, int(meta["version"]), meta["epoch"], here.directory, here.newest)
+        view = View(db, int(meta["version"]), meta["epoch"], here.directory, here.newest)
+        view.shared = self._shared_by((view.epoch, view.version, reference))
+        return view
+
+    def _shared_by(self, state: tuple[str, int, int]) -> dict[str, Any]:
+        """What the threads that read the same data share of what they learnt; of the newest state alone."""
+        held = self._shared
+        if held[0] != state:
+            held = self._shared = (state, {})
+        return held[1]
 
     def end(self, error: BaseException | None) -> None:
         """What leaving `view()` does. An error of the database leaves as one of ours."""
@@ -181,6 +191,8 @@ class View(Lists):
         self.epoch = epoch
         self.directory = directory
         self._newest = newest
+        #: What follows from the data version and the catalogue's alone, by its owner: other threads may read and write it.
+        self.shared: dict[str, Any] = {}
 
     def execute(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
         """Ask this state in SQL: for functions of the store, which take a view or a connection alike."""

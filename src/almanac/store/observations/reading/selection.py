@@ -39,6 +39,12 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it matters when a row came to be known."""
         return self.observed_from is not None or self.observed_to is not None
 
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """Between which days periods end, both included, as ordinals; None where either side is open."""
+        lower = max((day for day in (self.ends_from, self.starts_from) if day is not None), default=None)
+        return None if lower is None or self.ends_by is None else (lower.toordinal(), self.ends_by.toordinal())
+
     def observed(self, known: int) -> bool:
         """`observed_from` and `observed_to` test the row that was chosen; they never make an older vintage appear."""
         return (self.observed_from is None or known >= self.observed_from) and (
@@ -127,11 +133,13 @@ class Conditions:
         if not selection.companies:
             self.add(NO_COMPANY.format("t.entity"))
         if selection.sources is not None:
-            marks = ", ".join("?" * len(selection.sources))
+            named = ", ".join("?" * len(selection.sources))
             # The `+` keeps the list in the order of its index; a correlated EXISTS would have the rows sorted.
-            self.add(
-                f"+t.topic IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))", *sorted(selection.sources)
-            )
+            condition = f"+t.topic IN (SELECT s.topic FROM series s WHERE s.source IN ({named}))"
+            if selection.indicators is not None and selection.entities is not None:
+                # Of few topics each is asked: else all topics of the source were listed, once for each reading of a page.
+                condition = f"(SELECT max(s.source IN ({named})) FROM series s WHERE s.topic = t.topic)"
+            self.add(condition, *sorted(selection.sources))
 
     def _among(self, column: str, names: tuple[str, ...] | None, *, leading: bool) -> None:
         """

@@ -32,6 +32,7 @@ from almanac.store.observations.notes import Notes, body_sql
 from almanac.store.observations.withheld_ids import series_hash
 from almanac.store.observations.writing.dependents import NOTE_SQL, note_whole
 from almanac.store.observations.writing.fold import History, by_period, fold
+from almanac.store.observations.writing.found_by import note_new
 
 __all__ = ["Batch", "Handle", "History", "by_period", "fold"]
 
@@ -323,6 +324,7 @@ class Batch:
             self._db.executemany(_CLOSE_NEW, closed)
             self._db.executemany(_CLOSE, closed)
         self._db.executemany(_INSERT, inserted)
+        note_new(self._db, topic, [(row[1], row[9], row[10]) for row in inserted])
         if ended:
             self._db.executemany(_END_NEW, ended)
             self._db.executemany(_END, ended)

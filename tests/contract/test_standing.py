@@ -1,0 +1,91 @@
+"""What is told from what was found before, as long as it would be found again, is the same as by looking anew."""
+
+import contextlib
+from datetime import date
+from unittest import mock
+
+import pytest
+
+from almanac.api.endpoints.reference import standing
+from almanac.store.engine import sqlite
+from almanac.store.summary import figures
+from tests.support.invented_mirror import TREASURY_DAYS, treasury_file
+from tests.support.service import Service
+
+from .test_cursors import URL, seconds
+
+PATHS = ("/sources", "/countries", "/indicators", "/release-summaries")
+DAY = 86_400
+
+
+def anew(own):
+    """What a service that remembers nothing says."""
+    with contextlib.closing(Service(own.home, data_now=own.data_now)) as other:
+        return [other.walk(path, limit=500) for path in PATHS]
+
+
+def told(own):
+    return [own.walk(path, limit=500) for path in PATHS]
+
+
+def test_what_is_remembered_is_what_would_be_found_after_the_clock_an_ingest_and_a_reading(own):
+    seen, days = [told(own)], [day for day in TREASURY_DAYS if day.year == 2026]
+    assert seen[-1] == anew(own)
+    own.data_now = own.settings.clock() + 30 * DAY  # freshness follows the clock
+    seen.append(told(own))
+    assert seen[-1] == anew(own) != seen[0]
+    own.ingest("us-treasury-par", URL + "2026", treasury_file([*days, date(2026, 11, 27)]), seconds("2026-11-28T11:00:00"), "application/xml", now="2026-11-28T12:00:00Z")  # fmt: skip
+    own.data_now = seconds("2026-11-28T12:00:00")
+    seen.append(told(own))
+    assert seen[-1] == anew(own) != seen[1]
+    with own.world() as world, world.db.transaction():  # no data version: nothing new was in the answer
+        world.db.execute("UPDATE source_state SET failures = 1, last_error = 'x' WHERE source = 'us-treasury-par'")
+    seen.append(told(own))
+    assert seen[-1] == anew(own) != seen[2]
+
+
+def fresh(own):
+    return {one["id"]: one["freshnessStatus"] for one in own.walk("/sources")}["us-treasury-par"]
+
+
+def test_a_series_judged_by_its_reading_follows_it_without_a_data_version(own):
+    # Written past the catalogue, which would put the series right again.
+    with contextlib.closing(sqlite.connect(own.settings.data_path)) as db:
+        db.execute(
+            """UPDATE series SET spec = replace(spec, '"judged_by_fetch":false', '"judged_by_fetch":true') WHERE source = 'us-treasury-par'"""
+        )
+        own.data_now = own.settings.clock() + 60 * DAY
+        assert fresh(own) == "stale"
+        db.execute("UPDATE source_state SET fetched_at = ? WHERE source = 'us-treasury-par'", (own.data_now,))
+    assert fresh(own) == "fresh"
+    assert told(own) == anew(own)
+
+
+@pytest.mark.parametrize(("path", "name"), [("/sources", "by_source"), ("/countries", "indicators_of_entities")])
+def test_it_is_found_once_for_all_who_ask(own, path, name):
+    with mock.patch.object(figures, name, wraps=getattr(figures, name)) as counted:
+        for _ in range(3):
+            own.ok(path, limit=3)
+        assert counted.call_count == 1
+        own.data_now = own.settings.clock() + DAY
+        own.ok(path, limit=3)
+        assert counted.call_count == 2
+
+
+def test_few_states_are_remembered(own):
+    memory = standing.Memory(lambda *_: object())
+    with mock.patch.object(standing, "_HELD", 2):
+        for version in range(5):
+            ctx = mock.Mock(version=version, at=0, params={})
+            ctx.view.execute.return_value = []
+            ctx.view.version = version
+            memory.of(ctx)
+    assert len(memory._held) == 2
+
+
+def test_scores_are_lined_up_when_the_service_starts(own):
+    scored = next(one for one in own.endpoints if one.path == "/equity-screener")
+    asked = {"filter": "score:gt:1", "sort": None, "as_of": None, "cursor": None}
+    assert scored.heavy(asked)
+    own.app.warm()
+    assert not scored.heavy(asked)
