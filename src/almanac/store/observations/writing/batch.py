@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 
 from almanac.domain.companies import is_company
 from almanac.domain.memory import uncollected
-from almanac.domain.observations import FORECAST, ReportedValue, Vintage, digest, spelled
+from almanac.domain.observations import ReportedValue, Vintage, digest, spelled
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store.engine import sqlite
@@ -30,6 +30,7 @@ from almanac.store.observations.fragments import marked
 from almanac.store.observations.id_hashes import number_of, series_prefix
 from almanac.store.observations.notes import Notes, body_sql
 from almanac.store.observations.withheld_ids import series_hash
+from almanac.store.observations.writing import series_figures
 from almanac.store.observations.writing.dependents import NOTE_SQL, note_whole
 from almanac.store.observations.writing.fold import History, by_period, fold
 from almanac.store.observations.writing.found_by import note_new
@@ -329,35 +330,8 @@ class Batch:
             self._db.executemany(_END_NEW, ended)
             self._db.executemany(_END, ended)
         self._db.executemany(_SHOW, shown)
-        self._count(series, closed, inserted, ended, shown)
+        series_figures.keep(self._db, topic, place, closed=closed, inserted=inserted, ended=ended, shown=shown)
         return changed
-
-    def _count(
-        self,
-        series: Handle,
-        closed: Sequence[tuple[Any, ...]],
-        inserted: Sequence[tuple[Any, ...]],
-        ended: Sequence[tuple[Any, ...]],
-        shown: Sequence[tuple[Any, ...]],
-    ) -> None:
-        """Keep the series' figures as rows come and go; only what may have shrunk is looked up."""
-        known = [row[3] for row in inserted]
-        self._db.execute(
-            _GROW,
-            (
-                series.number,
-                len(shown) - len(ended),
-                len(inserted) - len(closed),
-                shown[0][1] if shown else None,
-                next((row[1] for row in reversed(shown) if not row[7] & FORECAST), None),
-                min(known, default=None),
-                max(known, default=None),
-            ),
-        )
-        if ended:
-            self._db.execute(_PERIODS, (series.topic, series.number))
-        if closed:
-            self._db.execute(_KNOWN, (series.topic, series.number))
 
 
 def _allowance(spec: SeriesSpec) -> int:
@@ -388,20 +362,3 @@ _CLOSE_NEW = f"DELETE FROM vintages {_THIS} AND known_at = ?5 AND from_version =
 _CLOSE = f"UPDATE vintages SET to_version = ?1 {_THIS} AND known_at = ?5 AND to_version = {OPEN}"
 _END_NEW = f"DELETE FROM current {_THIS} AND from_version = ?1"
 _END = f"UPDATE current SET to_version = ?1 {_THIS} AND to_version = {OPEN}"
-#: Figures of a series after rows were added. `min` and `max` with a NULL are NULL, hence the rest.
-_GROW = (
-    "UPDATE series SET rows = rows + ?2, vintages = vintages + ?3,"
-    " first_period = coalesce(min(first_period, ?4), first_period, ?4),"
-    " last_period = coalesce(max(last_period, ?5), last_period, ?5),"
-    " first_known = coalesce(min(first_known, ?6), first_known, ?6),"
-    " last_known = coalesce(max(last_known, ?7), last_known, ?7) WHERE series = ?1"
-)
-_SHOWN = f"FROM current WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}"
-_PERIODS = (
-    f"UPDATE series SET first_period = (SELECT period {_SHOWN} ORDER BY period LIMIT 1),"
-    f" last_period = (SELECT period {_SHOWN} AND flags & {FORECAST} = 0 ORDER BY period DESC LIMIT 1) WHERE series = ?2"
-)
-_KNOWN = (
-    "UPDATE series SET (first_known, last_known) = (SELECT min(known_at), max(known_at) FROM vintages"
-    f" WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}) WHERE series = ?2"
-)

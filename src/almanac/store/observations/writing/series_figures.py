@@ -1,0 +1,58 @@
+"""Figures of a series (how many rows and vintages, from when to when), kept in step as its rows come and go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from almanac.domain.observations import FORECAST
+from almanac.store.engine.protocol import Database
+from almanac.store.engine.sqlite import OPEN
+
+#: A row as it was bound.
+_Bound = Sequence[tuple[Any, ...]]
+
+
+def keep(
+    db: Database, topic: int, series: int, *, closed: _Bound, inserted: _Bound, ended: _Bound, shown: _Bound
+) -> None:
+    """
+    Bring the figures into step with vintages that were closed and inserted, and rows of `current` that were ended and
+    shown, all of one series and ascending by period. Only what may have shrunk is looked up.
+    """
+    known = [row[3] for row in inserted]
+    db.execute(
+        _GROW,
+        (
+            series,
+            len(shown) - len(ended),
+            len(inserted) - len(closed),
+            shown[0][1] if shown else None,
+            next((row[1] for row in reversed(shown) if not row[7] & FORECAST), None),
+            min(known, default=None),
+            max(known, default=None),
+        ),
+    )
+    if ended:
+        db.execute(_PERIODS, (topic, series))
+    if closed:
+        db.execute(_KNOWN, (topic, series))
+
+
+#: Figures of a series after rows were added. `min` and `max` with a NULL are NULL, hence the rest.
+_GROW = (
+    "UPDATE series SET rows = rows + ?2, vintages = vintages + ?3,"
+    " first_period = coalesce(min(first_period, ?4), first_period, ?4),"
+    " last_period = coalesce(max(last_period, ?5), last_period, ?5),"
+    " first_known = coalesce(min(first_known, ?6), first_known, ?6),"
+    " last_known = coalesce(max(last_known, ?7), last_known, ?7) WHERE series = ?1"
+)
+_SHOWN = f"FROM current WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}"
+_PERIODS = (
+    f"UPDATE series SET first_period = (SELECT period {_SHOWN} ORDER BY period LIMIT 1),"
+    f" last_period = (SELECT period {_SHOWN} AND flags & {FORECAST} = 0 ORDER BY period DESC LIMIT 1) WHERE series = ?2"
+)
+_KNOWN = (
+    "UPDATE series SET (first_known, last_known) = (SELECT min(known_at), max(known_at) FROM vintages"
+    f" WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}) WHERE series = ?2"
+)
