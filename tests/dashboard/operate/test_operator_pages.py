@@ -227,8 +227,9 @@ def test_an_invitation_is_made_and_withdrawn(own: Service) -> None:
     browser = signed_in(dashboard(own), "op")
     browser.get("/operate/invitations")
     answer = browser.post("/operate/invitations", {"email": "new@example.org", "plan": "free", "role": "user"})
-    token = re.search(r"/join/([\w-]+)", answer.text)
+    token = re.search(r"/signup/([\w-]+)", answer.text)
     assert token is not None
+    assert Browser(browser.app).get(f"/signup/{token[1]}").status_code == 200
     found = Invitations(own.accounts).find(token[1], now=NOW)
     assert found is not None
     assert (found.email, found.plan, found.role, found.made_by) == ("new@example.org", "free", "user", "op@example.org")

@@ -153,7 +153,7 @@ def invite(visit: Visit) -> Answer:
         )
     except AccountError as error:
         return _invite(visit, typed, [{"field": _culprit(typed, visit), "message": _sentence(error)}], 400)
-    link = f"{visit.settings.dashboard_address}/join/{token}"
+    link = f"{visit.settings.dashboard_address}/signup/{token}"
     return _page(visit, link={"for": made.email, "address": link, "what": "makes the account"})
 
 
