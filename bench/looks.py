@@ -60,7 +60,9 @@ def addresses(client: Client) -> dict[str, list[str]]:
 
     places = [one["slug"] for one in client.data("/countries?has_data=true&limit=500")]
     indicators = [one for one in client.data("/indicators?limit=500") if one["entityCount"]]
-    companies = [client.data(f"/entities/resolve?alias={one['entityId']}")["slug"] for one in client.data("/companies?limit=500")]
+    companies = [
+        client.data(f"/entities/resolve?alias={one['entityId']}")["slug"] for one in client.data("/companies?limit=500")
+    ]
     slugs = [one["slug"] for one in indicators]
     found: dict[str, list[str]] = {"series": [], "series of days": [], "series of a company": []}
     for slug in slugs:

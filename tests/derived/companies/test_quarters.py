@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from almanac.derived.companies.line_items import as_known
 from almanac.derived.companies.quarters import granularity
-from tests.support.filer import Filer, day, method, plain_year, quarter, value, ytd
+from tests.support.filer import NOW, Filer, day, method, plain_year, quarter, value, ytd
 
 CASH = "NetCashProvidedByUsedInOperatingActivities"
 ITEM = "net_cash_flow_from_operations"
@@ -82,6 +83,9 @@ def test_a_year_that_no_report_gives_is_the_sum_of_its_quarters():
     years = filer.financials().years
     assert value(years, "research_and_development", "2020-12-31") == 10
     assert method(years, "research_and_development", "2020-12-31") == "sum_of_quarters"
+    end = day("2020-12-31")
+    alone = as_known(filer.company(), NOW, range(end, end + 1)).years
+    assert alone["research_and_development"] == years["research_and_development"]
 
 
 def test_the_second_half_is_the_year_less_the_first():
