@@ -83,9 +83,18 @@ def test_a_year_that_no_report_gives_is_the_sum_of_its_quarters():
     years = filer.financials().years
     assert value(years, "research_and_development", "2020-12-31") == 10
     assert method(years, "research_and_development", "2020-12-31") == "sum_of_quarters"
-    end = day("2020-12-31")
-    alone = as_known(filer.company(), NOW, range(end, end + 1)).years
-    assert alone["research_and_development"] == years["research_and_development"]
+
+
+def test_a_year_of_quarters_in_several_tags_is_made_where_it_is_asked_for_alone():
+    filer = Filer()
+    names = plain_year(filer, 2020)
+    first, second = "ResearchAndDevelopmentExpense", "ResearchAndDevelopmentExpenseExcludingAcquiredInProcessCost"
+    for number, tag in ((1, first), (2, first), (3, second), (4, second)):
+        filer.say(names[number - 1], {tag: {quarter(2020, number): number}})
+    end, company = day("2020-12-31"), filer.company()
+    whole, alone = (as_known(company, NOW, ends).years for ends in (None, range(end, end + 1)))
+    assert value(whole, "research_and_development", "2020-12-31") == 10
+    assert alone == whole
 
 
 def test_the_second_half_is_the_year_less_the_first():
