@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import statistics
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -80,6 +79,8 @@ def addresses(client: Client) -> dict[str, list[str]]:
         "suggestions": [f"/search.json?q={quote_plus(word)}" for word in _TYPED],
         **series,
         "series, a past day": [f"{one}?as_of=2024-05-01" for one in series["series"]],
+        "series, another day put in place": [f"{one}/part?as_of=2024-05-01" for one in series["series"]],
+        "series as files": [f"{one}{end}" for one in series["series of days"][:8] for end in (".csv", "/vintages.json", "/points.json")],
         "revisions": [f"{one}/revisions" for one in series["series"]],
         "lineage of a value": [f"/observations/{one}" for one in some(latest)],
         "indicators": ["/indicators"],
@@ -95,10 +96,13 @@ def addresses(client: Client) -> dict[str, list[str]]:
         "company, a past day": [f"/companies/{one}?as_of=2025-03-01" for one in some(companies)],
         "macro screener": ["/screeners/macro", "/screeners/macro?filter=cpi_inflation_yoy:gt:2"],
         "equity screener": ["/screeners/equity", *(f"/screeners/equity?filter={one}" for one in filters)],
+        "screeners": ["/screeners", "/screeners/macro/fields", "/screeners/equity/fields"],
+        "screeners, while typing": ["/screeners/macro.json?filter=cpi_inflation_yoy:gt:2", *(f"/screeners/equity.json?filter={one}" for one in filters)],
+        "screeners as files": ["/screeners/macro.csv?filter=cpi_inflation_yoy:gt:2", f"/screeners/equity.csv?filter={filters[0]}"],
         "calendar": ["/calendar", *(f"/calendar?from=2026-{month:02}-05" for month in range(1, 11))],
-        "sources": ["/sources"],
+        "sources": ["/sources"], "source": [f"/sources/{one['id']}" for one in client.data("/sources?limit=500")],
         "keys": ["/keys"], "usage": ["/usage", "/usage?by=key", "/usage?by=endpoint", "/usage?by=status"],
-        "account": ["/account"], "console": ["/console"],
+        "account": ["/account"], "console": ["/console", "/console/swagger", "/openapi.json"],
         "operate": ["/operate"], "operate: sources": ["/operate/sources"], "operate: runs": ["/operate/runs"],
         "operate: quarantine": ["/operate/quarantine"], "operate: plans": ["/operate/plans"],
         "operate: accounts": ["/operate/accounts"],
@@ -143,8 +147,3 @@ def measure(home: Path, key: str, say: Callable[[str], None]) -> str:
     found = looks(client, kinds, say)
     plain += [client.api.ask(PLAIN).seconds * 1000 for _ in range(_PLAIN_TIMES)]
     return table(found, statistics.median(plain))
-
-
-if __name__ == "__main__":
-    home, key = Path(sys.argv[1]), sys.argv[2]
-    print(measure(home, key, lambda text: print(text, file=sys.stderr, flush=True)))
