@@ -32,8 +32,8 @@ _TYPED = ("inflation", "gdp", "10y yield", "unemployment", "a", "bank", "retail 
 class Client:
     """The interface and the dashboard in this process, one operator signed in."""
 
-    def __init__(self, home: Path, key: str) -> None:
-        given = {name: value for name, value in environment(home).items() if name.startswith("ALMANAC_")}
+    def __init__(self, environment: Mapping[str, str], key: str) -> None:
+        given = {name: value for name, value in environment.items() if name.startswith("ALMANAC_")}
         settings = load(given | {"ALMANAC_PAGE_CACHE_MIB": "0", "ALMANAC_LOG_LEVEL": "critical"})
         accounts = Accounts(settings.accounts_path, settings.secret)
         accounts.set_role(EMAIL, "operator")
@@ -141,7 +141,7 @@ def table(found: Mapping[str, Sequence[float]], plain: float) -> str:
 
 def measure(home: Path, key: str, say: Callable[[str], None]) -> str:
     """Time by the clock from request to answer, without a socket, one look after the other, as a table."""
-    client = Client(home, key)
+    client = Client(environment(home), key)
     kinds = addresses(client)
     plain = [client.api.ask(PLAIN).seconds * 1000 for _ in range(_PLAIN_TIMES)]
     found = looks(client, kinds, say)

@@ -19,6 +19,8 @@ from almanac.store.usage.reports import UsageReports
 #: Counters of minutes; accounts, one of which has half of all requests; keys; endpoints; days they are spread over.
 COUNTERS = 5_000_000
 ACCOUNTS, KEYS, ENDPOINTS, DAYS = 1_000, 100_000, 45, 30
+#: Keys of that account.
+OWN_KEYS = 50
 STATUSES = (200, 200, 200, 304, 400, 404, 429)
 _TRIES = 9
 
@@ -28,20 +30,29 @@ def _last() -> int:
     return int(time.time()) // 86_400 * DAY
 
 
+def account_name(number: int) -> str:
+    """The id of an invented account."""
+    return f"acc_{number:020}"
+
+
 def counters(number: int) -> Iterator[CountedUse]:
-    """Invented ones, in the order of time. Half are the first account's, over fifty keys of its own."""
+    """Invented ones, in the order of time. Half are the first account's, over keys of its own."""
     chance, first = random.Random(1), _last() - DAYS * DAY
     for place in range(number):
         minute = first + place * DAYS * DAY // number
         own = chance.random() < 0.5
         account = 0 if own else chance.randrange(1, ACCOUNTS)
-        key = chance.randrange(50) if own else 50 + account + ACCOUNTS * chance.randrange((KEYS - 50) // ACCOUNTS)
+        key = (
+            chance.randrange(OWN_KEYS)
+            if own
+            else OWN_KEYS + account + ACCOUNTS * chance.randrange((KEYS - OWN_KEYS) // ACCOUNTS)
+        )
         seconds = chance.lognormvariate(-5.0, 1.0)
         buckets = [0] * BUCKETS
         buckets[bucket(seconds)] = 1
         endpoint, status = f"/endpoint/{chance.randrange(ENDPOINTS)}", chance.choice(STATUSES)
         yield CountedUse(
-            minute, f"acc_{account:020}", f"alm_{key:08}", endpoint, status, (1, int(seconds * 1e6), *buckets)
+            minute, account_name(account), f"alm_{key:08}", endpoint, status, (1, int(seconds * 1e6), *buckets)
         )
 
 
@@ -102,14 +113,14 @@ def measure(folder: Path, say: Callable[[str], None]) -> str:
     path = prepare(folder, say)
     file = UsageFile(path)
     reports, last = UsageReports(file), day_at(_last() * 60) - 1
-    asked = (f"acc_{0:020}", last - DAYS + 1, last)
+    asked = (account_name(0), last - DAYS + 1, last)
     questions: dict[str, Callable[[], object]] = {
         "requests in all": lambda: reports.total(*asked),
         "by day": lambda: reports.by("day", *asked),
         "by key": lambda: reports.by("key", *asked),
         "by endpoint": lambda: reports.by("endpoint", *asked),
         "by status": lambda: reports.by("status", *asked),
-        "of a page of 100 accounts": lambda: reports.requests([f"acc_{one:020}" for one in range(100)], *asked[1:]),
+        "of a page of 100 accounts": lambda: reports.requests([account_name(one) for one in range(100)], *asked[1:]),
         "first rows for a spreadsheet": lambda: next(reports.counters(*asked)),
     }
     try:

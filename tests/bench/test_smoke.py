@@ -75,7 +75,7 @@ def test_every_kind_of_page_is_looked_at(tmp_path, monkeypatch):
     monkeypatch.setattr(looks, "_PAGES", 1)
     monkeypatch.setattr(looks, "_ALONE", 1)
     home, key = data.prepare(tmp_path, 1, lambda _: None)
-    client = looks.Client(home, key)
+    client = looks.Client(data.environment(home), key)
     kinds = looks.addresses(client)
     lines = looks.measure(home, key, lambda _: None).splitlines()
     assert [line.split("|")[1].strip() for line in lines[2:]] == list(kinds)
