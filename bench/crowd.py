@@ -66,7 +66,8 @@ def measure(
 ) -> str:
     """Two tables: the pages of such a service, and the rate of its interface beside one with a single key."""
     crowd, environment, own = prepare(folder, home, say)
-    found = looks(Client(environment, own), {page: [page] * _LOOKS for page in PAGES}, say)
+    with contextlib.closing(Client(environment, own)) as client:
+        found = looks(client, {page: [page] * _LOOKS for page in PAGES}, say)
     lines = [
         f"| pages with {usage.KEYS:,} keys and {usage.COUNTERS:,} counters | median ms | 95th percentile ms |",
         "| --- | --: | --: |",

@@ -33,6 +33,10 @@ class Inside:
         status, body = self._loop.run_until_complete(self._asked(target))
         return Taken(time.perf_counter() - began, time.process_time() - before, status, body)
 
+    def close(self) -> None:
+        """Ask no more."""
+        self._loop.close()
+
     async def _asked(self, target: str) -> tuple[int, bytes]:
         path, _, query = target.partition("?")
         scope = {

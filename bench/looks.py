@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import statistics
 import time
@@ -44,6 +45,11 @@ class Client:
         self.api = Inside(api(settings), [(b"x-api-key", key.encode())])
         cookie = (b"cookie", f"almanac={token}".encode())
         self.pages = Inside(dashboard(settings), [cookie, (b"accept-encoding", b"gzip")])
+
+    def close(self) -> None:
+        """Let go of both."""
+        self.api.close()
+        self.pages.close()
 
     def data(self, target: str) -> Any:
         """What the interface answers."""
@@ -141,9 +147,9 @@ def table(found: Mapping[str, Sequence[float]], plain: float) -> str:
 
 def measure(home: Path, key: str, say: Callable[[str], None]) -> str:
     """Time by the clock from request to answer, without a socket, one look after the other, as a table."""
-    client = Client(environment(home), key)
-    kinds = addresses(client)
-    plain = [client.api.ask(PLAIN).seconds * 1000 for _ in range(_PLAIN_TIMES)]
-    found = looks(client, kinds, say)
-    plain += [client.api.ask(PLAIN).seconds * 1000 for _ in range(_PLAIN_TIMES)]
+    with contextlib.closing(Client(environment(home), key)) as client:
+        kinds = addresses(client)
+        plain = [client.api.ask(PLAIN).seconds * 1000 for _ in range(_PLAIN_TIMES)]
+        found = looks(client, kinds, say)
+        plain += [client.api.ask(PLAIN).seconds * 1000 for _ in range(_PLAIN_TIMES)]
     return table(found, statistics.median(plain))

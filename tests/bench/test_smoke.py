@@ -82,6 +82,7 @@ def test_every_kind_of_page_is_looked_at(tmp_path, monkeypatch):
     assert all(float(line.split("|")[3]) > 0 for line in lines[2:])
     with pytest.raises(RuntimeError, match="nowhere: 404"):
         looks.looks(client, {"none": ["/nowhere"]}, lambda _: None)
+    client.close()
     # A page that is in no kind is one that nobody measures: files, forms and what changes something are not looks.
     asked = {re.sub(r"[?].*", "", one) for targets in kinds.values() for one in targets}
     shown = {page.path for page in every_page() if page.look is not None and page.who != "anyone"}

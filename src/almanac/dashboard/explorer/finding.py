@@ -89,11 +89,6 @@ def entity_address(entity: Row) -> str:
     return f"/{_PLACES[entity['type']]}/{entity['slug']}"
 
 
-def company_address(row: Row) -> str:
-    """The page of a company: a row of a list has its id, what a name resolves to its slug too."""
-    return f"/companies/{row.get('slug') or row['entityId']}"
-
-
 def found(visit: Visit, words: str) -> Found:
     """All that the words may mean."""
     entity, rest = _split(visit, words)
@@ -105,12 +100,7 @@ def found(visit: Visit, words: str) -> Found:
         series = _of_indicator(visit, served[0]) if served else []
     result = Found(entity, rest, series, indicators[:_ROWS], [], [])
     if entity is not None:
-        if entity["type"] == "company":
-            listed = visit.ask("/companies", q=entity["name"][:100], limit=_ROWS).data
-            # One without statements has a name and a page, and is in no list.
-            result.companies = [row for row in listed if row["entityId"] == entity["entityId"]] or [entity]
-        else:
-            result.countries.append(entity)
+        (result.companies if entity["type"] == "company" else result.countries).append(entity)
     else:
         result.countries = _countries(visit, words)
         result.companies = visit.ask("/companies", q=words[:100], limit=_ROWS).data

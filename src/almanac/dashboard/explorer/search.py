@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from almanac.dashboard.explorer.finding import Found, address, company_address, entity_address, found, series_address
+from almanac.dashboard.explorer.finding import Found, address, entity_address, found, series_address
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, Redirect, Visit
 
@@ -30,15 +30,15 @@ def search(visit: Visit) -> Answer:
     result = found(visit, words)
     if not stay and result.entity is not None and not result.rest:
         return Redirect(entity_address(result.entity))
-    return Html(
-        "explorer/search.html",
-        values
-        | {
-            "found": result,
-            "groups": {name: getattr(result, name) for name in GROUPS},
-            "company_address": company_address,
-        },
-    )
+    instead = ""
+    if not result.total and result.suggestion is not None:
+        # What was most likely meant, at once: one step less than to offer it.
+        instead = result.suggestion
+        visit.told.clear()
+        result = found(visit, instead)
+    groups = {name: getattr(result, name) for name in GROUPS}
+    groups["companies"] = [row | {"href": company_address(row)} for row in result.companies]
+    return Html("explorer/search.html", values | {"found": result, "groups": groups, "instead": instead})
 
 
 def suggestions(visit: Visit) -> Answer:
@@ -63,6 +63,11 @@ def _offered(result: Found) -> list[dict[str, str]]:
     ]
     rows += [{"title": row["name"], "kind": "company", "href": company_address(row)} for row in result.companies]
     return rows
+
+
+def company_address(row: dict[str, Any]) -> str:
+    """The page of a company: a row of a list has its id, what a name resolves to its slug too."""
+    return f"/companies/{row.get('slug') or row['entityId']}"
 
 
 PAGES = (Page("/search", search), Page("/search.json", suggestions))
