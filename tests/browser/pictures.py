@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import httpx2
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from almanac.config import load
@@ -128,6 +129,11 @@ def served(home: Path | None) -> Iterator[str]:
         # Requests are shown as of a service at its usual address.
         more |= {"BASE_URL": "http://127.0.0.1:8000", "DASHBOARD_URL": f"http://127.0.0.1:{port}"}
         stack.enter_context(serving(home, **more))
+        for _ in range(600):
+            with contextlib.suppress(httpx2.TransportError):
+                httpx2.get(f"http://127.0.0.1:{port}/signin", timeout=30)
+                break
+            time.sleep(0.1)
         yield f"http://127.0.0.1:{port}"
 
 
