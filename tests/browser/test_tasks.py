@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import httpx2
 import pytest
@@ -199,6 +200,32 @@ def key_and_curl(hand: Hand) -> str:
     hand.press(hand.page.get_by_role("button", name="Create key"))
     hand.press(hand.page.get_by_role("button", name="Copy the request"))
     return hand.page.evaluate("navigator.clipboard.readText()")
+
+
+def test_times_stand_in_the_readers_zone_too(addresses: tuple[str, str], chromium: Any) -> None:
+    seen = []
+    for zone, script in (("Asia/Kolkata", True), ("UTC", True), ("Asia/Kolkata", False)):
+        context = chromium.new_context(timezone_id=zone, java_script_enabled=script)
+        page = context.new_page()
+        sign_in(page, addresses[0])
+        page.goto(addresses[0] + "/calendar?from=2026-11-01&category=issuer_filing")
+        time = page.locator("time[data-clock]").first
+        at = datetime.fromisoformat(time.get_attribute("datetime"))
+        assert time.inner_text() == f"{at:%H:%M}"
+        below = time.locator("xpath=following-sibling::small[contains(., 'GMT')]")
+        seen.append((below.inner_text() if below.count() else "", time.get_attribute("title")))
+        context.close()
+    there = at.astimezone(ZoneInfo("Asia/Kolkata"))
+    own = f"{there:%H:%M} GMT+5:30" if there.date() == at.date() else f"{there:%a %H:%M} GMT+5:30"
+    assert seen == [(own, f"{at:%H:%M} UTC"), ("", None), ("", None)]
+
+
+def test_paper_says_when_it_was_printed(hand: Hand) -> None:
+    hand.page.emulate_media(media="print")
+    foot = hand.page.locator(".printed")
+    assert re.search(r"/, read \d{4}-\d\d-\d\d, \d\d:\d\d UTC$", foot.inner_text())
+    hand.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert re.search(r"/, printed \d{4}-\d\d-\d\d, \d\d:\d\d UTC$", foot.inner_text())
 
 
 def test_find_core_inflation(hand: Hand) -> None:
