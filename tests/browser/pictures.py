@@ -39,7 +39,8 @@ IMAGES = ROOT / "docs" / "images"
 #: A picture larger than this says too little for what it weighs.
 MOST_BYTES = 200_000
 EMAIL, PASSWORD = "ada@example.org", "correct horse battery"
-_DESK, _PHONE = (1440, 1000), (390, 844)
+#: The first screen of a desk; as tall as the chart of a series with its slider; a phone.
+_DESK, _TALL, _PHONE = (1440, 1000), (1280, 1112), (390, 844)
 SERIES = "/series/sandbox-fred:country_usa:gdp_growth_qoq_annualized:Q"
 
 
@@ -55,15 +56,15 @@ class Shot(NamedTuple):
 
 
 SHOTS = (
-    Shot("series", SERIES),
-    Shot("series-dark", SERIES, dark=True),
-    Shot("series-past", f"{SERIES}?as_of=2024-05-01"),
+    Shot("series", SERIES, _TALL),
+    Shot("series-dark", SERIES, _TALL, dark=True),
+    Shot("series-past", f"{SERIES}?as_of=2024-05-01", _TALL),
     Shot("series-phone", SERIES, _PHONE),
     Shot("revisions", SERIES, at="#revisions"),
     Shot("search", "/search?q=inflation+germany&all=1"),
     Shot("country", "/countries/germany"),
     Shot("rates", "/rates/USA"),
-    Shot("screener", "/screeners/equity?filter=piotroski_f_score:gte:8,return_on_equity:gte:0.1"),
+    Shot("screener", "/screeners/equity?filter=piotroski_f:gte:8,return_on_equity:gte:0.1", at="#filters"),
     Shot("company", "/companies/boxwood-software-corp"),
     Shot("calendar", "/calendar"),
     Shot("keys", "/keys"),
@@ -84,6 +85,8 @@ def prepare(home: Path) -> None:
             for name, days in (("Rates monitor", 70), ("Nightly notebook", 31), ("Spreadsheet", 4)):
                 _, key = accounts.create_key(EMAIL, name=name, now=now - days * 86_400)
                 used.append((key.prefix, days))
+                with accounts.changing() as db:
+                    db.execute("UPDATE api_key SET last_used = ? WHERE id = ?", (now - 60 * days, key.id))
             _use(home / "usage.db", one.id, used, now)
         People(accounts).set_password(EMAIL, PASSWORD, now=now)
 
