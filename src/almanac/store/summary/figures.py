@@ -10,7 +10,6 @@ import msgspec
 
 from almanac.domain.periods import end_of, lowest_key
 from almanac.store.engine.queryable import Queryable
-from almanac.store.observations.reading.reader import View
 
 
 class Figures(msgspec.Struct):
@@ -30,22 +29,6 @@ _COLUMNS = "count(*), count(DISTINCT t.entity), sum(s.rows), group_concat(DISTIN
 def by_indicator(db: Queryable, names: Iterable[str] | None = None) -> dict[str, Figures]:
     """Figures of each indicator that has rows."""
     return _grouped(db, "t.indicator", names)
-
-
-def of_all_indicators(view: View) -> dict[str, Figures]:
-    """Figures of every indicator that has rows: counted once for each data version. Not to be changed."""
-    state = view.epoch, view.version
-    held = _held.get(state)
-    if held is None:
-        held = by_indicator(view)
-        # One state is held, for all threads: the newest that somebody asked for.
-        _held.clear()
-        _held[state] = held
-    return held
-
-
-#: By epoch and data version.
-_held: dict[tuple[str, int], dict[str, Figures]] = {}
 
 
 def by_source(db: Queryable) -> dict[str, Figures]:

@@ -30,7 +30,7 @@ from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of, is_money
 from almanac.store.observations.reading.directory import MIXED_SOURCE
 from almanac.store.observations.reading.series import Counted, of_indicator
-from almanac.store.summary.figures import Figures, by_indicator, of_all_indicators
+from almanac.store.summary.figures import Figures, by_indicator
 
 FILTERS = (
     Param("category", "Only indicators of this category.", "enum", choices=INDICATOR_CATEGORIES),
@@ -121,7 +121,7 @@ def listing(ctx: Context, kind: str | None = None) -> ListAnswer:
         and (params["q"] is None or _mentions(i, params["q"]))
     ]
     page, following = keyset(ctx, {i.id: i for i in wanted})
-    figures = of_all_indicators(ctx.view)
+    figures = by_indicator(ctx.view, [i.slug for i in page])
     return ListAnswer([encoded(ctx, i, figures.get(i.slug, Figures())) for i in page], following)
 
 

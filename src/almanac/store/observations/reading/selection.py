@@ -127,22 +127,11 @@ class Conditions:
         if not selection.companies:
             self.add(NO_COMPANY.format("t.entity"))
         if selection.sources is not None:
-            self._told_by(selection, sorted(selection.sources))
-
-    def _told_by(self, selection: Selection, sources: list[str]) -> None:
-        """Topics that one of the sources has a series of."""
-        marks = ", ".join("?" * len(sources))
-        topics = f"SELECT s.topic FROM series s WHERE s.source IN ({marks})"
-        named: list[str] = []
-        if selection.indicators is not None and len(selection.indicators) == 1:
-            # A source may have a million series: those of the one indicator are looked at, not all of the source's.
-            topics = f"SELECT u.topic FROM topic u CROSS JOIN series s USING(topic) WHERE u.indicator = ? AND +s.source IN ({marks})"
-            named = [selection.indicators[0]]
-            if selection.entities is not None and len(selection.entities) == 1:
-                topics = topics.replace("u.indicator = ?", "u.indicator = ? AND u.entity = ?")
-                named.append(selection.entities[0])
-        # The `+` keeps the list in the order of its index; a correlated EXISTS would have the rows sorted.
-        self.add(f"+t.topic IN ({topics})", *named, *sources)
+            marks = ", ".join("?" * len(selection.sources))
+            # The `+` keeps the list in the order of its index; a correlated EXISTS would have the rows sorted.
+            self.add(
+                f"+t.topic IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))", *sorted(selection.sources)
+            )
 
     def _among(self, column: str, names: tuple[str, ...] | None, *, leading: bool) -> None:
         """
