@@ -67,7 +67,8 @@ def measure(
     """Two tables: the pages of such a service, and the rate of its interface beside one with a single key."""
     crowd, environment, own = prepare(folder, home, say)
     with contextlib.closing(Client(environment, own)) as client:
-        found = looks(client, {page: [page] * _LOOKS for page in PAGES}, say)
+        looked = looks(client, {page: [page] * _LOOKS for page in PAGES}, say)
+    found = {page: [one.seconds * 1000 for one in each] for page, each in looked.items()}
     lines = [
         f"| pages with {usage.KEYS:,} keys and {usage.COUNTERS:,} counters | median ms | 95th percentile ms |",
         "| --- | --: | --: |",
