@@ -7,7 +7,7 @@ ORACLE_STAMP := .venv-oracle/.installed
 WORKERS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-all check docs bench oracle lock clean
+.PHONY: help setup run test test-slow test-all check docs pictures bench oracle lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -40,6 +40,9 @@ check: $(STAMP) ## Lint, format check, strict types, layers
 
 docs: $(STAMP) ## Write the generated tables of the documentation anew
 	$(BIN)/python -m tests.docs.render
+
+pictures: $(STAMP) ## Take the pictures of the documents anew (needs chromium; some minutes)
+	$(BIN)/python -m tests.browser.pictures
 
 $(BENCH_STAMP): requirements/bench.txt
 	$(PYTHON) -m venv .venv-bench

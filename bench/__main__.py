@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import briefs, data, dearest, report, store, usage
+from bench import briefs, crowd, data, dearest, looks, report, store, usage
 from bench.contenders import Contender, contenders
 from bench.load import LoadError
 
@@ -25,7 +25,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "what",
         nargs="?",
-        choices=["pages", "store", "briefs", "dearest", "usage"],
+        choices=["pages", "store", "briefs", "dearest", "usage", "looks", "crowd"],
         help="what to measure; nothing: all",
     )
     parser.add_argument("--observations", type=int, default=1_000_000, help="rows of the store (default: %(default)s)")
@@ -130,6 +130,10 @@ def main() -> None:
         print(store.measure(home, home, say), flush=True)
     if chosen.what in {None, "briefs"}:
         print(briefs.measure(home, key, say), flush=True)
+    if chosen.what in {None, "looks"}:
+        print(looks.measure(home, key, say), flush=True)
+    if chosen.what in {None, "crowd"}:
+        print(crowd.measure(chosen.folder, home, key, say, load), flush=True)
     if chosen.what in {None, "dearest"}:
         print(dearest.measure(home, key, say), flush=True)
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from bench.data import environment, fetch
-from bench.servers import free_port, running
+from bench.servers import interface
 
 #: Until what briefs share has been made: the service does so in a thread when it starts.
 _WARMING_SECONDS = 10.0
@@ -24,19 +22,8 @@ def measure(home: Path, key: str, say: Callable[[str], None]) -> str:
     headers = {"x-api-key": key}
     logs = home / "logs"
     logs.mkdir(exist_ok=True)
-    port = free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "almanac",
-        "serve",
-        "--port",
-        str(port),
-        "--ops-port",
-        str(free_port()),
-        "--no-dashboard",
-    ]
-    with running("briefs", command, port, {**os.environ, **environment(home)}, logs, None):
+    with interface("briefs", environment(home), logs, None) as server:
+        port = server.port
         say("letting the service make what all briefs share")
         time.sleep(_WARMING_SECONDS)
         places = [

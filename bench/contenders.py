@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 from almanac.domain.periods import Frequency
 from bench.data import ROWS, Page, answer, cursors, day_text, environment, fetch, walk, wide_table
-from bench.servers import Server, free_port, running
+from bench.servers import Server, free_port, interface, running
 
 _PEERS = Path(__file__).parent / "peers"
 #: Pages that are compared row by row between Almanac and its peers before anything is measured.
@@ -79,23 +79,10 @@ def contenders(
     logs.mkdir(exist_ok=True)
     with contextlib.ExitStack() as stack:
 
-        def start(name: str, command: Sequence[str], port: int, more: dict[str, str] | None = None) -> Server:
-            settings = environment(home) if more is None else {**os.environ, **more}
-            return stack.enter_context(running(name, command, port, settings, logs, cpu))
+        def start(name: str, command: Sequence[str], port: int, more: dict[str, str]) -> Server:
+            return stack.enter_context(running(name, command, port, {**os.environ, **more}, logs, cpu))
 
-        port = free_port()
-        service = [
-            sys.executable,
-            "-m",
-            "almanac",
-            "serve",
-            "--port",
-            str(port),
-            "--ops-port",
-            str(free_port()),
-            "--no-dashboard",
-        ]
-        almanac = start("almanac", service, port)
+        almanac = stack.enter_context(interface("almanac", environment(home), logs, cpu))
         ours = {"x-api-key": key}
         headers, body = answer(almanac.port, almanac_target(pages[0]), ours)
         (home / "page.json").write_bytes(body)

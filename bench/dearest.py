@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import os
 import random
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -24,7 +21,8 @@ from almanac.api.server.app import App
 from almanac.config import load
 from almanac.serving import api
 from bench.data import environment
-from bench.servers import free_port, running
+from bench.inside import Inside
+from bench.servers import interface
 
 _SEED, _TRIED = 20_261_122, 40
 #: A request is asked this often at first, and the dearest ones this often again: the least counts, for it is what the
@@ -65,40 +63,16 @@ class Service:
             "ALMANAC_HEAVY_REQUESTS": "4",
         }
         self.app: App = api(load(given))
-        self._key = key.encode()
-        self._loop = asyncio.new_event_loop()
+        self._client = Inside(self.app, [(b"x-api-key", key.encode())])
 
     def cost(self, target: str, times: int = _ONCE) -> Cost:
         """The least that a request cost."""
-        found = [self._loop.run_until_complete(self._timed(target)) for _ in range(times)]
-        return min(found)
+        found = [self._client.ask(target) for _ in range(times)]
+        return min(Cost(one.cpu * 1000, one.status) for one in found)
 
     def body(self, target: str) -> Any:
         """What a request is answered."""
-        return msgspec.json.decode(self._loop.run_until_complete(self._asked(target))[1])
-
-    async def _timed(self, target: str) -> Cost:
-        began = time.process_time()
-        status, _ = await self._asked(target)
-        return Cost((time.process_time() - began) * 1000, status)
-
-    async def _asked(self, target: str) -> tuple[int, bytes]:
-        path, _, query = target.partition("?")
-        scope = {
-            "type": "http", "method": "GET", "http_version": "1.1", "path": path, "query_string": query.encode(),
-            "headers": [(b"x-api-key", self._key), (b"host", b"bench")], "client": ("127.0.0.1", 1),
-        }  # fmt: skip
-        messages: list[Any] = []
-
-        async def receive() -> dict[str, Any]:
-            await asyncio.Event().wait()
-            return {"type": "http.disconnect"}
-
-        async def send(message: Any) -> None:
-            messages.append(message)
-
-        await self.app(scope, receive, send)
-        return messages[0]["status"], messages[1]["body"]
+        return msgspec.json.decode(self._client.ask(target).body)
 
 
 class Words:
@@ -192,19 +166,7 @@ def dearest(service: Service, say: Any) -> dict[str, tuple[str, Cost]]:
 
 def beside(home: Path, key: str, dear: str, logs: Path) -> list[float]:
     """Milliseconds that a light request takes, one after the other, while two clients ask a dear one all the time."""
-    port = free_port()
-    command = [
-        sys.executable,
-        "-m",
-        "almanac",
-        "serve",
-        "--port",
-        str(port),
-        "--ops-port",
-        str(free_port()),
-        "--no-dashboard",
-    ]
-    settings = {**os.environ, **environment(home), "ALMANAC_PAGE_CACHE_MIB": "0"}
+    settings = {**environment(home), "ALMANAC_PAGE_CACHE_MIB": "0"}
     headers, over = {"x-api-key": key}, threading.Event()
 
     def client() -> None:
@@ -214,7 +176,8 @@ def beside(home: Path, key: str, dear: str, logs: Path) -> list[float]:
                 one.getresponse().read()
 
     taken: list[float] = []
-    with running("dearest", command, port, settings, logs, None):
+    with interface("dearest", settings, logs, None) as server:
+        port = server.port
         clients = [threading.Thread(target=client) for _ in range(2)]
         for one in clients:
             one.start()

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -83,6 +84,15 @@ def running(
         yield server
     finally:
         server.stop()
+
+
+def interface(
+    name: str, environment: dict[str, str], folder: Path, cpu: int | None
+) -> contextlib.AbstractContextManager[Server]:
+    """Almanac's own interface, as an operator runs it but for the dashboard, for the length of a `with`."""
+    port = free_port()
+    words = ["serve", "--port", str(port), "--ops-port", str(free_port()), "--no-dashboard"]
+    return running(name, [sys.executable, "-m", "almanac", *words], port, environment, folder, cpu)
 
 
 def family(root: int) -> list[int]:

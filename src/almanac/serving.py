@@ -121,7 +121,7 @@ def dashboard(settings: Settings) -> Dashboard:
         clock=settings.clock,
     )
     statics = Statics()
-    return Dashboard(
+    made = Dashboard(
         pages(),
         desk,
         Books(accounts, UsageReports(usage), limiter(settings, None), letters),
@@ -130,8 +130,10 @@ def dashboard(settings: Settings) -> Dashboard:
         statics,
         settings,
         unavailable=(UnavailableError,),
+        on_startup=[lambda: threading.Thread(target=made.warm, name="warming", daemon=True).start()],
         on_shutdown=[letters.close, accounts.close, usage.close],
     )
+    return made
 
 
 def at_turn(action: Callable[[], object]) -> bool:

@@ -1,12 +1,16 @@
 """The whole of the comparison once, on a small store and for a moment: that it runs, and compares what it says."""
 
+import functools
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 
-from bench import data, store, usage
+from almanac.dashboard.site import pages as every_page
+from almanac.store.usage.counts import UsageFile
+from bench import data, looks, store, usage
 from bench.__main__ import arguments, load
 from bench.contenders import almanac_target, contenders
 from bench.load import LoadError
@@ -55,6 +59,37 @@ def test_a_small_run(tmp_path):
         assert data.wide_table(tmp_path / "wide.db", iter([rows])) == 500
 
 
+def _pattern(path):
+    return re.sub(r"{[^}]+}", "[^/.]+", path.replace(".", "[.]"))
+
+
+#: Pages that hold nothing but a form, one payload of many, and what is saved as a file.
+NOT_LOOKED_AT = {
+    "/account/delete", "/account/sessions", "/keys/new", "/keys/{id}/revoke", "/keys/{id}/rotate", "/operate/accounts/{id}/{deed}",
+    "/operate/invitations", "/operate/invitations/{id}/withdraw", "/operate/quarantine/{number}", "/usage.csv",
+}  # fmt: skip
+
+
+@pytest.mark.slow
+def test_every_kind_of_page_is_looked_at(tmp_path, monkeypatch):
+    monkeypatch.setattr(looks, "_PAGES", 1)
+    monkeypatch.setattr(looks, "_ALONE", 1)
+    home, key = data.prepare(tmp_path, 1, lambda _: None)
+    client = looks.Client(data.environment(home), key)
+    kinds = looks.addresses(client)
+    lines = looks.measure(home, key, lambda _: None).splitlines()
+    assert [line.split("|")[1].strip() for line in lines[2:]] == list(kinds)
+    assert all(float(line.split("|")[3]) > 0 for line in lines[2:])
+    with pytest.raises(RuntimeError, match="nowhere: 404"):
+        looks.looks(client, {"none": ["/nowhere"]}, lambda _: None)
+    client.close()
+    # A page that is in no kind is one that nobody measures: files, forms and what changes something are not looks.
+    asked = {re.sub(r"[?].*", "", one) for targets in kinds.values() for one in targets}
+    shown = {page.path for page in every_page() if page.look is not None and page.who != "anyone"}
+    looked = {path for path in shown if any(re.fullmatch(_pattern(path), one) for one in asked)}
+    assert shown - looked == NOT_LOOKED_AT
+
+
 @pytest.mark.slow
 def test_the_figures_of_the_store(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "SERIES", 2)
@@ -76,7 +111,26 @@ def test_the_figures_of_usage(tmp_path, monkeypatch):
     assert len(lines) == 10
     assert all(float(line.split("|")[2]) >= 0 for line in lines[2:])
     assert int(lines[0].split()[2].replace(",", "")) in range(1_900, 2_300)  # few of them are of one key and minute
-    assert [path.name for path in tmp_path.iterdir()] == ["usage-2000.db"]
+    assert [path.suffix for path in tmp_path.iterdir()] == [".db"]
+
+
+def test_many_counters_are_loaded_as_they_would_be_added(tmp_path):
+    counted = list(usage.counters(3_000))
+    held = []
+    for name in ("added", "loaded"):
+        file = UsageFile(tmp_path / name)
+        (file.add if name == "added" else functools.partial(usage.load, file))(counted)
+        with file.opened() as db:
+            called = dict(db.execute("SELECT n, name FROM name"))
+            called[0] = ""
+            counters, days = (db.execute(f"SELECT * FROM {table}").fetchall() for table in ("counter", "daily"))
+        file.close()
+        held.append((
+            sorted((called[row[0]], *row[1:3], called[row[3]], called[row[4]], *row[5:]) for row in counters),
+            sorted((called[row[0]], *row[1:3], called[row[3]], *row[4:]) for row in days),
+        ))  # fmt: skip
+    assert held[0] == held[1]
+    assert len(held[0][0]) > 2_900
 
 
 def test_help_needs_no_peers():

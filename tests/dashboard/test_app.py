@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from jinja2 import DictLoader, Environment, StrictUndefined
 
+from almanac.api.contract.endpoint import Endpoint, ItemAnswer
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.asking import Desk
 from almanac.dashboard.books import Books, Person
@@ -222,3 +223,16 @@ def test_a_file_is_kept_for_good_under_its_hash(
     assert Statics(folder).address("js/shared.js") != address
     with pytest.raises(KeyError, match=r"other\.js"):
         first.address("other.js")
+
+
+def test_what_first_visitors_would_wait_for_is_made_when_it_starts(service: Service) -> None:
+    warmed: list[int] = []
+    endpoint = Endpoint("/w", "w", "", lambda _: ItemAnswer(b"{}"), warm=lambda _, now: warmed.append(now))
+    desk = Desk((endpoint,), b"c" * 32, service.reader.view, service.settings, clock=lambda: 7)
+    sources = dict(TEMPLATES)
+    templates = Environment(loader=DictLoader(sources), autoescape=True, auto_reload=False)
+    made = Dashboard(PAGES, desk, Two(), b"f" * 32, templates, Statics(), service.settings)
+    made.warm()
+    sources.clear()
+    assert warmed == [7]
+    assert templates.get_template("error.html").render(status=404, text="Gone") == "404: Gone"

@@ -71,6 +71,12 @@ class Dashboard:
         self._threads = ThreadPoolExecutor(_THREADS, "page")
         self._on_startup, self._on_shutdown = on_startup, on_shutdown
 
+    def warm(self) -> None:
+        """Make what the first visitors would wait for: what the interface remembers, and the templates."""
+        self._desk.warm()
+        for name in self._templates.list_templates(["html"]):
+            self._templates.get_template(name)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             await self._serve(scope, receive, send)

@@ -19,6 +19,7 @@ from almanac.api.server.answers import Answers
 from almanac.api.server.exchange import ClientRequest, Reply
 from almanac.api.server.queries import Known
 from almanac.api.server.routes import Routes
+from almanac.api.server.warming import warm
 from almanac.config import Plan, Settings
 from almanac.store.accounts.records import KeyRecord
 from almanac.store.observations.reading.reader import View
@@ -91,6 +92,7 @@ class Desk:
         walltime: Callable[[], float] = time.time,
     ) -> None:
         self._routes = Routes(endpoints)
+        self._endpoints = endpoints
         self._held = _Held()
         self._open_view = open_view
         self._settings = settings
@@ -101,6 +103,10 @@ class Desk:
     def now(self) -> int:
         """The data's now, unix seconds."""
         return self._clock()
+
+    def warm(self) -> None:
+        """Make what the first pages would wait for. What cannot be made now, they make themselves."""
+        warm(self._endpoints, self._open_view, self._clock)
 
     @contextlib.contextmanager
     def one_state(self) -> Iterator[View]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Protocol
 
@@ -78,9 +78,16 @@ class Books:
 
     def used_by_key(self, account: str, days: int = 30) -> dict[str, int]:
         """Requests of the last days, by the prefix of the key."""
+        return {row.name: row.requests for row in self.usage.by("key", account, *self._last(days))}
+
+    def used_by_accounts(self, accounts: Sequence[str], days: int = 30) -> dict[str, int]:
+        """Requests of the last days, of each of some accounts."""
+        return self.usage.requests(accounts, *self._last(days))
+
+    def _last(self, days: int) -> tuple[int, int]:
+        """First and last of the last days, ordinals."""
         last = self.today()
-        first = last - timedelta(days=days - 1)
-        return {row.name: row.requests for row in self.usage.by("key", account, first.toordinal(), last.toordinal())}
+        return (last - timedelta(days=days - 1)).toordinal(), last.toordinal()
 
     def write_later(self, make: Callable[[int], Letter | None], address: str) -> None:
         """Have a letter made, with the time it is then, and sent, after this page was answered."""

@@ -17,7 +17,7 @@ class NavigationPart(NamedTuple):
 
 #: Title, address, and the first segments of the addresses that belong to it.
 _PARTS = (
-    ("Overview", "/", ("", "search", "indicators", "series", "sources")),
+    ("Overview", "/", ("",)),
     ("Countries", "/countries", ("countries",)),
     ("Rates", "/rates", ("rates",)),
     ("Screeners", "/screeners", ("screeners",)),
@@ -29,10 +29,21 @@ _PARTS = (
 _OPERATE = ("Operate", "/operate", ("operate",))
 
 
+#: Of the entity in a series' id, which part of the site it is in.
+_OF_ENTITY = {"country": "countries", "region": "countries", "company": "companies"}
+
+
+def _part_of(path: str) -> str:
+    """The first segment of an address; of a series that of the entity it is of."""
+    first, _, rest = path[1:].partition("/")
+    entity = rest.split(":")[1] if first == "series" and ":" in rest else ""
+    return _OF_ENTITY.get(entity.partition("_")[0], first)
+
+
 def navigation(visit: Visit) -> list[NavigationPart]:
     """What a visitor is shown; nobody signed in, nothing."""
     if visit.person is None:
         return []
     parts = (*_PARTS, _OPERATE) if visit.person.role == "operator" else _PARTS
-    first = visit.path.split("/", 2)[1]
+    first = _part_of(visit.path)
     return [NavigationPart(title, path, first in segments) for title, path, segments in parts]

@@ -108,3 +108,18 @@ def test_a_name_with_markup_stays_text(house: House) -> None:
     _, answer = create(house, browser, name='<img src=x onerror="alert(1)">')
     assert "<img src=x" not in answer.text
     assert "&lt;img src=x" in answer.text
+
+
+def test_very_many_keys_come_a_hundred_to_a_page(house: House) -> None:
+    browser = house.browser()
+    accounts = house.service.accounts
+    held = len(accounts.list_keys("pro@example.org"))
+    for number in range(230 - held):
+        accounts.create_key("pro@example.org", name=f"Worker {number}", now=1)
+    pages = [browser.get("/keys", **asked).text for asked in ({}, {"page": "2"}, {"page": "3"}, {"page": "99"})]
+    names = [re.findall(r"Worker \d+(?=<small>)", text) for text in pages]
+    assert [len(page) for page in names[:2]] == [100, 100]
+    assert len({name for page in names[:3] for name in page}) == 230 - held
+    assert pages[2].count("Worker") == pages[3].count("Worker")
+    assert "101–200 of 230" in pages[1]
+    assert 'href="/keys?page=3" rel="next"' in pages[1]

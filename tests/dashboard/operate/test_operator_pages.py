@@ -14,6 +14,8 @@ from almanac.store.accounts.deeds import Deeds
 from almanac.store.accounts.invitations import Invitations
 from almanac.store.accounts.people import People
 from almanac.store.log import history, payloads
+from almanac.store.usage.counts import CountedUse, UsageFile
+from almanac.store.usage.latency import BUCKETS
 from tests.support.browser import Browser
 from tests.support.page_visitor import NOW, dashboard, signed_in
 from tests.support.service import Service
@@ -160,6 +162,18 @@ def test_keys_of_others_are_counted_only(app: Dashboard, service: Service) -> No
         assert key.id not in text
     row = text[text.index("pro@example.org") :]
     assert 'data-label="Live keys">7<' in row[: row.index("</tr>")]
+
+
+def test_what_accounts_used_stands_beside_them(own: Service) -> None:
+    file = UsageFile(own.settings.usage_path)
+    free = account_id(own, "free@example.org")
+    for days, requests in ((0, 41_000), (29, 200), (30, 7)):
+        figures = (requests, 5, requests, *[0] * (BUCKETS - 1))
+        file.add([CountedUse(NOW // 60 - days * 1_440, free, "alm_x", "/coverage", 200, figures)])
+    file.close()
+    text = signed_in(dashboard(own), "op").get("/operate/accounts").text
+    row = next(line for line in text.split("<tr")[1:] if "free@example.org" in line)
+    assert 'data-label="Requests, 30 days">41,200<' in row
 
 
 def deed(browser: Browser, service: Service, name: str, fields: dict[str, str] | None = None) -> Any:

@@ -175,6 +175,10 @@ def test_curves():
         curve_caption("Japan", [CurveStep("10y", 1.0)], day="20 Nov 2026")
         == "Government bonds of Japan yielded 1.00% at 10 years on 20 Nov 2026."
     )
+    # The interface writes a whole number without a fraction, and JSON then reads it as an integer.
+    assert curve_caption("Japan", [CurveStep("10y", 1)], [CurveStep("10y", 2)], day="20 Nov 2026").endswith(
+        "A year earlier they were 100 bp higher at 10 years."
+    )
     assert curve_caption("Japan", [CurveStep("10y", None)], day="20 Nov 2026") == "No yield of Japan is shown."
 
 

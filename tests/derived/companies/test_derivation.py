@@ -145,6 +145,27 @@ def test_facts_filed_later_never_change_what_was_known(filer, data):
 
 
 @SOME
+@given(companies(), st.data())
+def test_what_one_value_is_made_of_needs_no_other_years(filer, data):
+    assume(filer.facts)
+    company = filer.company()
+    moment = data.draw(st.sampled_from(moments_of(company)))
+    whole = as_known(company, moment)
+    ends = sorted(
+        {end for of in (*whole.quarters.values(), *whole.years.values(), *whole.balances.values()) for end in of}
+    )
+    assume(ends)
+    end = data.draw(st.sampled_from(ends))
+    for of, part in zip(whole[:4], as_known(company, moment, range(end, end + 1))[:4], strict=True):
+        assert {key: amounts[end] for key, amounts in of.items() if end in amounts} == {
+            key: amounts[end] for key, amounts in part.items() if end in amounts
+        }
+    near = as_known(company, moment, range(end - REACH_DAYS, end + 1))
+    for frequency in (Frequency.QUARTERLY, Frequency.ANNUAL):
+        assert measures(near, end, frequency) == measures(whole, end, frequency)
+
+
+@SOME
 @given(companies())
 def test_quarters_sum_to_the_year_or_the_year_is_flagged(filer):
     assume(filer.facts)

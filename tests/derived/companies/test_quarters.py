@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from almanac.derived.companies.line_items import as_known
 from almanac.derived.companies.quarters import granularity
-from tests.support.filer import Filer, day, method, plain_year, quarter, value, ytd
+from tests.support.filer import NOW, Filer, day, method, plain_year, quarter, value, ytd
 
 CASH = "NetCashProvidedByUsedInOperatingActivities"
 ITEM = "net_cash_flow_from_operations"
@@ -82,6 +83,18 @@ def test_a_year_that_no_report_gives_is_the_sum_of_its_quarters():
     years = filer.financials().years
     assert value(years, "research_and_development", "2020-12-31") == 10
     assert method(years, "research_and_development", "2020-12-31") == "sum_of_quarters"
+
+
+def test_a_year_of_quarters_in_several_tags_is_made_where_it_is_asked_for_alone():
+    filer = Filer()
+    names = plain_year(filer, 2020)
+    first, second = "ResearchAndDevelopmentExpense", "ResearchAndDevelopmentExpenseExcludingAcquiredInProcessCost"
+    for number, tag in ((1, first), (2, first), (3, second), (4, second)):
+        filer.say(names[number - 1], {tag: {quarter(2020, number): number}})
+    end, company = day("2020-12-31"), filer.company()
+    whole, alone = (as_known(company, NOW, ends).years for ends in (None, range(end, end + 1)))
+    assert value(whole, "research_and_development", "2020-12-31") == 10
+    assert alone == whole
 
 
 def test_the_second_half_is_the_year_less_the_first():

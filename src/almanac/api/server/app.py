@@ -30,6 +30,7 @@ from almanac.api.server.lifespan import lifespan
 from almanac.api.server.queries import Known, Queries
 from almanac.api.server.routes import Routes, path_of
 from almanac.api.server.threads import HungUp, Threads
+from almanac.api.server.warming import warm
 from almanac.api.use import metrics
 from almanac.api.use.limits import Limiter
 from almanac.api.use.slots import Slots
@@ -96,14 +97,7 @@ class App:
 
     def warm(self) -> None:
         """Make what the first requests would wait for. What cannot be made now, they make themselves."""
-        for endpoint in self.endpoints:
-            if endpoint.warm is None:
-                continue
-            try:
-                with self._open_view() as view:
-                    endpoint.warm(view, self._clock())
-            except Exception as error:  # whatever it is, a request that needs it will meet it and say so
-                log.warning("not warmed", path=endpoint.path, reason=str(error))
+        warm(self.endpoints, self._open_view, self._clock)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":

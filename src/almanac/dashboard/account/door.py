@@ -5,15 +5,17 @@ What somebody learns here is the same whether an address has an account or not: 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from almanac.dashboard.account.sign_in import DISABLED, let_in
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Html, Visit
 from almanac.store.accounts.accounts import AccountError
+from almanac.store.accounts.invitations import Invitation
 from almanac.store.accounts.passwords import SHORTEST
-from almanac.store.accounts.people import NotSignedIn
-from almanac.store.accounts.records import checked_email
+from almanac.store.accounts.people import NotSignedIn, SignedIn
+from almanac.store.accounts.records import AccountInfo, checked_email
 
 _USED = "This link has been used or has run out."
 
@@ -51,22 +53,36 @@ def join_form(visit: Visit) -> Answer:
 
 def _join(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
     found = visit.books.people.invitation(visit.values["token"], now=visit.books.now())
+    return _behind_link(visit, found, "account/join.html", "/signup", errors, status)
+
+
+def _behind_link(
+    visit: Visit, found: Invitation | AccountInfo | None, template: str, again: str, errors: Any, status: int
+) -> Answer:
+    """The form for a password behind a link; of one that leads nowhere any more, where to ask for another."""
     if found is None:
-        return Html("account/used.html", {"text": _USED, "again": "/signup"}, 404, secret=True)
+        return Html("account/used.html", {"text": _USED, "again": again}, 404, secret=True)
     values = {"email": found.email, "token": visit.values["token"], "shortest": SHORTEST, "errors": list(errors)}
-    return Html("account/join.html", values, status, secret=True)
+    return Html(template, values, status, secret=True)
 
 
-def join(visit: Visit) -> Answer:
-    """Make the account and sign in."""
+def _through(visit: Visit, open_door: Callable[..., SignedIn | NotSignedIn], refused: Callable[..., Answer]) -> Answer:
+    """Use the link with the password of the form, and sign in. The form again where that is refused."""
     try:
-        found = visit.books.people.join(
+        found = open_door(
             visit.values["token"], visit.form.get("password", ""), address=visit.address, agent=visit.user_agent,
             now=visit.books.now(), before=visit.session_token,
         )  # fmt: skip
     except AccountError as error:
-        return _join(visit, [_error("password", _sentence(error))], 400)
+        return refused(visit, [_error("password", _sentence(error))], 400)
+    if isinstance(found, NotSignedIn):
+        return Html("account/used.html", {"text": DISABLED, "again": "/signin"}, 403, secret=True)
     return let_in(visit, found)
+
+
+def join(visit: Visit) -> Answer:
+    """Make the account and sign in."""
+    return _through(visit, visit.books.people.join, _join)
 
 
 def forgot_form(visit: Visit) -> Answer:
@@ -96,24 +112,12 @@ def reset_form(visit: Visit) -> Answer:
 
 def _reset(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
     found = visit.books.people.resets.find(visit.values["token"], now=visit.books.now())
-    if found is None:
-        return Html("account/used.html", {"text": _USED, "again": "/forgot"}, 404, secret=True)
-    values = {"email": found.email, "token": visit.values["token"], "shortest": SHORTEST, "errors": list(errors)}
-    return Html("account/reset.html", values, status, secret=True)
+    return _behind_link(visit, found, "account/reset.html", "/forgot", errors, status)
 
 
 def reset(visit: Visit) -> Answer:
     """Set the password, end all other sessions, and sign in."""
-    try:
-        found = visit.books.people.reset(
-            visit.values["token"], visit.form.get("password", ""), address=visit.address, agent=visit.user_agent,
-            now=visit.books.now(), before=visit.session_token,
-        )  # fmt: skip
-    except AccountError as error:
-        return _reset(visit, [_error("password", _sentence(error))], 400)
-    if isinstance(found, NotSignedIn):
-        return Html("account/used.html", {"text": DISABLED, "again": "/signin"}, 403, secret=True)
-    return let_in(visit, found)
+    return _through(visit, visit.books.people.reset, _reset)
 
 
 def _error(field: str, message: str) -> dict[str, str]:

@@ -16,6 +16,8 @@ from almanac.store.accounts.records import SCOPES, KeyInfo
 
 _DAY = 86_400
 _NAME_MAX = 80
+#: Keys of one page.
+_PAGE = 100
 #: What a form's number is for.
 _CREATE, _ROTATE = "create_key", "rotate_key"
 #: How long a replaced key may live on: value, words, seconds.
@@ -98,8 +100,15 @@ def _page(visit: Visit, wanted: WantedKey, errors: Errors | None = None, made: A
     live = [row for row in held if row["live"]]
     every = "revoked" in visit.query
     shown = [row for row in reversed(held) if row["live"] or every]
+    typed = visit.query.get("page", "")
+    pages = max(1, -(-len(shown) // _PAGE))
+    number = min(max(int(typed), 1), pages) if typed.isascii() and typed.isdigit() and len(typed) < 6 else 1
+    first = (number - 1) * _PAGE
     values = {
-        "rows": shown,
+        "rows": shown[first : first + _PAGE],
+        "place": f"{first + 1:,}–{min(first + _PAGE, len(shown)):,} of {len(shown):,}",
+        "before": _numbered(number - 1, every=every) if number > 1 else "",
+        "after": _numbered(number + 1, every=every) if number < pages else "",
         "live": len(live),
         "ended": len(held) - len(live),
         "every": every,
@@ -115,6 +124,10 @@ def _page(visit: Visit, wanted: WantedKey, errors: Errors | None = None, made: A
         "try_it": f'curl -H "x-api-key: $ALMANAC_KEY" {visit.settings.api_address}/coverage',
     }
     return Html("account/keys.html", values, status, secret=made is not None)
+
+
+def _numbered(page: int, *, every: bool) -> str:
+    return f"/keys?revoked=all&page={page}" if every else f"/keys?page={page}"
 
 
 def _row(key: KeyInfo, now: int) -> dict[str, Any]:

@@ -60,6 +60,7 @@ def calendar(visit: Visit) -> Answer:
         "categories": CATEGORIES,
         "places": places(visit),
         "errors": errors,
+        "warnings": told.meta.get("warnings", []),
     }
     return Html("explorer/calendar.html", values, 400 if errors else 200)
 

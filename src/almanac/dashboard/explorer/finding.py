@@ -100,7 +100,8 @@ def found(visit: Visit, words: str) -> Found:
         series = _of_indicator(visit, served[0]) if served else []
     result = Found(entity, rest, series, indicators[:_ROWS], [], [])
     if entity is not None:
-        (result.companies if entity["type"] == "company" else result.countries).append(entity)
+        for one in (entity, *entity.get("others", ())):
+            (result.companies if one["type"] == "company" else result.countries).append(one)
     else:
         result.countries = _countries(visit, words)
         result.companies = visit.ask("/companies", q=words[:100], limit=_ROWS).data
@@ -114,21 +115,29 @@ def _split(visit: Visit, words: str) -> tuple[Row | None, str]:
     parts = words.split()[:_WORDS]
     for length in range(len(parts), 0, -1):
         for named, rest in ((parts[-length:], parts[:-length]), (parts[:length], parts[length:])):
-            entity = _resolved(visit, " ".join(named))
+            entity = _resolved(visit, " ".join(named), places_first=True)
             if entity is not None and (not rest or " ".join(named) not in _SMALL_WORDS):
                 return entity, " ".join(word for word in rest if word.lower() not in _SMALL_WORDS)
     return None, words
 
 
-def _resolved(visit: Visit, name: str) -> Row | None:
+def _resolved(visit: Visit, name: str, *, places_first: bool = False) -> Row | None:
+    """What is called exactly so. Of several, none; but the one place among them where that is wanted: USA is a ticker too."""
     try:
         told = visit.look_up("/entities/resolve", alias=name)
     except ApiError:  # too long for a name, or nothing that could be one
         return None
-    if told is None or told.data["match"] == "fuzzy" or told.data["entityId"] is None:
+    if told is None or told.data["match"] == "fuzzy":
         return None
     row: Row = told.data
-    return row
+    if row["entityId"] is not None:
+        return row
+    exact = [one for one in row["candidates"] if one["match"] == "exact"]
+    found = [one for one in exact if _PLACES[one["type"]] == "countries"]
+    if not places_first or len(found) != 1:
+        return None
+    place: Row = found[0]
+    return {**place, "others": [one for one in exact if one is not place]}
 
 
 def _indicators(visit: Visit, words: str) -> list[Row]:

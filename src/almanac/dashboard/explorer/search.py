@@ -28,11 +28,20 @@ def search(visit: Visit) -> Answer:
     if to is not None:
         return Redirect(to)
     result = found(visit, words)
-    if not stay and result.entity is not None and not result.rest:
+    if not stay and result.entity is not None and not result.rest and not result.entity.get("others"):
         return Redirect(entity_address(result.entity))
+    instead = ""
+    if not result.total and result.suggestion is not None:
+        # What was most likely meant, at once: one step less than to offer it.
+        before, visit.told = visit.told, []
+        better = found(visit, result.suggestion)
+        if better.total:
+            instead, result = result.suggestion, better
+        else:
+            visit.told = before
     groups = {name: getattr(result, name) for name in GROUPS}
     groups["companies"] = [row | {"href": company_address(row)} for row in result.companies]
-    return Html("explorer/search.html", values | {"found": result, "groups": groups})
+    return Html("explorer/search.html", values | {"found": result, "groups": groups, "instead": instead})
 
 
 def suggestions(visit: Visit) -> Answer:

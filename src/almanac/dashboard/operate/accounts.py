@@ -82,6 +82,7 @@ def _page(visit: Visit, link: Any = None) -> Answer:
     shown = rows[:_PAGE]
     values = {
         "rows": shown,
+        "used": visit.books.used_by_accounts([row.account.id for row in shown]),
         "next": visit.here(after=str(shown[-1].n), done=None) if len(rows) > _PAGE else "",
         "first": visit.here(after=None, done=None) if place else "",
         "wanted": q,

@@ -7,6 +7,7 @@ from collections import Counter
 from almanac.dashboard.operate import ledger
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Html, NotFound, Visit
+from almanac.store.accounts.administration import Administration
 
 _RUNS, _QUARANTINED = 100, 100
 
@@ -68,7 +69,7 @@ def payload(visit: Visit) -> Answer:
 
 def plans(visit: Visit) -> Answer:
     """Plans of the settings, with the number of accounts on each; accounts on a plan that is gone as well."""
-    counts = Counter(one.plan for one in visit.books.accounts.list_accounts())
+    counts = Counter(Administration(visit.books.accounts, visit.who.email).on_plans())
     gone = sorted(set(counts) - set(visit.settings.plans))
     return Html("operate/plans.html", {"plans": visit.settings.plans, "counts": counts, "gone": gone})
 

@@ -41,7 +41,9 @@ def curve_caption(
             f"to {unit.sentence(high, 2)} at {_tenor(high_tenor)} on {day}"
         )
     was = {step.tenor: step.value for step in before}
-    moves = [(tenor, exact_sum(value, -old)) for tenor, value in there if (old := was.get(tenor)) is not None]
+    moves = [
+        (tenor, exact_sum(float(value), -float(old))) for tenor, value in there if (old := was.get(tenor)) is not None
+    ]
     second = f"A year earlier they were {listed([_moved(tenor, move, unit) for tenor, move in moves])}" if moves else ""
     absent = [_tenor(step.tenor) for step in steps if step.value is None]
     third = "; ".join([*([f"no yield is shown at {listed(absent)}"] if absent else []), *notes])

@@ -101,6 +101,11 @@ def time_tag(value: Moment, now: datetime | None = None, shown: Literal["day", "
     return Markup('<time datetime="{}" title="{} UTC">{}</time>').format(exact, moment(value), near)
 
 
+def clock_tag(value: Moment) -> Markup:
+    """`<time datetime="2026-11-20T10:00:00Z" data-clock>10:00</time>`: UTC, beside which a script puts the reader's own zone."""
+    return Markup('<time datetime="{}" data-clock>{}</time>').format(_wire(value), clock(value))
+
+
 def _wire(value: Moment) -> str:
     if isinstance(value, date) and not isinstance(value, datetime):
         return value.isoformat()

@@ -21,6 +21,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "long_day": dates.long_day,
     "day_code": dates.day_code,
     "clock": dates.clock,
+    "clock_tag": dates.clock_tag,
     "moment": dates.moment,
     "when": dates.when,
     "time_tag": dates.time_tag,

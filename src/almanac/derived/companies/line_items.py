@@ -21,6 +21,8 @@ from almanac.derived.companies.tag_mapping import TagMapping, mapping_for
 QUARTER, YEAR, HALF, INSTANT = "Q", "A", "S", "I"
 #: Kinds of statements.
 INCOME, BALANCE, CASH_FLOW = "income", "balance", "cash_flow"
+#: More than any fiscal year has.
+_YEAR_DAYS = 400
 
 
 @functools.lru_cache(maxsize=8)
@@ -120,8 +122,12 @@ class LineItems:
         )
 
 
-def line_items_at(company: CompanyInput, moment: int) -> LineItems:
-    """All line items as known at a moment, each computed once, from the facts known by then."""
+def line_items_at(company: CompanyInput, moment: int, ends: range | None = None) -> LineItems:
+    """
+    All line items as known at a moment, each computed once, from the facts known by then.
+
+    `ends`: only periods that end on one of these days (ordinals), and the quarters of years that do.
+    """
     told = disclosures(company.facts)
     line_items = LineItems(company, told)
     for disclosure in told:
@@ -130,25 +136,27 @@ def line_items_at(company: CompanyInput, moment: int) -> LineItems:
         line_items.known_facts.learn(disclosure, company.facts)
     line_items.use_calendar(line_items.calendar.at(moment))
     fiscal_periods = line_items.fiscal_periods
-    for kind, ends in (
-        (INSTANT, sorted(fiscal_periods.ends)),
-        (QUARTER, sorted(fiscal_periods.quarters)),
-        (HALF, sorted(fiscal_periods.halves)),
-        (YEAR, sorted(fiscal_periods.years)),
+    # A year that no filing gives is made of its quarters.
+    quarters = None if ends is None else range(ends.start - _YEAR_DAYS, ends.stop)
+    for kind, every, among in (
+        (INSTANT, fiscal_periods.ends, ends),
+        (QUARTER, fiscal_periods.quarters, quarters),
+        (HALF, fiscal_periods.halves, ends),
+        (YEAR, fiscal_periods.years, ends),
     ):
         keys = line_items.keys(kind)
-        for end in ends:
+        for end in sorted(every if among is None else (one for one in every if one in among)):
             for key in keys:
                 line_items.compute(kind, end, key)
     return line_items
 
 
-def as_known(company: CompanyInput, moment: int) -> CompanyFinancials:
+def as_known(company: CompanyInput, moment: int, ends: range | None = None) -> CompanyFinancials:
     """
     The financials as of a moment, computed from nothing but what was known by then: the plain way, which the derivation must
-    equal at every instant. Items without any amount are left out.
+    equal at every instant. Items without any amount are left out. `ends`: as in `line_items_at`.
     """
-    financials = line_items_at(company, moment).financials()
+    financials = line_items_at(company, moment, ends).financials()
     return financials._replace(
         quarters=_filled(financials.quarters),
         years=_filled(financials.years),

@@ -8,7 +8,7 @@ from almanac.catalog.companies import items
 from almanac.derived.companies.facts import CompanyInput, FactVintage
 from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.line_items import as_known
-from almanac.derived.companies.ratios import measures
+from almanac.derived.companies.ratios import REACH_DAYS, measures
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, end_of
 from almanac.pipeline.derive.companies import read
@@ -23,10 +23,11 @@ def explain_company(view: View, row: ObservationRow) -> Recomputed | None:
     company = read(view, spec.entity, placed=True)
     if company is None:
         return None
-    ledger = as_known(company, row.known)
     end = end_of(row.period).toordinal()
     found: tuple[float, tuple[Amount, ...]] | None = None
     item = items().get(spec.indicator)
+    # Only what the value can be made of: the rest of the company's years would be ten times the work.
+    ledger = as_known(company, row.known, range(end if item is not None else end - REACH_DAYS, end + 1))
     if item is not None:
         amount = _amounts(ledger, spec.frequency, instant=item.is_instant).get(spec.indicator, {}).get(end)
         found = None if amount is None else (amount.value, (amount,))

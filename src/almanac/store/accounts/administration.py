@@ -154,5 +154,11 @@ class Administration:
             rows: Any = db.execute(sql, (now, after, folded(email), limit)).fetchall()
         return [AccountRow(row[0], AccountInfo(*row[1:9]), row[9], row[10] or None) for row in rows]
 
+    def on_plans(self) -> dict[str, int]:
+        """Plan → how many accounts are on it."""
+        with self._accounts.opened() as db:
+            rows: Any = db.execute("SELECT plan, count(*) FROM account GROUP BY plan").fetchall()
+        return dict(rows)
+
     def _note(self, what: str, subject: str, detail: str, now: int) -> None:
         self.deeds.note(self._who, what, subject, detail, now=now)

@@ -159,7 +159,7 @@ def _notes(found: Yields, peers: Sequence[Scope]) -> list[str]:
 def _step(tenor: str, row: Row | None) -> CurveStep:
     if row is None or masked(row):
         return CurveStep(tenor, None)
-    return CurveStep(tenor, row["valueNumeric"], day_of(row["periodEnd"]))
+    return CurveStep(tenor, float(row["valueNumeric"]), day_of(row["periodEnd"]))
 
 
 def _compounding(word: str | None) -> str:

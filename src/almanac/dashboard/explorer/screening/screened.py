@@ -133,7 +133,7 @@ def _head(name: str, unit: UnitWords) -> str:
     head = "percent" if unit.fraction else unit.head
     return (
         name
-        if head in {"Ratio", "Points"}
+        if head in {"Ratio", "Points", ""}
         else f"{name}, {head[:1].lower()}{head[1:]}"
         if not head[:2].isupper()
         else f"{name}, {head}"

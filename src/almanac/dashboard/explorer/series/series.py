@@ -113,7 +113,7 @@ def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
         "typed": typed,
         "error": error,
         "chips": series_view.chips(one, visit),
-        "key_figures": series_view.figures(one, event),
+        "key_figures": series_view.figures(one, event, visit),
         "figure": figure,
         "unit": title,
         "ranges": one.range.options,

@@ -121,7 +121,7 @@ def chips(one: Shown, visit: Visit) -> list[Row]:
     return found
 
 
-def figures(one: Shown, event: Row | None) -> list[Row]:
+def figures(one: Shown, event: Row | None, visit: Visit) -> list[Row]:
     """At most four: the newest value, its change, its first publication, the next release."""
     row = one.newest
     found: list[Row] = []
@@ -146,7 +146,13 @@ def figures(one: Shown, event: Row | None) -> list[Row]:
     if event is not None:
         at = event["occurredAt"]
         time = f"{event['status']}, {clock(at)} UTC" if event["timePrecision"] == "minute" else "date only"
-        found.append({"label": "Next release", "text": short_day(at), "note": time})
+        found.append(
+            {
+                "label": "Next release",
+                "text": short_day(at) if day_of(at).year == visit.today.year and one.as_of is None else day(at),
+                "note": time,
+            }
+        )
     return found
 
 

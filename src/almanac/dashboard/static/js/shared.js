@@ -30,6 +30,24 @@ menu?.addEventListener("keydown", (event) => {
   menu.querySelector("summary").focus();
 });
 
+// Times are UTC; the reader's own stand below, with the name of their zone.
+for (const time of document.querySelectorAll("time[data-clock]")) {
+  const at = new Date(time.dateTime);
+  if (at.getTimezoneOffset() === 0) continue;
+  const own = at.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", timeZoneName: "short" });
+  const other = at.getDate() !== at.getUTCDate();
+  const line = document.createElement("small");
+  line.textContent = other ? `${at.toLocaleDateString("en-GB", { weekday: "short" })} ${own}` : own;
+  time.title = `${time.textContent} UTC`;
+  time.after(line);
+}
+
+const printed = document.querySelector("[data-printed]");
+addEventListener("beforeprint", () => {
+  const now = new Date().toISOString();
+  printed.textContent = `printed ${now.slice(0, 10)}, ${now.slice(11, 16)} UTC`;
+});
+
 const plots = document.querySelectorAll("[data-chart]");
 if (plots.length) {
   const { read } = await import("./chart.js");

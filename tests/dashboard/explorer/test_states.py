@@ -1,0 +1,236 @@
+"""What finding pages say when there is nothing, too much, something else, something withheld, or another day."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+from almanac.pipeline.world import REAL, World
+from tests.support.browser import Browser
+from tests.support.service import Service, make_accounts, settings
+
+from .conftest import dashboard
+
+SHUT, SHOWN = "fred:country_usa:high_yield_spread:D", "fred:country_usa:cpi_index_nsa:M"
+
+
+@pytest.fixture
+def look(browser: Callable[..., Browser]) -> Callable[..., str]:
+    """The words of a page's main part, with one space between them."""
+
+    def words(path: str, status: int = 200, plan: str = "pro", **query: str) -> str:
+        answer = browser(plan).get(path, **query)
+        assert answer.status_code == status
+        return said(answer.text)
+
+    return words
+
+
+def said(text: str) -> str:
+    main = text[text.index("<main") : text.index("</main>")]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", main)).replace("\xa0", " ").split())
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
+    """Pages of a store that nobody has taken anything into."""
+    home: Path = tmp_path_factory.mktemp("empty") / "home"
+    with World(settings(home), REAL):
+        pass
+    make_accounts(settings(home))
+    service = Service(home)
+    one = Browser(dashboard(service))
+    one.cookies["almanac"] = "pro"
+
+    def words(path: str) -> str:
+        answer = one.get(path)
+        assert answer.status_code == 200
+        return said(answer.text)
+
+    yield words
+    service.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"),
+    [
+        ("/", "Nothing was taken in yet."), ("/", "None: all "), ("/countries", "0 countries"),
+        ("/calendar", "No events between"), ("/search?q=zzqqxx", "Nothing matches “zzqqxx”."),
+        ("/companies", "compan"), ("/indicators", "indicators"), ("/sources", "Sources and licences"), ("/rates", "Rates"),
+    ],
+)  # fmt: skip
+def test_an_empty_store_has_all_pages(empty: Callable[[str], str], path: str, sentence: str) -> None:
+    assert sentence in empty(path)
+
+
+# -- search -------------------------------------------------------------------------------------------------------------
+
+
+def test_without_words_it_says_what_can_be_typed(look: Callable[..., str]) -> None:
+    assert "You can search by name, slug, ISO code, ticker, CIK or series id" in look("/search")
+
+
+def test_nothing_that_comes_near_is_said(look: Callable[..., str]) -> None:
+    text = look("/search", q="zzqqxx")
+    assert "Nothing matches “zzqqxx”." in text
+    assert "Did you mean" not in text
+
+
+def test_what_was_most_likely_meant_is_shown_at_once(look: Callable[..., str]) -> None:
+    text = look("/search", q="american inflation")
+    assert "Nothing matches “american inflation”. These are the results for United States inflation" in text
+    assert "Consumer price inflation: United States" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "address"),
+    [(SHOWN, f"/series/{SHOWN}"), ("JPN", "/countries/japan"), ("United States", "/countries/united-states")],
+)
+def test_the_one_thing_of_a_name_is_gone_to(browser: Callable[..., Browser], words: str, address: str) -> None:
+    answer = browser().get("/search", q=words)
+    assert (answer.status_code, unquote(answer.headers["location"])) == (303, address)
+
+
+def test_a_code_that_is_a_ticker_too_shows_both(look: Callable[..., str], service: Service) -> None:
+    candidates = service.ok("/entities/resolve", alias="USA")["candidates"]
+    assert {one["type"] for one in candidates} == {"country", "company"}
+    text = look("/search", q="USA")
+    assert all(one["name"] in text for one in candidates)
+
+
+def test_a_withheld_series_is_found_without_its_number(browser: Callable[..., Browser]) -> None:
+    text = browser().get("/search", q="high yield spread united states", all="1").text
+    row = next(one for one in text.split("<tr>") if f"/series/{SHUT}" in one)
+    assert "Withheld" in row
+    assert "data-value" not in row
+
+
+def test_markup_that_is_searched_for_stays_text(browser: Callable[..., Browser]) -> None:
+    text = browser().get("/search", q="<img src=x onerror=alert(1)>").text
+    assert "<img" not in text
+    assert "&lt;img src=x" in text
+
+
+def test_suggestions_are_few_and_lead_somewhere(browser: Callable[..., Browser]) -> None:
+    assert browser().get("/search.json").json() == []
+    offered = browser().get("/search.json", q="inflation").json()
+    assert 0 < len(offered) <= 8
+    for one in offered:
+        assert browser().get(one["href"]).status_code == 200, one
+
+
+# -- countries ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_country_that_is_none(look: Callable[..., str]) -> None:
+    assert "There is no country or region “atlantis”." in look("/countries/atlantis", 404)
+
+
+def test_another_name_of_a_country_leads_to_its_page_with_its_day(browser: Callable[..., Browser]) -> None:
+    answer = browser().get("/countries/country_usa", as_of="2026-10-01")
+    assert (answer.status_code, answer.headers["location"]) == (301, "/countries/united-states?as_of=2026-10-01")
+
+
+@pytest.mark.parametrize("day", ["2099-01-01", "yesterday"])
+def test_a_day_that_cannot_be_is_refused_in_the_interfaces_words(
+    look: Callable[..., str], service: Service, day: str
+) -> None:
+    told = service.get("/briefs/united-states", "pro", as_of=day).json()["error"]["message"]
+    text = look("/countries/united-states", 400, as_of=day)
+    assert told in text
+    assert "As known on" not in text
+
+
+def test_before_anything_was_known_the_frame_of_a_brief_stays(look: Callable[..., str]) -> None:
+    text = look("/countries/united-states", as_of="1990-01-01")
+    assert "As known on 1 Jan 1990." in text
+    for section in ("Growth", "Inflation", "Labour market", "Interest rates", "External position", "Public finances"):
+        assert f"{section} There is" in text or f"{section} No " in text, section
+    assert text.count("No data from any source yet.") == 6
+
+
+# -- calendar -----------------------------------------------------------------------------------------------------------
+
+
+def test_days_without_events_name_the_next(look: Callable[..., str], service: Service) -> None:
+    following = service.ok("/events", start_date="1990-01-09", order="asc", limit=1)[0]["occurredAt"]
+    text = look("/calendar", **{"from": "1990-01-01"})
+    assert "No events between 1 Jan 1990 and 8 Jan 1990." in text
+    assert f"The next is on {int(following[8:10])} Nov {following[:4]}" in text
+
+
+def test_a_day_that_was_not_read_stays_in_its_field(browser: Callable[..., Browser]) -> None:
+    answer = browser().get("/calendar", **{"from": "31.4.24"})
+    assert answer.status_code == 400
+    assert answer.text.count("“31.4.24” is not a date. Write year, month, day: 2024-04-30") >= 2
+    assert 'value="31.4.24"' in answer.text
+
+
+def test_a_country_that_is_none_is_no_quiet_calendar(look: Callable[..., str]) -> None:
+    assert "“Atlantis” names no country or region." in look("/calendar", country="Atlantis")
+
+
+def test_the_calendar_of_a_past_day_knows_nothing_later(browser: Callable[..., Browser], service: Service) -> None:
+    asked = {"start_date": "2026-11-01", "end_date": "2026-11-08", "order": "asc", "limit": 200}
+    now, then = (service.ok("/events", **asked, **more) for more in ({}, {"as_of": "2026-10-20"}))
+    assert [one["actual"] for one in then] != [one["actual"] for one in now]
+    text = browser().get("/calendar", **{"from": "2026-11-01", "as_of": "2026-10-20"}).text
+    known = {row["title"] for row in then}
+    assert all(html.escape(one, quote=False) in text for one in known)
+    assert not any(row["title"] in text for row in now if row["title"] not in known)
+
+
+# -- indicators and sources ---------------------------------------------------------------------------------------------
+
+
+def test_an_indicator_that_is_none(look: Callable[..., str]) -> None:
+    assert "There is no indicator “nothing”." in look("/indicators/nothing", 404)
+    assert "No indicator is like this." in look("/indicators", q="zzqqxx")
+
+
+def test_a_withheld_indicator_has_no_number(browser: Callable[..., Browser]) -> None:
+    text = browser().get("/indicators/high_yield_spread").text
+    table = text[text.index("<tbody") : text.index("</tbody>")]
+    assert "Withheld" in table
+    assert "data-value" not in table
+
+
+def test_an_indicator_before_anything_was_known(browser: Callable[..., Browser], look: Callable[..., str]) -> None:
+    assert "As known on 1 Jan 2000." in look("/indicators/cpi_index_nsa", as_of="2000-01-01")
+    text = browser().get("/indicators/cpi_index_nsa", as_of="2000-01-01").text
+    assert 'class="none"' in text
+    assert "data-value" not in text[text.index("<tbody") : text.index("</tbody>")]
+
+
+def test_a_source_that_is_none(look: Callable[..., str]) -> None:
+    assert "There is no source “nobody”." in look("/sources/nobody", 404)
+
+
+def test_each_source_says_whether_its_values_are_shown(look: Callable[..., str], service: Service) -> None:
+    sources = service.ok("/sources", limit=500)
+    assert {one["rights"]["redistributable"] for one in sources} == {True, False}
+    for one in sources:
+        text = look(f"/sources/{one['id']}")
+        assert one["name"] in text
+        assert ("Withheld." in text) != one["rights"]["redistributable"], one["id"]
+
+
+# -- overview -----------------------------------------------------------------------------------------------------------
+
+
+def test_late_sources_stand_on_the_first_page(look: Callable[..., str], service: Service) -> None:
+    late = [one["name"] for one in service.ok("/sources", limit=500) if one["health"] in {"late", "failing"}]
+    text = look("/")
+    listed = text[text.index("Sources that are late") :]
+    assert all(name in listed for name in late)
+    assert late or "are as fresh as they should be" in listed
+
+
+def test_a_free_plan_is_shown_its_window_alone(look: Callable[..., str], service: Service) -> None:
+    refused = service.get("/briefs/united-states", "free", as_of="2020-01-01").json()["error"]["message"]
+    assert refused in look("/countries/united-states", 403, plan="free", as_of="2020-01-01")
