@@ -23,7 +23,7 @@ from .markdown import table
 _WORDS = {
     "home": "Data folder: databases, raw store, run files, `almanac.toml`.",
     "database_url": "Where the data database is, `sqlite:///…`. Default: `data.db` in the data folder.",
-    "raw_url": "Folder of the raw store. Default: `raw` in the data folder.",
+    "raw_url": "Where the raw store is: a folder, or `s3://bucket/prefix`, which needs the extra `almanac[s3]`; see [Raw payloads in a bucket](operations.md#raw-payloads-in-a-bucket). Default: `raw` in the data folder.",
     "redis_url": "`redis://…`: count rate limits of several hosts together. Needs the extra `almanac[redis]`.",
     "now": "For tests: fixes the clock of the data, like `2026-10-31T00:00:00Z`. Limits, key expiry, timeouts and logs keep real time.",
     "secret": "Replaces the random secret in the accounts database from which keys and cursors are protected. Must be the same in all processes.",

@@ -65,11 +65,16 @@ def payload(visit: Visit, number: int) -> PayloadRow | None:
 
 
 def head(visit: Visit, row: PayloadRow) -> tuple[str, str]:
-    """The first bytes of a payload as text, and what they are: `text`, `hex`, or `damaged` with the reason as the text."""
+    """
+    The first bytes of a payload as text, and what they are: `text`, `hex`, or with the reason as the text `damaged`, or
+    `away` where the raw store cannot be read at all.
+    """
     try:
         content = RawStore.at(visit.settings.raw_place).head(row.sha256, HEAD_BYTES)
     except Corrupt as error:
         return str(error), "damaged"
+    except OSError as error:
+        return str(error), "away"
     text = _text(content)
     return (_hex(content), "hex") if text is None else (text, "text")
 
