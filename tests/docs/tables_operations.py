@@ -132,6 +132,8 @@ _EVENTS = {
     "the store was verified": "A round of the verification in the background is through.",
     "the store is damaged; `almanac verify` says more": "Found by the verification in the background, by place and never by value.",
     "the store cannot be verified just now": "Tried again later.",
+    "the raw store cannot be verified just now": "Its bucket is away. Tried again later.",
+    "the raw store cannot be reached": "At the start: its bucket is away. What is served does not need it; ingests do.",
     "where the verification is cannot be noted": "After a restart it begins anew.",
     "each process counts heavy requests for itself": "The shared file of heavy requests cannot be used.",
     "given up": "A request was answered 503: it took longer than `ALMANAC_REQUEST_SECONDS`.",

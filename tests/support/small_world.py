@@ -170,6 +170,8 @@ class Reader:
 class Blobs:
     """Storage of the raw store, in memory."""
 
+    at_once = 1
+
     def __init__(self) -> None:
         self._held: dict[str, bytes] = {}
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from almanac.config.checks import check_of
 from almanac.store.raw.blobs import blobs_at
 from almanac.store.raw.captures import Corrupt, RawStore
 from almanac.store.raw.folder import Folder
@@ -21,6 +23,7 @@ from tests.support.servers import free_port
 from .invented import BODY, OBJECT, files, keep
 
 PLACE = f"s3://{BUCKET}/some/prefix"
+SHOWN = re.compile(r"## Raw payloads in a bucket\n.*?```ini\n(.*?)```", re.DOTALL)
 MOTO = ROOT / ".venv-s3/bin/moto_server"
 
 
@@ -168,6 +171,19 @@ def test_a_good_server_is_tried_with_one_object_that_is_no_payload(held, tmp_pat
         store.blobs.check()
     assert held.objects == {"some/prefix/conditional-put": b""}
     assert (store.any_source(), list(store.captures()), list(store.verify())) == (None, [], [])
+
+
+def test_the_variables_that_the_page_for_operators_shows_are_those_that_are_read(held, monkeypatch):
+    (shown,) = SHOWN.findall((ROOT / "docs/operations.md").read_text("utf-8"))
+    given = dict(line.split("=", 1) for line in shown.splitlines())
+    for name in held.environment:
+        monkeypatch.delenv(name)
+    for name in given.keys() & held.environment.keys():
+        monkeypatch.setenv(name, held.environment[name])
+    url = given["ALMANAC_RAW_URL"].replace("my-bucket", BUCKET)
+    assert all(map(check_of(("raw_url",), str)[0], (url, given["ALMANAC_RAW_URL"])))
+    kept = keep(RawStore.at(url))
+    assert held.objects.keys() == {f"almanac/{OBJECT}", f"almanac/index/sandbox-one/{kept.id}.json"}
 
 
 ASKED = [

@@ -19,6 +19,11 @@ class Blobs(Protocol):
     An object store fits: `create` is a conditional put (`If-None-Match: *`), `put` a plain one.
     """
 
+    @property
+    def at_once(self) -> int:
+        """How many pieces are best asked for at a time."""
+        ...
+
     def check(self) -> None:
         """Find out that pieces can be kept here, before any is; where they cannot, the OSError says what to change."""
         ...

@@ -13,7 +13,8 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -146,7 +147,7 @@ class RawStore:
         if source is not None:
             _check_source(source)
         names = self.blobs.names("index" if source is None else f"index/{source}")
-        yield from sorted((self._load(name) for name in names), key=lambda capture: capture.order)
+        yield from sorted(self._loaded(names), key=lambda capture: capture.order)
 
     def any_source(self) -> str | None:
         """A source that has captures, the first by name; None for an empty store."""
@@ -161,13 +162,12 @@ class RawStore:
         _check_source(source)
         with self._lock:
             known = self._known.setdefault(source, _Known())
-            for name in self.blobs.names(f"index/{source}"):
-                if name not in known.names:
-                    capture = self._load(name)
-                    held = known.by_url.get(capture.url)
-                    if held is None or held.order < capture.order:
-                        known.by_url[capture.url] = capture
-                    known.names.add(name)
+            fresh = [name for name in self.blobs.names(f"index/{source}") if name not in known.names]
+            for name, capture in zip(fresh, self._loaded(fresh), strict=True):
+                held = known.by_url.get(capture.url)
+                if held is None or held.order < capture.order:
+                    known.by_url[capture.url] = capture
+                known.names.add(name)
             return known.by_url.get(url)
 
     def verify(self, meter: Meter = unmetered) -> Iterator[Problem]:
@@ -194,6 +194,14 @@ class RawStore:
     def tidy(self) -> int:
         """Remove temporary files of interrupted writes; their number."""
         return self.blobs.tidy()
+
+    def _loaded(self, names: Iterable[str]) -> Iterator[Capture]:
+        """Captures in the order of their names, as many read at a time as the storage likes."""
+        if self.blobs.at_once == 1:
+            yield from map(self._load, names)
+            return
+        with ThreadPoolExecutor(self.blobs.at_once) as pool:
+            yield from pool.map(self._load, names)
 
     def _load(self, name: str) -> Capture:
         content = self.blobs.get(name)

@@ -18,6 +18,8 @@ _TRIES = 3
 class Folder:
     """`Blobs` in a local folder, which needs hard links (any file system that can hold a live database has them)."""
 
+    at_once = 1
+
     def __init__(self, root: Path) -> None:
         self._root = root
 

@@ -43,6 +43,9 @@ class Bucket:
     do what it should, PermissionError, FileNotFoundError for the bucket itself.
     """
 
+    #: Each request is a way there and back, and most pieces are an index file of some hundred bytes.
+    at_once = 32
+
     def __init__(self, url: str) -> None:
         self._url = url.rstrip("/")
         name, _, prefix = self._url.removeprefix("s3://").partition("/")
