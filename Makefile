@@ -8,7 +8,7 @@ S3_STAMP := .venv-s3/.installed
 WORKERS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-all check docs bench oracle s3 lock clean
+.PHONY: help setup run test test-slow test-all check docs bench oracle bucket lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -63,7 +63,7 @@ $(S3_STAMP): requirements/s3.txt
 	.venv-s3/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/s3.txt
 	@touch $@
 
-s3: $(STAMP) $(S3_STAMP) ## Keep raw payloads in a bucket of an S3 server that others wrote
+bucket: $(STAMP) $(S3_STAMP) ## Keep raw payloads in a bucket of an S3 server that others wrote
 	$(BIN)/python -m pytest -n0 -m slow tests/store/raw/test_bucket.py
 
 lock: ## Write the hashed requirement files anew (needs uv)

@@ -46,7 +46,7 @@ def held(monkeypatch):
 def moto():
     """A server of S3 that others wrote."""
     if not MOTO.exists():
-        pytest.skip("moto is not installed: `make s3` does so")
+        pytest.skip("moto is not installed: `make bucket` does so")
     endpoint = f"http://127.0.0.1:{(port := free_port())}"
     with subprocess.Popen(
         [MOTO, "-H", "127.0.0.1", "-p", str(port)],
