@@ -177,6 +177,12 @@ def test_what_cannot_be_used_is_told_before_anything_is_kept(held, command, monk
     assert held.objects == {}
 
 
+def test_a_server_that_keeps_the_last_writers_word_is_told_before_anything_is_kept(held, command, mirror):
+    held.conditional = False
+    assert "this server overwrites what it is asked to create" in take(command, mirror, expect=1).stderr
+    assert list(held.objects) == ["kept/conditional-put"]
+
+
 @pytest.mark.parametrize(("name", "words"), [("s3://no-such-bucket", "no such bucket"), (PLACE, None)])
 def test_a_service_starts_without_a_bucket_that_is_away_and_not_without_one_that_is_none(
     held, tmp_path, caplog, name, words
