@@ -14,6 +14,7 @@ from almanac.hosting import _look_at_raw
 from almanac.pipeline.operate.backup import backup
 from almanac.pipeline.operate.patrol import Patrol
 from almanac.pipeline.operate.restore import restore
+from almanac.pipeline.operate.vitals import room
 from almanac.store.raw.blobs import blobs_at
 from almanac.store.raw.captures import RawStore
 from tests.support.bucket import BUCKET, SECRET, bucket
@@ -227,3 +228,8 @@ def test_a_bucket_that_is_away_is_no_damage_and_the_verification_waits_for_it(he
     patrol = Patrol(ours, Stopping())
     patrol.go_round()
     assert patrol.rounds.present.places == ["raw store: index/one/x.json"]
+
+
+def test_the_room_on_disk_is_that_of_folders(tmp_path):
+    ours = settings(tmp_path)
+    assert room(msgspec.structs.replace(ours, raw_url=PLACE)).free.keys() == room(ours).free.keys() == {"home"}
