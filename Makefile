@@ -4,10 +4,11 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 BENCH_STAMP := .venv-bench/.installed
 ORACLE_STAMP := .venv-oracle/.installed
+S3_STAMP := .venv-s3/.installed
 WORKERS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-all check docs pictures bench oracle lock clean
+.PHONY: help setup run test test-slow test-all check docs pictures bench oracle bucket lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -60,11 +61,20 @@ $(ORACLE_STAMP): requirements/oracle.txt
 oracle: $(STAMP) $(ORACLE_STAMP) ## Compare statements with those of edgartools, where the real files are
 	$(BIN)/python -m pytest -m slow tests/real/test_oracle.py
 
+$(S3_STAMP): requirements/s3.txt
+	$(PYTHON) -m venv .venv-s3
+	.venv-s3/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/s3.txt
+	@touch $@
+
+bucket: $(STAMP) $(S3_STAMP) ## Keep raw payloads in a bucket of an S3 server that others wrote
+	$(BIN)/python -m pytest -n0 -m slow tests/store/raw/test_bucket.py
+
 lock: ## Write the hashed requirement files anew (needs uv)
-	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra redis -o requirements/runtime.txt
-	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra redis --group dev -o requirements/dev.txt
+	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra redis --extra s3 -o requirements/runtime.txt
+	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra redis --extra s3 --group dev -o requirements/dev.txt
 	uv pip compile requirements/bench.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/bench.txt
 	uv pip compile requirements/oracle.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/oracle.txt
+	uv pip compile requirements/s3.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/s3.txt
 
 clean: ## Remove the environment and caches, keep the data folder
-	rm -rf .venv .venv-bench .venv-oracle .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-bench .venv-oracle .venv-s3 .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -22,6 +22,7 @@ def problems(home, file=None, **env):
 
 
 WHOLE = "allowed: a whole number from"
+PLACE = "allowed: a folder, file:// and its path, or s3://bucket/prefix"
 
 
 @pytest.mark.parametrize(
@@ -49,7 +50,11 @@ WHOLE = "allowed: a whole number from"
         ("HOST", "nowhere", "came 'nowhere'; allowed: an address, like 127.0.0.1 or ::"),
         ("NOW", "2026-01-01", "came '2026-01-01'; allowed: a time with a zone, like 2026-10-31T00:00:00Z"),
         ("DATABASE_URL", "postgres://h/d", "came 'postgres://h/d'; allowed: sqlite:/// and the path of a file"),
-        ("RAW_URL", "s3://bucket", "came 's3://bucket'; allowed: a folder, or file:// and its path"),
+        ("RAW_URL", "gs://bucket", f"came 'gs://bucket'; {PLACE}"),
+        ("RAW_URL", "s3://Bucket", f"came 's3://Bucket'; {PLACE}"),
+        ("RAW_URL", "s3://", f"came 's3://'; {PLACE}"),
+        ("RAW_URL", "s3://bucket/../up", f"came 's3://bucket/../up'; {PLACE}"),
+        ("RAW_URL", "s3://me:word@bucket", f"came a value that is not shown; {PLACE}"),
         ("SOURCES__SEC__BULK", "perhaps", "came 'perhaps'; allowed: true or false"),
         ("HTTP", "3", "came '3'; allowed: a table of settings"),
         ("REDIS_URL", "http://me:word@host", "came a value that is not shown; allowed: redis://, rediss:// or unix:// …"),

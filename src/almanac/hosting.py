@@ -89,6 +89,7 @@ def serve(settings: Settings) -> None:
         _fit(settings)
         logs.configure(settings.log_level)
         logging.config.dictConfig(logs.standard())
+        _look_at_raw(settings)
         with World(settings):
             pass
         folder = _metrics_folder(settings)
@@ -135,6 +136,19 @@ def _told(settings: Settings) -> Iterator[None]:
         raise
     finally:
         log.info("service stopped", process=os.getpid(), exit=code, seconds=round(time.monotonic() - began, 1))
+
+
+def _look_at_raw(settings: Settings) -> None:
+    """
+    Raises OSError for a bucket that is not there, or not for us. One that cannot be reached is told only: what is served
+    does not need it, and the verification waits for it.
+    """
+    from almanac.store.raw.blobs import blobs_at
+
+    try:
+        blobs_at(settings.raw_place).check()
+    except ConnectionError as error:
+        log.warning("the raw store cannot be reached", reason=str(error))
 
 
 def _fit(settings: Settings) -> None:

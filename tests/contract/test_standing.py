@@ -4,10 +4,12 @@ import contextlib
 from datetime import date
 from unittest import mock
 
+import msgspec
 import pytest
 
 from almanac.api.endpoints.reference import standing
 from almanac.store.engine import sqlite
+from almanac.store.observations import specs
 from almanac.store.summary import figures
 from tests.support.invented_mirror import TREASURY_DAYS, treasury_file
 from tests.support.service import Service
@@ -51,9 +53,9 @@ def fresh(own):
 def test_a_series_judged_by_its_reading_follows_it_without_a_data_version(own):
     # Written past the catalogue, which would put the series right again.
     with contextlib.closing(sqlite.connect(own.settings.data_path)) as db:
-        db.execute(
-            """UPDATE series SET spec = replace(spec, '"judged_by_fetch":false', '"judged_by_fetch":true') WHERE source = 'us-treasury-par'"""
-        )
+        for number, name in list(db.execute("SELECT series, id FROM series WHERE source = 'us-treasury-par'")):
+            spec = msgspec.structs.replace(specs.of(db, name), judged_by_fetch=True)
+            db.execute("UPDATE series SET spec = ? WHERE series = ?", (specs.put(db, spec), number))
         own.data_now = own.settings.clock() + 60 * DAY
         assert fresh(own) == "stale"
         db.execute("UPDATE source_state SET fetched_at = ? WHERE source = 'us-treasury-par'", (own.data_now,))

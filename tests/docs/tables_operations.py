@@ -23,7 +23,7 @@ from .markdown import table
 _WORDS = {
     "home": "Data folder: databases, raw store, run files, `almanac.toml`.",
     "database_url": "Where the data database is, `sqlite:///…`. Default: `data.db` in the data folder.",
-    "raw_url": "Folder of the raw store. Default: `raw` in the data folder.",
+    "raw_url": "Where the raw store is: a folder, or `s3://bucket/prefix`, which needs the extra `almanac[s3]`; see [Raw payloads in a bucket](operations.md#raw-payloads-in-a-bucket). Default: `raw` in the data folder.",
     "redis_url": "`redis://…`: count rate limits of several hosts together. Needs the extra `almanac[redis]`.",
     "now": "For tests: fixes the clock of the data, like `2026-10-31T00:00:00Z`. Limits, key expiry, timeouts and logs keep real time.",
     "secret": "Replaces the random secret in the accounts database from which keys and cursors are protected. Must be the same in all processes.",
@@ -132,6 +132,8 @@ _EVENTS = {
     "the store was verified": "A round of the verification in the background is through.",
     "the store is damaged; `almanac verify` says more": "Found by the verification in the background, by place and never by value.",
     "the store cannot be verified just now": "Tried again later.",
+    "the raw store cannot be verified just now": "Its bucket is away. Tried again later.",
+    "the raw store cannot be reached": "At the start: its bucket is away. What is served does not need it; ingests do.",
     "where the verification is cannot be noted": "After a restart it begins anew.",
     "each process counts heavy requests for itself": "The shared file of heavy requests cannot be used.",
     "given up": "A request was answered 503: it took longer than `ALMANAC_REQUEST_SECONDS`.",

@@ -33,7 +33,8 @@ def wanted(file):
         lines = (ROOT / "requirements/bench.in").read_text("utf-8").splitlines()
         return [Requirement(line) for line in lines if not line.startswith("#")]
     project = PROJECT["project"]
-    texts = [*project["dependencies"], *project["optional-dependencies"]["redis"], *PROJECT["build-system"]["requires"]]
+    extras = [text for texts in project["optional-dependencies"].values() for text in texts]
+    texts = [*project["dependencies"], *extras, *PROJECT["build-system"]["requires"]]
     if file == "dev.txt":
         texts += PROJECT["dependency-groups"]["dev"]
     return [Requirement(text) for text in texts]

@@ -170,8 +170,13 @@ class Reader:
 class Blobs:
     """Storage of the raw store, in memory."""
 
+    at_once = 1
+
     def __init__(self) -> None:
         self._held: dict[str, bytes] = {}
+
+    def check(self) -> None:
+        pass
 
     def get(self, name: str) -> bytes | None:
         return self._held.get(name)
@@ -184,6 +189,9 @@ class Blobs:
 
     def names(self, prefix: str) -> Iterator[str]:
         return iter(sorted(name for name in self._held if name.startswith(f"{prefix}/")))
+
+    def size(self, prefix: str) -> int:
+        return sum(len(self._held[name]) for name in self.names(prefix))
 
     def tidy(self) -> int:
         return 0

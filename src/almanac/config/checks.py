@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
 from ipaddress import ip_address, ip_network
@@ -90,10 +91,12 @@ def _is_bundle(text: str) -> bool:
     return True
 
 
-def _is_folder(text: str) -> bool:
-    return "://" not in text or text.startswith("file://")
+def _is_raw_place(text: str) -> bool:
+    return "://" not in text or text.startswith("file://") or _BUCKET.fullmatch(text) is not None
 
 
+#: Name of a bucket as S3 allows it, and a prefix that is plain parts, so that nothing of it needs an escape.
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?")
 #: What the type of a setting cannot say, by its last name: a check that may raise ValueError, and what is allowed.
 _CHECKS: dict[str, tuple[Callable[[str], object], str]] = {
     "host": (ip_address, "an address, like 127.0.0.1 or ::"),
@@ -105,7 +108,7 @@ _CHECKS: dict[str, tuple[Callable[[str], object], str]] = {
     "now": (lambda text: datetime.fromisoformat(text).tzinfo, "a time with a zone, like 2026-10-31T00:00:00Z"),
     "on": (lambda text: date.fromisoformat(text).isoformat() == text, "a day that has come, like 2026-10-01"),
     "database_url": (lambda text: text.startswith("sqlite:///"), "sqlite:/// and the path of a file"),
-    "raw_url": (_is_folder, "a folder, or file:// and its path"),
+    "raw_url": (_is_raw_place, "a folder, file:// and its path, or s3://bucket/prefix"),
     "proxy": (_is_proxy, "http:// or https://, a host and a port"),
     "ca_bundle": (_is_bundle, "a file of certificates in PEM that can be read"),
     "redis_url": (

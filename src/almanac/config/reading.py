@@ -136,7 +136,9 @@ def _wrong(one: _Given, sources: Callable[[], Collection[str]] | None) -> Iterat
 
 def _shown(one: _Given) -> str:
     text = repr(",".join(one.value) if one.file is None and isinstance(one.value, list) else one.value)
-    return "a value that is not shown" if one.path[-1] in _SECRETS else text if len(text) <= 80 else f"{text[:79]}…"
+    # Credentials in the address of a bucket are refused, and not repeated.
+    secret = one.path[-1] in _SECRETS or (one.path[-1] == "raw_url" and "@" in text)
+    return "a value that is not shown" if secret else text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def _together(merged: Mapping[str, Any], every: list[_Given]) -> Iterator[str]:

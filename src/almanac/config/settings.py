@@ -158,13 +158,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.home / "usage.db"
 
     @property
-    def raw_path(self) -> Path:
-        """Folder of the raw store. Raises SettingError for a kind of storage that is not built in."""
-        if self.raw_url is None:
-            return self.home / "raw"
-        if "://" in self.raw_url and not self.raw_url.startswith("file://"):
-            raise SettingError("ALMANAC_RAW_URL must be a folder")
-        return Path(self.raw_url.removeprefix("file://"))
+    def raw_place(self) -> str:
+        """Where the raw store is: the path of a folder, or `s3://bucket/prefix`."""
+        return str(self.home / "raw") if self.raw_url is None else self.raw_url.removeprefix("file://")
+
+    @property
+    def raw_path(self) -> Path | None:
+        """Folder of the raw store, None where it is in a bucket."""
+        return None if self.raw_place.startswith("s3://") else Path(self.raw_place)
 
     @property
     def restored_path(self) -> Path:

@@ -28,7 +28,6 @@ from almanac.store.observations.reading.directory import MIXED_SOURCE
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.observations.writing.tidy import purge
 from almanac.store.raw.captures import RawStore
-from almanac.store.raw.folder import Folder
 from almanac.store.summary import records
 
 REAL, SIMULATED = "real", "simulated"
@@ -69,7 +68,7 @@ class World:
     ) -> None:
         self.settings = settings
         settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.raw = RawStore(Folder(settings.raw_path))
+        self.raw = RawStore.at(settings.raw_place)
         self._rebuilding = rebuilding
         try:
             with sqlite.faults():
@@ -145,6 +144,7 @@ class World:
     def claim(self) -> None:
         """Mark the store as holding this world, before the first payload goes in. Clears away what kills left behind."""
         if not self._cleared:
+            self.raw.blobs.check()
             self.raw.tidy()
             self._cleared = True
         if sqlite.meta(self.db, "world") != self.kind:

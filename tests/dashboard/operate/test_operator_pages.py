@@ -132,6 +132,16 @@ def test_a_damaged_payload_is_told(own: Service) -> None:
     assert "cannot be decompressed" in text
 
 
+def test_a_raw_store_that_cannot_be_read_is_no_fault_of_ours(own: Service) -> None:
+    number = quarantine(own, "us-treasury-par", b"out of reach")
+    objects = own.settings.raw_path / "objects"
+    objects.rename(objects.with_name("away"))
+    objects.write_bytes(b"no folder")
+    answer = signed_in(dashboard(own), "op").get(f"/operate/quarantine/{number}")
+    assert answer.status_code == 503
+    assert "The raw store cannot be read just now" in answer.text
+
+
 def test_a_withheld_sources_payload_is_on_no_page(own: Service) -> None:
     shut = [row["id"] for row in own.ok("/sources", limit=500) if not row["rights"]["redistributable"]]
     for source in [*shut[:1], "nobody-knows"]:

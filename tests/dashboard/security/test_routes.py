@@ -16,7 +16,7 @@ import pytest
 from almanac.dashboard.page import Page
 from tests.support.browser import Browser
 
-from .conftest import ADA, BEA, OPERATOR, PAGES, Two, address
+from .conftest import ADA, BEA, OPERATOR, PAGES, THEIRS, Two, address
 
 POSTS = [page for page in PAGES if page.post is not None]
 OPERATED = [page for page in PAGES if page.who == "operator"]
@@ -107,10 +107,10 @@ def test_the_secrets_are_there_to_be_seen(two: Two) -> None:
     whole_key, session, cookie = two.secrets[2], two.secrets[7], two.secrets[8]
     assert [one for one in two.secrets if one not in told] == [whole_key, cookie]
     assert session in told
-    # The operator sees that she is there, and how many keys she has: not which.
+    # The operator sees that she is there, how many keys she has and how much they asked in all: not which, nor what.
     told = two.browser(OPERATOR).get("/operate/accounts").text
     assert BEA in told
-    assert not any(one in told for one in two.secrets[1:])
+    assert [one for one in two.secrets[1:] if one in told] == [f"{THEIRS:,}"]
 
 
 def test_a_plain_account_gets_no_page_of_operators_and_does_no_deed(two: Two) -> None:

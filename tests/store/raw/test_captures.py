@@ -1,6 +1,7 @@
 """The raw store: what is kept comes back byte for byte, or somebody is told."""
 
 import hashlib
+import threading
 import tracemalloc
 
 import msgspec
@@ -97,6 +98,34 @@ def test_latest_is_the_last_in_the_order_of_folding_whoever_kept_it(store, tmp_p
     # Another process keeps one more.
     newest = keep(RawStore(Folder(tmp_path)), b"invented newest", fetched_at=30)
     assert store.latest("sandbox-one", URL) == newest
+
+
+def test_what_is_checked_goes_on_behind_any_name(store):
+    """Also where one source's name begins as another's does: the walk is in the order by which names are compared."""
+    for source in ("fred", "fred-two", "fred2", "a"):
+        for time in (1, 2):
+            keep(store, source=source, fetched_at=time)
+    names = [name for name, _ in store.checked()]
+    assert names == sorted(names)
+    assert len(names) == 8
+    for number, name in enumerate(names):
+        assert [after for after, _ in store.checked(name)] == names[number + 1 :]
+
+
+def test_where_storage_is_far_away_index_files_are_read_side_by_side(tmp_path):
+    barrier = threading.Barrier(4)
+
+    class Far(Folder):
+        at_once = 4
+
+        def get(self, name):
+            barrier.wait(timeout=20)  # one after the other, none comes back
+            return super().get(name)
+
+    kept = [keep(RawStore(Folder(tmp_path)), fetched_at=time) for time in range(8)]
+    far = RawStore(Far(tmp_path))
+    assert list(far.captures()) == kept
+    assert far.latest("sandbox-one", URL) == kept[-1]
 
 
 def test_latest_reads_each_index_file_once(tmp_path):

@@ -62,9 +62,8 @@ def payload(visit: Visit) -> Answer:
     # What a licence lets nobody pass on is on no page, not even on this one; nor what nobody knows the licence of.
     shown = rights is not None and rights["redistributable"]
     text, kind = ledger.head(visit, row) if shown else ("", "withheld")
-    return Html(
-        "operate/payload.html", {"row": row, "text": text, "kind": kind, "bytes": ledger.HEAD_BYTES}, secret=True
-    )
+    values = {"row": row, "text": text, "kind": kind, "bytes": ledger.HEAD_BYTES}
+    return Html("operate/payload.html", values, 503 if kind == "away" else 200, secret=True)
 
 
 def plans(visit: Visit) -> Answer:

@@ -11,7 +11,6 @@ from almanac.store.log import history, payloads, turns
 from almanac.store.log.history import RunRow
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Corrupt, RawStore
-from almanac.store.raw.folder import Folder
 
 #: What is shown of a payload.
 HEAD_BYTES = 2048
@@ -66,11 +65,16 @@ def payload(visit: Visit, number: int) -> PayloadRow | None:
 
 
 def head(visit: Visit, row: PayloadRow) -> tuple[str, str]:
-    """The first bytes of a payload as text, and what they are: `text`, `hex`, or `damaged` with the reason as the text."""
+    """
+    The first bytes of a payload as text, and what they are: `text`, `hex`, or with the reason as the text `damaged`, or
+    `away` where the raw store cannot be read at all.
+    """
     try:
-        content = RawStore(Folder(visit.settings.raw_path)).head(row.sha256, HEAD_BYTES)
+        content = RawStore.at(visit.settings.raw_place).head(row.sha256, HEAD_BYTES)
     except Corrupt as error:
         return str(error), "damaged"
+    except OSError as error:
+        return str(error), "away"
     text = _text(content)
     return (_hex(content), "hex") if text is None else (text, "text")
 

@@ -32,7 +32,7 @@ from almanac.pipeline.operate.archive import (
     this_version,
 )
 from almanac.store.engine import detached, sqlite
-from almanac.store.raw.folder import Folder
+from almanac.store.raw.blobs import blobs_at
 
 _LEVEL = 3
 
@@ -50,17 +50,17 @@ def backup(settings: Settings, file: Path, *, with_data: bool = True, meter: Met
     if settings.restored_path.exists():
         raise BackupError(f"a restore into {settings.home} was cut off: end it first with `almanac restore`")
     held = {name: path for name, part in DATABASES.items() if (path := part.path(settings)).exists()}
-    if not held and not settings.raw_path.exists():
+    raw = blobs_at(settings.raw_place)
+    if not held and next(raw.names(""), None) is None:
         raise BackupError(f"there is nothing to back up in {settings.home}")
     if not with_data:
         held.pop(DATA, None)
     with beside(file.parent, file.name) as folder:
         copies = {name: _snapshot(path, folder / name, meter) for name, path in held.items()}
         version = detached.data_version(copies[DATA]) if DATA in copies else None
-        raw = Folder(settings.raw_path)
         names = [*raw.names("index"), *raw.names("objects")]
         size = sum(path.stat().st_size for path in copies.values())
-        size += sum((settings.raw_path / name).stat().st_size for name in names)
+        size += raw.size("index") + raw.size("objects")
         head = BackupHead(FORMAT, this_version(), settings.clock(), size)
         members: dict[str, str] = {}
         unfinished = folder / "archive"
@@ -77,7 +77,7 @@ def backup(settings: Settings, file: Path, *, with_data: bool = True, meter: Met
             for name in names:
                 content = raw.get(name)
                 if content is None:
-                    raise BackupError(f"{settings.raw_path / name} went away while it was read")
+                    raise BackupError(f"{settings.raw_place}/{name} went away while it was read")
                 _add(archive, members, f"{RAW}/{name}", content)
                 advance(len(content) / PIECE)
             manifest = Manifest(FORMAT, sqlite.SCHEMA, version, head.created_at, members, head.almanac)

@@ -25,7 +25,6 @@ from almanac.store.engine import sqlite
 from almanac.store.engine.errors import DamagedError, DatabaseError
 from almanac.store.observations import audit
 from almanac.store.raw.captures import RawStore
-from almanac.store.raw.folder import Folder
 
 log = structlog.get_logger("almanac.patrol")
 
@@ -57,7 +56,7 @@ class Patrol:
     ) -> None:
         self._path = path_of(settings)
         self._data = settings.data_path
-        self._raw = RawStore(Folder(settings.raw_path))
+        self._raw = RawStore.at(settings.raw_place)
         self._every = settings.verify_hours * 3600
         self._stop, self._now, self._clock = stop, now, clock
         self.rounds = read(self._path)
@@ -95,17 +94,22 @@ class Patrol:
 
     def _pieces(self, present: StoreRound) -> Iterator[None]:
         """Look at one piece after the other."""
-        if present.stage == "raw":
+        while present.stage == "raw":
             try:
                 for name, flaw in self._raw.checked(present.after):
                     if flaw is not None:
                         self._found(present, f"raw store: {flaw.name}")
                     present.after = name
                     yield
-            except (
-                OSError
-            ) as error:  # the disk gives it back no more, and what lies behind is looked at in the next round
-                self._found(present, f"raw store, behind {present.after or 'its beginning'}: {error.strerror}")
+            except ConnectionError as error:  # storage elsewhere that does not answer: no damage, and it may pass
+                log.warning("the raw store cannot be verified just now", reason=str(error))
+                if self._stop.wait(_STORE_PAUSE):
+                    yield
+                continue
+            except OSError as error:
+                # It gives that back no more, and what lies behind is looked at in the next round.
+                told = error.strerror or str(error)
+                self._found(present, f"raw store, behind {present.after or 'its beginning'}: {told}")
             present.stage, present.after = "tables", ""
         more = True
         while more:

@@ -117,7 +117,9 @@ def room(settings: Settings) -> Room:
 
 
 def _disks(settings: Settings) -> dict[str, Path]:
-    folders = {"home": settings.home, "data": settings.data_path.parent, "raw": settings.raw_path}
+    folders = {"home": settings.home, "data": settings.data_path.parent}
+    if settings.raw_path is not None:
+        folders["raw"] = settings.raw_path
     found: dict[int, tuple[str, Path]] = {}
     for name, path in folders.items():
         there = _there(path)

@@ -13,14 +13,16 @@ import hashlib
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Self
 
 import msgspec
 import zstandard
 
 from almanac.domain.progress import Meter, counted, unmetered
-from almanac.store.raw.folder import Blobs
+from almanac.store.raw.blobs import Blobs, blobs_at
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
@@ -72,9 +74,14 @@ class RawStore:
     """Payloads and their index, over any `Blobs`. Safe to share between threads, and between processes."""
 
     def __init__(self, blobs: Blobs) -> None:
-        self._blobs = blobs
+        self.blobs = blobs
         self._lock = threading.Lock()
         self._known: dict[str, _Known] = {}
+
+    @classmethod
+    def at(cls, place: str) -> Self:
+        """The store at a path or at `s3://bucket/prefix`. Raises OSError for a place that cannot be one."""
+        return cls(blobs_at(place))
 
     def keep(
         self,
@@ -111,9 +118,9 @@ class RawStore:
         )
         # An object that rotted on disk is written anew: here are its bytes again.
         if self._flaw(capture) is not None:
-            self._blobs.put(_object(sha256), zstandard.compress(body))
+            self.blobs.put(_object(sha256), zstandard.compress(body))
         name = _index(source, capture.id)
-        if self._blobs.create(name, msgspec.json.format(msgspec.json.encode(capture), indent=1) + b"\n"):
+        if self.blobs.create(name, msgspec.json.format(msgspec.json.encode(capture), indent=1) + b"\n"):
             return capture
         return self._load(name)
 
@@ -127,7 +134,7 @@ class RawStore:
     def head(self, sha256: str, count: int) -> bytes:
         """The first bytes of a payload, for the eye: its hash is not checked. Raises Corrupt if they cannot be read."""
         name = _object(sha256)
-        packed = self._blobs.get(name)
+        packed = self.blobs.get(name)
         if packed is None:
             raise Corrupt(f"{name}: is missing")
         try:
@@ -139,12 +146,12 @@ class RawStore:
         """All captures, or those of one source, in the order in which they are folded. Raises Corrupt."""
         if source is not None:
             _check_source(source)
-        names = self._blobs.names("index" if source is None else f"index/{source}")
-        yield from sorted((self._load(name) for name in names), key=lambda capture: capture.order)
+        names = self.blobs.names("index" if source is None else f"index/{source}")
+        yield from sorted(self._loaded(names), key=lambda capture: capture.order)
 
     def any_source(self) -> str | None:
         """A source that has captures, the first by name; None for an empty store."""
-        name = next(self._blobs.names("index"), None)
+        name = next(self.blobs.names("index"), None)
         return None if name is None else name.split("/")[1]
 
     def latest(self, source: str, url: str) -> Capture | None:
@@ -155,13 +162,12 @@ class RawStore:
         _check_source(source)
         with self._lock:
             known = self._known.setdefault(source, _Known())
-            for name in self._blobs.names(f"index/{source}"):
-                if name not in known.names:
-                    capture = self._load(name)
-                    held = known.by_url.get(capture.url)
-                    if held is None or held.order < capture.order:
-                        known.by_url[capture.url] = capture
-                    known.names.add(name)
+            fresh = [name for name in self.blobs.names(f"index/{source}") if name not in known.names]
+            for name, capture in zip(fresh, self._loaded(fresh), strict=True):
+                held = known.by_url.get(capture.url)
+                if held is None or held.order < capture.order:
+                    known.by_url[capture.url] = capture
+                known.names.add(name)
             return known.by_url.get(url)
 
     def verify(self, meter: Meter = unmetered) -> Iterator[Problem]:
@@ -171,7 +177,7 @@ class RawStore:
     def checked(self, after: str = "", meter: Meter = unmetered) -> Iterator[tuple[str, Problem | None]]:
         """Read everything behind one name of the index: each name, and what is wrong with it or its object, None for nothing."""
         checked: set[tuple[str, int]] = set()
-        for name in counted(list(self._blobs.names("index")), meter, "raw payloads"):
+        for name in counted(list(self.blobs.names("index")), meter, "raw payloads"):
             if name <= after:
                 continue
             flaw: Problem | None = None
@@ -187,10 +193,18 @@ class RawStore:
 
     def tidy(self) -> int:
         """Remove temporary files of interrupted writes; their number."""
-        return self._blobs.tidy()
+        return self.blobs.tidy()
+
+    def _loaded(self, names: Iterable[str]) -> Iterator[Capture]:
+        """Captures in the order of their names, as many read at a time as the storage likes."""
+        if self.blobs.at_once == 1:
+            yield from map(self._load, names)
+            return
+        with ThreadPoolExecutor(self.blobs.at_once) as pool:
+            yield from pool.map(self._load, names)
 
     def _load(self, name: str) -> Capture:
-        content = self._blobs.get(name)
+        content = self.blobs.get(name)
         if content is None:
             raise Corrupt(f"{name}: is missing")
         try:
@@ -208,7 +222,7 @@ class RawStore:
 
     def _unpack(self, capture: Capture) -> bytes | Problem:
         name = _object(capture.sha256)
-        packed = self._blobs.get(name)
+        packed = self.blobs.get(name)
         if packed is None:
             return Problem(name, "is missing")
         try:

@@ -15,35 +15,10 @@ _UNFINISHED = ".unfinished-"
 _TRIES = 3
 
 
-class Blobs(Protocol):
-    """What the raw store needs of its storage. Names are relative, parts joined by `/`.
-
-    An object store fits: `create` is a conditional put (`If-None-Match: *`), `put` a plain one.
-    """
-
-    def get(self, name: str) -> bytes | None:
-        """Content, or None if there is no such name."""
-        ...
-
-    def put(self, name: str, content: bytes) -> None:
-        """Write or replace, durably, in one step."""
-        ...
-
-    def create(self, name: str, content: bytes) -> bool:
-        """Write, durably, unless the name is taken. Of several writers exactly one gets True."""
-        ...
-
-    def names(self, prefix: str) -> Iterator[str]:
-        """All names under a prefix that ends at a part, in byte order."""
-        ...
-
-    def tidy(self) -> int:
-        """Remove what interrupted writes left behind; the number of pieces removed."""
-        ...
-
-
 class Folder:
     """`Blobs` in a local folder, which needs hard links (any file system that can hold a live database has them)."""
+
+    at_once = 1
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -72,13 +47,20 @@ class Folder:
             return False
         return True
 
+    def check(self) -> None:
+        """A folder needs nothing: what a write runs into says itself."""
+
     def names(self, prefix: str) -> Iterator[str]:
         top = self._root / prefix
         for folder, below, files in os.walk(top):
-            below.sort()
+            # As the names sort that lie in them: `a-b/` is before `a/`.
+            below.sort(key=lambda name: f"{name}/")
             for file in sorted(files):
                 if not file.startswith(_UNFINISHED):
                     yield (Path(folder) / file).relative_to(self._root).as_posix()
+
+    def size(self, prefix: str) -> int:
+        return sum((self._root / name).stat().st_size for name in self.names(prefix))
 
     def tidy(self) -> int:
         """

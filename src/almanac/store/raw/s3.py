@@ -1,0 +1,140 @@
+"""Objects in a bucket that speaks S3: whole or absent, as each is written by one request."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+
+import obstore
+from obstore.exceptions import (
+    AlreadyExistsError,
+    BaseError,
+    NotFoundError,
+    PermissionDeniedError,
+    UnauthenticatedError,
+)
+from obstore.store import S3Store
+
+#: An object that holds nothing, under which it is tried whether a name that is taken is refused.
+_PROBE = "conditional-put"
+#: For the whole of one request, and for one that fails together with its repetitions.
+_REQUEST, _TRYING = timedelta(seconds=120), timedelta(seconds=20)
+#: Repetitions of a request that gets no answer, or an answer of 500 and above.
+_RETRIES = 3
+#: What the library raises for an object that is not there; and all that it raises.
+_MISSING = (NotFoundError, FileNotFoundError)
+_ERRORS = (BaseError, NotImplementedError, OSError, ValueError)
+#: A server's own words in its answer; and a refusal, by status or by who was asked: where no credentials are given, the
+#: library asks the machine's host for some.
+_ANSWER = re.compile(r"<Code>(.*?)</Code>.*?<Message>(.*?)</Message>")
+_REFUSED = re.compile(r"status code: 40[13]|/latest/(api/token|meta-data)")
+#: Characters of the library's words that are repeated.
+_REASON = 300
+
+
+class Bucket:
+    """
+    `Blobs` in a bucket, under a prefix: `s3://bucket/prefix`. Endpoint, region and credentials are those of the `AWS_…`
+    variables.
+
+    Every failure is an OSError that names the bucket: ConnectionError where the server cannot be reached or does not
+    do what it should, PermissionError, FileNotFoundError for the bucket itself.
+    """
+
+    #: Each request is a way there and back, and most pieces are an index file of some hundred bytes.
+    at_once = 32
+
+    def __init__(self, url: str) -> None:
+        self._url = url.rstrip("/")
+        name, _, prefix = self._url.removeprefix("s3://").partition("/")
+        with self._faults():
+            self._store = S3Store(
+                name,
+                prefix=prefix or None,
+                # An endpoint is asked as it is given: over HTTP, where that is what it says.
+                client_options={"allow_http": True, "timeout": _REQUEST},
+                retry_config={"max_retries": _RETRIES, "retry_timeout": _TRYING},
+                config={"conditional_put": "etag"},
+            )
+
+    def __repr__(self) -> str:
+        return f"Bucket({self._url!r})"
+
+    def check(self) -> None:
+        """
+        Write a probe as if it were new, until it is refused, as the second time at the latest it must be.
+
+        A server that does not know conditional puts would let a second writer overwrite the first one's word on when a
+        payload came: it is not written to.
+        """
+        if self.create(_PROBE, b"") and self.create(_PROBE, b""):
+            raise OSError(
+                f"ALMANAC_RAW_URL: {self._url}: this server overwrites what it is asked to create "
+                f"(it ignores If-None-Match); allowed: a server with conditional puts, or a folder"
+            )
+
+    def get(self, name: str) -> bytes | None:
+        with self._faults():
+            try:
+                return obstore.get(self._store, name).bytes().to_bytes()
+            except _MISSING as error:
+                if "NoSuchBucket" in str(error):
+                    raise
+                return None
+
+    def put(self, name: str, content: bytes) -> None:
+        with self._faults():
+            obstore.put(self._store, name, content, use_multipart=False)
+
+    def create(self, name: str, content: bytes) -> bool:
+        with self._faults():
+            try:
+                obstore.put(self._store, name, content, mode="create", use_multipart=False)
+            except AlreadyExistsError:
+                return False
+            return True
+
+    def names(self, prefix: str) -> Iterator[str]:
+        # Servers list by byte order; not all of them have promised to.
+        yield from sorted(name for name, _ in self._listed(prefix))
+
+    def size(self, prefix: str) -> int:
+        return sum(size for _, size in self._listed(prefix))
+
+    def tidy(self) -> int:
+        """Nothing is ever left: an object is there when its only request has ended, and not before."""
+        return 0
+
+    def _listed(self, prefix: str) -> Iterator[tuple[str, int]]:
+        with self._faults():
+            for page in obstore.list(self._store, prefix):
+                for one in page:
+                    yield one["path"], one["size"]
+
+    @contextlib.contextmanager
+    def _faults(self) -> Iterator[None]:
+        """The library's errors as the system's, each a sentence."""
+        try:
+            yield
+        except _ERRORS as error:
+            raise self._told(error) from None
+
+    def _told(self, error: Exception) -> OSError:
+        """What the library says, sorted by whose turn it is. Its words quote addresses and answers, and no secret."""
+        words = " ".join(str(error).partition("Debug source")[0].split())
+        answer = _ANSWER.search(words)
+        reason = ", ".join(answer.groups()) if answer else words.rpartition(" - ")[2][:_REASON]
+        kind: type[OSError] = ConnectionError
+        sentence = "the storage cannot be reached, or does not answer as it should (AWS_ENDPOINT_URL says where it is)"
+        if "NoSuchBucket" in words:
+            kind = FileNotFoundError
+            sentence = "there is no such bucket; make it, or name one that is there"
+        elif isinstance(error, (PermissionDeniedError, UnauthenticatedError)) or _REFUSED.search(words):
+            kind = PermissionError
+            sentence = (
+                "the storage lets nobody in without, or not with these credentials; allowed: AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY of somebody who may list, get and put objects there"
+            )
+        return kind(f"ALMANAC_RAW_URL: {self._url}: {sentence}: {reason}")
