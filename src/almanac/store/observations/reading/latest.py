@@ -4,19 +4,31 @@ then the preferred order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
-from itertools import groupby
+from itertools import groupby, islice
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
 
 from almanac.domain.observations import FORECAST
-from almanac.domain.periods import SPAN_BITS, Frequency, end_of
+from almanac.domain.periods import SPAN_BITS, Frequency
 from almanac.store.engine.patience import check
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.rows import ObservationRow
+from almanac.store.observations.reading.rows import (
+    BORROW,
+    BORROWED,
+    CURRENT,
+    VINTAGE,
+    ObservationRow,
+    RowReader,
+)
 from almanac.store.observations.reading.selection import NO_COMPANY, Selection
+
+#: Pairs looked at beyond what a page lacks: some have no reading.
+_SPARE = 16
 
 
 class WantedFreshness(NamedTuple):
@@ -24,6 +36,15 @@ class WantedFreshness(NamedTuple):
 
     status: str
     today: date
+
+
+class _Pair(NamedTuple):
+    """An indicator of an entity, with the frequencies there are, and the number of the topic of each."""
+
+    indicator: str
+    entity: str
+    frequencies: list[str]
+    topics: list[int]
 
 
 def latest(
@@ -49,16 +70,73 @@ def latest(
         return rows, None
     current = as_of is None and version == view.version
     hopeful = None if freshness is None else _hopeful(view, freshness, current=current)
-    for pair, frequencies in _pairs(view, selection, descending, after, hopeful):
+    pairs = _pairs(view, selection, descending, after, hopeful)
+    while some := list(islice(pairs, limit + _SPARE - len(rows))):
         check()
-        row = reading(view, selection, *pair, frequencies, version=version, as_of=as_of)
-        if row is None or (accept is not None and not accept(row)):
-            continue
-        if len(rows) == limit:
-            return rows, last
-        rows.append(row)
-        last = list(pair)
+        found = newest_of_topics(view, selection, [topic for one in some for topic in one.topics], version, as_of)
+        for pair in some:
+            row = _of_pair(view, selection, pair, found, version, as_of)
+            if row is None or (accept is not None and not accept(row)):
+                continue
+            if len(rows) == limit:
+                return rows, last
+            rows.append(row)
+            last = [pair.indicator, pair.entity]
     return rows, None
+
+
+def _of_pair(
+    view: View,
+    selection: Selection,
+    pair: _Pair,
+    found: dict[int, ObservationRow | None],
+    version: int,
+    as_of: int | None,
+) -> ObservationRow | None:
+    """What `reading` says of a pair, whose topics were looked at together with others; it is asked where that did not tell."""
+    rows = [found[topic] for topic in pair.topics if topic in found]
+    if None in rows:
+        return reading(view, selection, pair.indicator, pair.entity, pair.frequencies, version=version, as_of=as_of)
+    return _best(row for row in rows if row is not None)
+
+
+def _best(rows: Iterable[ObservationRow]) -> ObservationRow | None:
+    """Of the newest rows in several frequencies the latest reading."""
+    return max(rows, key=lambda row: (row.period >> SPAN_BITS, -row.series.spec.frequency.rank), default=None)
+
+
+def newest_of_topics(
+    view: View, selection: Selection, topics: Sequence[int], version: int, as_of: int | None
+) -> dict[int, ObservationRow | None]:
+    """
+    The newest row of each topic that is no forecast; one without any is left out. None: that takes a look at older cells.
+
+    It is one of the newest cell with such a row: newer ones have none but forecasts. There only the choice among several
+    rows may end with a forecast, or with none.
+    """
+    directory, sources = view.directory, selection.sources
+    reader = RowReader(directory)
+    sql, read = (_NOW, reader.shown) if as_of is None else (_THEN, reader.stated)
+    newest: dict[int, ObservationRow | None] = {}
+    bound = (json.dumps(topics), version, *(() if as_of is None else (as_of,)))
+    for topic, group in groupby(view.execute(sql, bound), key=itemgetter(0)):
+        last: dict[int, tuple[Any, ...]] = {}
+        for found in group:
+            if found[_SERIES] not in last or found[_KNOWN] > last[found[_SERIES]][_KNOWN]:
+                last[found[_SERIES]] = found
+        rows = [read(one[1:]) for one in last.values()]
+        if sources is not None:
+            rows = [row for row in rows if row.series.source.id in sources]
+        rows = [row for row in rows if not row.withdrawn]
+        chosen = (
+            min(rows, key=lambda row: directory.preference_key(row.series.number, row.lineage, version))
+            if len(rows) > 1
+            else rows[0]
+            if rows
+            else None
+        )
+        newest[topic] = None if chosen is None or chosen.flags & FORECAST else chosen
+    return newest
 
 
 def reading(
@@ -77,7 +155,7 @@ def reading(
         for frequency in frequencies
         if (row := _newest(view, selection, indicator, entity, frequency, version, as_of)) is not None
     ]
-    return max(found, key=lambda row: (end_of(row.period), -row.series.spec.frequency.rank), default=None)
+    return _best(found)
 
 
 def _hopeful(view: View, wanted: WantedFreshness, *, current: bool) -> tuple[str, list[Any]] | None:
@@ -105,7 +183,7 @@ def _hopeful(view: View, wanted: WantedFreshness, *, current: bool) -> tuple[str
 
 def _pairs(
     view: View, selection: Selection, descending: bool, after: list[Any] | None, hopeful: tuple[str, list[Any]] | None
-) -> Iterator[tuple[tuple[str, str], list[str]]]:
+) -> Iterator[_Pair]:
     """(indicator, entity) in order, with the frequencies there are; those alone of which one is hopeful."""
     conditions: list[str] = ["1"]
     values: list[Any] = []
@@ -130,9 +208,10 @@ def _pairs(
         conditions.append(f"(indicator, entity) {'<' if descending else '>'} (?, ?)")
         values.extend(after)
     way = "DESC" if descending else ""
-    sql = f"SELECT indicator, entity, frequency FROM topic WHERE {' AND '.join(conditions)} ORDER BY indicator {way}, entity {way}, frequency"
+    sql = f"SELECT indicator, entity, frequency, topic FROM topic WHERE {' AND '.join(conditions)} ORDER BY indicator {way}, entity {way}, frequency"
     for pair, group in groupby(view.execute(sql, values), key=lambda found: (found[0], found[1])):
-        yield pair, [found[2] for found in group]
+        topics = list(group)
+        yield _Pair(*pair, [found[2] for found in topics], [found[3] for found in topics])
 
 
 def _newest(
@@ -157,3 +236,24 @@ def frequencies_of(view: View, indicator: str, entity: str) -> list[str]:
     """Frequencies in which an indicator exists for an entity."""
     found = view.execute("SELECT frequency FROM topic WHERE indicator = ? AND entity = ?", (indicator, entity))
     return [row[0] for row in found]
+
+
+#: Places of two columns behind the number of the topic.
+_SERIES, _KNOWN = 2, 3
+_OPEN = "{0}.from_version <= ?2 AND {0}.to_version > ?2"
+
+
+def _query(table: str, columns: str, borrow: str, known: str) -> str:
+    """Rows of the newest cell of topics that has one that is no forecast: bound are the topics, the version, and the moment."""
+    newest = (
+        f"SELECT y.period FROM {table} y WHERE y.topic = n.value AND y.flags & {FORECAST} = 0"
+        f" AND {(_OPEN + known).format('y')} ORDER BY y.period DESC LIMIT 1"
+    )
+    return (
+        f"SELECT x.topic, {columns} FROM json_each(?1) n CROSS JOIN {table} x ON x.topic = n.value AND x.period = ({newest})"
+        f" {borrow} WHERE {(_OPEN + known).format('x')}"
+    )
+
+
+_NOW = _query("current", CURRENT, "", "")
+_THEN = _query("vintages", f"{VINTAGE}, {BORROWED}", BORROW, " AND {0}.known_at <= ?3")
