@@ -25,10 +25,12 @@ from almanac.store.observations.reading.rows import (
     ObservationRow,
     RowReader,
 )
-from almanac.store.observations.reading.selection import NO_COMPANY, Selection
+from almanac.store.observations.reading.selection import NO_COMPANY, Selection, of_sources
 
 #: Pairs looked at beyond what a page lacks: some have no reading.
 _SPARE = 16
+#: Of so many topics at most it is remembered that they may have a reading of a freshness, and for so many questions.
+_RARE, _STATES_HELD = 20_000, 8
 
 
 class WantedFreshness(NamedTuple):
@@ -158,31 +160,51 @@ def reading(
     return _best(found)
 
 
-def _hopeful(view: View, wanted: WantedFreshness, *, current: bool) -> tuple[str, list[Any]] | None:
+class _Hopeful(NamedTuple):
+    """Which pairs may have a reading of a freshness: a condition on a topic `o` of one; or, as JSON, the topics of all of them."""
+
+    condition: str
+    values: Sequence[Any]
+    topics: str | None
+
+
+def _hopeful(view: View, wanted: WantedFreshness, *, current: bool) -> _Hopeful | None:
     """
-    A condition on a topic that has a reading of a freshness: that one of its series may be so. None: any may.
+    What a pair must have so that its reading can be of a freshness: one series that may be so. None: any may.
 
     A series that has a reading is unknown only where it is judged by its source's fetches. Which are fresh and which
     stale is told by the newest periods that are counted of series, where the `current` state is asked for.
     """
     special = view.directory.judged_otherwise()
-    marks = ", ".join("?" * len(special))
     if wanted.status == "unknown":
-        return f"+topic IN (SELECT s.topic FROM series s WHERE s.series IN ({marks}))", [*special]
-    if not current:
+        condition, values = f"s.series IN ({', '.join('?' * len(special))})", special
+    elif not current:
         return None
-    allowances = " ".join(f"WHEN '{one.value}' THEN {one.allowance_days}" for one in Frequency)
-    # A day is fresh that lies no further back than the frequency allows.
-    sign = ">=" if wanted.status == "fresh" else "<"
-    ends = f"(s.last_period >> {SPAN_BITS}) {sign} ? - CASE frequency {allowances} END"
-    return (
-        f"EXISTS (SELECT 1 FROM series s WHERE s.topic = topic.topic AND ({ends} OR s.series IN ({marks})))",
-        [wanted.today.toordinal(), *special],
-    )
+    else:
+        allowances = " ".join(f"WHEN '{one.value}' THEN {one.allowance_days}" for one in Frequency)
+        # A day is fresh that lies no further back than the frequency allows.
+        sign = ">=" if wanted.status == "fresh" else "<"
+        ends = f"(s.last_period >> {SPAN_BITS}) {sign} ? - CASE o.frequency {allowances} END"
+        condition = f"({ends} OR s.series IN ({', '.join('?' * len(special))}))"
+        values = [wanted.today.toordinal(), *special]
+    held: dict[Any, str | None] = view.shared.setdefault("topics that may be of a freshness", {})
+    if wanted in held:
+        topics = held[wanted]
+    else:
+        found = view.execute(
+            "SELECT t.topic FROM (SELECT DISTINCT o.indicator, o.entity FROM series s CROSS JOIN topic o ON o.topic = s.topic"
+            f" WHERE {condition} LIMIT {_RARE + 1}) p CROSS JOIN topic t ON t.indicator = p.indicator AND t.entity = p.entity",
+            values,
+        ).fetchall()
+        if len(held) >= _STATES_HELD:
+            held.clear()
+        # Of many the list comes to a page soon enough; few are rather looked up.
+        topics = held[wanted] = None if len(found) > _RARE else json.dumps([topic for (topic,) in found])
+    return _Hopeful(condition, values, topics)
 
 
 def _pairs(
-    view: View, selection: Selection, descending: bool, after: list[Any] | None, hopeful: tuple[str, list[Any]] | None
+    view: View, selection: Selection, descending: bool, after: list[Any] | None, hopeful: _Hopeful | None
 ) -> Iterator[_Pair]:
     """(indicator, entity) in order, with the frequencies there are; those alone of which one is hopeful."""
     conditions: list[str] = ["1"]
@@ -198,17 +220,24 @@ def _pairs(
     if not selection.companies:
         conditions.append(NO_COMPANY.format("entity"))
     if selection.sources is not None:
-        marks = ",".join("?" * len(selection.sources))
-        conditions.append(f"+topic IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))")
-        values.extend(sorted(selection.sources))
-    if hopeful is not None:
-        conditions.append("(indicator, entity) IN (SELECT indicator, entity FROM topic WHERE " + hopeful[0] + ")")
-        values.extend(hopeful[1])
+        condition, named = of_sources(selection.sources, "topic.topic")
+        conditions.append(condition)
+        values.extend(named)
     if after is not None:
         conditions.append(f"(indicator, entity) {'<' if descending else '>'} (?, ?)")
         values.extend(after)
+    table = "topic"
+    if hopeful is not None and hopeful.topics is not None:
+        table = "(SELECT value FROM json_each(?)) n CROSS JOIN topic ON topic.topic = n.value"
+        values.insert(0, hopeful.topics)
+    elif hopeful is not None:
+        conditions.append(
+            "EXISTS (SELECT 1 FROM topic o CROSS JOIN series s ON s.topic = o.topic"
+            f" WHERE o.indicator = topic.indicator AND o.entity = topic.entity AND {hopeful.condition})"
+        )
+        values.extend(hopeful.values)
     way = "DESC" if descending else ""
-    sql = f"SELECT indicator, entity, frequency, topic FROM topic WHERE {' AND '.join(conditions)} ORDER BY indicator {way}, entity {way}, frequency"
+    sql = f"SELECT indicator, entity, frequency, topic FROM {table} WHERE {' AND '.join(conditions)} ORDER BY indicator {way}, entity {way}, frequency"
     for pair, group in groupby(view.execute(sql, values), key=lambda found: (found[0], found[1])):
         topics = list(group)
         yield _Pair(*pair, [found[2] for found in topics], [found[3] for found in topics])
