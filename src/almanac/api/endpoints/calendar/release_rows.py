@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import NamedTuple
@@ -206,6 +207,7 @@ def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int |
     return None, None
 
 
+@functools.lru_cache(maxsize=16_384)
 def _key(text: str, frequency: Frequency) -> int | None:
     """Key of a period as an event has it; None where that is of another frequency."""
     parsed = Period.parse(text)

@@ -168,6 +168,8 @@ class Keys:
         else:
             tables = f"{wanted.table} x INDEXED BY {wanted.table}_{way} CROSS JOIN topic t ON t.topic = x.topic"
         columns = f"{column or '0'}, {TOPIC}, x.period, x.topic, {KEYS[wanted.table]}"
+        if way == "end" and selection.ends_by is not None:
+            query.add(f"{END} <= ?", selection.ends_by.toordinal())
         sql = f"SELECT {columns} FROM {tables} WHERE {query.where}"
         if way != "end":
             return self._db.execute(f"{sql} ORDER BY {order} LIMIT {size}", query.values).fetchall()

@@ -241,7 +241,11 @@ class Walk:
         As many days as bring few rows; a single day that begins many is walked topic by topic.
         """
         extent = extent_of(self._db, self._selection)
-        lowest, highest = (extent.low >> SPAN_BITS) - _LAST_SPAN, extent.high >> SPAN_BITS
+        lowest, highest = extent.first_day, extent.high >> SPAN_BITS
+        if self._selection.starts_from is not None:
+            lowest = max(lowest, self._selection.starts_from.toordinal())
+        if self._selection.ends_by is not None:
+            highest = min(highest, self._selection.ends_by.toordinal())
         day = (highest if self._down else lowest) if place is None else place[0]
         # Whatever comes before the first that ends, or after the last that does, begins no row.
         day = min(day, highest) if self._down else max(day, lowest)
