@@ -108,7 +108,7 @@ NO_COMPANY = "+{} NOT BETWEEN 'company_' AND 'company_~'"
 
 
 #: Of sources with more series than this their topics are not listed: each topic met is asked instead.
-_LISTED = 3_000
+LISTED = 3_000
 
 
 def of_sources(sources: frozenset[str], topic: str, *, each: bool = False) -> tuple[str, list[str]]:
@@ -123,7 +123,7 @@ def of_sources(sources: frozenset[str], topic: str, *, each: bool = False) -> tu
     asked = f"(SELECT max(s.source IN ({marks})) FROM series s WHERE s.topic = {topic})"
     if each:
         return asked, named
-    many = f"(SELECT 1 FROM series s WHERE s.source IN ({marks}) LIMIT 1 OFFSET {_LISTED})"
+    many = f"(SELECT 1 FROM series s WHERE s.source IN ({marks}) LIMIT 1 OFFSET {LISTED})"
     listed = f"{topic} IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))"
     return f"CASE WHEN {many} THEN {asked} ELSE {listed} END", [*named] * 3
 

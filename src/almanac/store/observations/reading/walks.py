@@ -210,6 +210,16 @@ class Walk:
             for key in self._of_topic(own, touched.moments, names, topic, place, rows):
                 yield (0, *names, *key)
 
+    # -- by topic, of few sources ---------------------------------------------------------------------------------------
+
+    def of_sources(self, place: Sequence[Any] | None) -> Iterator[Key]:
+        """Rows of the topics of the sources asked for, in their order; their sort value is 0."""
+        named = sorted(self._selection.sources or ())
+        group = f"(SELECT DISTINCT s.topic FROM series s WHERE s.source IN ({', '.join('?' * len(named))}))"
+        for *names, topic in self._topics(group, "TRUE", named, place):
+            for key in self._of_topic("TRUE", (), names, topic, place):
+                yield (0, *names, *key)
+
     # -- by when they were taken in -----------------------------------------------------------------------------------
 
     def ingested(self, place: Sequence[Any] | None) -> Iterator[Key]:
