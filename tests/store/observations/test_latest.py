@@ -1,9 +1,13 @@
 """The list of latest readings, whose topics are looked at many at once, against the reading of each pair alone."""
 
+from datetime import date
+from unittest import mock
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from almanac.store.observations.reading.latest import frequencies_of, latest, reading
+from almanac.store.observations.reading import latest as module
+from almanac.store.observations.reading.latest import WantedFreshness, frequencies_of, latest, reading
 from almanac.store.observations.reading.selection import Selection
 from tests.store.observations.test_columns import ENTITIES, changes, forecasts, level
 from tests.support.generators import histories
@@ -15,16 +19,34 @@ FAST = settings(
 SOURCES = (None, frozenset({ALPHA}), frozenset({BETA, GAMMA}), frozenset({GAMMA}))
 
 
-def walked(view, selection, *, version, as_of, descending, limit):
+def walked(view, selection, *, limit, **place):
     """The whole list, page by page."""
     rows, after = [], None
     while True:
-        page, after = latest(
-            view, selection, version=version, as_of=as_of, descending=descending, after=after, limit=limit
-        )
+        page, after = latest(view, selection, after=after, limit=limit, **place)
         rows += page
         if after is None:
             return rows
+
+
+@FAST
+@given(histories, forecasts, st.booleans(), st.integers(1, 4), st.sampled_from([0, 20_000]), st.integers(1, 3))
+def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, descending, limit, rare, chunk):
+    """Whether those that may be so are remembered or not, the list is that of all readings, tested one by one."""
+    with SmallWorld() as world, mock.patch.multiple(module, _RARE=rare, _CHUNK=chunk):
+        world.send([*responses, *(level(source, day, *lines) for source, day, lines in ahead)])
+        view, today = world.view(), date(2025, 4, 10)
+        place = {"version": view.version, "as_of": None, "descending": descending}
+        every = walked(view, Selection(), **place, limit=limit)
+        for status in ("fresh", "stale", "unknown"):
+
+            def accept(row, status=status):
+                return view.freshness(row.series, view.version, None, today) == status
+
+            found = walked(
+                view, Selection(), **place, limit=limit, accept=accept, freshness=WantedFreshness(status, today)
+            )
+            assert found == [row for row in every if accept(row)]
 
 
 @FAST

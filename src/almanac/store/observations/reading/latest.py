@@ -31,6 +31,8 @@ from almanac.store.observations.reading.selection import NO_COMPANY, Selection, 
 _SPARE = 16
 #: Of so many topics at most it is remembered that they may have a reading of a freshness, and for so many questions.
 _RARE, _STATES_HELD = 20_000, 8
+#: So many pairs of those at once.
+_CHUNK = 1_000
 
 
 class WantedFreshness(NamedTuple):
@@ -161,11 +163,19 @@ def reading(
 
 
 class _Hopeful(NamedTuple):
-    """Which pairs may have a reading of a freshness: a condition on a topic `o` of one; or, as JSON, the topics of all of them."""
+    """Which pairs may have a reading of a freshness: a condition on a topic `o` of one; or all of them, a chunk at a time."""
 
     condition: str
     values: Sequence[Any]
-    topics: str | None
+    chunks: list[_Chunk] | None
+
+
+class _Chunk(NamedTuple):
+    """Some neighbours among pairs in order: the first and the last one, and all their topics, as JSON."""
+
+    first: tuple[str, str]
+    last: tuple[str, str]
+    topics: str
 
 
 def _hopeful(view: View, wanted: WantedFreshness, *, current: bool) -> _Hopeful | None:
@@ -187,20 +197,28 @@ def _hopeful(view: View, wanted: WantedFreshness, *, current: bool) -> _Hopeful 
         ends = f"(s.last_period >> {SPAN_BITS}) {sign} ? - CASE o.frequency {allowances} END"
         condition = f"({ends} OR s.series IN ({', '.join('?' * len(special))}))"
         values = [wanted.today.toordinal(), *special]
-    held: dict[Any, str | None] = view.shared.setdefault("topics that may be of a freshness", {})
+    held: dict[Any, list[_Chunk] | None] = view.shared.setdefault("topics that may be of a freshness", {})
     if wanted in held:
-        topics = held[wanted]
+        chunks = held[wanted]
     else:
         found = view.execute(
-            "SELECT t.topic FROM (SELECT DISTINCT o.indicator, o.entity FROM series s CROSS JOIN topic o ON o.topic = s.topic"
-            f" WHERE {condition} LIMIT {_RARE + 1}) p CROSS JOIN topic t ON t.indicator = p.indicator AND t.entity = p.entity",
+            "SELECT t.indicator, t.entity, t.topic FROM (SELECT DISTINCT o.indicator, o.entity FROM series s CROSS JOIN topic o ON o.topic = s.topic"
+            f" WHERE {condition} LIMIT {_RARE + 1}) p CROSS JOIN topic t ON t.indicator = p.indicator AND t.entity = p.entity"
+            " ORDER BY t.indicator, t.entity",
             values,
         ).fetchall()
         if len(held) >= _STATES_HELD:
             held.clear()
         # Of many the list comes to a page soon enough; few are rather looked up.
-        topics = held[wanted] = None if len(found) > _RARE else json.dumps([topic for (topic,) in found])
-    return _Hopeful(condition, values, topics)
+        chunks = held[wanted] = None if len(found) > _RARE else list(_chunks(found))
+    return _Hopeful(condition, values, chunks)
+
+
+def _chunks(found: list[tuple[str, str, int]]) -> Iterator[_Chunk]:
+    """Topics of pairs in order, as (indicator, entity, topic), in chunks; none parts a pair."""
+    pairs = groupby(found, key=itemgetter(0, 1))
+    while some := [(pair, [one[2] for one in group]) for pair, group in islice(pairs, _CHUNK)]:
+        yield _Chunk(some[0][0], some[-1][0], json.dumps([topic for _, topics in some for topic in topics]))
 
 
 def _pairs(
@@ -213,7 +231,7 @@ def _pairs(
         if names is not None:
             conditions.append(f"{column} IN ({','.join('?' * len(names))})")
             values.extend(names)
-    for column, name in (("kind", selection.kind), ("frequency", selection.frequency)):
+    for column, name in (("frequency", selection.frequency), ("kind", selection.kind)):
         if name is not None:
             conditions.append(f"{column} = ?")
             values.append(name)
@@ -226,10 +244,14 @@ def _pairs(
     if after is not None:
         conditions.append(f"(indicator, entity) {'<' if descending else '>'} (?, ?)")
         values.extend(after)
-    table = "topic"
-    if hopeful is not None and hopeful.topics is not None:
+    table, leads = "topic", [list[Any]()]
+    if hopeful is not None and hopeful.chunks is not None:
         table = "(SELECT value FROM json_each(?)) n CROSS JOIN topic ON topic.topic = n.value"
-        values.insert(0, hopeful.topics)
+        passed = () if after is None else tuple(after)
+        left = [
+            one for one in hopeful.chunks if not passed or (one.first < passed if descending else one.last > passed)
+        ]
+        leads = [[one.topics] for one in (reversed(left) if descending else left)]
     elif hopeful is not None:
         conditions.append(
             "EXISTS (SELECT 1 FROM topic o CROSS JOIN series s ON s.topic = o.topic"
@@ -238,9 +260,10 @@ def _pairs(
         values.extend(hopeful.values)
     way = "DESC" if descending else ""
     sql = f"SELECT indicator, entity, frequency, topic FROM {table} WHERE {' AND '.join(conditions)} ORDER BY indicator {way}, entity {way}, frequency"
-    for pair, group in groupby(view.execute(sql, values), key=lambda found: (found[0], found[1])):
-        topics = list(group)
-        yield _Pair(*pair, [found[2] for found in topics], [found[3] for found in topics])
+    for lead in leads:
+        for (indicator, entity), group in groupby(view.execute(sql, [*lead, *values]), key=itemgetter(0, 1)):
+            topics = list(group)
+            yield _Pair(indicator, entity, [found[2] for found in topics], [found[3] for found in topics])
 
 
 def _newest(

@@ -145,14 +145,15 @@ class Conditions:
 
     def topics(self, selection: Selection) -> None:
         """For lists of rows, in the order of topics: no condition may lead the database to another order, which it would sort."""
-        if selection.kind is not None:
-            self.add("t.kind = ?", selection.kind)
         self._among("t.indicator", selection.indicators, leading=True)
         self._among("t.entity", selection.entities, leading=False)
         if selection.frequency is not None:
             self.add("t.frequency = ?", selection.frequency)
         if not selection.companies:
             self.add(NO_COMPANY.format("t.entity"))
+        # What the index has not is tested last: topics that fail before are passed over without a look at them.
+        if selection.kind is not None:
+            self.add("t.kind = ?", selection.kind)
         if selection.sources is not None:
             few = selection.indicators is not None and selection.entities is not None
             condition, named = of_sources(selection.sources, "t.topic", each=few)
