@@ -49,6 +49,8 @@ asked = st.fixed_dictionaries(
         "chunk": st.sampled_from([1, 2, 1_000]),
         "topics": st.sampled_from([0, 2_000]),
         "moments": st.sampled_from([0, 16]),
+        "few": st.sampled_from([0, 0, 10_000]),
+        "listed": st.sampled_from([0, 3_000]),
         "vain": st.sampled_from([0, 60_000]),
         "filters": st.sampled_from(
             [
@@ -101,7 +103,8 @@ def check(lines, one):
     }
     with SmallWorld() as world, ExitStack() as stack:
         for module, name, value in (
-            (keys, "_FEW", 0),
+            (keys, "_FEW", one["few"]),
+            (keys, "LISTED", one["listed"]),
             (keys, "_SPARE", 1),
             (keys, "_FEW_END", one["ends"]),
             *((walks, name, number) for name, number in few.items()),

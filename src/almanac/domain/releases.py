@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from datetime import date, timedelta
 from itertools import groupby
@@ -134,6 +135,7 @@ def published(vintages: Iterable[HeadlineVintage]) -> list[Published]:
     return found
 
 
+@functools.lru_cache(maxsize=16_384)
 def period_before(key: int, frequency: Frequency) -> int:
     """Key of the period of that frequency just before one."""
     period = Period.from_key(key)

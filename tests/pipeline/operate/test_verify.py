@@ -73,6 +73,8 @@ def test_checking_writes_nothing_and_holds_up_no_writer(world):
         (f"UPDATE ingested SET high = {FIFTH}", "is missed by lists"),
         ("DELETE FROM lacking", "is missed by lists"),
         ("DELETE FROM extent", "is missed by lists"),
+        ("UPDATE extent SET first_day = first_day + 1", "is missed by lists"),
+        ("UPDATE extent SET ahead = ahead - 1", "is missed by lists"),
         (f"UPDATE topic SET entity = 'country_fra' WHERE topic = (SELECT topic FROM series WHERE id = '{TWO_YEARS}')", f"{TWO_YEARS}: its topic or specification is of another"),
         (f"UPDATE spec SET body = replace(body, '\"frequency\":\"D\"', '\"frequency\":\"M\"') WHERE spec = (SELECT spec FROM series WHERE {TWO})", f"{TWO_YEARS}: its topic or specification is of another"),
         (f"UPDATE spec SET body = replace(body, 'semi_annual', 'annual') WHERE spec = (SELECT spec FROM series WHERE {TWO})", f"{TWO_YEARS}: compounding is not as in the catalogue"),

@@ -82,6 +82,15 @@ def known(
     )
 
 
+def last_known(db: Queryable) -> int | None:
+    """The last knowledge time of all vintages, whatever version they are of (unix seconds)."""
+    half = "(SELECT known_at FROM vintages INDEXED BY vintages_known WHERE (released_at IS known_at) = {} ORDER BY known_at DESC LIMIT 1)"
+    found: int | None = db.execute(
+        f"SELECT max(coalesce({half.format(0)}, {half.format(1)}), coalesce({half.format(1)}, {half.format(0)}))"
+    ).get
+    return found
+
+
 def events_of(db: Database, source: str | None, kind: str, country: str) -> list[str]:
     """Ids of the events of a type that a source (None: any) has about a country."""
     sql = f"SELECT DISTINCT event FROM event WHERE country = ?1 AND source = coalesce(?2, source) AND type = ?3 AND to_version = {OPEN}"
@@ -144,13 +153,16 @@ def page(
     """
     if (types is not None and not types) or (countries is not None and not countries):
         return [], None
-    conditions = [_OUT]
+    conditions, index = [_OUT], "event_out"
     values: list[Any] = [version, known_by]
     for column, named in (("type", types), ("country", countries)):
         if named is not None:
             listed = sorted(named)
-            conditions.append(f"+x.{column} IN ({', '.join('?' * len(listed))})")
+            # The releases of one country are found by that: what is out is mostly of others.
+            alone = column == "country" and len(listed) == 1
+            conditions.append(f"x.{column} = ?" if alone else f"+x.{column} IN ({', '.join('?' * len(listed))})")
             values += listed
+            index = "event_country" if alone else index
     for bound, sign in zip(span, (">=", "<="), strict=True):
         if bound is not None:
             conditions.append(f"{_RELEASED} {sign} ?")
@@ -161,7 +173,7 @@ def page(
     way = "DESC" if descending else "ASC"
     lines = db.execute(
         f"SELECT x.event, x.type, x.source, x.country, json_extract(x.body, '$.period'), {_RELEASED}, x.body FROM event x"
-        f" INDEXED BY event_out WHERE {' AND '.join(conditions)} ORDER BY {_RELEASED} {way}, x.event {way} LIMIT ?",
+        f" INDEXED BY {index} WHERE {' AND '.join(conditions)} ORDER BY {_RELEASED} {way}, x.event {way} LIMIT ?",
         (*values, limit + 1),
     )
     rows = [Out._make((*line[:-1], msgspec.json.decode(line[-1], type=_Numbers).data)) for line in lines]

@@ -9,9 +9,11 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from almanac.domain.observations import Vintage
+from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.notes import body_sql
+from almanac.store.observations.period_sql import END_ORDINAL_SQL, START_ORDINAL_SQL
 
 
 class StoredSeries(NamedTuple):
@@ -177,4 +179,8 @@ _UNLISTED = (
     " UNION ALL SELECT s.id, s.first_period, 0 FROM series s JOIN topic t USING(topic) LEFT JOIN extent e"
     " ON (e.kind, e.frequency, e.company) = (t.kind, t.frequency, t.entity BETWEEN 'company_' AND 'company_~')"
     " WHERE s.rows > 0 AND (e.low IS NULL OR s.first_period < e.low OR s.last_period > e.high)"
+    " UNION ALL SELECT s.id, v.period, v.from_version FROM vintages v JOIN series s USING(series) JOIN topic t ON t.topic = v.topic"
+    " JOIN extent e ON (e.kind, e.frequency, e.company) = (t.kind, t.frequency, t.entity BETWEEN 'company_' AND 'company_~')"
+    f" WHERE {START_ORDINAL_SQL.format('v.period')} < e.first_day"
+    f" OR {END_ORDINAL_SQL.format('v.period')} - {EPOCH_ORDINAL} - v.known_at / {DAY_SECONDS} > e.ahead"
 )

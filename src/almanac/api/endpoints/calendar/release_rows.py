@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import NamedTuple
+
+import msgspec
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.records import RowRights
@@ -26,8 +29,12 @@ from almanac.store.observations.withheld_ids import withheld_id
 _TOGETHER = DAY_SECONDS
 #: Later than any knowledge time.
 _EVER = 1 << 62
-#: Summaries that are kept of one state of the store, some 3 KB each.
+#: Earlier than any.
+_ALWAYS = -_EVER
+#: Summaries that are kept of one state of the store, some 5 KB each.
 _SUMMARIES = 1_000
+#: Events whose numbers are kept so, some 0.5 KB each.
+_NUMBERS = 4_000
 
 
 class _CellReading(NamedTuple):
@@ -124,23 +131,31 @@ def _before(
     return before
 
 
-def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
-    """A release as a record; None for one whose numbers this request may not reach.
+class WrittenSummary(NamedTuple):
+    """A release as a record, and as it goes out."""
+
+    record: ReleaseSummary
+    encoded: bytes
+
+
+def summary(ctx: Context, out: store.Out) -> WrittenSummary | None:
+    """A release as a record, written; None for one whose numbers this request may not reach.
 
     Kept for as long as the data stay the same, once time has nothing to add to it.
     """
-    held: dict[object, tuple[ReleaseSummary, int]] = ctx.view.shared.setdefault("release summaries", {})
+    held: dict[object, tuple[WrittenSummary | None, int]] = ctx.view.shared.setdefault("release summaries", {})
     key = (ctx.version, ctx.window_start, out)
     kept = held.get(key)
     # A walk may be pinned to a moment before that.
     if kept is not None and ctx.at >= kept[1]:
         return kept[0]
     found, settled = _summary(ctx, out)
-    if found is not None and settled is not None and ctx.at >= settled:
+    written = None if found is None else WrittenSummary(found, msgspec.json.encode(found))
+    if settled is not None and ctx.at >= settled:
         if len(held) >= _SUMMARIES:
             held.clear()
-        held[key] = (found, settled)
-    return found
+        held[key] = (written, settled)
+    return written
 
 
 def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int | None]:
@@ -150,7 +165,7 @@ def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int |
     entity = directory.entities.get(out.country)
     source = directory.sources.get(out.source)
     if release is None or entity is None or source is None:
-        return None, None
+        return None, _ALWAYS
     passed = False
     for data, frequency in _readable(ctx, release, entity.id, out.data):
         head = _series(ctx, data, entity.id, release.headline, frequency)
@@ -158,7 +173,7 @@ def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int |
         if head is None or period is None:
             continue
         if ctx.window_start is not None and end_of(period) < ctx.window_start:
-            return None, None
+            return None, _ALWAYS
         since = _first(ctx, head, period, by=ctx.at)
         if since is None:
             # A place that has its number later would then go before the ones behind it.
@@ -203,9 +218,10 @@ def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int |
             readings=[_reading(slug, one) for slug, one in shown],
         )
         return row, None if passed else since + _TOGETHER
-    return None, None
+    return None, None if passed else _ALWAYS
 
 
+@functools.lru_cache(maxsize=16_384)
 def _key(text: str, frequency: Frequency) -> int | None:
     """Key of a period as an event has it; None where that is of another frequency."""
     parsed = Period.parse(text)
@@ -249,7 +265,38 @@ class EventNumbers(NamedTuple):
 
 
 def numbers(ctx: Context, one: EventState) -> EventNumbers | None:
-    """What the data say of a release or a change of a policy rate, as known at the request's `as_of`; None: nothing yet."""
+    """
+    What the data say of a release or a change of a policy rate, as known at the request's `as_of`; None: nothing yet.
+
+    Kept for as long as the data stay the same: they are the same at every moment from the one on at which the store knew
+    the last there is.
+    """
+    held: dict[object, EventNumbers] = ctx.view.shared.setdefault("numbers of events", {})
+    last = _last_known(ctx)
+    if last is None or ctx.as_of < last:
+        return _numbers(ctx, one)
+    key = (ctx.version, ctx.window_start, one.event, one.known_at)
+    kept = held.get(key)
+    if kept is None:
+        kept = _numbers(ctx, one)
+        if kept is not None:
+            if len(held) >= _NUMBERS:
+                held.clear()
+            held[key] = kept
+    return kept
+
+
+def _last_known(ctx: Context) -> int | None:
+    """When the last vintage of all was known, of those the store has now; None: there is none."""
+    shared = ctx.view.shared
+    if "last known" not in shared:
+        shared["last known"] = store.last_known(ctx.view)
+    found: int | None = shared["last known"]
+    return found
+
+
+def _numbers(ctx: Context, one: EventState) -> EventNumbers | None:
+    """The same, read."""
     if one.entity is None or one.indicator is None or one.period is None:
         return None
     release: Release | None = ctx.view.directory.releases.get(one.type)

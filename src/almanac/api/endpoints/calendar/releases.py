@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import msgspec
-
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.calendar.records import ReleaseSummary
-from almanac.api.endpoints.calendar.release_rows import summary
+from almanac.api.endpoints.calendar.release_rows import WrittenSummary, summary
 from almanac.api.rows.filters import COUNTRY, INDICATOR, countries, indicators
 from almanac.domain.times import midnight
 from almanac.store.events import releases as store
@@ -27,7 +25,7 @@ def listed(ctx: Context) -> ListAnswer:
         after=ctx.after,
         limit=params["limit"],
     )
-    return ListAnswer([msgspec.json.encode(row) for row in rows], following)
+    return ListAnswer([row.encoded for row in rows], following)
 
 
 def _types(ctx: Context) -> tuple[str, ...] | None:
@@ -49,7 +47,7 @@ def recent(ctx: Context, entity: str, limit: int = 5) -> list[ReleaseSummary]:
     reading transaction.
     """
     rows, _ = _walk(ctx, types=None, countries=(entity,), span=(None, None), descending=True, after=None, limit=limit)
-    return rows
+    return [row.record for row in rows]
 
 
 def _walk(
@@ -61,10 +59,10 @@ def _walk(
     descending: bool,
     after: list[object] | None,
     limit: int,
-) -> tuple[list[ReleaseSummary], list[object] | None]:
+) -> tuple[list[WrittenSummary], list[object] | None]:
     """As many summaries as asked for, where there are so many: releases that have none are passed over."""
     starts = [moment for moment in (span[0], _window(ctx)) if moment is not None]
-    rows: list[ReleaseSummary] = []
+    rows: list[WrittenSummary] = []
     last: list[object] | None = None
     following = after
     while True:

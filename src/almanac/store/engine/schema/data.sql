@@ -85,10 +85,12 @@ CREATE TABLE ingested(
   at INTEGER NOT NULL, topic INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
   PRIMARY KEY(at, topic)) WITHOUT ROWID, STRICT;
 CREATE TABLE lacking(what TEXT NOT NULL, topic INTEGER NOT NULL, PRIMARY KEY(what, topic)) WITHOUT ROWID, STRICT;
--- The same of all vintages of a kind and frequency, of companies or not: how many there ever were, between which periods.
+-- The same of all vintages of a kind and frequency, of companies or not: how many there ever were, between which periods,
+-- the first day of any, and by how many days at most a period ended after its vintage was known.
 CREATE TABLE extent(
   kind TEXT NOT NULL, frequency TEXT NOT NULL, company INTEGER NOT NULL,
   low INTEGER NOT NULL, high INTEGER NOT NULL, vintages INTEGER NOT NULL,
+  first_day INTEGER NOT NULL, ahead INTEGER NOT NULL,
   PRIMARY KEY(kind, frequency, company)) WITHOUT ROWID, STRICT;
 
 -- The latest vintage of each cell. What is paged most is already written for the wire, as marked text

@@ -17,6 +17,7 @@ from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.rows import BORROW, BORROWED, CURRENT, TOPIC, VINTAGE
 from almanac.store.observations.reading.selection import (
     CELL_ORDER,
+    LISTED,
     NOT_SUPERSEDED,
     NULLABLE,
     SORTS,
@@ -77,18 +78,21 @@ class Keys:
             place = last
 
     def _way(self, wanted: WantedKeys) -> str | Touched:
-        """By which index, `topics`, `walk`, or what became known at few moments."""
+        """By which index, `topics`, `sources` (their topics), `walk`, or what became known at few moments."""
         selection = wanted.selection
         named = (selection.indicators is not None) + (selection.entities is not None)
         if named < 2 and selection.bounded and self._few(wanted):
             return "known"
         if self.few_end(wanted.table, selection):
             return "ends"
+        rows = None if named else self._of_sources(selection)
+        if rows is not None and (SORTS[wanted.sort] is None or rows < 5 * _FEW):
+            return "sources"
         if not named and selection.bounded and SORTS[wanted.sort] is None:
             touched = Walk(self._db, wanted).touched()
             if touched is not None:
                 return touched
-        if named or self._sparse(selection):
+        if named or extent_of(self._db, selection).vintages < 5 * _FEW:
             return "topics"
         return "walk" if wanted.sort in SORTED else "end" if wanted.sort == "period_end" else "topics"
 
@@ -104,18 +108,24 @@ class Keys:
         ).get
         return counted < _FEW
 
-    def _sparse(self, selection: Selection) -> bool:
-        """Whether what is asked for has so few rows that an index of all rows would mostly lead to others."""
-        if extent_of(self._db, selection).vintages < 5 * _FEW:
-            return True
+    def _of_sources(self, selection: Selection) -> int | None:
+        """How many vintages of the kind and frequency asked for there are of the sources; None where they have many series."""
         if selection.sources is None:
-            return False
+            return None
+        named = sorted(selection.sources)
+        own = f"FROM series s {{}} WHERE s.source IN ({', '.join('?' * len(named))})"
+        many = self._db.execute(f"SELECT 1 {own.format('')} LIMIT 1 OFFSET {LISTED}", named).get
+        if many is not None:
+            return None
         query = Conditions()
-        query.add(f"source IN ({', '.join('?' * len(selection.sources))})", *sorted(selection.sources))
-        if selection.frequency is not None:
-            query.add("(SELECT t.frequency FROM topic t WHERE t.topic = series.topic) = ?", selection.frequency)
-        rows: int | None = self._db.execute(f"SELECT sum(vintages) FROM series WHERE {query.where}", query.values).get
-        return (rows or 0) < 5 * _FEW
+        for column, name in (("kind", selection.kind), ("frequency", selection.frequency)):
+            if name is not None:
+                query.add(f"t.{column} = ?", name)
+        topics = own.format("CROSS JOIN topic t ON t.topic = s.topic")
+        rows: int = self._db.execute(
+            f"SELECT coalesce(sum(s.vintages), 0) {topics} AND {query.where}", (*named, *query.values)
+        ).get
+        return rows
 
     def few_end(self, table: str, selection: Selection) -> bool:
         """Whether few rows at all are of periods that end in the span asked for."""
@@ -139,6 +149,8 @@ class Keys:
                 return list(islice(Walk(self._db, wanted).keys(place), size))
             except TooFewError:
                 way = "topics"
+        if way == "sources" and SORTS[wanted.sort] is None:
+            return list(islice(Walk(self._db, wanted).of_sources(place), size))
         selection, sort, descending = wanted.selection, wanted.sort, wanted.descending
         column = SORTS[sort]
         query = Conditions()
@@ -163,11 +175,20 @@ class Keys:
                 f"({_EVERY_PART}) p CROSS JOIN {wanted.table} x INDEXED BY {wanted.table}_end"
                 " CROSS JOIN topic t ON t.topic = x.topic"
             )
+        elif way == "sources":
+            named = sorted(selection.sources or ())
+            group = f"SELECT DISTINCT s.topic FROM series s WHERE s.source IN ({', '.join('?' * len(named))})"
+            tables = (
+                f"({group}) g CROSS JOIN topic t ON t.topic = g.topic CROSS JOIN {wanted.table} x ON x.topic = t.topic"
+            )
+            query.values[:0] = named
         elif way == "topics":
             tables = f"topic t CROSS JOIN {wanted.table} x ON x.topic = t.topic"
         else:
             tables = f"{wanted.table} x INDEXED BY {wanted.table}_{way} CROSS JOIN topic t ON t.topic = x.topic"
         columns = f"{column or '0'}, {TOPIC}, x.period, x.topic, {KEYS[wanted.table]}"
+        if way == "end" and selection.ends_by is not None:
+            query.add(f"{END} <= ?", selection.ends_by.toordinal())
         sql = f"SELECT {columns} FROM {tables} WHERE {query.where}"
         if way != "end":
             return self._db.execute(f"{sql} ORDER BY {order} LIMIT {size}", query.values).fetchall()

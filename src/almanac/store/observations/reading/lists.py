@@ -35,7 +35,7 @@ from almanac.store.observations.reading.selection import (
     already_given,
     in_order,
 )
-from almanac.store.observations.reading.wanted_keys import WantedKeys
+from almanac.store.observations.reading.wanted_keys import WantedKeys, reachable
 
 #: Topics of which it is remembered which series compete in them.
 _RIVALS_HELD = 50_000
@@ -74,6 +74,7 @@ class Lists:
         """
         if selection.empty:
             return [], None
+        selection = reachable(self._db, selection, as_of)
         if SORTS[sort] is not None or selection.bounded or self.few_end(selection, as_of):
             wanted = WantedKeys(
                 "current" if as_of is None else "vintages", selection, sort, version, as_of, descending, limit
@@ -128,6 +129,7 @@ class Lists:
         """
         if selection.empty:
             return [], None
+        selection = reachable(self._db, selection, as_of)
         if SORTS[sort] is not None or selection.bounded or self.few_end(selection, as_of):
             wanted = WantedKeys("vintages", selection, sort, version, as_of, descending, limit, history=True)
             return cut(self._found(wanted, every, after), selection, limit)

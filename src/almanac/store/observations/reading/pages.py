@@ -16,6 +16,7 @@ from almanac.store.observations.notes import body_sql
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.rows import BORROW, ObservationRow
 from almanac.store.observations.reading.selection import CELL_ORDER, Conditions, Position, Selection, in_order
+from almanac.store.observations.reading.wanted_keys import reachable
 
 #: Places of the columns of a found row: what a page of bytes is made of,
 TOPIC, PERIOD, SERIES, LINEAGE, KNOWN, MARKED = range(6)
@@ -67,6 +68,7 @@ class Pages:
         """
         if selection.empty:
             return [], None
+        selection = reachable(self._db, selection, as_of)
         place = Position(*after) if after else None
         wanted = self._wanted(selection)
         observed = (

@@ -107,6 +107,27 @@ NOT_SUPERSEDED = (
 NO_COMPANY = "+{} NOT BETWEEN 'company_' AND 'company_~'"
 
 
+#: Of sources with more series than this their topics are not listed: each topic met is asked instead.
+LISTED = 3_000
+
+
+def of_sources(sources: frozenset[str], topic: str, *, each: bool = False) -> tuple[str, list[str]]:
+    """
+    A condition on a column `topic` that one of its series is of these sources, and its values. `each`: few topics are met.
+
+    Where the sources have few series their topics are listed, once, so that those of others are passed over soonest.
+    """
+    named = sorted(sources)
+    marks = ", ".join("?" * len(named))
+    # A correlated EXISTS would have the rows sorted.
+    asked = f"(SELECT max(s.source IN ({marks})) FROM series s WHERE s.topic = {topic})"
+    if each:
+        return asked, named
+    many = f"(SELECT 1 FROM series s WHERE s.source IN ({marks}) LIMIT 1 OFFSET {LISTED})"
+    listed = f"{topic} IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))"
+    return f"CASE WHEN {many} THEN {asked} ELSE {listed} END", [*named] * 3
+
+
 class Conditions:
     """Conditions and their values, in step."""
 
@@ -124,22 +145,19 @@ class Conditions:
 
     def topics(self, selection: Selection) -> None:
         """For lists of rows, in the order of topics: no condition may lead the database to another order, which it would sort."""
-        if selection.kind is not None:
-            self.add("t.kind = ?", selection.kind)
         self._among("t.indicator", selection.indicators, leading=True)
         self._among("t.entity", selection.entities, leading=False)
         if selection.frequency is not None:
             self.add("t.frequency = ?", selection.frequency)
         if not selection.companies:
             self.add(NO_COMPANY.format("t.entity"))
+        # What the index has not is tested last: topics that fail before are passed over without a look at them.
+        if selection.kind is not None:
+            self.add("t.kind = ?", selection.kind)
         if selection.sources is not None:
-            named = ", ".join("?" * len(selection.sources))
-            # The `+` keeps the list in the order of its index; a correlated EXISTS would have the rows sorted.
-            condition = f"+t.topic IN (SELECT s.topic FROM series s WHERE s.source IN ({named}))"
-            if selection.indicators is not None and selection.entities is not None:
-                # Of few topics each is asked: else all topics of the source were listed, once for each reading of a page.
-                condition = f"(SELECT max(s.source IN ({named})) FROM series s WHERE s.topic = t.topic)"
-            self.add(condition, *sorted(selection.sources))
+            few = selection.indicators is not None and selection.entities is not None
+            condition, named = of_sources(selection.sources, "t.topic", each=few)
+            self.add(condition, *named)
 
     def _among(self, column: str, names: tuple[str, ...] | None, *, leading: bool) -> None:
         """

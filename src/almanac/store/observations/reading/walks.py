@@ -210,6 +210,16 @@ class Walk:
             for key in self._of_topic(own, touched.moments, names, topic, place, rows):
                 yield (0, *names, *key)
 
+    # -- by topic, of few sources ---------------------------------------------------------------------------------------
+
+    def of_sources(self, place: Sequence[Any] | None) -> Iterator[Key]:
+        """Rows of the topics of the sources asked for, in their order; their sort value is 0."""
+        named = sorted(self._selection.sources or ())
+        group = f"(SELECT DISTINCT s.topic FROM series s WHERE s.source IN ({', '.join('?' * len(named))}))"
+        for *names, topic in self._topics(group, "TRUE", named, place):
+            for key in self._of_topic("TRUE", (), names, topic, place):
+                yield (0, *names, *key)
+
     # -- by when they were taken in -----------------------------------------------------------------------------------
 
     def ingested(self, place: Sequence[Any] | None) -> Iterator[Key]:
@@ -241,7 +251,11 @@ class Walk:
         As many days as bring few rows; a single day that begins many is walked topic by topic.
         """
         extent = extent_of(self._db, self._selection)
-        lowest, highest = (extent.low >> SPAN_BITS) - _LAST_SPAN, extent.high >> SPAN_BITS
+        lowest, highest = extent.first_day, extent.high >> SPAN_BITS
+        if self._selection.starts_from is not None:
+            lowest = max(lowest, self._selection.starts_from.toordinal())
+        if self._selection.ends_by is not None:
+            highest = min(highest, self._selection.ends_by.toordinal())
         day = (highest if self._down else lowest) if place is None else place[0]
         # Whatever comes before the first that ends, or after the last that does, begins no row.
         day = min(day, highest) if self._down else max(day, lowest)

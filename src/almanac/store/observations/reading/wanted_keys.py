@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from almanac.domain.periods import SPAN_BITS
+from almanac.domain.times import day_at
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.selection import Conditions, Selection
 
@@ -28,11 +33,18 @@ class WantedKeys(NamedTuple):
 
 
 class Extent(NamedTuple):
-    """Period keys between which vintages are, both included, and how many there ever were. Both may be more than is left."""
+    """
+    Period keys between which vintages are, both included, and how many there ever were. Both may be more than is left.
+
+    `first_day`: before it no period begins (an ordinal). `ahead`: a period ended so many days at most after its vintage
+    was known.
+    """
 
     low: int
     high: int
     vintages: int
+    first_day: int
+    ahead: int
 
 
 def extent_of(db: Database, selection: Selection) -> Extent:
@@ -43,5 +55,30 @@ def extent_of(db: Database, selection: Selection) -> Extent:
             query.add(f"{column} = ?", name)
     if not selection.companies:
         query.add("company = 0")
-    sql = f"SELECT coalesce(min(low), 1), coalesce(max(high), 0), coalesce(sum(vintages), 0) FROM extent WHERE {query.where}"
-    return Extent._make(db.execute(sql, query.values).fetchone() or (1, 0, 0))
+    found = db.execute(
+        f"SELECT min(low), max(high), sum(vintages), min(first_day), max(ahead) FROM extent WHERE {query.where}",
+        query.values,
+    ).fetchone()
+    return _NOTHING if found is None or found[0] is None else Extent._make(found)
+
+
+def reachable(db: Database, selection: Selection, as_of: int | None) -> Selection:
+    """
+    The same rows, their periods bounded by when they were known: none ends long after it was.
+
+    So what was known by a past moment is not looked for among all that came later.
+    """
+    moments = [moment for moment in (as_of, selection.observed_to) if moment is not None]
+    if not moments:
+        return selection
+    extent = extent_of(db, selection)
+    last = day_at(min(moments)) + extent.ahead
+    if last >= extent.high >> SPAN_BITS or last < 1:
+        return selection
+    ends_by = date.fromordinal(last)
+    if selection.ends_by is not None and selection.ends_by <= ends_by:
+        return selection
+    return replace(selection, ends_by=ends_by)
+
+
+_NOTHING = Extent(1, 0, 0, 1, 0)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from almanac.domain.periods import INSTANT
+from almanac.domain.periods import INSTANT, SPAN_BITS, days_of
+from almanac.domain.times import day_at
 from almanac.store.engine.protocol import Database
 
 #: What a vintage may lack.
 NO_RELEASE, NO_START = "release", "start"
 
 
-def note_new(db: Database, topic: int, rows: Sequence[tuple[int, int | None, int]]) -> None:
-    """Note new vintages of a topic: (period key, released at, ingested at) of each, by period."""
+def note_new(db: Database, topic: int, rows: Sequence[tuple[int, int, int | None, int]]) -> None:
+    """Note new vintages of a topic: (period key, known at, released at, ingested at) of each, by period."""
     spans: dict[int, tuple[int, int]] = {}
     lacking = set()
-    for period, released, ingested in rows:
+    for period, _, released, ingested in rows:
         low, high = spans.get(ingested, (period, period))
         spans[ingested] = (min(low, period), max(high, period))
         if released is None:
@@ -24,7 +25,9 @@ def note_new(db: Database, topic: int, rows: Sequence[tuple[int, int | None, int
             lacking.add((NO_START, topic))
     db.executemany(_SPAN, [(at, topic, *span) for at, span in spans.items()])
     if rows:
-        db.execute(_EXTENT, (rows[0][0], rows[-1][0], len(rows), topic))
+        first_day = min(min(day for day in days_of(period) if day is not None) for period, *_ in rows)
+        ahead = max((period >> SPAN_BITS) - day_at(known) for period, known, *_ in rows)
+        db.execute(_EXTENT, (rows[0][0], rows[-1][0], len(rows), first_day, ahead, topic))
     if lacking:
         db.executemany("INSERT OR IGNORE INTO lacking VALUES(?, ?)", sorted(lacking))
 
@@ -34,7 +37,8 @@ _SPAN = (
     " DO UPDATE SET low = min(low, excluded.low), high = max(high, excluded.high)"
 )
 _EXTENT = (
-    "INSERT INTO extent SELECT kind, frequency, entity BETWEEN 'company_' AND 'company_~', ?, ?, ? FROM topic WHERE topic = ?"
+    "INSERT INTO extent SELECT kind, frequency, entity BETWEEN 'company_' AND 'company_~', ?, ?, ?, ?, ? FROM topic WHERE topic = ?"
     " ON CONFLICT(kind, frequency, company) DO UPDATE SET low = min(low, excluded.low), high = max(high, excluded.high),"
-    " vintages = vintages + excluded.vintages"
+    " vintages = vintages + excluded.vintages, first_day = min(first_day, excluded.first_day),"
+    " ahead = max(ahead, excluded.ahead)"
 )

@@ -1,0 +1,76 @@
+"""The list of latest readings, whose topics are looked at many at once, against the reading of each pair alone."""
+
+from datetime import date
+from unittest import mock
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from almanac.store.observations.reading import latest as module
+from almanac.store.observations.reading.latest import WantedFreshness, frequencies_of, latest, reading
+from almanac.store.observations.reading.selection import Selection
+from tests.store.observations.test_columns import ENTITIES, changes, forecasts, level
+from tests.support.generators import histories
+from tests.support.small_world import ALPHA, BETA, GAMMA, SmallWorld
+
+FAST = settings(
+    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
+SOURCES = (None, frozenset({ALPHA}), frozenset({BETA, GAMMA}), frozenset({GAMMA}))
+
+
+def walked(view, selection, *, limit, **place):
+    """The whole list, page by page."""
+    rows, after = [], None
+    while True:
+        page, after = latest(view, selection, after=after, limit=limit, **place)
+        rows += page
+        if after is None:
+            return rows
+
+
+@FAST
+@given(histories, forecasts, st.booleans(), st.integers(1, 4), st.sampled_from([0, 20_000]), st.integers(1, 3))
+def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, descending, limit, rare, chunk):
+    """Whether those that may be so are remembered or not, the list is that of all readings, tested one by one."""
+    with SmallWorld() as world, mock.patch.multiple(module, _RARE=rare, _CHUNK=chunk):
+        world.send([*responses, *(level(source, day, *lines) for source, day, lines in ahead)])
+        view, today = world.view(), date(2025, 4, 10)
+        place = {"version": view.version, "as_of": None, "descending": descending}
+        every = walked(view, Selection(), **place, limit=limit)
+        for status in ("fresh", "stale", "unknown"):
+
+            def accept(row, status=status):
+                return view.freshness(row.series, view.version, None, today) == status
+
+            found = walked(
+                view, Selection(), **place, limit=limit, accept=accept, freshness=WantedFreshness(status, today)
+            )
+            assert found == [row for row in every if accept(row)]
+
+
+@FAST
+@given(histories, forecasts, changes, st.booleans(), st.integers(1, 4))
+def test_the_list_is_the_reading_of_each_pair(responses, ahead, events, descending, limit):
+    with SmallWorld() as world:
+        world.send([*responses, *(level(source, day, *lines) for source, day, lines in ahead)])
+        before = world.version
+        for name, arguments in events:
+            getattr(world, name)(*arguments)
+        view = world.view()
+        pairs = [(one, entity) for one in sorted(world.catalog.indicators) for entity in ENTITIES]
+        for version in {before, world.version}:
+            for as_of in (None, *world.moments()[::3]):
+                for sources in SOURCES:
+                    selection = Selection(sources=sources)
+                    alone = [
+                        reading(
+                            view, selection, *pair, frequencies_of(view, *pair), version=version, as_of=as_of
+                        )
+                        for pair in pairs
+                    ]  # fmt: skip
+                    expected = [row for row in alone if row is not None]
+                    assert (
+                        walked(view, selection, version=version, as_of=as_of, descending=descending, limit=limit)
+                        == expected[:: -1 if descending else 1]
+                    )
