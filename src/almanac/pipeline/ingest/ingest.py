@@ -1,5 +1,5 @@
 """
-fetch → keep raw → parse → append → derive, one transaction per payload.
+fetch → keep raw → parse → append → derive, one transaction per payload, or per group of payloads about companies.
 
 Killed at any instant, the next run resumes: a payload kept but not yet folded is folded first, and one that was folded
 is known by its capture. What cannot be parsed is quarantined with its reason; the rest goes on.
@@ -7,16 +7,22 @@ is known by its capture. What cannot be parsed is quarantined with its reason; t
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import logging
 import secrets
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.derive.derivation import Changes
+from almanac.pipeline.ingest.companies import spoken_of
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
+from almanac.pipeline.ingest.reading import Refused, described, read
+from almanac.pipeline.processes import Job
 from almanac.pipeline.world import World
 from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector, turn_of
 from almanac.store.engine.errors import DatabaseError
@@ -26,6 +32,8 @@ from almanac.store.observations.writing.batch import Batch
 from almanac.store.raw.captures import Capture, Corrupt
 
 log = logging.getLogger("almanac.ingest")
+#: Captures that are read ahead, and bytes of theirs: as many as may be one transaction.
+_TOGETHER, _BYTES = 500, 32 << 20
 #: Characters of an unforeseen error that are kept: its text may repeat the payload.
 _REASON = 300
 #: The storage's fault, not the payload's.
@@ -41,6 +49,14 @@ class Arrival(NamedTuple):
     fetched_at: int | None
     etag: str | None = None
     last_modified: str | None = None
+
+
+class Kept(NamedTuple):
+    """A capture that is being read, where workers read ahead."""
+
+    capture: Capture
+    payload: Payload
+    read: Job[Parsed | Refused] | None
 
 
 class Judged(NamedTuple):
@@ -76,21 +92,35 @@ class Ingest:
         self._say = say
         self.connector: Connector = reader or connector(source.connector)
         self._series: dict[str, SeriesSpec] = dict(world.catalog.series.get(source.id, {}))
+        #: What a reader that no settings chose among takes beside a payload; workers read with such only.
+        self._ahead = reader is None and world.processes.count > 1
+        self._about = described(source, self._series) if self._ahead else b""
         self._folding = Folding(world, source, self.connector, self._series)
         self.run_id = secrets.token_hex(8)
         self.outcome = RunOutcome(source.id)
         self._fetched_at: int | None = None
 
-    def run(self, arrivals: Iterable[Arrival]) -> RunOutcome:
-        """Take in what an earlier run left behind, then every arrival in turn, each in a transaction of its own."""
+    def run(self, arrivals: Iterable[Arrival], *, ahead: bool = False) -> RunOutcome:
+        """
+        Take in what an earlier run left behind, then every arrival in turn. `ahead`: they are all there already.
+
+        Each is a transaction of its own. Of those that are there already, such as speak of companies, which take long to
+        compute, and follow each other are one together.
+        """
         self._world.claim()
         self.begin()
+        window = Window(*((_TOGETHER, _BYTES) if ahead else (1, 0)))
         for capture in self.left_behind():
-            self._take(capture, self._world.raw.read(capture))
+            self._take(window.put(self.reading(capture, self._world.raw.read(capture))))
         for arrival in arrivals:
             held = self.keep(arrival)
+            if held is not None and any(held.id == other.capture.id for other in window.kept):
+                # The same answer twice: what the first became decides about the second.
+                self._take(window.empty())
+                held = self._unless_folded(held)
             if held is not None:
-                self._take(held, arrival.body)
+                self._take(window.put(self.reading(held, arrival.body)))
+        self._take(window.empty())
         return self.close()
 
     def begin(self) -> None:
@@ -165,6 +195,9 @@ class Ingest:
                 etag=arrival.etag,
                 last_modified=arrival.last_modified,
             )
+        return self._unless_folded(capture)
+
+    def _unless_folded(self, capture: Capture) -> Capture | None:
         row = payloads.find(self._world.db, capture.id)
         if row is not None and row.state == payloads.FOLDED:
             self.outcome.known += 1
@@ -185,11 +218,24 @@ class Ingest:
         self._answered(None)
         return False
 
-    def judge(self, capture: Capture, body: bytes) -> Judged:
-        """Read a capture. Nothing is written, so no lock is held meanwhile."""
+    def reading(self, capture: Capture, body: bytes) -> Kept:
+        """Begin to read a capture."""
         payload = Payload(capture.url, body, capture.ingested_at, capture.media_type)
+        if not self._ahead:
+            return Kept(capture, payload, None)
+        return Kept(capture, payload, self._world.processes.job(read, self._about, payload, weight=len(body)))
+
+    def judge(self, kept: Kept) -> Judged:
+        """What reading a capture comes to. Nothing is written, so no lock is held meanwhile."""
+        capture = kept.capture
         try:
-            parsed = self.connector.parse(payload, self._source, self._series)
+            if kept.read is None:
+                parsed = self.connector.parse(kept.payload, self._source, self._series)
+            else:
+                found = kept.read.result()
+                if isinstance(found, Refused):
+                    return Judged(capture, payloads.QUARANTINED, found.reason)
+                parsed = found
         except SourceChanged as error:
             return Judged(capture, payloads.QUARANTINED, str(error))
         except Exception as error:  # a fault of the reader, whatever it is: it costs this payload, never the others
@@ -240,23 +286,79 @@ class Ingest:
         log.error("what the reader of %s made of %s cannot be stored", self._source.id, capture.url, exc_info=error)
         return Unstorable(capture, f"cannot be stored: {_told(error)}")
 
-    def _take(self, capture: Capture, body: bytes) -> None:
-        judged = self.judge(capture, body)
-        try:
-            self._fold(judged)
-        except Unstorable as error:
-            self._fold(Judged(capture, payloads.QUARANTINED, error.reason))
+    def _take(self, kept: Sequence[Kept]) -> None:
+        judged = [self.judge(one) for one in kept]
+        for about_companies, group in groupby(judged, key=_about_companies):
+            together = list(group)
+            if not about_companies or len(together) == 1 or not self._taken(together):
+                for one in together:
+                    self._alone(one)
 
-    def _fold(self, judged: Judged) -> None:
+    def _taken(self, together: Sequence[Judged]) -> bool:
+        """Fold several captures as one. False: one of them cannot be stored, and nothing of any was written."""
+        before, told = copy.deepcopy(self.outcome), self._say
+        lines: list[str] = []
+        self._say = lines.append
+        try:
+            self._fold(together, f"{len(together)} payloads of {self._source.id}")
+        except Unstorable:
+            self.outcome = before
+            return False
+        finally:
+            self._say = told
+        for line in lines:
+            self._say(line)
+        return True
+
+    def _alone(self, judged: Judged) -> None:
+        cause = f"payload {judged.capture.id}"
+        try:
+            self._fold([judged], cause)
+        except Unstorable as error:
+            self._fold([Judged(judged.capture, payloads.QUARANTINED, error.reason)], cause)
+
+    def _fold(self, several: Sequence[Judged], cause: str) -> None:
         changes: Changes = {}
-        with self._world.batch(f"payload {judged.capture.id}") as batch:
-            self.write(batch, judged, changes)
+        with self._world.batch(cause) as batch:
+            self._world.company_deriver.expect(mentions(several))
+            for judged in several:
+                self.write(batch, judged, changes)
             try:
                 with faults():
                     self._world.bring_into_step(batch, changes)
             except _STORAGE:
                 raise
             except Exception as error:  # as above; left unfolded, it would fail first thing in every run to come
-                if judged.parsed is None:
+                if all(judged.parsed is None for judged in several):
                     raise
-                raise self._unstorable(judged.capture, error) from error
+                raise self._unstorable(several[-1].capture, error) from error
+
+
+class Window:
+    """Captures that are being read, up to a number and to bytes of theirs: those bound what is held in memory."""
+
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self.kept: list[Kept] = []
+        self._most = most
+        self._most_bytes = most_bytes
+        self._bytes = 0
+
+    def put(self, kept: Kept) -> list[Kept]:
+        """Add one. Returns all of them once they are enough, else none."""
+        self.kept.append(kept)
+        self._bytes += len(kept.payload.body)
+        return self.empty() if len(self.kept) >= self._most or self._bytes >= self._most_bytes else []
+
+    def empty(self) -> list[Kept]:
+        """All that are there, in their order."""
+        found, self.kept, self._bytes = self.kept, [], 0
+        return found
+
+
+def mentions(several: Iterable[Judged]) -> Counter[str]:
+    """How many captures speak of each company."""
+    return Counter(entity for one in several if one.parsed is not None for entity in spoken_of(one.parsed))
+
+
+def _about_companies(judged: Judged) -> bool:
+    return judged.parsed is not None and bool(spoken_of(judged.parsed))
