@@ -25,8 +25,8 @@ log = logging.getLogger("almanac.processes")
 _Result = TypeVar("_Result")
 #: Work that is handed in before workers are started, in bytes of what it reads: they take half a second to begin.
 WORTHWHILE = 4 << 20
-#: Jobs at the workers, for each of them: one that is computed and two that wait, so that none is idle.
-_AT_HAND = 3
+#: Jobs at the workers, for each of them: one that is computed and one that waits, so that none is idle.
+_AT_HAND = 2
 
 
 def cores() -> int:
@@ -72,9 +72,8 @@ class Processes:
     For the thread that made it alone. A worker holds no file or connection of this process, and ends with it.
     """
 
-    def __init__(self, count: int, worthwhile: int = WORTHWHILE) -> None:
+    def __init__(self, count: int) -> None:
         self.count = count
-        self._worthwhile = worthwhile
         self._lock = threading.Lock()
         self._waiting: deque[Job[Any]] = deque()
         self._away = 0
@@ -88,7 +87,7 @@ class Processes:
         if made.shared:
             self._handed_in += weight
             self._waiting.append(made)
-            if self._pool is None and self._handed_in >= self._worthwhile:
+            if self._pool is None and self._handed_in >= WORTHWHILE:
                 self._pool = ProcessPoolExecutor(
                     self.count - 1, multiprocessing.get_context("spawn"), initializer=_begin
                 )

@@ -166,7 +166,8 @@ class CompanyDeriver:
         changed = 0
         made: set[str] = set()
         lineages: dict[tuple[str, ...], int] = {}
-        for (slug, frequency), cells in items.items():
+        # Sorted, so that numbers of rows are the same wherever it was computed: each process orders sets in its own way.
+        for (slug, frequency), cells in sorted(items.items()):
             spec = _spec(company, slug, frequency)
             made.add(spec.id)
             handle = batch.series(spec, "derived")
@@ -174,7 +175,7 @@ class CompanyDeriver:
                 period: settle(
                     [_vintage(batch, company, one, lineages) for one in vintages], period, handle.allowance_days
                 )
-                for period, vintages in cells.items()
+                for period, vintages in sorted(cells.items())
             }
             for period in batch.history(handle, EVERY_KEY):
                 target.setdefault(period, [])

@@ -12,7 +12,7 @@ import hashlib
 import logging
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -114,13 +114,15 @@ class Ingest:
             self._take(window.put(self.reading(capture, self._world.raw.read(capture))))
         for arrival in arrivals:
             held = self.keep(arrival)
-            if held is not None and any(held.id == other.capture.id for other in window.kept):
+            if held is not None and window.holds(held):
                 # The same answer twice: what the first became decides about the second.
-                self._take(window.empty())
+                for group in window.rest():
+                    self._take(group)
                 held = self._unless_folded(held)
             if held is not None:
                 self._take(window.put(self.reading(held, arrival.body)))
-        self._take(window.empty())
+        for group in window.rest():
+            self._take(group)
         return self.close()
 
     def begin(self) -> None:
@@ -312,9 +314,11 @@ class Ingest:
 
     def _alone(self, judged: Judged) -> None:
         cause = f"payload {judged.capture.id}"
+        before = self.outcome.folded, self.outcome.vintages
         try:
             self._fold([judged], cause)
         except Unstorable as error:
+            self.outcome.folded, self.outcome.vintages = before
             self._fold([Judged(judged.capture, payloads.QUARANTINED, error.reason)], cause)
 
     def _fold(self, several: Sequence[Judged], cause: str) -> None:
@@ -335,24 +339,40 @@ class Ingest:
 
 
 class Window:
-    """Captures that are being read, up to a number and to bytes of theirs: those bound what is held in memory."""
+    """
+    Captures that are being read, in groups of at most so many and so many bytes: those bound what is held in memory.
+
+    One group is read while the one before it is written, unless a group is of one.
+    """
 
     def __init__(self, most: int, most_bytes: int) -> None:
-        self.kept: list[Kept] = []
         self._most = most
         self._most_bytes = most_bytes
         self._bytes = 0
+        self._before: list[Kept] = []
+        self._group: list[Kept] = []
+
+    def holds(self, capture: Capture) -> bool:
+        """Whether a capture is being read."""
+        return any(capture.id == kept.capture.id for kept in (*self._before, *self._group))
 
     def put(self, kept: Kept) -> list[Kept]:
-        """Add one. Returns all of them once they are enough, else none."""
-        self.kept.append(kept)
+        """Add one. Returns what is to be written now, in order."""
+        self._group.append(kept)
         self._bytes += len(kept.payload.body)
-        return self.empty() if len(self.kept) >= self._most or self._bytes >= self._most_bytes else []
-
-    def empty(self) -> list[Kept]:
-        """All that are there, in their order."""
-        found, self.kept, self._bytes = self.kept, [], 0
+        if len(self._group) < self._most and self._bytes < self._most_bytes:
+            return []
+        found, self._before = self._before, self._group
+        self._group, self._bytes = [], 0
+        if self._most == 1:
+            found, self._before = self._before, []
         return found
+
+    def rest(self) -> Iterator[list[Kept]]:
+        """All that is left, in order."""
+        left = [self._before, self._group]
+        self._before, self._group, self._bytes = [], [], 0
+        yield from left
 
 
 def mentions(several: Iterable[Judged]) -> Counter[str]:

@@ -46,6 +46,7 @@ def take_in(world: World, pages: Iterable[Response], say: Say, meter: Meter = un
     left.sort(key=lambda one: one[1].capture.order)
     _write(world, left)
     advance = meter("pages", len(pages) if isinstance(pages, Sized) else 0)
+    before: list[tuple[Ingest, Kept]] = []
     for group in _groups(pages):
         kept = []
         for page in group:
@@ -53,8 +54,11 @@ def take_in(world: World, pages: Iterable[Response], say: Say, meter: Meter = un
             capture = run.keep(Arrival(page.url, page.body, page.media_type, page.fetched_at))
             if capture is not None:
                 kept.append((run, run.reading(capture, page.body)))
-        _write(world, kept)
+        # These are read while those of the group before are written.
+        _write(world, before)
+        before = kept
         advance(len(group))
+    _write(world, before)
     return [run.close() for run in runs.values()]
 
 

@@ -17,7 +17,7 @@ from almanac.store.log import payloads
 from almanac.store.raw.captures import Capture
 
 #: Captures that workers read ahead of the one that is folded, and bytes of theirs.
-_AHEAD, _AHEAD_BYTES = 100, 16 << 20
+_AHEAD, _AHEAD_BYTES = 100, 8 << 20
 
 
 def rebuild(world: World, say: Say, track: Track = untracked) -> int:
@@ -71,7 +71,8 @@ def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) ->
                 runs[source.id] = Ingest(world, source, say)
                 runs[source.id].begin()
             write(ahead.put(runs[source.id].reading(capture, world.raw.read(capture))))
-        write(ahead.empty())
+        for group in ahead.rest():
+            write(group)
         world.bring_into_step(batch, changes)
         for key, run in runs.items():
             run.finish()
