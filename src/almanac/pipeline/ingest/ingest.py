@@ -21,7 +21,7 @@ from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.companies import spoken_of
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
-from almanac.pipeline.ingest.reading import Refused, described, read
+from almanac.pipeline.ingest.reading import Doubtful, described, read
 from almanac.pipeline.processes import Job
 from almanac.pipeline.world import World
 from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector, turn_of
@@ -51,12 +51,12 @@ class Arrival(NamedTuple):
     last_modified: str | None = None
 
 
-class Kept(NamedTuple):
+class BeingRead(NamedTuple):
     """A capture that is being read, where workers read ahead."""
 
     capture: Capture
     payload: Payload
-    read: Job[Parsed | Refused] | None
+    read: Job[Parsed | Doubtful] | None
 
 
 class Judged(NamedTuple):
@@ -220,14 +220,14 @@ class Ingest:
         self._answered(None)
         return False
 
-    def reading(self, capture: Capture, body: bytes) -> Kept:
+    def reading(self, capture: Capture, body: bytes) -> BeingRead:
         """Begin to read a capture."""
         payload = Payload(capture.url, body, capture.ingested_at, capture.media_type)
         if not self._ahead:
-            return Kept(capture, payload, None)
-        return Kept(capture, payload, self._world.processes.job(read, self._about, payload, weight=len(body)))
+            return BeingRead(capture, payload, None)
+        return BeingRead(capture, payload, self._world.processes.job(read, self._about, payload, weight=len(body)))
 
-    def judge(self, kept: Kept) -> Judged:
+    def judge(self, kept: BeingRead) -> Judged:
         """What reading a capture comes to. Nothing is written, so no lock is held meanwhile."""
         capture = kept.capture
         try:
@@ -235,7 +235,7 @@ class Ingest:
                 parsed = self.connector.parse(kept.payload, self._source, self._series)
             else:
                 found = kept.read.result()
-                if isinstance(found, Refused):
+                if isinstance(found, Doubtful):
                     return Judged(capture, payloads.QUARANTINED, found.reason)
                 parsed = found
         except SourceChanged as error:
@@ -288,7 +288,7 @@ class Ingest:
         log.error("what the reader of %s made of %s cannot be stored", self._source.id, capture.url, exc_info=error)
         return Unstorable(capture, f"cannot be stored: {_told(error)}")
 
-    def _take(self, kept: Sequence[Kept]) -> None:
+    def _take(self, kept: Sequence[BeingRead]) -> None:
         judged = [self.judge(one) for one in kept]
         for about_companies, group in groupby(judged, key=_about_companies):
             together = list(group)
@@ -349,14 +349,14 @@ class Window:
         self._most = most
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._before: list[Kept] = []
-        self._group: list[Kept] = []
+        self._before: list[BeingRead] = []
+        self._group: list[BeingRead] = []
 
     def holds(self, capture: Capture) -> bool:
         """Whether a capture is being read."""
         return any(capture.id == kept.capture.id for kept in (*self._before, *self._group))
 
-    def put(self, kept: Kept) -> list[Kept]:
+    def put(self, kept: BeingRead) -> list[BeingRead]:
         """Add one. Returns what is to be written now, in order."""
         self._group.append(kept)
         self._bytes += len(kept.payload.body)
@@ -368,7 +368,7 @@ class Window:
             found, self._before = self._before, []
         return found
 
-    def rest(self) -> Iterator[list[Kept]]:
+    def rest(self) -> Iterator[list[BeingRead]]:
         """All that is left, in order."""
         left = [self._before, self._group]
         self._before, self._group, self._bytes = [], [], 0

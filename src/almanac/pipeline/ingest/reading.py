@@ -10,7 +10,7 @@ from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources.base import Parsed, Payload, SourceChanged, connector
 
 
-class Refused(NamedTuple):
+class Doubtful(NamedTuple):
     """A payload is not what the publisher used to send, and why."""
 
     reason: str
@@ -21,13 +21,13 @@ def described(source: Source, series: dict[str, SeriesSpec]) -> bytes:
     return pickle.dumps((source, series))
 
 
-def read(about: bytes, payload: Payload) -> Parsed | Refused:
+def read(about: bytes, payload: Payload) -> Parsed | Doubtful:
     """Read a payload of the source `about` describes. Raises what is a fault of its reader."""
     source, series = _known(about)
     try:
         return connector(source.connector).parse(payload, source, series)
     except SourceChanged as error:
-        return Refused(str(error))
+        return Doubtful(str(error))
 
 
 @functools.lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sized
 from almanac.domain.progress import Meter, unmetered
 from almanac.domain.times import DAY_SECONDS
 from almanac.pipeline.derive.derivation import Changes
-from almanac.pipeline.ingest.ingest import Arrival, Ingest, Kept, mentions
+from almanac.pipeline.ingest.ingest import Arrival, BeingRead, Ingest, mentions
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
 from almanac.pipeline.world import World
 from almanac.sandbox import world as simulated
@@ -46,7 +46,7 @@ def take_in(world: World, pages: Iterable[Response], say: Say, meter: Meter = un
     left.sort(key=lambda one: one[1].capture.order)
     _write(world, left)
     advance = meter("pages", len(pages) if isinstance(pages, Sized) else 0)
-    before: list[tuple[Ingest, Kept]] = []
+    before: list[tuple[Ingest, BeingRead]] = []
     for group in _groups(pages):
         kept = []
         for page in group:
@@ -75,7 +75,7 @@ def _groups(pages: Iterable[Response]) -> Iterator[list[Response]]:
         yield group
 
 
-def _write(world: World, kept: list[tuple[Ingest, Kept]]) -> None:
+def _write(world: World, kept: list[tuple[Ingest, BeingRead]]) -> None:
     if not kept:
         return
     judged = [(run, run.judge(one)) for run, one in kept]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from almanac.domain.progress import Meter, unmetered
 from almanac.pipeline.derive.derivation import Changes
-from almanac.pipeline.ingest.ingest import Ingest, Judged, Kept, Unstorable, Window
+from almanac.pipeline.ingest.ingest import BeingRead, Ingest, Judged, Unstorable, Window
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
 from almanac.pipeline.world import World
 from almanac.sources.base import connector, turn_of
@@ -53,7 +53,7 @@ def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) ->
         captures = sorted(world.raw.captures(), key=functools.partial(_turn, world))
         ahead = Window(_AHEAD, _AHEAD_BYTES)
 
-        def write(kept: Sequence[Kept]) -> None:
+        def write(kept: Sequence[BeingRead]) -> None:
             for one in kept:
                 capture = one.capture
                 reason = refused.get(capture.id)
