@@ -45,6 +45,7 @@ _WORDS = {
     "ops_host": "Address the operations listener listens on. It asks for no key.",
     "ops_port": "Port the operations listener listens on.",
     "workers": "Processes that answer requests.",
+    "processes": "Processes that `ingest`, `sandbox`, `rebuild`, `derive` and `verify` compute with; see [Several cores](operations.md#several-cores). Default: one for each core.",
     "log_level": "`debug`, `info`, `warning`, `error` or `critical`.",
     "log_requests": "Share of the good answers that have a line in the log, `1.0` to `0`; errors always have one.",
     "log_addresses": "`false`: leave the client's address out of the lines of 401, 403 and 429.",

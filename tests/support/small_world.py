@@ -24,6 +24,7 @@ from almanac.pipeline.derive.companies import CompanyDeriver
 from almanac.pipeline.derive.derivation import Changes, Deriver
 from almanac.pipeline.events.releases import ReleaseEvents
 from almanac.pipeline.ingest.folding import Folding
+from almanac.pipeline.processes import Processes
 from almanac.pipeline.world import REAL, World
 from almanac.sources.base import Block, Parsed, Payload
 from almanac.store.engine import sqlite
@@ -233,7 +234,8 @@ class SmallWorld(World):
         self.kind = REAL
         self.catalog = CATALOG
         self.raw = RawStore(Blobs())
-        self.company_deriver = CompanyDeriver(self.db)
+        self.processes = Processes(1)
+        self.company_deriver = CompanyDeriver(self.db, self.processes)
         self.releases = NoReleases()
         self.sync()
         self.deriver = Deriver(self.catalog, self.db)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from almanac.commands.progress import Progress
-from almanac.commands.shared import say, settings
+from almanac.commands.shared import processes_option, say, settings
 from almanac.commands.sources import has_key, named_sources, summary, summary_json
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 )
 @click.option("--since", metavar="DATE", help="Ask only for what is about this day or later, like 2026-01-31.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: what came of each source, with reasons.")
+@processes_option
 def ingest(
     names: tuple[str, ...],
     every: bool,
@@ -49,6 +50,7 @@ def ingest(
     entities: tuple[str, ...],
     since: str | None,
     as_json: bool,
+    processes: int | None,
 ) -> None:
     """Fetch, keep raw, read, append, derive. SOURCE is a source id or a provider's short name.
 
@@ -61,11 +63,11 @@ def ingest(
     from almanac.pipeline.world import REAL, World
 
     if due:
-        _due(names, narrowed=bool(every or folder or entities or since), as_json=as_json)
+        _due(names, narrowed=bool(every or folder or entities or since or processes), as_json=as_json)
     if every == bool(names):
         raise click.UsageError("name one source or more, or give --all or --due")
     first = _day(since)
-    chosen = settings()
+    chosen = settings(processes=processes)
     with World(chosen, kind=REAL) as world:
         sources = named_sources(world.catalog, names)
         about = _entities(world.catalog, entities)
@@ -133,13 +135,14 @@ def _lacks_key(chosen: Settings, source: Source) -> bool:
 
 @click.command()
 @click.option("--observations", type=click.IntRange(min=1), help="Make a larger world, of about so many rows.")
-def sandbox(observations: int | None) -> None:
+@processes_option
+def sandbox(observations: int | None, processes: int | None) -> None:
     """Load the built-in simulated world, up to today. A second run adds only what is new."""
     from almanac.pipeline.ingest.outcome import exit_code
     from almanac.pipeline.ingest.simulation import load
     from almanac.pipeline.world import SIMULATED, World
 
-    with World(settings(), kind=SIMULATED) as world:
+    with World(settings(processes=processes), kind=SIMULATED) as world:
         say("loading the simulated world")
         try:
             progress = Progress()

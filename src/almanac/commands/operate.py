@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from almanac.commands.progress import Progress
-from almanac.commands.shared import expected, say, settings, table
+from almanac.commands.shared import expected, processes_option, say, settings, table
 
 if TYPE_CHECKING:
     from almanac.pipeline.operate.status import Status
 
 
 @click.command()
-def derive() -> None:
+@processes_option
+def derive(processes: int | None) -> None:
     """Compute all derived series anew and write differences only; print how many cells changed."""
     from almanac.pipeline.operate.rebuild import recompute
     from almanac.pipeline.world import World
 
-    with World(settings()) as world:
+    with World(settings(processes=processes)) as world:
         progress = Progress()
         with progress():
             changed = recompute(world, progress.meter)
@@ -30,13 +31,14 @@ def derive() -> None:
 
 
 @click.command()
-def rebuild() -> None:
+@processes_option
+def rebuild(processes: int | None) -> None:
     """Replay everything from the raw store, with the same ids. Readers keep the old state until the end."""
     from almanac.pipeline.operate.rebuild import rebuild as replay
     from almanac.pipeline.world import World
     from almanac.store.engine import sqlite
 
-    with World(settings(), rebuilding=True) as world:
+    with World(settings(processes=processes), rebuilding=True) as world:
         progress = Progress()
         with progress():
             count = replay(world, progress.say, progress.track)

@@ -44,8 +44,18 @@ def expected() -> tuple[type[Exception], ...]:
     return (*ours, TakenError, UnavailableError, OSError)
 
 
-def settings(*, home: bool = True) -> Settings:
-    """The settings, with the data folder made unless the command wants none."""
+#: For commands that compute much.
+processes_option = click.option(
+    "--processes",
+    type=click.IntRange(1, 256),
+    help="Compute with so many processes. Default: ALMANAC_PROCESSES, else one for each core.",
+)
+
+
+def settings(*, home: bool = True, processes: int | None = None) -> Settings:
+    """The settings, with the data folder made unless the command wants none. `processes` goes before the setting of that name."""
+    import msgspec
+
     from almanac.catalog.load import source_ids
     from almanac.config import load
 
@@ -56,7 +66,7 @@ def settings(*, home: bool = True) -> Settings:
                 f"a restore into {found.home} was cut off: run `almanac restore` again, which puts the rest in place"
             )
         found.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return found
+    return found if processes is None else msgspec.structs.replace(found, processes=processes)
 
 
 def time(seconds: int | None) -> str | None:

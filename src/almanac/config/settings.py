@@ -118,6 +118,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ops_host: _Text = "127.0.0.1"
     ops_port: _Port = 9000
     workers: Annotated[int, Meta(ge=1, le=256)] = 1
+    #: Processes a command computes with that loads or rebuilds; none: one for each core.
+    processes: Annotated[int, Meta(ge=1, le=256)] | None = None
     log_level: Literal["debug", "info", "warning", "error", "critical"] = "info"
     #: Share of the good answers that have a line in the log; those with an error always have one.
     log_requests: Annotated[float, Meta(ge=0, le=1)] = 1.0

@@ -20,6 +20,7 @@ from almanac.domain.times import DAY_SECONDS
 from almanac.pipeline.derive.companies import CompanyDeriver
 from almanac.pipeline.derive.derivation import Changes, Deriver
 from almanac.pipeline.events.releases import ReleaseEvents
+from almanac.pipeline.processes import Processes, cores
 from almanac.store.engine import sqlite
 from almanac.store.engine.errors import StoreError, UnavailableError
 from almanac.store.engine.protocol import Database
@@ -86,7 +87,8 @@ class World:
                 f"the two are never mixed; choose another ALMANAC_HOME"
             )
         self.kind = kind or held or REAL
-        self.company_deriver = CompanyDeriver(self.db)
+        self.processes = Processes(settings.processes or cores())
+        self.company_deriver = CompanyDeriver(self.db, self.processes)
         parts = list(extra)
         if self.kind == SIMULATED and not parts:
             from almanac.sandbox.world import catalog_part  # noqa: PLC0415  (numpy-heavy, and only this world needs it)
@@ -105,6 +107,7 @@ class World:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
+            self.processes.close()
             if error is None and self.db.written():
                 self.db.truncate_log(_LOG_SECONDS)
         finally:

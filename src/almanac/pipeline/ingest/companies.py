@@ -62,6 +62,13 @@ def unit_of(text: str, main: str | None) -> ServedUnit | None:
     return ServedUnit(money_of(money, per_share=bool(slash)), money, None if money == main else money)
 
 
+def spoken_of(parsed: Parsed) -> dict[str, None]:
+    """The companies that a payload says anything of, each once."""
+    records = (record.entity for record in parsed.companies)
+    numbers = dict.fromkeys(cik for cik, _ in parsed.filings) | dict.fromkeys(told.cik for told in parsed.facts)
+    return dict.fromkeys(records) | dict.fromkeys(map(company_id, numbers))
+
+
 def _filed(one: tuple[int, Filing]) -> tuple[int, int, int]:
     """When a company filed something, for sorting."""
     cik, filing = one
@@ -92,12 +99,19 @@ class CompanyFolding:
                 renamed += [record.entity] * name_moved
                 replaced += [record.entity] * currency_moved
         moved = self._file(batch, row, parsed, renamed) | dict.fromkeys(replaced)
+        waiting = spoken_of(parsed)
+        last = {company_id(told.cik): told for told in parsed.facts}
         for told in self._counting(parsed):
             entity = company_id(told.cik)
             if entity not in moved and not self._append(batch, row, told, passed):
                 moved[entity] = None
+            if entity not in moved and last[entity] is told:
+                del waiting[entity]
+                self._deriver.spoken(entity)
         for entity in moved:
             self._refold(batch, entity, row, parsed, reread)
+        for entity in waiting:
+            self._deriver.spoken(entity)
         return dict(passed)
 
     def _only_datasets(self, entity: str) -> bool:

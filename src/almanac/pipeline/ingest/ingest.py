@@ -1,5 +1,5 @@
 """
-fetch → keep raw → parse → append → derive, one transaction per payload.
+fetch → keep raw → parse → append → derive, one transaction per payload, or per group of payloads about companies.
 
 Killed at any instant, the next run resumes: a payload kept but not yet folded is folded first, and one that was folded
 is known by its capture. What cannot be parsed is quarantined with its reason; the rest goes on.
@@ -7,16 +7,22 @@ is known by its capture. What cannot be parsed is quarantined with its reason; t
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import logging
 import secrets
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.derive.derivation import Changes
+from almanac.pipeline.ingest.companies import spoken_of
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
+from almanac.pipeline.ingest.reading import Doubtful, described, read
+from almanac.pipeline.processes import Job
 from almanac.pipeline.world import World
 from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector, turn_of
 from almanac.store.engine.errors import DatabaseError
@@ -26,6 +32,8 @@ from almanac.store.observations.writing.batch import Batch
 from almanac.store.raw.captures import Capture, Corrupt
 
 log = logging.getLogger("almanac.ingest")
+#: Captures that are read ahead, and bytes of theirs: as many as may be one transaction.
+_TOGETHER, _BYTES = 500, 32 << 20
 #: Characters of an unforeseen error that are kept: its text may repeat the payload.
 _REASON = 300
 #: The storage's fault, not the payload's.
@@ -41,6 +49,14 @@ class Arrival(NamedTuple):
     fetched_at: int | None
     etag: str | None = None
     last_modified: str | None = None
+
+
+class BeingRead(NamedTuple):
+    """A capture that is being read, where workers read ahead."""
+
+    capture: Capture
+    payload: Payload
+    read: Job[Parsed | Doubtful] | None
 
 
 class Judged(NamedTuple):
@@ -76,21 +92,37 @@ class Ingest:
         self._say = say
         self.connector: Connector = reader or connector(source.connector)
         self._series: dict[str, SeriesSpec] = dict(world.catalog.series.get(source.id, {}))
+        #: What a reader that no settings chose among takes beside a payload; workers read with such only.
+        self._ahead = reader is None and world.processes.count > 1
+        self._about = described(source, self._series) if self._ahead else b""
         self._folding = Folding(world, source, self.connector, self._series)
         self.run_id = secrets.token_hex(8)
         self.outcome = RunOutcome(source.id)
         self._fetched_at: int | None = None
 
-    def run(self, arrivals: Iterable[Arrival]) -> RunOutcome:
-        """Take in what an earlier run left behind, then every arrival in turn, each in a transaction of its own."""
+    def run(self, arrivals: Iterable[Arrival], *, ahead: bool = False) -> RunOutcome:
+        """
+        Take in what an earlier run left behind, then every arrival in turn. `ahead`: they are all there already.
+
+        Each is a transaction of its own. Of those that are there already, such as speak of companies, which take long to
+        compute, and follow each other are one together.
+        """
         self._world.claim()
         self.begin()
+        window = Window(*((_TOGETHER, _BYTES) if ahead else (1, 0)))
         for capture in self.left_behind():
-            self._take(capture, self._world.raw.read(capture))
+            self._take(window.put(self.reading(capture, self._world.raw.read(capture))))
         for arrival in arrivals:
             held = self.keep(arrival)
+            if held is not None and window.holds(held):
+                # The same answer twice: what the first became decides about the second.
+                for group in window.rest():
+                    self._take(group)
+                held = self._unless_folded(held)
             if held is not None:
-                self._take(held, arrival.body)
+                self._take(window.put(self.reading(held, arrival.body)))
+        for group in window.rest():
+            self._take(group)
         return self.close()
 
     def begin(self) -> None:
@@ -165,6 +197,9 @@ class Ingest:
                 etag=arrival.etag,
                 last_modified=arrival.last_modified,
             )
+        return self._unless_folded(capture)
+
+    def _unless_folded(self, capture: Capture) -> Capture | None:
         row = payloads.find(self._world.db, capture.id)
         if row is not None and row.state == payloads.FOLDED:
             self.outcome.known += 1
@@ -185,11 +220,24 @@ class Ingest:
         self._answered(None)
         return False
 
-    def judge(self, capture: Capture, body: bytes) -> Judged:
-        """Read a capture. Nothing is written, so no lock is held meanwhile."""
+    def reading(self, capture: Capture, body: bytes) -> BeingRead:
+        """Begin to read a capture."""
         payload = Payload(capture.url, body, capture.ingested_at, capture.media_type)
+        if not self._ahead:
+            return BeingRead(capture, payload, None)
+        return BeingRead(capture, payload, self._world.processes.job(read, self._about, payload, weight=len(body)))
+
+    def judge(self, kept: BeingRead) -> Judged:
+        """What reading a capture comes to. Nothing is written, so no lock is held meanwhile."""
+        capture = kept.capture
         try:
-            parsed = self.connector.parse(payload, self._source, self._series)
+            if kept.read is None:
+                parsed = self.connector.parse(kept.payload, self._source, self._series)
+            else:
+                found = kept.read.result()
+                if isinstance(found, Doubtful):
+                    return Judged(capture, payloads.QUARANTINED, found.reason)
+                parsed = found
         except SourceChanged as error:
             return Judged(capture, payloads.QUARANTINED, str(error))
         except Exception as error:  # a fault of the reader, whatever it is: it costs this payload, never the others
@@ -240,23 +288,97 @@ class Ingest:
         log.error("what the reader of %s made of %s cannot be stored", self._source.id, capture.url, exc_info=error)
         return Unstorable(capture, f"cannot be stored: {_told(error)}")
 
-    def _take(self, capture: Capture, body: bytes) -> None:
-        judged = self.judge(capture, body)
-        try:
-            self._fold(judged)
-        except Unstorable as error:
-            self._fold(Judged(capture, payloads.QUARANTINED, error.reason))
+    def _take(self, kept: Sequence[BeingRead]) -> None:
+        judged = [self.judge(one) for one in kept]
+        for about_companies, group in groupby(judged, key=_about_companies):
+            together = list(group)
+            if not about_companies or len(together) == 1 or not self._taken(together):
+                for one in together:
+                    self._alone(one)
 
-    def _fold(self, judged: Judged) -> None:
+    def _taken(self, together: Sequence[Judged]) -> bool:
+        """Fold several captures as one. False: one of them cannot be stored, and nothing of any was written."""
+        before, told = copy.deepcopy(self.outcome), self._say
+        lines: list[str] = []
+        self._say = lines.append
+        try:
+            self._fold(together, f"{len(together)} payloads of {self._source.id}")
+        except Unstorable:
+            self.outcome = before
+            return False
+        finally:
+            self._say = told
+        for line in lines:
+            self._say(line)
+        return True
+
+    def _alone(self, judged: Judged) -> None:
+        cause = f"payload {judged.capture.id}"
+        before = self.outcome.folded, self.outcome.vintages
+        try:
+            self._fold([judged], cause)
+        except Unstorable as error:
+            self.outcome.folded, self.outcome.vintages = before
+            self._fold([Judged(judged.capture, payloads.QUARANTINED, error.reason)], cause)
+
+    def _fold(self, several: Sequence[Judged], cause: str) -> None:
         changes: Changes = {}
-        with self._world.batch(f"payload {judged.capture.id}") as batch:
-            self.write(batch, judged, changes)
+        with self._world.batch(cause) as batch:
+            self._world.company_deriver.expect(mentions(several))
+            for judged in several:
+                self.write(batch, judged, changes)
             try:
                 with faults():
                     self._world.bring_into_step(batch, changes)
             except _STORAGE:
                 raise
             except Exception as error:  # as above; left unfolded, it would fail first thing in every run to come
-                if judged.parsed is None:
+                if all(judged.parsed is None for judged in several):
                     raise
-                raise self._unstorable(judged.capture, error) from error
+                raise self._unstorable(several[-1].capture, error) from error
+
+
+class Window:
+    """
+    Captures that are being read, in groups of at most so many and so many bytes: those bound what is held in memory.
+
+    One group is read while the one before it is written, unless a group is of one.
+    """
+
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self._most = most
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._before: list[BeingRead] = []
+        self._group: list[BeingRead] = []
+
+    def holds(self, capture: Capture) -> bool:
+        """Whether a capture is being read."""
+        return any(capture.id == kept.capture.id for kept in (*self._before, *self._group))
+
+    def put(self, kept: BeingRead) -> list[BeingRead]:
+        """Add one. Returns what is to be written now, in order."""
+        self._group.append(kept)
+        self._bytes += len(kept.payload.body)
+        if len(self._group) < self._most and self._bytes < self._most_bytes:
+            return []
+        found, self._before = self._before, self._group
+        self._group, self._bytes = [], 0
+        if self._most == 1:
+            found, self._before = self._before, []
+        return found
+
+    def rest(self) -> Iterator[list[BeingRead]]:
+        """All that is left, in order."""
+        left = [self._before, self._group]
+        self._before, self._group, self._bytes = [], [], 0
+        yield from left
+
+
+def mentions(several: Iterable[Judged]) -> Counter[str]:
+    """How many captures speak of each company."""
+    return Counter(entity for one in several if one.parsed is not None for entity in spoken_of(one.parsed))
+
+
+def _about_companies(judged: Judged) -> bool:
+    return judged.parsed is not None and bool(spoken_of(judged.parsed))

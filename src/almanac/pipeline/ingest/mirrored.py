@@ -29,7 +29,8 @@ def from_mirror(
         ingest = Ingest(world, source, say)
         reader = ingest.connector
         mine = sorted((row for row in rows if reader.owns(row.url)), key=lambda row: turn_of(reader, row.url))
-        outcomes.append(ingest.run(_arrivals(ingest, track(mine, source.id), world.settings.http.max_bytes, say)))
+        arrivals = _arrivals(ingest, track(mine, source.id), world.settings.http.max_bytes, say)
+        outcomes.append(ingest.run(arrivals, ahead=True))
     return outcomes
 
 

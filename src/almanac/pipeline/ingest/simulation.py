@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Sized
 from almanac.domain.progress import Meter, unmetered
 from almanac.domain.times import DAY_SECONDS
 from almanac.pipeline.derive.derivation import Changes
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.ingest import Arrival, BeingRead, Ingest, mentions
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
 from almanac.pipeline.world import World
 from almanac.sandbox import world as simulated
 from almanac.sandbox.world import Response
-from almanac.store.raw.captures import Capture
 
 #: Pages in one transaction, and bytes of theirs. What is computed from them is computed once for each group, which is
 #: most of the work; the bytes bound what is held in memory.
@@ -41,19 +40,25 @@ def take_in(world: World, pages: Iterable[Response], say: Say, meter: Meter = un
     world.claim()
     for run in runs.values():
         run.begin()
-    left = [(run, capture, world.raw.read(capture)) for run in runs.values() for capture in run.left_behind()]
-    left.sort(key=lambda one: one[1].order)
+    left = [
+        (run, run.reading(capture, world.raw.read(capture))) for run in runs.values() for capture in run.left_behind()
+    ]
+    left.sort(key=lambda one: one[1].capture.order)
     _write(world, left)
     advance = meter("pages", len(pages) if isinstance(pages, Sized) else 0)
+    before: list[tuple[Ingest, BeingRead]] = []
     for group in _groups(pages):
         kept = []
         for page in group:
             run = runs[page.source]
             capture = run.keep(Arrival(page.url, page.body, page.media_type, page.fetched_at))
             if capture is not None:
-                kept.append((run, capture, page.body))
-        _write(world, kept)
+                kept.append((run, run.reading(capture, page.body)))
+        # These are read while those of the group before are written.
+        _write(world, before)
+        before = kept
         advance(len(group))
+    _write(world, before)
     return [run.close() for run in runs.values()]
 
 
@@ -70,12 +75,13 @@ def _groups(pages: Iterable[Response]) -> Iterator[list[Response]]:
         yield group
 
 
-def _write(world: World, kept: list[tuple[Ingest, Capture, bytes]]) -> None:
+def _write(world: World, kept: list[tuple[Ingest, BeingRead]]) -> None:
     if not kept:
         return
-    judged = [(run, run.judge(capture, body)) for run, capture, body in kept]
+    judged = [(run, run.judge(one)) for run, one in kept]
     changes: Changes = {}
     with world.batch(f"{len(kept)} simulated payloads") as batch:
+        world.company_deriver.expect(mentions(one for _, one in judged))
         for run, one in judged:
             run.write(batch, one, changes)
         world.bring_into_step(batch, changes)

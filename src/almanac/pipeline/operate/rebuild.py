@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from almanac.domain.progress import Meter, unmetered
 from almanac.pipeline.derive.derivation import Changes
-from almanac.pipeline.ingest.ingest import Ingest, Judged, Unstorable
+from almanac.pipeline.ingest.ingest import BeingRead, Ingest, Judged, Unstorable, Window
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
 from almanac.pipeline.world import World
 from almanac.sources.base import connector, turn_of
 from almanac.store.engine import sqlite
 from almanac.store.log import payloads
 from almanac.store.raw.captures import Capture
+
+#: Captures that workers read ahead of the one that is folded, and bytes of theirs.
+_AHEAD, _AHEAD_BYTES = 100, 8 << 20
 
 
 def rebuild(world: World, say: Say, track: Track = untracked) -> int:
@@ -48,6 +51,17 @@ def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) ->
         changes: Changes = {}
         # Listed under the lock: what another run keeps from here on it will also fold.
         captures = sorted(world.raw.captures(), key=functools.partial(_turn, world))
+        ahead = Window(_AHEAD, _AHEAD_BYTES)
+
+        def write(kept: Sequence[BeingRead]) -> None:
+            for one in kept:
+                capture = one.capture
+                reason = refused.get(capture.id)
+                run = runs[capture.source]
+                judged = run.judge(one) if reason is None else Judged(capture, payloads.QUARANTINED, reason)
+                run.write(batch, judged, changes)
+                newest[capture.source] = max(newest.get(capture.source, 0), capture.ingested_at)
+
         for capture in track(captures, "rebuild"):
             source = world.catalog.sources.get(capture.source)
             if source is None:
@@ -56,14 +70,9 @@ def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) ->
             if source.id not in runs:
                 runs[source.id] = Ingest(world, source, say)
                 runs[source.id].begin()
-            run = runs[source.id]
-            judged = (
-                Judged(capture, payloads.QUARANTINED, refused[capture.id])
-                if capture.id in refused
-                else run.judge(capture, world.raw.read(capture))
-            )
-            run.write(batch, judged, changes)
-            newest[source.id] = max(newest.get(source.id, 0), capture.ingested_at)
+            write(ahead.put(runs[source.id].reading(capture, world.raw.read(capture))))
+        for group in ahead.rest():
+            write(group)
         world.bring_into_step(batch, changes)
         for key, run in runs.items():
             run.finish()

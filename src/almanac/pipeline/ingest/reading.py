@@ -1,0 +1,36 @@
+"""Reading payloads: a pure function of their bytes, which a worker process can do as well."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from typing import NamedTuple
+
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.sources.base import Parsed, Payload, SourceChanged, connector
+
+
+class Doubtful(NamedTuple):
+    """A payload is not what the publisher used to send, and why."""
+
+    reason: str
+
+
+def described(source: Source, series: dict[str, SeriesSpec]) -> bytes:
+    """What reading a source's payloads takes beside them, as `read` wants it."""
+    return pickle.dumps((source, series))
+
+
+def read(about: bytes, payload: Payload) -> Parsed | Doubtful:
+    """Read a payload of the source `about` describes. Raises what is a fault of its reader."""
+    source, series = _known(about)
+    try:
+        return connector(source.connector).parse(payload, source, series)
+    except SourceChanged as error:
+        return Doubtful(str(error))
+
+
+@functools.lru_cache(maxsize=64)
+def _known(about: bytes) -> tuple[Source, dict[str, SeriesSpec]]:
+    found: tuple[Source, dict[str, SeriesSpec]] = pickle.loads(about)  # noqa: S301  (made by this program a moment ago)
+    return found

@@ -1,0 +1,185 @@
+"""
+Computing in worker processes, beside the one process that writes.
+
+A job is a pure function of its arguments, so it does not matter where it runs: what is not yet begun elsewhere when its
+result is asked for is computed here. So nothing waits without need, and nothing is lost with a worker that dies.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import multiprocessing
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.connection import wait
+from typing import Any, Generic, TypeVar
+
+log = logging.getLogger("almanac.processes")
+
+_Result = TypeVar("_Result")
+#: Work that is handed in before workers are started, in bytes of what it reads: they take half a second to begin.
+WORTHWHILE = 4 << 20
+#: Jobs at the workers, for each of them: one that is computed and one that waits, so that none is idle.
+_AT_HAND = 2
+
+
+def cores() -> int:
+    """How many processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Job(Generic[_Result]):
+    """Something to compute."""
+
+    def __init__(
+        self, owner: Processes, work: Callable[..., _Result], arguments: tuple[Any, ...], *, shared: bool
+    ) -> None:
+        self._owner = owner
+        self._work = work
+        self._arguments = arguments
+        #: Whether it may be computed before its result is asked for, and by a worker.
+        self.shared = shared
+        #: What came of it then; None: it has to be computed here.
+        self.elsewhere: Future[tuple[_Result] | None] = Future()
+
+    def call(self) -> tuple[Callable[..., _Result], tuple[Any, ...]]:
+        """What is to be called, and with what."""
+        return self._work, self._arguments
+
+    def here(self) -> _Result:
+        """Compute it in this process."""
+        return self._work(*self._arguments)
+
+    def result(self) -> _Result:
+        """What comes of it, from wherever it is had soonest. Raises what the function raises. To be asked for once."""
+        return self._owner.result(self)
+
+    def drop(self) -> None:
+        """It is not wanted any more."""
+        self._owner.drop(self)
+
+
+class Processes:
+    """
+    `count` processes that compute: this one and workers. They start when there is enough to do, and end at `close`.
+
+    For the thread that made it alone. A worker holds no file or connection of this process, and ends with it.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._lock = threading.Lock()
+        self._waiting: deque[Job[Any]] = deque()
+        self._away = 0
+        self._handed_in = 0
+        self._pool: ProcessPoolExecutor | None = None
+        self._lost = False
+
+    def job(self, work: Callable[..., _Result], *arguments: Any, weight: int) -> Job[_Result]:
+        """Hand in a job: a function of a module and what it is called with. `weight`: about how many bytes it reads."""
+        made = Job(self, work, arguments, shared=self.count > 1 and not self._lost)
+        if made.shared:
+            self._handed_in += weight
+            self._waiting.append(made)
+            if self._pool is None and self._handed_in >= WORTHWHILE:
+                self._pool = ProcessPoolExecutor(
+                    self.count - 1, multiprocessing.get_context("spawn"), initializer=_begin
+                )
+            self._send()
+        return made
+
+    def result(self, job: Job[_Result]) -> _Result:
+        """What comes of a job. While a worker is at it, this process does others that wait, the last ones first."""
+        if not self._taken(job):
+            return job.here()
+        while not job.elsewhere.done():
+            other = self._last()
+            if other is None:
+                break
+            try:
+                found = (other.here(),)
+            except Exception:  # it is raised where that job's own result is asked for
+                found = None
+            other.elsewhere.set_result(found)
+        held = job.elsewhere.result()
+        return job.here() if held is None else held[0]
+
+    def drop(self, job: Job[Any]) -> None:
+        """Take back a job that no worker has begun."""
+        with self._lock:
+            if job in self._waiting:
+                self._waiting.remove(job)
+
+    def close(self) -> None:
+        """End the workers, each after the job in hand."""
+        with self._lock:
+            self._waiting.clear()
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+    def _taken(self, job: Job[Any]) -> bool:
+        """Whether a worker, or this process meanwhile, has taken a job on; else it is this process's from here on."""
+        if not job.shared:
+            return False
+        with self._lock:
+            if job in self._waiting:
+                self._waiting.remove(job)
+                return False
+        return True
+
+    def _last(self) -> Job[Any] | None:
+        with self._lock:
+            return self._waiting.pop() if self._waiting else None
+
+    def _send(self) -> None:
+        """Give waiting jobs to the workers, so many that they are never idle."""
+        pool = self._pool
+        while pool is not None:
+            with self._lock:
+                if self._lost or not self._waiting or self._away >= _AT_HAND * (self.count - 1):
+                    return
+                job = self._waiting.popleft()
+                self._away += 1
+            work, arguments = job.call()
+            try:
+                # Never under the lock: a pool that breaks holds its own while it tells us so.
+                sent = pool.submit(work, *arguments)
+            except (BrokenProcessPool, RuntimeError):  # it broke, or is being closed
+                with self._lock:
+                    self._away -= 1
+                    self._lost = True
+                job.elsewhere.set_result(None)
+                return
+            sent.add_done_callback(functools.partial(self._returned, job))
+
+    def _returned(self, job: Job[Any], sent: Future[Any]) -> None:
+        """A worker has done a job, or never will. Called by a thread of the pool's."""
+        error = None if sent.cancelled() else sent.exception()
+        with self._lock:
+            self._away -= 1
+            broken = isinstance(error, BrokenProcessPool) and not self._lost
+            self._lost = self._lost or broken
+        if broken:
+            log.warning("a worker process ended before its time: the rest is computed in one process")
+        job.elsewhere.set_result(None if error is not None or sent.cancelled() else (sent.result(),))
+        self._send()
+
+
+def _begin() -> None:
+    """A worker's first act: leave Ctrl-C to the process that owns it, and end when that one does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_outlive_nobody, daemon=True).start()
+
+
+def _outlive_nobody() -> None:
+    owner = multiprocessing.parent_process()
+    if owner is not None:
+        wait([owner.sentinel])
+        os._exit(1)
