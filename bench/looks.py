@@ -14,7 +14,7 @@ from urllib.parse import quote_plus
 import msgspec
 
 from almanac.config import load
-from almanac.serving import api, dashboard
+from almanac.serving import api, dashboard, ready
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.people import People
 from bench.data import EMAIL, ROWS, environment
@@ -45,6 +45,8 @@ class Client:
         self.api = Inside(api(settings), [(b"x-api-key", key.encode())])
         cookie = (b"cookie", f"almanac={token}".encode())
         self.pages = Inside(dashboard(settings), [cookie, (b"accept-encoding", b"gzip")])
+        for one in (self.api, self.pages):
+            ready(one.app)
 
     def close(self) -> None:
         """Let go of both."""
