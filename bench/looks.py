@@ -80,7 +80,7 @@ def addresses(client: Client) -> dict[str, list[str]]:
     series = {kind: some(rows) for kind, rows in found.items()}
     scopes = ("AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA")
     latest = [row["id"] for row in client.data("/observations/latest?limit=500")]
-    filters = ("net_margin:gt:0.1", "score:gte:50", "piotroski_f_score:gte:8", "return_on_equity:gte:0.15,score:gt:10")
+    filters = ("net_margin:gt:0.1", "score:gte:50", "piotroski_f:gte:8", "return_on_equity:gte:0.15,score:gt:10")
     return {
         "overview": ["/"],
         "search": [*(f"/search?q={quote_plus(word)}&all=1" for word in _TYPED), *(f"/search?q=inflation+{p}&all=1" for p in some(places))],
