@@ -156,7 +156,7 @@ def test_what_was_made_at_the_start_is_left_out_of_the_search_for_cycles() -> No
     application = Application()
     before = gc.get_freeze_count()
     try:
-        ready(application)  # type: ignore[arg-type]
+        ready(application)  # type: ignore[arg-type]  # all it needs is there
         assert application.made
         assert gc.get_freeze_count() - before > 10_000
     finally:

@@ -120,7 +120,7 @@ class Directory:
         from the reference version alone.
         """
         found = copy.copy(self)
-        found._db = connection  # noqa: SLF001 - a copy of our own
+        found._db = connection  # noqa: SLF001  (a copy of our own)
         return found
 
     def _records(self, kind: str, record: type[T]) -> dict[str, T]:
