@@ -14,7 +14,7 @@ from urllib.parse import quote_plus
 import msgspec
 
 from almanac.config import load
-from almanac.serving import api, dashboard
+from almanac.serving import api, dashboard, ready
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.people import People
 from bench.data import EMAIL, ROWS, environment
@@ -45,6 +45,8 @@ class Client:
         self.api = Inside(api(settings), [(b"x-api-key", key.encode())])
         cookie = (b"cookie", f"almanac={token}".encode())
         self.pages = Inside(dashboard(settings), [cookie, (b"accept-encoding", b"gzip")])
+        for one in (self.api, self.pages):
+            ready(one.app)
 
     def close(self) -> None:
         """Let go of both."""
@@ -78,7 +80,7 @@ def addresses(client: Client) -> dict[str, list[str]]:
     series = {kind: some(rows) for kind, rows in found.items()}
     scopes = ("AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA")
     latest = [row["id"] for row in client.data("/observations/latest?limit=500")]
-    filters = ("net_margin:gt:0.1", "score:gte:50", "piotroski_f_score:gte:8", "return_on_equity:gte:0.15,score:gt:10")
+    filters = ("net_margin:gt:0.1", "score:gte:50", "piotroski_f:gte:8", "return_on_equity:gte:0.15,score:gt:10")
     return {
         "overview": ["/"],
         "search": [*(f"/search?q={quote_plus(word)}&all=1" for word in _TYPED), *(f"/search?q=inflation+{p}&all=1" for p in some(places))],

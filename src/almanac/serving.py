@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from almanac.domain.memory import settle
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -83,7 +85,7 @@ def api(settings: Settings) -> App:
         on_startup=[
             flusher.start,
             counting.start,
-            lambda: threading.Thread(target=app.warm, name="warming", daemon=True).start(),
+            lambda: threading.Thread(target=ready, args=(app,), name="warming", daemon=True).start(),
         ],
         on_shutdown=[flusher.stop, accounts.close, journal.flush, counting.stop, usage.close],
     )
@@ -130,10 +132,16 @@ def dashboard(settings: Settings) -> Dashboard:
         statics,
         settings,
         unavailable=(UnavailableError,),
-        on_startup=[lambda: threading.Thread(target=made.warm, name="warming", daemon=True).start()],
+        on_startup=[lambda: threading.Thread(target=ready, args=(made,), name="warming", daemon=True).start()],
         on_shutdown=[letters.close, accounts.close, usage.close],
     )
     return made
+
+
+def ready(app: App | Dashboard) -> None:
+    """Have an application make what its first requests would wait for, and leave that out of the search for cycles."""
+    app.warm()
+    settle()
 
 
 def at_turn(action: Callable[[], object]) -> bool:

@@ -1,8 +1,8 @@
 """
 No page of the dashboard, in no state, breaks a rule of axe-core: in light and dark, on a phone and at a desk.
 
-Every rule that axe has on by itself is asked, best practice too. Of Swagger UI, which others wrote, this is true as it
-opens: what is inside its operations is not looked at, and has a twin without script at /console.
+Every rule that axe has on by itself is asked, best practice too. Of Swagger UI, which others wrote, this is true of its
+operations too, closed, open and answered.
 """
 
 from __future__ import annotations
@@ -125,3 +125,23 @@ def test_what_opens_on_a_page(visitor: Callable[..., Visitor]) -> None:
     one.page.click("details.menu summary")
     found += broken(one.page, [(PHONE, "light", ALL), (PHONE, "dark", COLOURS)])
     assert found == []
+
+
+def test_operations_of_swagger_ui_that_are_open(served: Served, visitor: Callable[..., Visitor]) -> None:
+    one = visitor()
+    one.go("/console/swagger")
+    blocks = [one.page.locator(f"[id$=-{name}]") for name in ("listChanges", "getCoverage")]
+    for block in blocks:
+        block.locator(".opblock-summary-control").click()
+        block.locator("pre[tabindex='0']").first.wait_for()
+    # One is only read, the other asks; Swagger UI is light in both themes.
+    for block in blocks[1:]:
+        block.locator(".try-out__btn").click()
+    blocks[1].locator(".execute").click()
+    blocks[1].locator("pre.curl[tabindex='0']").wait_for()
+    assert broken(one.page, [(PHONE, "light", ALL)]) == []
+    field = blocks[0].locator("tr[data-param-name=order] select")
+    assert field.get_attribute("aria-label") == "order"
+    assert one.elsewhere == [f"{served.api}/coverage"]
+    one.elsewhere.clear()
+    one.complaints.clear()  # the browser tells of the answer: nobody entered a key

@@ -7,98 +7,19 @@ A press is a link, a button or a choice in a list; what is typed is not one, and
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
-from collections.abc import Iterator
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import httpx2
 import pytest
 
-from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.world import SIMULATED, World
-from almanac.sandbox.companies.cast import FIRST_CIK
-from almanac.sandbox.companies.responses import companies
-from almanac.sandbox.economy import Economy
-from almanac.sandbox.feeds import fred
-from almanac.sandbox.world import Response
-from almanac.store.accounts.accounts import Accounts
-from almanac.store.accounts.people import People
-from tests.contract import simulated_countries
-from tests.contract.conftest import once
-from tests.support.servers import free_port, serving
-from tests.support.service import make_accounts, settings
+from .conftest import WIDTHS, Served, Visitor
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
-CHROMIUM = shutil.which("chromium")
-EMAIL, PASSWORD = "pro@example.org", "correct horse battery"  # invented
 MOST = 5
-_COUNTRIES = {"country_usa", "country_deu"}
-_INDICATORS = {"cpi_index_nsa", "core_cpi_index", "real_gdp", "consumer_confidence", "unemployment_rate"}
-_COMPANIES = range(0, 324, 9)
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.browser,
-    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium: apt-get install chromium"),
-]
-
-
-def build(home: Path) -> None:
-    """Two countries and some companies of the simulated world."""
-    chosen = settings(home)
-    now = chosen.clock()
-    with World(chosen, SIMULATED) as world:
-        wanted = {
-            native
-            for specs in world.catalog.series.values()
-            for native, spec in specs.items()
-            if spec.entity in _COUNTRIES and spec.indicator in _INDICATORS
-        }
-        pages = [
-            Response(one.source, one.url, simulated_countries.cut(one, daily=False), one.fetched_at, one.media_type)
-            for one in fred(Economy(datetime.fromtimestamp(now, UTC).date()), now, None)
-            if "series_id=" in one.url and one.url.rpartition("series_id=")[2] in wanted
-        ]
-        pages += [
-            Response(one.source, one.url, one.make(), one.fetched_at, one.media_type)
-            for one in companies(now)
-            if "CIK" not in one.url or int(one.url[-15:-5]) - FIRST_CIK in _COMPANIES
-        ]
-        pages.sort(key=lambda one: one.fetched_at)
-        take_in(world, pages, lambda _: None)
-    make_accounts(chosen)
-
-
-@pytest.fixture(scope="module")
-def addresses(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[tuple[str, str]]:
-    """Of the dashboard and of the interface."""
-    home = tmp_path_factory.mktemp("tasks") / "home"
-    shutil.copytree(once(tmp_path_factory, worker_id, "tasks-world", build), home)
-    accounts = Accounts(home / "accounts.db")
-    People(accounts).set_password(EMAIL, PASSWORD, now=1)
-    accounts.close()
-    port = free_port()
-    with serving(home, DASHBOARD="true", DASHBOARD_PORT=str(port)) as server:
-        for _ in range(600):
-            try:
-                httpx2.get(f"http://127.0.0.1:{port}/signin", timeout=30)
-                break
-            except httpx2.TransportError:
-                continue
-        yield f"http://127.0.0.1:{port}", server.base
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 
 class Hand:
@@ -141,21 +62,12 @@ class Hand:
         return self.presses
 
 
-@pytest.fixture(params=[390, 1440])
-def hand(request: pytest.FixtureRequest, addresses: tuple[str, str], chromium: Any) -> Iterator[Hand]:
-    context = chromium.new_context(viewport={"width": request.param, "height": 844}, permissions=["clipboard-read", "clipboard-write"])  # fmt: skip
-    page = context.new_page()
-    sign_in(page, addresses[0])
-    yield Hand(page, addresses[0])
-    context.close()
-
-
-def sign_in(page: Any, base: str, email: str = EMAIL) -> None:
-    page.goto(base + "/signin")
-    page.fill("input[name=email]", email)
-    page.fill("input[name=password]", PASSWORD)
-    page.click("main button[type=submit]")
-    page.wait_for_url(base + "/")
+@pytest.fixture(params=WIDTHS)
+def hand(request: pytest.FixtureRequest, visitor: Callable[..., Visitor]) -> Hand:
+    one = visitor("pro", request.param)
+    one.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    one.go("/")
+    return Hand(one.page, one.base)
 
 
 def core_inflation(hand: Hand) -> str:
@@ -202,13 +114,15 @@ def key_and_curl(hand: Hand) -> str:
     return hand.page.evaluate("navigator.clipboard.readText()")
 
 
-def test_times_stand_in_the_readers_zone_too(addresses: tuple[str, str], chromium: Any) -> None:
+def test_times_stand_in_the_readers_zone_too(
+    served: Served, chromium: Any, cookies: dict[str, list[dict[str, str]]]
+) -> None:
     seen = []
     for zone, script in (("Asia/Kolkata", True), ("UTC", True), ("Asia/Kolkata", False)):
         context = chromium.new_context(timezone_id=zone, java_script_enabled=script)
+        context.add_cookies(cookies["pro"])
         page = context.new_page()
-        sign_in(page, addresses[0])
-        page.goto(addresses[0] + "/calendar?from=2026-11-01&category=issuer_filing")
+        page.goto(served.dashboard + "/calendar?from=2026-11-01&category=issuer_filing")
         time = page.locator("time[data-clock]").first
         at = datetime.fromisoformat(time.get_attribute("datetime"))
         assert time.inner_text() == f"{at:%H:%M}"
@@ -238,7 +152,7 @@ def test_what_was_known_of_german_gdp(hand: Hand) -> None:
     assert hand.done() <= 3
 
 
-def test_companies_with_a_high_score(hand: Hand, addresses: tuple[str, str]) -> None:
+def test_companies_with_a_high_score(hand: Hand) -> None:
     names = strong_companies(hand)
     assert names
     assert hand.done() <= MOST

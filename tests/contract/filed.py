@@ -161,17 +161,14 @@ def fill(db: Any, batch: Batch) -> None:
         put_part(db, record, "sec", at("2026-11-01T00:00:00") + number, f"{number:064x}")
         settle_company(db, record.entity, classify)
     acme, bolt = company_id(ACME), company_id(BOLT)
+    book = FilingBook(db, acme)
     for period, accession in ACCESSIONS.items():
         known = KNOWN[period]
         filed = date.fromisoformat(wire(known)[:10]).toordinal()
         filing = Filing(accession, FORMS[period], filed, known, period.end.toordinal(), document="main.htm")
-        FilingBook(db, acme).put(filing, known, "sec", 0)
-    FilingBook(db, acme).put(
-        Filing("0000005001-26-000099", "8-K", date(2026, 11, 19).toordinal()),
-        at("2026-11-20T04:59:59"),
-        "sec",
-        0,
-    )
+        book.put(filing, known, "sec", 0)
+    late = Filing("0000005001-26-000099", "8-K", date(2026, 11, 19).toordinal())
+    book.put(late, at("2026-11-20T04:59:59"), "sec", 0)
     told = statements()
     write(db, batch.version, acme, told)
     yen = {

@@ -3,6 +3,7 @@
 import pytest
 
 from almanac.api.endpoints.screeners.screening import AlignedColumn
+from almanac.store.observations.reading.columns import Readings
 from tests.dashboard.rates.test_rates_pages import withhold
 from tests.support.service import Service
 
@@ -42,3 +43,16 @@ def test_kept_fields_follow_rights_and_plans(own):
     after = {one["field"]: one for one in own.ok("/screener/filters")["fields"]}
     assert after["gov_yield_10y"]["entityCount"] == 1
     assert after["gov_yield_10y"]["min"] == after["gov_yield_10y"]["max"] != told["gov_yield_10y"]["min"]
+
+
+def test_no_column_is_left_to_make_after_the_start(own, monkeypatch):
+    """Whoever asks first for the fields of either screener, or screens by score, waits for no column."""
+    other, made = Service(own.home), []
+    other.app.warm()
+    make = Readings._made
+    monkeypatch.setattr(Readings, "_made", lambda *given: made.append(given[2]) or make(*given))
+    for path in PATHS:
+        other.ok(path)
+    other.ok("/equity-screener", filter="score:gte:0", sort="score")
+    assert made == []
+    other.close()

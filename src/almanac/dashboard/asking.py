@@ -118,6 +118,11 @@ class Desk:
             finally:
                 self._held.view = None
 
+    def remembered(self, name: str) -> dict[str, Any]:
+        """What pages keep of one state of the store, for every account alike. Empty where no state is held."""
+        view = self._held.view
+        return {} if view is None else view.shared.setdefault(f"page: {name}", {})
+
     def log(self) -> AbstractContextManager[View]:
         """The state that the page is made from, for what `store.log` has of it: operators' pages alone, and no numbers."""
         return self._view()

@@ -124,6 +124,31 @@ def test_suggestions_are_few_and_lead_somewhere(browser: Callable[..., Browser])
         assert browser().get(one["href"]).status_code == 200, one
 
 
+@pytest.mark.parametrize(
+    ("words", "whole"),
+    [
+        ("inflation unit", "inflation united states"),
+        ("inflation of unit", "inflation united states"),
+        ("uni inflation", "inflation united states"),
+        ("10-year jap", "10-year japan"),
+    ],
+)
+def test_a_place_is_known_by_the_beginning_of_its_name(browser: Callable[..., Browser], words: str, whole: str) -> None:
+    offered = [
+        [one["href"] for one in browser().get("/search.json", q=typed).json() if one["kind"] == "series"]
+        for typed in (words, whole)
+    ]
+    assert offered[0] == offered[1]
+    assert offered[0]
+    assert all(href in unquote(browser().get("/search", q=words).text) for href in map(unquote, offered[0]))
+
+
+def test_a_beginning_of_a_name_takes_no_word_from_indicators(browser: Callable[..., Browser]) -> None:
+    whole = browser().get("/search.json", q="retail sales").json()
+    assert browser().get("/search.json", q="xxqq jap").json() == []
+    assert browser().get("/search.json", q="retail sal").json() == whole
+
+
 # -- countries ----------------------------------------------------------------------------------------------------------
 
 

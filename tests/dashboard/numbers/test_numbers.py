@@ -10,6 +10,7 @@ import pytest
 
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.words.dates import day
+from almanac.dashboard.words.periods import event_title
 from tests.contract.conftest import sandbox
 from tests.support.invented_mirror import FREE_FROM
 from tests.support.page_visitor import dashboard, signed_in
@@ -85,7 +86,7 @@ def test_a_brief(app: Dashboard, service: Service, country: str) -> None:
             len(of(r["value"], r["previous"])) for s in brief["sections"] for r in s["readings"]
         )
         assert [row[0].text for row in page.table("next")] == [
-            plain(one["title"]) for one in brief["upcomingEvents"][:5]
+            plain(event_title(one["title"])) for one in brief["upcomingEvents"][:5]
         ]
         assert [row[1].text for row in page.table("releases")] == [
             plain(one["headline"]) for one in brief["recentReleases"][:5]
@@ -128,7 +129,7 @@ def test_the_calendar(app: Dashboard, service: Service, who: str) -> None:
             by_day.setdefault(row["occurredAt"][:10], []).append(row)
         for name, rows in by_day.items():
             for cells, row in zip(page.table(f"day-{name}"), rows, strict=True):
-                assert plain(row["title"]) in cells[1].text
+                assert plain(event_title(row["title"])) in cells[1].text
                 assert cells[2].values == of(row["actual"], row["revisedActual"])
                 moved = row["revisedPrevious"] is not None and row["revisedPrevious"] != row["previous"]
                 assert cells[3].values == of(row["previous"], row["revisedPrevious"] if moved else None)
@@ -240,7 +241,7 @@ def test_the_overview(app: Dashboard, service: Service, who: str) -> None:
     (releases,) = page.told(service, "/release-summaries", plan)
     assert [cells[1].text for cells in page.table("releases")] == [plain(row["headline"]) for row in releases]
     (events,) = page.told(service, "/events", plan)
-    assert [cells[0].text for cells in page.table("coming")] == [plain(row["title"]) for row in events]
+    assert [cells[0].text for cells in page.table("coming")] == [plain(event_title(row["title"])) for row in events]
     (sources,) = page.told(service, "/sources", plan)
     late = [row["name"] for row in sources if row["health"] in {"late", "failing"}]
     assert [cells[0].text for cells in page.table("late")] == [plain(name) for name in late]

@@ -82,3 +82,19 @@ def test_a_fiscal_quarter_says_how_long_it_is_and_when_it_ends():
     weeks = Period(date(2026, 6, 28), date(2026, 9, 26))
     assert periods.notation(weeks, Frequency.QUARTERLY).replace("\N{NO-BREAK SPACE}", " ") == "3 months to 26 Sep 2026"
     assert periods.code(weeks, Frequency.QUARTERLY) == "2026-09-26"
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ("France: Consumer prices, 2026-10", "France: Consumer prices, October 2026"),
+        ("Japan: GDP, 2026-Q3", "Japan: GDP, 2026 Q3"),
+        ("Japan: Trade, goods, 2026-S2", "Japan: Trade, goods, 2026 H2"),
+        ("Italy: Accounts, 2026", "Italy: Accounts, 2026"),
+        ("Italy: Accounts, 2026-13", "Italy: Accounts, 2026-13"),
+        ("Euro area: monetary policy decision", "Euro area: monetary policy decision"),
+        ("2026-10", "2026-10"),
+    ],
+)
+def test_the_period_of_an_event_is_in_words(told, said):
+    assert periods.event_title(told).replace("\N{NO-BREAK SPACE}", " ") == said

@@ -1,6 +1,7 @@
 """Reading: a view is one state, a past state can be asked for, and what readers remember follows the writer."""
 
 import gc
+import threading
 import weakref
 from collections.abc import Callable
 from datetime import date
@@ -451,3 +452,27 @@ def test_several_names_keep_the_order_of_the_index(world, table, descending, ind
     plan = [row[3] for row in world.db.execute(f"EXPLAIN QUERY PLAN {sql}", query.values)]
     assert plan != []
     assert [step for step in plan if "TEMP B-TREE" in step] == []
+
+
+def test_what_one_thread_learnt_of_series_another_one_knows(stored):
+    world, reader = stored
+    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
+    number = world.rows()[0].series.number
+    with reader.view() as view:
+        own = view.directory
+        held = own.series(number)
+    found = []
+
+    def look():
+        with reader.view() as other:
+            found.extend([other.directory, other.directory.series(number), other.directory.series_by_id(held.id)])
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    assert found[0] is not own
+    assert found[1] is found[2] is held
+    # A new reference version is read anew by all of them.
+    world.allow(ALPHA)
+    with reader.view() as view:
+        assert view.directory.series(number) is not held

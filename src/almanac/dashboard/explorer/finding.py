@@ -18,6 +18,8 @@ Row = dict[str, Any]
 #: Series of one entity, rows of each list, and the most that is read of any.
 _SERIES, _ROWS, _READ = 12, 10, 40
 _WORDS = 8
+#: Letters that a name must be begun with, and the most places that one beginning may stand for.
+_BEGUN, _BEGINNINGS = 3, 4
 _SERIES_ID = re.compile(r"[a-z0-9-]+:[a-z0-9_]+:[a-z0-9_]+:[A-Z](?::[A-Za-z]+)?", re.ASCII)
 _OBSERVATION_ID = re.compile(r"obs_[a-z2-7]{26}", re.ASCII)
 #: Names that stand for one thing alone. A plain word may be the beginning of many.
@@ -93,15 +95,27 @@ def found(visit: Visit, words: str) -> Found:
     """All that the words may mean."""
     entity, rest = _split(visit, words)
     indicators = _indicators(visit, rest) if rest else []
+    begun: list[Row] = []
+    if entity is None and not any(_named(row, words) for row in indicators):
+        places_begun, others = _begun(visit, words)
+        near = _indicators(visit, others) if places_begun else []
+        if near:
+            begun, rest, indicators = places_begun, others, near
     served = [row for row in indicators if row["entityCount"]]
+    if len(begun) == 1:
+        entity = begun[0]
     if entity is not None:
         series = _of_entity(visit, entity, served)
+    elif begun:
+        series = [row for one in begun for row in _of_entity(visit, one, served[:1])]
     else:
         series = _of_indicator(visit, served[0]) if served else []
     result = Found(entity, rest, series, indicators[:_ROWS], [], [])
     if entity is not None:
         for one in (entity, *entity.get("others", ())):
             (result.companies if one["type"] == "company" else result.countries).append(one)
+    elif begun:
+        result.countries = begun
     else:
         result.countries = _countries(visit, words)
         result.companies = visit.ask("/companies", q=words[:100], limit=_ROWS).data
@@ -153,10 +167,15 @@ def _indicators(visit: Visit, words: str) -> list[Row]:
         elif name.startswith(" ".join(wanted)):
             near = 1
         else:
-            near = 2 if all(word in name for word in wanted) else 3
+            near = 2 if _named(row, words) else 3
         return (near + (0 if row["entityCount"] else 4), -row["entityCount"], row["name"])
 
     return sorted(rows, key=place)[:_READ]
+
+
+def _named(row: Row, words: str) -> bool:
+    """Whether the name of an indicator holds all the words, not what is said of it alone."""
+    return all(word in row["name"].lower() for word in words.lower().split())
 
 
 def _of_entity(visit: Visit, entity: Row, indicators: list[Row]) -> list[Row]:
@@ -185,9 +204,25 @@ def _countries(visit: Visit, words: str) -> list[Row]:
     rows = [
         row for row in places(visit) if any(name.lower().startswith(text) for name in (row["name"], *row["aliases"]))
     ]
-    return [{"entityId": row["id"], "type": row["kind"], "name": row["name"], "slug": row["slug"]} for row in rows][
-        :_ROWS
-    ]
+    return [_place(row) for row in rows[:_ROWS]]
+
+
+def _place(row: Row) -> Row:
+    return {"entityId": row["id"], "type": row["kind"], "name": row["name"], "slug": row["slug"]}
+
+
+def _begun(visit: Visit, words: str) -> tuple[list[Row], str]:
+    """Places whose name the last word begins, or the first one, and the rest of the words: somebody may still be typing."""
+    parts = words.split()[:_WORDS]
+    if len(parts) < 2:
+        return [], words
+    for word, rest in ((parts[-1], parts[:-1]), (parts[0], parts[1:])):
+        if len(word) < _BEGUN:
+            continue
+        rows = [row for row in places(visit) if row["name"].lower().startswith(word.lower())]
+        if 0 < len(rows) <= _BEGINNINGS:
+            return [_place(row) for row in rows], " ".join(one for one in rest if one.lower() not in _SMALL_WORDS)
+    return [], words
 
 
 def _suggestion(visit: Visit, words: str) -> str | None:

@@ -10,7 +10,8 @@ from almanac.dashboard.explorer.places import names
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
 
-_PAGE = 100
+#: Readings of one indicator on a page, and indicators: a phone shows three of them at a time.
+_PAGE, _LISTED = 100, 50
 
 
 def listing(visit: Visit) -> Answer:
@@ -22,15 +23,15 @@ def listing(visit: Visit) -> Answer:
     rows.sort(key=lambda row: (row["entityCount"] == 0, row["name"].lower()))
     number = visit.query.get("page", "1")
     page = int(number) if number.isascii() and number.isdigit() and 0 < len(number) < 6 else 1
-    pages = max(1, -(-len(rows) // _PAGE))
+    pages = max(1, -(-len(rows) // _LISTED))
     page = min(max(page, 1), pages)
     values = {
-        "rows": rows[(page - 1) * _PAGE : page * _PAGE],
+        "rows": rows[(page - 1) * _LISTED : page * _LISTED],
         "counts": counts,
         "asked": asked,
         "every": len(every),
         "total": len(rows),
-        "first": (page - 1) * _PAGE + 1,
+        "first": (page - 1) * _LISTED + 1,
         "before": visit.here(page=str(page - 1)) if page > 1 else "",
         "after": visit.here(page=str(page + 1)) if page < pages else "",
     }

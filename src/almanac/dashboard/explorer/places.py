@@ -22,10 +22,15 @@ def names(visit: Visit, ids: Iterable[str]) -> dict[str, str]:
     wanted = set(ids)
     companies = {one for one in wanted if one.startswith(_COMPANY)}
     found = {row["id"]: row["name"] for row in places(visit)} if wanted - companies else {}
+    # What a company is called is the same for everybody: a page of a hundred would ask a hundred times.
+    kept: dict[str, str] = visit.desk.remembered("companies' names") if companies else {}
     for one in companies:
+        if one in kept:
+            found[one] = kept[one]
+            continue
         told = visit.look_up("/entities/resolve", alias=one)
         if told is not None and told.data["entityId"] == one:
-            found[one] = told.data["name"]
+            found[one] = kept[one] = told.data["name"]
     return {one: found[one] for one in wanted if one in found}
 
 

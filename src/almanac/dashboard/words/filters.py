@@ -27,6 +27,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "time_tag": dates.time_tag,
     "period": periods.period,
     "written": periods.written,
+    "event_title": periods.event_title,
     "fiscal": periods.fiscal,
     "unit_of": units.unit_of,
     "look": values.look,

@@ -9,6 +9,7 @@ from functools import lru_cache
 from almanac.dashboard.words.dates import NBSP, SHORT_MONTHS, Moment, day, day_of
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.releases import period_name
+from almanac.reports.wording import MONTHS
 
 _FREQUENCIES = {f.value: f for f in Frequency} | {f.word: f for f in Frequency}
 _NOUNS = {
@@ -81,6 +82,20 @@ def written(text: str) -> str:
         return text
 
 
+def event_title(text: str) -> str:
+    """An event's title with the period that ends it (`France: Consumer prices, 2026-10`) in words: `October 2026`, `2026 Q3`."""
+    name, comma, last = text.rpartition(", ")
+    if not comma or not _PERIOD_CODE.fullmatch(last):
+        return text
+    try:
+        span = Period.parse(last)
+    except ValueError:
+        return text
+    if _regular(span) is Frequency.MONTHLY:
+        return f"{name}, {MONTHS[span.end.month - 1]}{NBSP}{span.end.year}"
+    return f"{name}, {notation(span)}"
+
+
 def fiscal(year: int, part: str = "FY") -> str:
     """The fiscal period of a statement: `FY2025`, `Q3 FY2025`."""
     return f"FY{year}" if part == "FY" else f"{part}{NBSP}FY{year}"
@@ -91,6 +106,8 @@ def between(first: str, last: str, *, tight: bool = False) -> str:
     return first if first == last else f"{first}{'–' if tight else ' to '}{last}"
 
 
+#: A period as the interface ends a title with it; a bare year is left as it is, for it reads the same.
+_PERIOD_CODE = re.compile(r"[0-9]{4}-(?:[0-9]{2}(?:-[0-9]{2})?|[QS][1-4])")
 _MONTH_NUMBERS = {name.casefold(): number for number, name in enumerate(SHORT_MONTHS, 1)}
 _YEAR, _MONTH = r"(?P<year>[0-9]{4})", r"(?P<name>[A-Za-z]{3})[A-Za-z]*\.?"
 _TYPED = [

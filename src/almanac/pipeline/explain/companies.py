@@ -9,6 +9,7 @@ from almanac.derived.companies.facts import CompanyInput, FactVintage
 from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.line_items import as_known
 from almanac.derived.companies.ratios import REACH_DAYS, measures
+from almanac.domain.memory import uncollected
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, end_of
 from almanac.pipeline.derive.companies import read
@@ -19,6 +20,12 @@ from almanac.store.observations.reading.rows import ObservationRow
 
 def explain_company(view: View, row: ObservationRow) -> Recomputed | None:
     """A line of a statement, a figure of twelve months, a ratio or a score; None where it cannot be computed any more."""
+    # A company has tens of thousands of facts, each a few tuples: looking among them for cycles took half the time.
+    with uncollected():
+        return _explained(view, row)
+
+
+def _explained(view: View, row: ObservationRow) -> Recomputed | None:
     spec = row.series.spec
     company = read(view, spec.entity, placed=True)
     if company is None:

@@ -68,7 +68,15 @@ def find(ctx: Context, kind: str | None = None) -> Indicator:
 
 
 def encoded(ctx: Context, indicator: Indicator, figures: Figures | None = None) -> bytes:
-    """The record of an indicator, as JSON."""
+    """The record of an indicator, as JSON: written once for a state of the store."""
+    held: dict[str, bytes] = ctx.view.shared.setdefault("indicator records", {})
+    found = held.get(indicator.slug)
+    if found is None:
+        found = held[indicator.slug] = _record(ctx, indicator, figures)
+    return found
+
+
+def _record(ctx: Context, indicator: Indicator, figures: Figures | None) -> bytes:
     directory = ctx.view.directory
     if figures is None:
         figures = by_indicator(ctx.view, [indicator.slug]).get(indicator.slug, Figures())

@@ -130,7 +130,8 @@ class EquityScreener:
         """Line up what scores are made of, and the companies: else whoever screens by score first waits for it."""
         self._cache.readings.see(view)
         self._cache.universe.companies(view)
-        for name in MEASURES:
+        # The measures first: whoever screens by score needs them all, and the list of fields needs every field.
+        for name in dict.fromkeys([*MEASURES, *_fields(view.directory)]):
             self._cache.readings.column(view, name, version=view.version, as_of=None)
 
     def cold(self, values: dict[str, Any]) -> bool:

@@ -39,6 +39,7 @@ from almanac.domain.units import currency_of, is_money
 from almanac.reports.filter_text import Field
 from almanac.reports.screener import Column, Texts, matching, page, place
 from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.reader import View
 
 _EXAMPLE = "cpi_inflation_yoy:gt:3,policy_rate:lte:5"
 _PATH = "/screener"
@@ -99,6 +100,12 @@ class MacroScreener:
         places, directory = self._places(ctx), ctx.view.directory
         told = [self._told(ctx, indicator, places) for _, indicator in sorted(_fields(directory).items())]
         return ItemAnswer(filters(told, _EXAMPLE))
+
+    def warm(self, view: View, _: int) -> None:
+        """Line up all fields: else whoever asks first what they are waits for it."""
+        self._cache.readings.see(view)
+        for name in _fields(view.directory):
+            self._cache.readings.column(view, name, version=view.version, as_of=None)
 
     def cold(self, values: dict[str, Any]) -> bool:
         """Whether a request may take so long that others had better go on meanwhile."""
@@ -245,6 +252,7 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             dated=True,
             total=True,
             heavy=screener.cold,
+            warm=screener.warm,
             cached=True,
             tag="Screeners",
         ),

@@ -30,6 +30,34 @@ function name() {
   place.querySelector(".info .title")?.setAttribute("aria-level", "2");
 }
 
+// The same inside operations, as they open: fields without a name, and samples that only a mouse could scroll.
+function nameInside() {
+  for (const row of place.querySelectorAll("tr[data-param-name]")) {
+    for (const field of row.querySelectorAll("input, select, textarea")) field.setAttribute("aria-label", row.dataset.paramName);
+  }
+  for (const table of place.querySelectorAll(".opblock table[role=region]")) {
+    const path = table.closest(".opblock").querySelector("[data-path]")?.dataset.path;
+    const kind = table.classList.contains("live-responses-table") ? "Answer" : "Responses";
+    table.setAttribute("aria-label", `${kind} of ${path}`);
+  }
+  for (const sample of place.querySelectorAll(".opblock pre:not([tabindex])")) {
+    sample.tabIndex = 0;
+    sample.setAttribute("role", "group");
+    sample.setAttribute("aria-label", sample.classList.contains("curl") ? "Command" : "Sample");
+  }
+}
+
+// It draws again and again: once for all that it drew before the next picture.
+let waiting = false;
+new MutationObserver(() => {
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    nameInside();
+  });
+}).observe(place, { childList: true, subtree: true });
+
 try {
   const answer = await fetch(place.dataset.document);
   if (!answer.ok) throw new Error(answer.statusText);

@@ -28,8 +28,9 @@ from almanac.store.observations.reading.row_rights import withheld
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import Selection
 
-#: Columns kept at most: some forty megabytes where there are 6,000 entities. As-of columns serve the pages of one walk.
-_HELD = 200
+#: Columns kept at most: all fields that can be screened by, at two versions. Some fifty megabytes where there are 6,000
+#: companies. As-of columns serve the pages of one walk. With fewer, the lists of both screeners' fields drove each other out.
+_HELD = 512
 _VERSIONS = 2
 _LINEAGES_HELD = 100_000
 #: After the newest version has moved, it is likely to move again: so long columns count as cold, seconds.

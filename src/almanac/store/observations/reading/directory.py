@@ -6,6 +6,7 @@ Everything here belongs to one *reference version*; when the store's moves on, t
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Iterable
 from typing import Any, TypeVar
@@ -112,6 +113,15 @@ class Directory:
         self._mixed: dict[tuple[int, int], SeriesRights] = {}
         self._said: dict[tuple[int, int], bytes] = {}
         self._judged_otherwise: list[int] | None = None
+
+    def read_by(self, connection: Database) -> Directory:
+        """
+        The same for another thread, which asks by a connection of its own. What one of them learns all know: it follows
+        from the reference version alone.
+        """
+        found = copy.copy(self)
+        found._db = connection  # noqa: SLF001  (a copy of our own)
+        return found
 
     def _records(self, kind: str, record: type[T]) -> dict[str, T]:
         found = self._db.execute("SELECT id, body FROM record WHERE kind = ? ORDER BY id", (kind,))

@@ -68,6 +68,8 @@ class Reader:
         self._at_turn = at_turn
         self._here = _Thread()
         self._shared: tuple[object, dict[str, Any]] = (None, {})
+        #: What a thread read last of the reference records and series, and of which file and version: others go on with it.
+        self._known: tuple[object, Directory | None] = (None, None)
         self._opened = _Opened(self)
 
     def view(self) -> AbstractContextManager[View]:
@@ -107,11 +109,21 @@ class Reader:
             )
         reference = int(meta["reference"])
         if here.directory is None or here.directory.reference != reference or here.epoch != meta["epoch"]:
-            here.directory, here.epoch = Directory(db, reference), meta["epoch"]
+            here.directory, here.epoch = self._directory(db, reference, meta["epoch"]), meta["epoch"]
             here.newest.clear()
         view = View(db, int(meta["version"]), meta["epoch"], here.directory, here.newest)
         view.shared = self._shared_by((view.epoch, view.version, reference))
         return view
+
+    def _directory(self, db: Database, reference: int, epoch: str) -> Directory:
+        """The directory of one thread, with all that another one learnt of the same file and reference version."""
+        state = (self._here.file, epoch, reference)
+        held, known = self._known
+        if known is None or held != state:
+            known = Directory(db, reference)
+            self._known = (state, known)
+            return known
+        return known.read_by(db)
 
     def _shared_by(self, state: tuple[str, int, int]) -> dict[str, Any]:
         """What the threads that read the same data share of what they learnt; of the newest state alone."""
@@ -156,6 +168,7 @@ class Reader:
         here = self._here
         if here.connection is not None:
             here.connection.close(force=True)
+            self._known = (None, None)
         here.connection = here.file = here.directory = here.view = here.state = None
         here.lasting = False
         here.newest.clear()
