@@ -292,6 +292,7 @@ def test_the_log_of_a_run_is_json_from_its_start_to_its_stop(home, tmp_path):
     }
     with serving(home, log, WORKERS="2", **given) as server:
         httpx2.get(f"{server.base}/coverage")
+        until(lambda: '"request"' in log.read_text())  # a worker that is killed takes what it has not written with it
         os.kill(workers(server)[0], signal.SIGKILL)  # the server has something to say about that
         until(lambda: "ended" in log.read_text() or "exit" in log.read_text())
         os.kill(server.process.pid, signal.SIGTERM)

@@ -11,12 +11,22 @@ from almanac.store.observations.reading.latest import WantedFreshness, frequenci
 from almanac.store.observations.reading.selection import Selection
 from tests.store.observations.test_columns import ENTITIES, changes, forecasts, level
 from tests.support.generators import histories
-from tests.support.small_world import ALPHA, BETA, GAMMA, SmallWorld
+from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld
 
 FAST = settings(
     max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 SOURCES = (None, frozenset({ALPHA}), frozenset({BETA, GAMMA}), frozenset({GAMMA}))
+
+#: Of periods and of when rows became known. The first is what a plan sees of them.
+BOUNDS = (
+    {"ends_from": date(2025, 2, 1)},
+    {"ends_from": date(2025, 2, 28)},
+    {},
+    {"ends_by": date(2025, 2, 28)},
+    {"starts_from": date(2025, 2, 1)},
+    {"observed_to": START + 86_400},
+)
 
 
 def walked(view, selection, *, limit, **place):
@@ -50,8 +60,8 @@ def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, des
 
 
 @FAST
-@given(histories, forecasts, changes, st.booleans(), st.integers(1, 4))
-def test_the_list_is_the_reading_of_each_pair(responses, ahead, events, descending, limit):
+@given(histories, forecasts, changes, st.booleans(), st.integers(1, 4), st.sampled_from(BOUNDS))
+def test_the_list_is_the_reading_of_each_pair(responses, ahead, events, descending, limit, bounds):
     with SmallWorld() as world:
         world.send([*responses, *(level(source, day, *lines) for source, day, lines in ahead)])
         before = world.version
@@ -62,7 +72,7 @@ def test_the_list_is_the_reading_of_each_pair(responses, ahead, events, descendi
         for version in {before, world.version}:
             for as_of in (None, *world.moments()[::3]):
                 for sources in SOURCES:
-                    selection = Selection(sources=sources)
+                    selection = Selection(sources=sources, **bounds)
                     alone = [
                         reading(
                             view, selection, *pair, frequencies_of(view, *pair), version=version, as_of=as_of

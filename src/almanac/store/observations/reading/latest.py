@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from almanac.domain.observations import FORECAST
-from almanac.domain.periods import SPAN_BITS, Frequency
+from almanac.domain.periods import SPAN_BITS, Frequency, lowest_key
 from almanac.store.engine.patience import check
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import (
@@ -116,14 +116,23 @@ def newest_of_topics(
     The newest row of each topic that is no forecast; one without any is left out. None: that takes a look at older cells.
 
     It is one of the newest cell with such a row: newer ones have none but forecasts. There only the choice among several
-    rows may end with a forecast, or with none.
+    rows may end with a forecast, or with none. A cell that ends before a plan's window leaves none behind it, all older
+    ones do too; other bounds take a look at each.
     """
+    first = 0 if selection.ends_from is None else lowest_key(selection.ends_from)
+    otherwise = selection.bounded or selection.starts_from is not None or selection.ends_by is not None
     directory, sources = view.directory, selection.sources
     reader = RowReader(directory)
     sql, read = (_NOW, reader.shown) if as_of is None else (_THEN, reader.stated)
     newest: dict[int, ObservationRow | None] = {}
     bound = (json.dumps(topics), version, *(() if as_of is None else (as_of,)))
-    for topic, group in groupby(view.execute(sql, bound), key=itemgetter(0)):
+    for topic, rows_of in groupby(view.execute(sql, bound), key=itemgetter(0)):
+        group = list(rows_of)
+        if group[0][_PERIOD] < first:
+            continue
+        if otherwise:
+            newest[topic] = None
+            continue
         last: dict[int, tuple[Any, ...]] = {}
         for found in group:
             if found[_SERIES] not in last or found[_KNOWN] > last[found[_SERIES]][_KNOWN]:
@@ -290,8 +299,8 @@ def frequencies_of(view: View, indicator: str, entity: str) -> list[str]:
     return [row[0] for row in found]
 
 
-#: Places of two columns behind the number of the topic.
-_SERIES, _KNOWN = 2, 3
+#: Places of columns behind the number of the topic.
+_PERIOD, _SERIES, _KNOWN = 1, 2, 3
 _OPEN = "{0}.from_version <= ?2 AND {0}.to_version > ?2"
 
 
