@@ -29,7 +29,8 @@ test: $(STAMP) ## Run the test suite (skips what needs services or files that ar
 	$(BIN)/python -m pytest -n auto
 
 test-slow: $(STAMP) ## Run the slow laws, faults and load tests alone
-	$(BIN)/python -m pytest -n auto -m slow
+	$(BIN)/python -m pytest -n auto -m "slow and not browser"
+	$(BIN)/python -m pytest -n auto -m browser
 
 test-all: test test-slow ## Run the whole suite, the slow laws, faults and load tests too
 

@@ -175,6 +175,7 @@ def test_a_stopped_worker_is_not_ready_until_it_goes_on(home, count):
             return httpx2.get(f"{server.ops}/readyz", timeout=PATIENCE)
 
         until(lambda: asked().json().get("workers") == count)
+        time.sleep(0.5)  # what was asked to see whether it is up is counted a little later
         before = httpx2.get(f"{server.ops}/metrics").text
         one = workers(server)[0]
         os.kill(one, signal.SIGSTOP)

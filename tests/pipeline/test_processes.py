@@ -113,3 +113,12 @@ def test_workers_end_with_close(two):
     assert workers
     two.close()
     assert all(map(gone, workers))
+
+
+def test_a_job_that_reads_much_is_done_here(two, monkeypatch):
+    monkeypatch.setattr(processes, "HEAVIEST", 10)
+    jobs = [two.job(slowly, number, weight=weight) for number, weight in enumerate((10, 11, 10, 11))]
+    assert [job.shared for job in jobs] == [True, False, True, False]
+    found = [job.result() for job in jobs]
+    assert [number for number, _ in found] == [0, 1, 2, 3]
+    assert {pid for _, pid in found[1::2]} == {os.getpid()}

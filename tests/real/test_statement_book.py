@@ -17,6 +17,7 @@ from almanac.catalog.companies import items
 from almanac.domain.companies import company_id
 from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.world import World
+from almanac.store.companies.statement_bodies import unpack
 from almanac.store.engine.sqlite import OPEN
 from tests.support.service import settings
 
@@ -84,7 +85,7 @@ def test_statements_and_observations_say_the_same(world, cik):
         told = {}
         for (kind, frequency, period), history in statements.items():
             if body := as_of(history, moment):
-                statement = json.loads(body)
+                statement = json.loads(unpack(body))
                 told |= {(kind, frequency, period, key): float(value) for key, value in statement["items"].items()}
         stored = {
             (served[item], frequency, period, item): value

@@ -25,6 +25,8 @@ log = logging.getLogger("almanac.processes")
 _Result = TypeVar("_Result")
 #: Work that is handed in before workers are started, in bytes of what it reads: they take half a second to begin.
 WORTHWHILE = 4 << 20
+#: A job that reads more is done by this process: on its way to a worker it would be held twice.
+HEAVIEST = 64 << 20
 #: Jobs at the workers, for each of them: one that is computed and one that waits, so that none is idle.
 _AT_HAND = 2
 
@@ -83,7 +85,7 @@ class Processes:
 
     def job(self, work: Callable[..., _Result], *arguments: Any, weight: int) -> Job[_Result]:
         """Hand in a job: a function of a module and what it is called with. `weight`: about how many bytes it reads."""
-        made = Job(self, work, arguments, shared=self.count > 1 and not self._lost)
+        made = Job(self, work, arguments, shared=self.count > 1 and not self._lost and weight <= HEAVIEST)
         if made.shared:
             self._handed_in += weight
             self._waiting.append(made)
