@@ -40,7 +40,7 @@ check: $(STAMP) ## Lint, format check, strict types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-docs: $(STAMP) ## Write the generated tables of the documentation anew
+docs: $(STAMP) ## Write the generated parts of the documentation anew
 	$(BIN)/python -m tests.docs.render
 
 pictures: $(STAMP) ## Take the pictures of the documents anew (needs chromium; some minutes)

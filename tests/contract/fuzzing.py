@@ -27,7 +27,9 @@ CHECKS = [
 
 def fuzz(service: Service, told: dict[str, Any], total: int) -> int:
     """Send about so many generated requests, as many to each operation; how many were sent. Raises at a wrong answer."""
-    operations = [found.ok() for found in schemathesis.openapi.from_dict(told).get_all_operations()]
+    found = [one.ok() for one in schemathesis.openapi.from_dict(told).get_all_operations()]
+    # A HEAD is answered by the same code as its GET, and what generated ones find in it the GET has found.
+    operations = [one for one in found if one.method == "get"]
     varied = [one for one in operations if one.query or one.path_parameters]
     sent = 0
     for operation in operations:

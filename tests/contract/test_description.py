@@ -6,7 +6,7 @@ import jsonschema_rs
 import pytest
 import schemathesis
 
-from .declared import ENDPOINTS, LISTS
+from .declared import ENDPOINTS, LISTS, REQUIRED
 from .fuzzing import fuzz
 from .test_every_endpoint import get, url
 
@@ -17,12 +17,12 @@ def told(service):
 
 
 def test_document(service, told):
-    """The machine-readable description of the service is at version 0.1.0; paths carry no version prefix."""
+    """The description is at the version of the package, which is 0.1.0; paths carry no version prefix."""
     assert (told["openapi"], told["info"]["version"]) == ("3.1.0", "0.1.0")
     schemathesis.openapi.from_dict(told).validate()
     assert set(told["paths"]) == set(ENDPOINTS)
-    assert all(set(path) == {"get"} for path in told["paths"].values())
-    assert all("requestBody" not in path["get"] for path in told["paths"].values())
+    assert all(set(path) == {"get", "head"} for path in told["paths"].values())
+    assert all("requestBody" not in way for path in told["paths"].values() for way in path.values())
     assert told["security"] == [{"apiKey": []}, {"bearer": []}]
     assert not [path for path in told["paths"] if path.startswith("/v")]
 
@@ -42,6 +42,21 @@ def test_parameters_are_listed(told, path):
         assert listed["frequency"]["schema"]["enum"][:6] == ["A", "S", "Q", "M", "W", "D"]
     if "indicator_id" in listed:
         assert listed["indicator_id"]["example"] == ["gov_yield_2y", "gov_yield_10y"]
+
+
+@pytest.mark.parametrize("path", ENDPOINTS)
+def test_a_head_is_told_as_it_is_answered(service, told, path):
+    """The headers of a GET, its parameters, and no body, whatever the status."""
+    get_, head = told["paths"][path]["get"], told["paths"][path]["head"]
+    assert head["operationId"] == get_["operationId"] + "Headers"
+    assert head["parameters"] == get_["parameters"]
+    assert not [status for status, response in head["responses"].items() if "content" in response]
+    target, query = url(service, path), REQUIRED.get(path, {})
+    answer = service.request("HEAD", target, params=query)
+    assert (answer.status_code, answer.content) == (200, b"")
+    promised = {name.lower() for name in head["responses"]["200"]["headers"]} - {"x-history-from"}
+    assert promised <= set(answer.headers)
+    assert "x-request-id" in service.request("HEAD", target, None, params=query).headers
 
 
 @pytest.mark.parametrize("path", [p for p in ENDPOINTS if ENDPOINTS[p].kind != "text"])

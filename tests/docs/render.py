@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 
-from . import tables_catalogue, tables_interface, tables_operations
+from . import answers, tables_catalogue, tables_interface, tables_operations
 
 MARK = re.compile(r"(?ms)^(<!-- table:([a-z-]+)(?: (\S+))? -->)\n.*?^(<!-- end -->)$")
 
@@ -53,7 +53,9 @@ def rendered(text: str, where: str) -> str:
 
 
 def main() -> None:
-    """Rewrite every page that is out of step, and name it."""
+    """Ask for the answers that are shown, rewrite every page that is out of step, and name what is different."""
+    if answers.update():
+        sys.stdout.write(f"{answers.FILE.relative_to(ROOT)}\n")
     for page in pages():
         old = page.read_text("utf-8")
         new = rendered(old, page.name)

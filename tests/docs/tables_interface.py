@@ -55,7 +55,8 @@ def _answer(one: Endpoint) -> str:
 
 def _kind(param: Param) -> str:
     if param.kind == "integer":
-        return f"{param.minimum} to {param.maximum}"
+        low = param.minimum or 0
+        return f"{low} or more" if param.maximum is None else f"{low} to {param.maximum}"
     if param.kind == "enum":
         return code(param.names)
     if param.kind == "list":
@@ -119,7 +120,7 @@ def _record(name: str, schema: Mapping[str, Any]) -> str:
 
 
 _WORDS = {"string": "string", "integer": "integer", "number": "number", "boolean": "true or false"}
-_FORMATS = {"date-time": "time", "date": "day", "uri": "address"}
+_FORMATS = {"date-time": "time", "date": "day", "uri": "address", "uri-reference": "address"}
 
 
 def _type(schema: Mapping[str, Any]) -> str:

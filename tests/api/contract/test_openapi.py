@@ -1,5 +1,7 @@
 """The description says what the declarations say, and it is valid OpenAPI 3.1."""
 
+from importlib import metadata
+
 import jsonschema_rs
 import pytest
 import schemathesis
@@ -16,7 +18,8 @@ def test_served(frame):
     told = answer.json()
     assert (told["openapi"], told["info"]["version"]) == ("3.1.0", "0.1.0")
     assert set(told["paths"]) == {endpoint.path for endpoint in frame.endpoints}
-    assert all(set(path) == {"get"} for path in told["paths"].values())
+    assert all(set(path) == {"get", "head"} for path in told["paths"].values())
+    assert told["info"]["version"] == metadata.version("almanac")
 
 
 def test_parameters(frame):
@@ -27,7 +30,10 @@ def test_parameters(frame):
     assert told["sort"]["schema"] == {"type": "string", "enum": ["topic", "period_end"], "default": "topic"}
     assert told["indicator"]["schema"]["maxItems"] == 5
     assert told["indicator"]["explode"] is False
-    assert told["as_of"]["schema"]["anyOf"] == [{"format": "date-time"}, {"format": "date"}]
+    assert told["as_of"]["schema"]["anyOf"] == [
+        {"type": "string", "format": "date-time"},
+        {"type": "string", "format": "date"},
+    ]
     assert operation["description"].endswith("Needs the scope `macro:read`.")
     screen = frame.get("/openapi.json").json()["paths"]["/screener"]["get"]["parameters"]
     assert [p["name"] for p in screen] == ["filter", "limit", "cursor"]

@@ -72,6 +72,7 @@ class ErrorDetails(msgspec.Struct, rename="camel"):
     allowed: Annotated[Any | UnsetType, says("What it may be: bounds, words or names.")] = UNSET
     suggestion: Annotated[str | UnsetType | None, says("What may have been meant.", "country")] = UNSET
     scope: Annotated[str | UnsetType, says("The scope that the key lacks.", "macro:read")] = UNSET
+    granted: Annotated[list[str] | UnsetType, says("The scopes that it has.")] = UNSET
     plan: Annotated[str | UnsetType, says("The account's plan.", "free")] = UNSET
     history_from: Annotated[Day | UnsetType, says("First day the plan reaches.")] = UNSET
     supported_scopes: Annotated[list[str] | UnsetType, says("The scopes that /rates has.")] = UNSET

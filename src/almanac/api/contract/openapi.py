@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from http import HTTPStatus
+from importlib import metadata
 from typing import Any
 
 import msgspec
 
+from almanac.api.contract import examples
 from almanac.api.contract.endpoint import Context, Endpoint, TextAnswer
 from almanac.api.contract.envelopes import Error, envelope
-from almanac.api.contract.errors import CODES, ApiError, refuse
+from almanac.api.contract.errors import CODES
 from almanac.api.contract.params import Param
 
-VERSION = "0.1.0"
+#: The description has the version of the package.
+VERSION = metadata.version("almanac")
 _REF = "#/components/schemas/{name}"
 _STRING = {"type": "string"}
 _PERIOD = r"^(?!0000)[0-9]{4}(-([Qq][1-4]|[Ss][12]|(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?))?$"
@@ -28,17 +31,6 @@ _MEANINGS = {
     500: "A fault of the service.",
     503: "The data cannot be read just now, or the answer takes too long; wait as many seconds as Retry-After says.",
 }
-#: What errors look like: each is one that a test asks for.
-EXAMPLES = {
-    error.status: error
-    for error in (
-        refuse(
-            "limit", "must be a whole number from 1 to 500, not '1000'", {"minimum": 1, "maximum": 500}, code="range"
-        ),
-        ApiError(404, "there is no indicator 'cpi_inflaton_yoy'; did you mean 'cpi_inflation_yoy'?",
-                 {"parameter": "idOrSlug", "suggestion": "cpi_inflation_yoy"}),
-    )
-}  # fmt: skip
 _TAGS = {
     "Observations": "Values of series: the latest known, every published state, what changed, and where they come from.",
     "Indicators": "The concepts of the catalogue, and the series behind them.",
@@ -122,7 +114,7 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
         "servers": [{"url": "/"}],
         "security": [{"apiKey": []}, {"bearer": []}],
         "tags": [_tag(name) for name in dict.fromkeys(e.tag for e in endpoints if e.tag)],
-        "paths": {endpoint.path: {"get": _operation(endpoint)} for endpoint in endpoints},
+        "paths": {endpoint.path: _path(endpoint) for endpoint in endpoints},
         "components": {
             "securitySchemes": {
                 "apiKey": {"type": "apiKey", "in": "header", "name": "x-api-key"},
@@ -135,12 +127,32 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     }
 
 
+def _path(endpoint: Endpoint) -> dict[str, Any]:
+    """What may be done at a path: a GET, and a HEAD for its headers."""
+    get = _operation(endpoint)
+    head = {
+        "operationId": f"{endpoint.operation_id}Headers",
+        "summary": f"{endpoint.summary}: the headers alone",
+        "description": f"What a GET answers, without the body; it counts as a request like it.\n\n{_scope(endpoint)}",
+        "parameters": get["parameters"],
+        "responses": {
+            "200": {"description": endpoint.summary, "headers": get["responses"]["200"]["headers"]},
+            "304": get["responses"]["304"],
+            "default": {"description": "An error, told by its status alone.", "headers": _headers("x-request-id")},
+        },
+    }
+    return {"get": get, "head": head | {"tags": get["tags"]} if "tags" in get else head}
+
+
+def _scope(endpoint: Endpoint) -> str:
+    return f"Needs the scope `{endpoint.scope}`." if endpoint.scope else "Any live key will do."
+
+
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
-    scope = f"Needs the scope `{endpoint.scope}`." if endpoint.scope else "Any live key will do."
     operation: dict[str, Any] = {
         "operationId": endpoint.operation_id,
         "summary": endpoint.summary,
-        "description": f"{endpoint.description}\n\n{scope}".strip(),
+        "description": f"{endpoint.description}\n\n{_scope(endpoint)}".strip(),
         "parameters": [_path_parameter(endpoint, name) for name in _path_names(endpoint.path)]
         + [_query_parameter(param) for param in endpoint.by_name.values()],
         "responses": {
@@ -198,7 +210,8 @@ def _schema(param: Param) -> dict[str, Any]:
         if param.maximum is not None:
             schema["maxItems"] = param.maximum
     elif param.kind == "time":
-        schema = {"type": "string", "anyOf": [{"format": "date-time"}, {"format": "date"}]}
+        # The type in each of them too: generators look no further than into the choice.
+        schema = {"type": "string", "anyOf": [{**_STRING, "format": one} for one in ("date-time", "date")]}
     elif param.kind == "period":
         schema = {"type": "string", "pattern": _PERIOD}
     elif param.kind == "enum":
@@ -224,7 +237,8 @@ def _success(endpoint: Endpoint) -> dict[str, Any]:
         content = {"application/json": {"schema": {"type": "object"}}}
     else:
         schema = {"type": "object"} if endpoint.record is None else _ref(_envelope(endpoint).__name__)
-        content = {"application/json": {"schema": schema}}
+        shown = examples.told(examples.recorded().answers.get(endpoint.operation_id))
+        content = {"application/json": {"schema": schema, **shown}}
     return {"description": endpoint.summary, "headers": _headers(*names), "content": content}
 
 
@@ -249,22 +263,14 @@ def _tidy(schema: dict[str, Any]) -> None:
 
 
 def _error(status: int) -> dict[str, Any]:
+    error = examples.recorded().errors.get(str(status))
     names = ["x-request-id"] if status == HTTPStatus.UNAUTHORIZED else list(_KNOWN_KEY)
     names += {401: ["WWW-Authenticate"], 405: ["Allow"], 429: ["Retry-After"], 503: ["Retry-After"]}.get(status, [])
     return {
         "description": _MEANINGS[status],
         "headers": _headers(*names),
-        "content": {"application/json": {"schema": _ref("Error"), **_example(status)}},
+        "content": {"application/json": {"schema": _ref("Error"), **examples.told(error)}},
     }
-
-
-def _example(status: int) -> dict[str, Any]:
-    error = EXAMPLES.get(status)
-    if error is None:
-        return {}
-    request = "req_0f3c9a"
-    told = {"code": error.code, "message": error.message, "request_id": request, "requestId": request}
-    return {"example": {"error": {**told, "details": error.details}, "requestId": request}}
 
 
 def _headers(*names: str) -> dict[str, Any]:

@@ -51,13 +51,14 @@ def _operations(document: bytes) -> list[tuple[str, list[dict[str, Any]]]]:
     rows = []
     told = msgspec.json.decode(document)
     for path, methods in told["paths"].items():
-        for method, one in methods.items():
-            parameters = [_parameter(row) for row in one["parameters"]]
-            tag = one.get("tags", ["Other"])[0]
-            rows.append({
-                "tag": tag, "id": one["operationId"], "method": method.upper(), "path": path, "summary": one["summary"],
-                "description": [text for text in one["description"].split("\n\n") if text], "parameters": parameters,
-            })  # fmt: skip
+        # A HEAD is a GET without its body, and would say all of it twice.
+        one = methods["get"]
+        parameters = [_parameter(row) for row in one["parameters"]]
+        tag = one.get("tags", ["Other"])[0]
+        rows.append({
+            "tag": tag, "id": one["operationId"], "method": "GET", "path": path, "summary": one["summary"],
+            "description": [text for text in one["description"].split("\n\n") if text], "parameters": parameters,
+        })  # fmt: skip
     order = {tag: number for number, tag in enumerate(dict.fromkeys(row["tag"] for row in rows))}
     rows.sort(key=lambda row: order[row["tag"]])
     return [(tag, list(of)) for tag, of in groupby(rows, key=lambda row: row["tag"])]
@@ -69,8 +70,10 @@ def _parameter(row: dict[str, Any]) -> dict[str, Any]:
     words = [inner.get("format") or schema["type"]]
     if "anyOf" in schema:
         words = [" or ".join(one["format"] for one in schema["anyOf"])]
-    if "minimum" in schema and "maximum" in schema:
-        words.append(f"{schema['minimum']} to {schema['maximum']}")
+    if "minimum" in schema:
+        words.append(
+            f"{schema['minimum']} to {schema['maximum']}" if "maximum" in schema else f"{schema['minimum']} or more"
+        )
     if "enum" in inner:
         words.append("one of " + ", ".join(map(str, inner["enum"])))
     if "default" in schema:

@@ -62,6 +62,8 @@ try {
   const answer = await fetch(place.dataset.document);
   if (!answer.ok) throw new Error(answer.statusText);
   const spec = await answer.json();
+  // A HEAD is a GET without its body, and would say all of it twice.
+  for (const path of Object.values(spec.paths)) delete path.head;
   spec.servers = [{ url: place.dataset.api }];
   const sends = place.dataset.sends === "yes";
   // Where nothing is sent, nobody is asked for a key.
