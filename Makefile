@@ -5,10 +5,11 @@ STAMP := .venv/.installed
 BENCH_STAMP := .venv-bench/.installed
 ORACLE_STAMP := .venv-oracle/.installed
 S3_STAMP := .venv-s3/.installed
+SITE_STAMP := .venv-site/.installed
 WORKERS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-all check docs pictures bench oracle bucket lock clean
+.PHONY: help setup run test test-slow test-all check docs site pictures bench oracle bucket lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -43,6 +44,14 @@ check: $(STAMP) ## Lint, format check, strict types, layers
 docs: $(STAMP) ## Write the generated parts of the documentation anew
 	$(BIN)/python -m tests.docs.render
 
+$(SITE_STAMP): requirements/site.txt
+	$(PYTHON) -m venv .venv-site
+	.venv-site/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/site.txt
+	@touch $@
+
+site: $(STAMP) $(SITE_STAMP) ## Build the documentation site into site/
+	$(BIN)/python -m tests.docs.site.build
+
 pictures: $(STAMP) ## Take the pictures of the documents anew (needs chromium; some minutes)
 	$(BIN)/python -m tests.browser.pictures
 
@@ -76,6 +85,7 @@ lock: ## Write the hashed requirement files anew (needs uv)
 	uv pip compile requirements/bench.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/bench.txt
 	uv pip compile requirements/oracle.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/oracle.txt
 	uv pip compile requirements/s3.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/s3.txt
+	uv pip compile requirements/site.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/site.txt
 
 clean: ## Remove the environment and caches, keep the data folder
-	rm -rf .venv .venv-bench .venv-oracle .venv-s3 .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-bench .venv-oracle .venv-s3 .venv-site site .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 
-from . import answers, tables_catalogue, tables_interface, tables_operations
+from . import answers, reference, tables_catalogue, tables_interface, tables_operations
 
 MARK = re.compile(r"(?ms)^(<!-- table:([a-z-]+)(?: (\S+))? -->)\n.*?^(<!-- end -->)$")
 
@@ -56,6 +56,8 @@ def main() -> None:
     """Ask for the answers that are shown, rewrite every page that is out of step, and name what is different."""
     if answers.update():
         sys.stdout.write(f"{answers.FILE.relative_to(ROOT)}\n")
+    for name in reference.update():
+        sys.stdout.write(f"docs/reference/{name}\n")
     for page in pages():
         old = page.read_text("utf-8")
         new = rendered(old, page.name)

@@ -34,16 +34,19 @@ def endpoint(path: str) -> str:
     """One endpoint: what it does, then its parameters. Raises KeyError for a path that is not declared."""
     one = {e.path: e for e in every()}[path]
     scope = f"Scope `{one.scope}`." if one.scope else "Any live key will do."
-    told = [f"{one.summary}. {one.description}".strip(), f"Answer: {_answer(one)}. {scope}"]
-    if one.by_name:
-        rows = [(f"`{p.name}`", _kind(p), _default(p), _meaning(p)) for p in one.by_name.values()]
-        told.append(table(("Parameter", "Value", "Default", "Meaning"), rows))
-    else:
-        told.append("It takes no query parameter.")
-    return "\n\n".join(told)
+    return "\n\n".join((f"{one.summary}. {one.description}".strip(), f"Answer: {answer(one)}. {scope}", parameters(one)))
 
 
-def _answer(one: Endpoint) -> str:
+def parameters(one: Endpoint) -> str:
+    """The query parameters of an endpoint, or a sentence that there are none."""
+    if not one.by_name:
+        return "It takes no query parameter."
+    rows = [(f"`{p.name}`", _kind(p), _default(p), meaning(p)) for p in one.by_name.values()]
+    return table(("Parameter", "Value", "Default", "Meaning"), rows)
+
+
+def answer(one: Endpoint) -> str:
+    """What an endpoint answers, in words."""
     name = f" of `{one.record.__name__}`" if one.record is not None else ""
     return {
         "list": f"list{name}",
@@ -74,7 +77,8 @@ def _default(param: Param) -> str:
     return "" if param.default is None else f"`{param.default}`"
 
 
-def _meaning(param: Param) -> str:
+def meaning(param: Param) -> str:
+    """What a parameter means, with an example."""
     example = f" Example: `{param.example}`." if param.example else ""
     return param.description + example
 
@@ -90,16 +94,17 @@ def records() -> str:
     """Every record that an endpoint answers with, and the records inside it, each once, as /openapi.json describes them."""
     schemas = document(every())["components"]["schemas"]
     names = dict.fromkeys(
-        name for one in every() if one.record is not None for name in _with_inner(schemas, one.record.__name__)
+        name for one in every() if one.record is not None for name in with_inner(schemas, one.record.__name__)
     )
-    return "\n\n".join(_record(name, schemas[name]) for name in names)
+    return "\n\n".join(f"#### {name}\n\n{record(schemas[name])}" for name in names)
 
 
-def _with_inner(schemas: Mapping[str, Any], name: str) -> Iterator[str]:
+def with_inner(schemas: Mapping[str, Any], name: str) -> Iterator[str]:
+    """A record's name, and those of the records inside it, as they come."""
     yield name
     for field in schemas[name]["properties"].values():
         for inner in _refs(field):
-            yield from _with_inner(schemas, inner)
+            yield from with_inner(schemas, inner)
 
 
 def _refs(schema: Mapping[str, Any]) -> Iterator[str]:
@@ -110,13 +115,14 @@ def _refs(schema: Mapping[str, Any]) -> Iterator[str]:
             yield from _refs(inner)
 
 
-def _record(name: str, schema: Mapping[str, Any]) -> str:
+def record(schema: Mapping[str, Any]) -> str:
+    """What a record is, and its fields."""
     rows = [
         (f"`{field}`" + ("" if field in schema["required"] else ", if it applies"), _type(told), told["description"])
         for field, told in schema["properties"].items()
     ]
     words = " ".join(schema["description"].split())
-    return f"#### {name}\n\n{words}\n\n{table(('Field', 'Type', 'Meaning'), rows)}"
+    return f"{words}\n\n{table(('Field', 'Type', 'Meaning'), rows)}"
 
 
 _WORDS = {"string": "string", "integer": "integer", "number": "number", "boolean": "true or false"}

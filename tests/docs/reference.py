@@ -1,0 +1,114 @@
+"""Pages of the reference: one for each operation, written by `make docs` from its declaration and its kept answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from almanac.api.contract import examples
+from almanac.api.contract.endpoint import Endpoint
+from almanac.api.contract.openapi import document
+from tests.support.paths import ROOT
+
+from . import clients
+from .answers import REQUEST_ID, REQUESTS
+from .markdown import table
+from .tables_interface import answer, errors, every, meaning, parameters, record, with_inner
+
+FOLDER = ROOT / "docs/reference"
+BASE = "http://127.0.0.1:8000"
+
+
+def pages() -> dict[str, str]:
+    """Every page by the name of its file."""
+    told = document(every())
+    made = {f"{one.operation_id}.md": _page(one, told) for one in every()}
+    return made | {"index.md": _index(told)}
+
+
+def update() -> list[str]:
+    """Write the pages anew and take away those of operations that are no more; names of what is different."""
+    FOLDER.mkdir(exist_ok=True)
+    wanted = pages()
+    changed = []
+    for path in sorted(FOLDER.glob("*.md")):
+        if path.name not in wanted:
+            path.unlink()
+            changed.append(path.name)
+    for name, text in wanted.items():
+        path = FOLDER / name
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
+            changed.append(name)
+    return changed
+
+
+def asked(one: Endpoint) -> str:
+    """The request that a page shows."""
+    return REQUESTS.get(one.operation_id, one.path)
+
+
+def _index(told: Mapping[str, Any]) -> str:
+    parts = [
+        "# Reference",
+        "A page for each operation: how to ask for it, its parameters, what the fields of its answer mean, and a real answer. "
+        "What holds for all of them (keys, names, times, pages, errors, rights) is said once, in "
+        "[the interface](../interface.md).",
+    ]
+    for tag in told["tags"]:
+        rows = [
+            (f"[`GET {one.path}`]({one.operation_id}.md)", f"`{one.operation_id}`", one.summary)
+            for one in every()
+            if one.tag == tag["name"]
+        ]
+        parts += [f"## {tag['name']}", tag["description"], table(("Path", "Operation", "Gives"), rows)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _page(one: Endpoint, told: Mapping[str, Any]) -> str:
+    scope = f"A key needs the scope `{one.scope}`." if one.scope else "Any live key will do."
+    parts = [
+        f"# GET {one.path}",
+        f"`{one.operation_id}`: {one.summary}. {one.description}".strip(),
+        f"It answers a {_kind(one)}. {scope}",
+        "## Ask",
+        _block("bash", f'curl -H "x-api-key: $ALMANAC_API_KEY" "{BASE}{asked(one)}"'),
+        *clients.blocks(one.operation_id, asked(one)),
+        "## Parameters",
+        *_braces(one),
+        parameters(one),
+    ]
+    if one.record is not None:
+        shown = examples.recorded().answers[one.operation_id]["value"]
+        parts += [
+            "## Answer",
+            "That of a simulated world, with lists cut short: the numbers are invented, the form is not.",
+            _block("json", json.dumps(shown, indent=2, ensure_ascii=False).replace(REQUEST_ID, "…")),
+            "## Fields",
+            "Those of `data`; `meta` and `requestId` are the same everywhere ([answers](../interface.md#answers)).",
+        ]
+        schemas = told["components"]["schemas"]
+        names = dict.fromkeys(with_inner(schemas, one.record.__name__))
+        parts += [f"### {name}\n\n{record(schemas[name])}" for name in names]
+    parts += ["## Errors", "Every error has [the same envelope](../interface.md#errors).", errors()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _kind(one: Endpoint) -> str:
+    words = answer(one)
+    if one.record is not None:
+        name = one.record.__name__
+        words = words.replace(f"`{name}`", f"[`{name}`](#{name.lower()})")
+    return words.removeprefix("a ")
+
+
+def _braces(one: Endpoint) -> list[str]:
+    if not one.braces:
+        return []
+    rows = [(f"`{param.name}`", meaning(param)) for param in one.braces]
+    return ["In the path:", table(("Name", "Meaning"), rows), "In the query:"]
+
+
+def _block(language: str, text: str) -> str:
+    return f"```{language}\n{text}\n```"
