@@ -70,10 +70,10 @@ def _page(one: Endpoint, told: Mapping[str, Any]) -> str:
     scope = f"A key needs the scope `{one.scope}`." if one.scope else "Any live key will do."
     parts = [
         f"# GET {one.path}",
-        f"`{one.operation_id}`: {one.summary}. {one.description}".strip(),
+        f"{one.summary} (`{one.operation_id}`). {one.description}".strip(),
         f"It answers a {_kind(one)}. {scope}",
         "## Ask",
-        _block("bash", f'curl -H "x-api-key: $ALMANAC_API_KEY" "{BASE}{asked(one)}"'),
+        _block("bash", f'curl -H "x-api-key: $ALMANAC_API_KEY" \\\n  "{BASE}{asked(one)}"'),
         *clients.blocks(one.operation_id, asked(one)),
         "## Parameters",
         *_braces(one),

@@ -14,11 +14,12 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 
-from . import answers, reference, tables_catalogue, tables_interface, tables_operations
+from . import answers, clients, reference, tables_catalogue, tables_interface, tables_operations
 
 MARK = re.compile(r"(?ms)^(<!-- table:([a-z-]+)(?: (\S+))? -->)\n.*?^(<!-- end -->)$")
 
 TABLES: dict[str, Callable[..., str]] = {
+    **clients.TABLES,
     **tables_interface.TABLES,
     **tables_catalogue.TABLES,
     **tables_operations.TABLES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,14 +61,21 @@ class Service:
     def get(self, target: str, key: str | None = None) -> httpx2.Response:
         return self.ask("GET", target, key)
 
-    def ask(self, method: str, target: str, key: str | None = None, app: App | None = None) -> httpx2.Response:
-        """An answer, to the key of `make run` unless another is given; an empty one is not sent."""
+    def ask(
+        self,
+        method: str,
+        target: str,
+        key: str | None = None,
+        app: App | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> httpx2.Response:
+        """An answer, to the key of `make run` unless another is given; an empty one is not sent, nor one beside `headers`."""
+        own = {"x-api-key": self.key if key is None else key} if headers is None else headers
 
         async def ask() -> httpx2.Response:
             transport = httpx2.ASGITransport(app or self.app, raise_app_exceptions=False)
-            headers = {"x-api-key": self.key if key is None else key}
             async with httpx2.AsyncClient(transport=transport, base_url="http://api.example") as client:
-                return await client.request(method, target, headers={k: v for k, v in headers.items() if v})
+                return await client.request(method, target, headers={k: v for k, v in own.items() if v})
 
         return asyncio.run(ask())
 

@@ -26,7 +26,8 @@ class Shown:
     answer: Any
 
 
-def _blocks(page: Path) -> list[tuple[str, str]]:
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """The fenced blocks of a page in their order, as (language, text)."""
     return _FENCE.findall(page.read_text("utf-8"))
 
 
@@ -34,7 +35,7 @@ def requests() -> list[Shown]:
     """Every `http` block is one or more GETs; a `json` block right after it is the answer to the last."""
     found: list[Shown] = []
     for page in pages():
-        blocks = _blocks(page)
+        blocks = blocks(page)
         for index, (language, body) in enumerate(blocks):
             if language != "http":
                 continue
@@ -51,7 +52,7 @@ def commands() -> list[tuple[str, list[str]]]:
     """Every command line of the `sh` blocks, as (page, words); settings before the command are words too."""
     found = []
     for page in pages():
-        for language, body in _blocks(page):
+        for language, body in blocks(page):
             if language == "sh":
                 for line in body.replace("\\\n", " ").splitlines():
                     words = shlex.split(line, comments=True)

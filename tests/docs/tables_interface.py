@@ -34,7 +34,9 @@ def endpoint(path: str) -> str:
     """One endpoint: what it does, then its parameters. Raises KeyError for a path that is not declared."""
     one = {e.path: e for e in every()}[path]
     scope = f"Scope `{one.scope}`." if one.scope else "Any live key will do."
-    return "\n\n".join((f"{one.summary}. {one.description}".strip(), f"Answer: {answer(one)}. {scope}", parameters(one)))
+    return "\n\n".join(
+        (f"{one.summary}. {one.description}".strip(), f"Answer: {answer(one)}. {scope}", parameters(one))
+    )
 
 
 def parameters(one: Endpoint) -> str:

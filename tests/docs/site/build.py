@@ -93,8 +93,8 @@ def _list(texts: dict[str, str]) -> str:
 
 
 def _first(text: str) -> str:
-    """The first sentence below the heading, without links."""
-    body = re.sub(r"(?m)^#.*$|^[|<`>].*$", "", text)
+    """The first sentence below the heading, without links and labels."""
+    body = re.sub(r"(?ms)^```.*?^```$|^#[^\n]*$|^[|<>][^\n]*$|^\*\*\w+\.\*\* ", "", text)
     words = " ".join(next(part for part in body.split("\n\n") if part.strip()).split())
     words = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", words)
     return re.split(r"(?<=[.:]) (?=[A-Z`])", words)[0]

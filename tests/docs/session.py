@@ -1,0 +1,75 @@
+"""
+A page followed from top to bottom, as a reader would: its `bash` blocks are requests with curl, its `python` blocks code.
+
+A `json` block after requests is compared with the answer to the last, fields and rows that it leaves out aside; a `text`
+block after code with what that printed. `…` stands for anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from .served import Service
+from .shown import ANYTHING, differences
+
+BASE = "http://127.0.0.1:8000"
+
+
+class Session:
+    """What a reader has at a point of a page: the last answer, what was printed last, and the names of the code so far."""
+
+    def __init__(self, service: Service, address: str, environment: Mapping[str, str]) -> None:
+        self._service = service
+        self._address = address
+        self._environment = environment
+        self._names: dict[str, Any] = {"__name__": "page"}
+        self._answer: Any = None
+        self._printed = ""
+        #: How many blocks were run, and how many compared.
+        self.run, self.compared = 0, 0
+
+    def follow(self, language: str, text: str) -> None:
+        """Run a block or compare with it; others are passed over. Raises AssertionError where it is not as shown."""
+        if language == "bash":
+            for line in text.replace("\\\n", " ").splitlines():
+                self._curl(shlex.split(line))
+        elif language == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(text.replace(BASE, self._address), "page", "exec"), self._names)  # noqa: S102 - a page's code
+            self._printed = printed.getvalue()
+        elif language == "json":
+            found = list(differences(json.loads(text), self._answer))
+            assert not found, "\n".join(found)
+        elif language == "text":
+            assert re.fullmatch(_pattern(text.rstrip()), self._printed.rstrip()), f"printed was:\n{self._printed}"
+        self.run += language in {"bash", "python"}
+        self.compared += language in {"json", "text"}
+
+    def _curl(self, words: list[str]) -> None:
+        assert words[0] == "curl", f"{words[0]} is not run: requests are shown with curl"
+        headers, targets, at = {}, [], 1
+        while at < len(words):
+            if words[at] == "-H":
+                name, _, value = words[at + 1].partition(": ")
+                headers[name] = re.sub(r"\$(\w+)", lambda match: self._environment[match[1]], value)
+                at += 1
+            else:
+                targets.append(words[at])
+            at += 1
+        (target,) = targets
+        assert target.startswith(f"{BASE}/")
+        given = self._service.ask("GET", target.removeprefix(BASE), headers=headers)
+        self._answer = given.json() if given.headers["content-type"] == "application/json" else given.text
+
+
+def _pattern(text: str) -> str:
+    """What a text with `…` for anything matches; runs of spaces may be longer or shorter."""
+    parts = [r"[ ]+".join(re.escape(word) for word in part.split(" ")) for part in text.split(ANYTHING)]
+    return "(?s:.*?)".join(parts)

@@ -1,0 +1,95 @@
+"""Tutorials are followed block by block, and every request of the reference is made."""
+
+import json
+import re
+
+import pytest
+
+from tests.support.paths import ROOT
+
+from .listening import listening
+from .reference import FOLDER, pages
+from .served import Service
+from .session import Session, _pattern
+from .shown import blocks
+
+TUTORIALS = [ROOT / "docs/start.md", *sorted((ROOT / "docs/tutorials").glob("*.md"))]
+REFERENCE = [path for path in sorted(FOLDER.glob("*.md")) if path.name != "index.md"]
+
+
+@pytest.fixture(scope="session")
+def address(service: Service):
+    with listening(service) as one:
+        yield one
+
+
+@pytest.fixture
+def session(service, address, monkeypatch):
+    environment = {"ALMANAC_API_KEY": service.key, "ALMANAC_URL": address}
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    return Session(service, address, environment)
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+def test_a_tutorial_does_what_it_shows(page, session):
+    for language, text in blocks(page):
+        try:
+            session.follow(language, text)
+        except AssertionError as error:
+            raise AssertionError(f"{page.relative_to(ROOT)}: {text}\n{error}") from error
+    assert session.compared >= 2
+
+
+@pytest.mark.parametrize("page", REFERENCE, ids=lambda page: page.stem)
+def test_a_request_of_the_reference_is_answered(page, session):
+    for language, text in blocks(page):
+        if language in {"bash", "python"}:
+            session.follow(language, text)
+            assert not isinstance(session._answer, dict) or "error" not in session._answer
+    assert session.run >= 1
+
+
+def test_there_is_enough_to_follow():
+    shown = [language for page in TUTORIALS for language, _ in blocks(page)]
+    assert sum(language in {"bash", "python"} for language in shown) >= 30
+    assert sum(language in {"json", "text"} for language in shown) >= 25
+
+
+def test_the_reference_is_in_step():
+    assert {path.name: path.read_text("utf-8") for path in FOLDER.glob("*.md")} == pages(), "run `make docs`"
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "message"),
+    [
+        ("bash", "wget http://127.0.0.1:8000/coverage\n", "wget is not run"),
+        ("python", "assert 1 == 2, 'they differ'\n", "they differ"),
+        ("json", '{"data": {"countries": -1}}', "-1 is shown"),
+        ("text", "printed nothing of this", "printed was"),
+    ],
+)
+def test_a_page_that_is_wrong_is_found(session, language, text, message):
+    session.follow("bash", 'curl -H "x-api-key: $ALMANAC_API_KEY" http://127.0.0.1:8000/coverage\n')
+    session.follow("python", "print('this   and', 'that')\n")
+    session.follow("text", "this and …")
+    with pytest.raises(AssertionError, match=message):
+        session.follow(language, text)
+
+
+def test_the_address_passes_on_what_is_asked_and_answered(session):
+    session.follow(
+        "python",
+        "import os, urllib.request as r\n"
+        "ask = r.Request('http://127.0.0.1:8000/coverage', headers={'x-api-key': os.environ['ALMANAC_API_KEY']})\n"
+        "with r.urlopen(ask) as answer:\n"
+        "    print(answer.status, answer.headers['x-data-version'] is not None, answer.read().decode())\n",
+    )
+    status, versioned, body = session._printed.split(" ", 2)
+    assert (status, versioned) == ("200", "True")
+    assert json.loads(body)["data"]["companies"] == 12
+
+
+def test_three_dots_stand_for_anything_and_nothing_else_does():
+    assert re.fullmatch(_pattern("2026-01 …\nx"), "2026-01  142.5\nx")
+    assert not re.fullmatch(_pattern("2026-01 …\nx"), "2026-01 142.5\ny")
