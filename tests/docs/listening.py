@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from .served import Service
 
 #: Headers that are of a connection, not of an answer.
-_OF_THE_WAY = {"content-length", "transfer-encoding", "connection", "date", "server"}
+_OF_THE_WAY = {"content-length", "content-encoding", "transfer-encoding", "connection", "date", "server"}
 
 
 @contextlib.contextmanager
@@ -19,24 +19,18 @@ def listening(service: Service) -> Iterator[str]:
     turn = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
         def do_GET(self) -> None:
-            headers = {name: value for name, value in self.headers.items() if name.lower() != "accept-encoding"}
             with turn:
-                answer = service.ask(self.command, self.path, headers=headers)
+                answer = service.ask("GET", self.path, headers=dict(self.headers.items()))
             self.send_response(answer.status_code)
             for name, value in answer.headers.multi_items():
                 if name not in _OF_THE_WAY:
                     self.send_header(name, value)
             self.send_header("content-length", str(len(answer.content)))
             self.end_headers()
-            if self.command != "HEAD":
-                self.wfile.write(answer.content)
+            self.wfile.write(answer.content)
 
-        do_HEAD = do_GET
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - named as the base class has it
+        def log_request(self, code: object = "", size: object = "") -> None:
             """Nothing is told of requests."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

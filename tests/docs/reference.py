@@ -17,6 +17,11 @@ from .markdown import table
 from .tables_interface import answer, errors, every, meaning, parameters, record, with_inner
 
 FOLDER = ROOT / "docs/reference"
+_ABOUT = (
+    "A page for each operation: how to ask for it, its parameters, what the fields of its answer mean, and a real answer. "
+    "What holds for all of them (keys, names, times, pages, errors, rights) is said once, in "
+    "[the interface](../interface.md)."
+)
 BASE = "http://127.0.0.1:8000"
 
 
@@ -52,9 +57,7 @@ def asked(one: Endpoint) -> str:
 def _index(told: Mapping[str, Any]) -> str:
     parts = [
         "# Reference",
-        "A page for each operation: how to ask for it, its parameters, what the fields of its answer mean, and a real answer. "
-        "What holds for all of them (keys, names, times, pages, errors, rights) is said once, in "
-        "[the interface](../interface.md).",
+        _ABOUT,
     ]
     for tag in told["tags"]:
         rows = [
@@ -74,7 +77,7 @@ def _page(one: Endpoint, told: Mapping[str, Any]) -> str:
         f"It answers a {_kind(one)}. {scope}",
         "## Ask",
         _block("bash", f'curl -H "x-api-key: $ALMANAC_API_KEY" \\\n  "{BASE}{asked(one)}"'),
-        *clients.blocks(one.operation_id, asked(one)),
+        *clients.blocks(one, asked(one)),
         "## Parameters",
         *_braces(one),
         parameters(one),

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 
-from . import answers, clients, reference, tables_catalogue, tables_interface, tables_operations
+from . import answers, client_files, clients, reference, tables_catalogue, tables_interface, tables_operations
 
 MARK = re.compile(r"(?ms)^(<!-- table:([a-z-]+)(?: (\S+))? -->)\n.*?^(<!-- end -->)$")
 
@@ -54,7 +54,7 @@ def rendered(text: str, where: str) -> str:
 
 
 def main() -> None:
-    """Ask for the answers that are shown, rewrite every page that is out of step, and name what is different."""
+    """Ask for the answers that are shown, rewrite every page and module that is out of step, and name what is different."""
     if answers.update():
         sys.stdout.write(f"{answers.FILE.relative_to(ROOT)}\n")
     for name in reference.update():
@@ -65,6 +65,8 @@ def main() -> None:
         if new != old:
             page.write_text(new, "utf-8")
             sys.stdout.write(f"{page.relative_to(ROOT)}\n")
+    for path in client_files.write():
+        sys.stdout.write(f"{path.relative_to(ROOT)}\n")
 
 
 if __name__ == "__main__":

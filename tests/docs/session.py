@@ -15,6 +15,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from almanac_client import Almanac
+
 from .served import Service
 from .shown import ANYTHING, differences
 
@@ -42,7 +44,7 @@ class Session:
         elif language == "python":
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
-                exec(compile(text.replace(BASE, self._address), "page", "exec"), self._names)  # noqa: S102 - a page's code
+                exec(compile(text.replace(BASE, self._address), "page", "exec"), self._names)
             self._printed = printed.getvalue()
         elif language == "json":
             found = list(differences(json.loads(text), self._answer))
@@ -51,6 +53,12 @@ class Session:
             assert re.fullmatch(_pattern(text.rstrip()), self._printed.rstrip()), f"printed was:\n{self._printed}"
         self.run += language in {"bash", "python"}
         self.compared += language in {"json", "text"}
+
+    def close(self) -> None:
+        """Close the clients that the page has made."""
+        for one in self._names.values():
+            if isinstance(one, Almanac):
+                one.close()
 
     def _curl(self, words: list[str]) -> None:
         assert words[0] == "curl", f"{words[0]} is not run: requests are shown with curl"

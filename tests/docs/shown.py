@@ -35,12 +35,12 @@ def requests() -> list[Shown]:
     """Every `http` block is one or more GETs; a `json` block right after it is the answer to the last."""
     found: list[Shown] = []
     for page in pages():
-        blocks = blocks(page)
-        for index, (language, body) in enumerate(blocks):
+        found_here = blocks(page)
+        for index, (language, body) in enumerate(found_here):
             if language != "http":
                 continue
             targets = [line.removeprefix("GET ") for line in body.splitlines()]
-            after = blocks[index + 1] if index + 1 < len(blocks) else ("", "")
+            after = found_here[index + 1] if index + 1 < len(found_here) else ("", "")
             answer = json.loads(after[1]) if after[0] == "json" else None
             name = page.relative_to(ROOT).as_posix()
             found += [Shown(name, target, None) for target in targets[:-1]]

@@ -28,7 +28,9 @@ def session(service, address, monkeypatch):
     environment = {"ALMANAC_API_KEY": service.key, "ALMANAC_URL": address}
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    return Session(service, address, environment)
+    one = Session(service, address, environment)
+    yield one
+    one.close()
 
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
