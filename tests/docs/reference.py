@@ -61,11 +61,9 @@ def _index(told: Mapping[str, Any]) -> str:
     ]
     for tag in told["tags"]:
         rows = [
-            (f"[`GET {one.path}`]({one.operation_id}.md)", f"`{one.operation_id}`", one.summary)
-            for one in every()
-            if one.tag == tag["name"]
+            (f"[`GET {one.path}`]({one.operation_id}.md)", one.summary) for one in every() if one.tag == tag["name"]
         ]
-        parts += [f"## {tag['name']}", tag["description"], table(("Path", "Operation", "Gives"), rows)]
+        parts += [f"## {tag['name']}", tag["description"], table(("Operation", "Gives"), rows)]
     return "\n\n".join(parts) + "\n"
 
 

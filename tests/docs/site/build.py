@@ -24,7 +24,7 @@ from .pages import for_zensical, navigation, page, sources, title
 
 ZENSICAL = ROOT / ".venv-site/bin/zensical"
 SITE = ROOT / "site"
-_STYLE = Path(__file__).with_name("site.css")
+_BESIDE = (Path(__file__).with_name("site.css"), ROOT / "src/almanac/dashboard/static/mark.svg")
 
 
 class BuildError(Exception):
@@ -54,7 +54,8 @@ def _stage(work: Path, texts: dict[str, str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(for_zensical(text), "utf-8")
     shutil.copytree(ROOT / "docs/images", work / "pages/images")
-    shutil.copy(_STYLE, work / "pages")
+    for path in _BESIDE:
+        shutil.copy(path, work / "pages")
     settings = (ROOT / "zensical.toml").read_text("utf-8")
     # TOML's arrays and strings are written as JSON writes them; its inline tables are not.
     tables = re.sub(r'("(?:[^"\\]|\\.)*"): ', r"\1 = ", json.dumps(navigation(texts), ensure_ascii=False))

@@ -12,9 +12,7 @@ from urllib.parse import unquote, urlsplit
 from lxml import html
 
 #: Elements whose address a browser loads without being asked.
-_LOADED = (
-    "//script/@src | //img/@src | //iframe/@src | //source/@src | //object/@data | //link[not(@rel='alternate')]/@href"
-)
+_LOADED = "//script/@src | //img/@src | //iframe/@src | //source/@src | //source/@srcset | //object/@data | //link[not(@rel='alternate')]/@href"
 _STYLED = re.compile(r"""(?:url\(\s*|@import\s+)["']?([^"')\s]+)""")
 #: A link to somewhere in a Markdown text.
 _LINK = re.compile(r"\]\(([^()\s]+)\)")
@@ -33,7 +31,7 @@ def _anchors(path: Path) -> frozenset[str]:
 def broken(site: Path) -> Iterator[str]:
     """Links of pages to a page, file or anchor of the site that is not there."""
     for path in sorted(site.rglob("*.html")):
-        for target in sorted(set(_tree(path).xpath("//@href | //@src"))):
+        for target in sorted(set(_tree(path).xpath("//@href | //@src | //source/@srcset"))):
             if _elsewhere(target):
                 continue
             there, anchor = _resolved(site, path, target)

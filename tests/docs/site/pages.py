@@ -27,6 +27,7 @@ SECTIONS = (
     ("Running it", ("operations.md", "settings.md", "commands.md", "alerts.md", "performance.md")),
     ("Changing it", ("contributing.md", "architecture.md", "adding-a-source.md")),
     ("Decisions", ("decisions/index.md", "decisions/*.md")),
+    ("", ("changelog.md",)),
     ("More", ("*.md",)),
 )  # fmt: skip
 _FENCE = re.compile(r"(?ms)^( *)```.*?^\1```$")
