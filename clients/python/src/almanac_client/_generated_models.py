@@ -160,7 +160,7 @@ StatusChoice = Literal["scheduled", "released", "revised", "rescheduled", "cance
 EventsListSortChoice = Literal["occurred_at"]
 
 
-class ObservationMetadata(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
+class ObservationMetadata(Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True):
     """What applies to a row beyond its fields. A key that does not apply is absent; others may come."""
 
     #: Id of the series: source, entity, indicator, frequency.

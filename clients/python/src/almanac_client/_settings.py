@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import Struct
 
 from almanac_client._errors import MissingKey, SettingsError
@@ -84,6 +85,35 @@ def options(
     found = _File(profile, env)
     where = url or env.get("ALMANAC_URL") or found.get("url") or DEFAULT_URL
     return Options(url=checked_url(where, insecure=insecure), key=key(api_key, found, env), insecure=insecure, **more)
+
+
+_CHANGEABLE = ("url", "api_key", "timeout", "max_retries", "max_retry_wait", "pace", "cache", "insecure")
+
+
+def checked(found: Options) -> Options:
+    """The options, if they can be used. Raises SettingsError."""
+    for name, least in (("timeout", 0.001), ("max_retries", 0), ("max_retry_wait", 0)):
+        value = getattr(found, name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= least:
+            raise SettingsError(f"{name} has to be a number of at least {least}, not {value!r}")
+    return found
+
+
+def changed(held: Options, changes: dict[str, Any]) -> Options:
+    """Options with some of them changed. Raises TypeError for one that there is not."""
+    unknown = sorted(set(changes) - set(_CHANGEABLE))
+    if unknown:
+        raise TypeError(f"there is no option {unknown[0]!r}; there are {', '.join(_CHANGEABLE)}")
+    if "api_key" in changes:
+        changes["key"] = Key(changes.pop("api_key"), "api_key")
+    if "url" in changes:
+        changes["url"] = checked_url(changes["url"], insecure=changes.get("insecure", held.insecure))
+    return checked(msgspec.structs.replace(held, **changes))
+
+
+def shown(held: Options, name: str) -> str:
+    at = "" if held.as_of is None else f", at {held.as_of}"
+    return f"<{name} {held.url}, {held.key!r}{at}>".replace("<key", "key").replace(">,", ",").replace(">>", ">")
 
 
 def checked_url(url: str, *, insecure: bool) -> str:
