@@ -20,7 +20,7 @@ from almanac_client import (
     Unauthorized,
 )
 
-from .refusals import RefusalError
+from .text.refusals import RefusalError
 
 T = TypeVar("T")
 Record = dict[str, Any]

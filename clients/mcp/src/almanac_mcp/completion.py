@@ -8,7 +8,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp_types import Completion, CompletionArgument, CompletionContext, PromptReference, ResourceTemplateReference
 
 from .asking import Api
-from .refusals import RefusalError
+from .text.refusals import RefusalError
 
 #: What the protocol allows in one answer.
 _MOST = 100

@@ -11,8 +11,8 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import ValidationError
 
-from .answers import Answer, cut
-from .refusals import RefusalError
+from .text.answers import Answer, cut
+from .text.refusals import RefusalError
 
 logger = logging.getLogger(__name__)
 

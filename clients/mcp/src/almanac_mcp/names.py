@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import SequenceMatcher
 
-from . import words
 from .asking import Api, Record, UnknownError, together
-from .refusals import RefusalError, unknown
+from .text import words
+from .text.refusals import RefusalError, unknown
 
 PLACES = ("country", "region")
 #: From so many places on, one list of all of them is asked for instead of each.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from . import words
 from .asking import Item, Page
+from .text import words
 
 
 def warnings(pages: Iterable[Page]) -> list[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from . import rows
 from .asking import Api, Record
-from .citations import Citations
-from .refusals import RefusalError
+from .text import rows
+from .text.citations import Citations
+from .text.refusals import RefusalError
 
 
 class References:

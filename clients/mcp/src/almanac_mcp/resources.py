@@ -7,11 +7,12 @@ from collections.abc import Callable
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
-from . import names, words
-from .answers import cut
+from . import names
 from .asking import Api, Record
 from .guide import GUIDE
-from .refusals import RefusalError
+from .text import words
+from .text.answers import cut
+from .text.refusals import RefusalError
 
 
 def add(server: MCPServer, api: Callable[[], Api]) -> None:

@@ -16,7 +16,7 @@ from . import __version__, completion, prompts, resources
 from .caller import Callers, NoKeyError, with_key
 from .declared import checked, said
 from .guide import INSTRUCTIONS
-from .refusals import RefusalError
+from .text.refusals import RefusalError
 from .toolbox import toolbox
 
 logger = logging.getLogger(__name__)

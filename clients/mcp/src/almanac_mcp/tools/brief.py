@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from almanac_mcp import names, rows, words
-from almanac_mcp.answers import Answer, Table
+from almanac_mcp import names
 from almanac_mcp.asking import Api, Record
 from almanac_mcp.notes import history
 from almanac_mcp.references import references
+from almanac_mcp.text import rows, words
+from almanac_mcp.text.answers import Answer, Table
 
 COLUMNS = ("indicator", "value", "unit", "to", "previous", "change", "rank", "source")
 _EVENTS, _RELEASES = 5, 3

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from almanac_mcp import names, rows, words
-from almanac_mcp.answers import Answer, Table
+from almanac_mcp import names
 from almanac_mcp.asking import Api, Record
 from almanac_mcp.notes import history, warnings
+from almanac_mcp.text import rows, words
+from almanac_mcp.text.answers import Answer, Table
 
 COLUMNS = ("when", "status", "event", "period", "actual", "revised", "previous", "unit", "source")
 

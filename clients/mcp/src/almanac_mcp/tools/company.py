@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from almanac_mcp import names, rows, words
-from almanac_mcp.answers import Answer, Table
+from almanac_mcp import names
 from almanac_mcp.asking import Api, Item, Record, together
 from almanac_mcp.notes import history
-from almanac_mcp.refusals import RefusalError
+from almanac_mcp.text import rows, words
+from almanac_mcp.text.answers import Answer, Table
+from almanac_mcp.text.refusals import RefusalError
 
 #: The views that are statements, with the field they are in.
 STATEMENTS = {"income": "incomeStatements", "balance": "balanceSheets", "cash_flow": "cashFlowStatements"}

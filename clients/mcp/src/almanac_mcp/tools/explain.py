@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from almanac_mcp import rows, words
-from almanac_mcp.answers import Answer, Table
 from almanac_mcp.asking import Api, Record, UnknownError
 from almanac_mcp.notes import history
-from almanac_mcp.refusals import RefusalError
+from almanac_mcp.text import rows, words
+from almanac_mcp.text.answers import Answer, Table
+from almanac_mcp.text.refusals import RefusalError
 
 
 async def explain(api: Api, observation: str) -> Answer:

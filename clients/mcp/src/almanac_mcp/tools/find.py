@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from almanac_mcp import names, words
-from almanac_mcp.answers import Answer, Table
+from almanac_mcp import names
 from almanac_mcp.asking import Api, Record, UnknownError, together
+from almanac_mcp.text import words
+from almanac_mcp.text.answers import Answer, Table
 
 #: Words that say nothing of what is looked for.
 _EMPTY = frozenset(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from almanac_mcp import words
-from almanac_mcp.answers import Answer, Table
 from almanac_mcp.asking import Api, Record
-from almanac_mcp.citations import Citations
 from almanac_mcp.references import References, references
+from almanac_mcp.text import words
+from almanac_mcp.text.answers import Answer, Table
+from almanac_mcp.text.citations import Citations
 
 
 async def rates(api: Api, scope: str) -> Answer:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from statistics import fmean
 
-from almanac_mcp import names, rows, words
-from almanac_mcp.answers import Answer, Table
+from almanac_mcp import names
 from almanac_mcp.asking import Api, Page, Record
 from almanac_mcp.notes import history, warnings
+from almanac_mcp.text import rows, words
+from almanac_mcp.text.answers import Answer, Table
 
 STATES = ("observed", "value", "change", "status")
 SUMMARY = ("period", "first", "first_observed", "newest", "newest_observed", "revision", "states")

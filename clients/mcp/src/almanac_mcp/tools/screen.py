@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from almanac_mcp import rows, words
-from almanac_mcp.answers import Answer, Table
 from almanac_mcp.asking import Api, Page, Record
 from almanac_mcp.notes import warnings
 from almanac_mcp.references import References, references
+from almanac_mcp.text import rows, words
+from almanac_mcp.text.answers import Answer, Table
 
 _FIELD = re.compile(r"(?:^|,)\s*([A-Za-z_][\w-]*)\s*:")
 _TEXTS = {"sector", "industry", "currency", "country"}
@@ -39,7 +39,7 @@ async def screen(
     answer = Answer(
         [
             words.known(as_of, page.version),
-            f"{words.counted(total, 'match')} of {filter}".replace("matchs", "matches"),
+            f"{words.counted(total, 'match')} of {filter}",
         ],
         hint=lambda _: "ask with a narrower filter or a smaller limit",
     )

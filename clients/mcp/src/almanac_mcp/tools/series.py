@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from almanac_mcp import names, rows, words
-from almanac_mcp.answers import Answer, Table
+from almanac_mcp import names
 from almanac_mcp.asking import Api, Page, Record, together
 from almanac_mcp.notes import history, warnings
+from almanac_mcp.text import rows, words
+from almanac_mcp.text.answers import Answer, Table
 
 COLUMNS = ("period", "value", "observed", "status")
 #: Rows of a series where nothing is said, and where a start is.

@@ -99,10 +99,10 @@ def csv_line(cells: Iterable[object]) -> str:
 
 
 def counted(many: int, noun: str) -> str:
-    """1 row, 2 rows, 1 series."""
+    """1 row, 2 rows, 1 series, 2 matches, 3 entities."""
     if many == 1 or noun.endswith("s"):
         return f"{many} {noun}"
-    return f"{many} {noun[:-1]}ies" if noun.endswith("y") else f"{many} {noun}s"
+    return f"{many} {noun[:-1]}ies" if noun.endswith("y") else f"{many} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def known(as_of: str | None, version: int | None) -> str:
