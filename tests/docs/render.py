@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 
-from . import tables_catalogue, tables_interface, tables_operations
+from . import client_files, tables_catalogue, tables_interface, tables_operations
 
 MARK = re.compile(r"(?ms)^(<!-- table:([a-z-]+)(?: (\S+))? -->)\n.*?^(<!-- end -->)$")
 
@@ -53,13 +53,15 @@ def rendered(text: str, where: str) -> str:
 
 
 def main() -> None:
-    """Rewrite every page that is out of step, and name it."""
+    """Rewrite every page, and every generated module of the client, that is out of step, and name it."""
     for page in pages():
         old = page.read_text("utf-8")
         new = rendered(old, page.name)
         if new != old:
             page.write_text(new, "utf-8")
             sys.stdout.write(f"{page.relative_to(ROOT)}\n")
+    for path in client_files.write():
+        sys.stdout.write(f"{path.relative_to(ROOT)}\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,221 @@
+"""Errors that the client raises, and warnings that it gives."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+_PACKAGE = __name__.partition(".")[0]
+
+
+class AlmanacWarning(UserWarning):
+    """Base of all warnings of this package."""
+
+
+class ServerWarning(AlmanacWarning):
+    """The service says that something was asked in vain: `meta.warnings` of its answer."""
+
+
+class WithheldWarning(AlmanacWarning):
+    """Values are missing because their licence does not allow them to be passed on."""
+
+
+class RevisionWarning(AlmanacWarning):
+    """Periods are left out because their first kept state is not the first publication."""
+
+
+class CacheWarning(AlmanacWarning):
+    """The cache cannot be used; answers come from the service all the same."""
+
+
+def warn(message: str, category: type[AlmanacWarning]) -> None:
+    """Give a warning at the line of the program that called this package."""
+    level, frame = 2, sys._getframe(1)  # noqa: SLF001 - Python has no other way before 3.12
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+class AlmanacError(Exception):
+    """Base of all errors of this package."""
+
+
+class MissingKey(AlmanacError):  # noqa: N818 - named for what is the case, as the states of the interface are
+    """No key was found in any of the places where one is looked for."""
+
+
+class SettingsError(AlmanacError, ValueError):
+    """A setting cannot be used as it is."""
+
+
+class InvalidArgument(AlmanacError, ValueError):  # noqa: N818
+    """An argument cannot be sent, or does not say enough."""
+
+
+class AsOfUnsupported(AlmanacError):  # noqa: N818
+    """The operation knows no `as_of`, and answering it as of today would mislead."""
+
+
+class MissingExtra(AlmanacError, ImportError):  # noqa: N818
+    """A library that the call needs is not installed. The message names the extra that brings it."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(f"this needs {library}: pip install 'almanac-client[{extra}]'")
+
+
+class NotCached(AlmanacError):  # noqa: N818
+    """The cache is asked alone, and does not hold the answer."""
+
+
+class ConnectionFailed(AlmanacError):  # noqa: N818
+    """The service could not be reached, or the connection broke."""
+
+
+class TimedOut(ConnectionFailed):
+    """The service did not answer in time."""
+
+
+class Unreadable(AlmanacError):  # noqa: N818
+    """The answer is none of this interface."""
+
+
+class ApiError(AlmanacError):
+    """The service refused. `details` is what it says for programs; `retry_after` seconds to wait, where it says so."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        request_id: str | None = None,
+        details: Mapping[str, Any] | None = None,
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(status, code, message, request_id, details, retry_after)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.request_id = request_id
+        self.details: Mapping[str, Any] = details or {}
+        self.retry_after = retry_after
+
+    @property
+    def parameter(self) -> str | None:
+        """The parameter at fault, where one is."""
+        return self._detail("parameter")
+
+    @property
+    def suggestion(self) -> str | None:
+        """What may have been meant."""
+        return self._detail("suggestion")
+
+    def _detail(self, name: str) -> str | None:
+        value = self.details.get(name)
+        return None if value is None else str(value)
+
+    def __str__(self) -> str:
+        text = self.message
+        if self.suggestion is not None and f"'{self.suggestion}'" not in text:
+            text += f"; did you mean '{self.suggestion}'?"
+        return text if self.request_id is None else f"{text} (request {self.request_id})"
+
+
+class BadRequest(ApiError):  # noqa: N818
+    """The request says something that the service does not take; nothing was left out of it unseen."""
+
+    @property
+    def reason(self) -> str | None:
+        """A short stable word for what is wrong."""
+        return self._detail("reason")
+
+    @property
+    def allowed(self) -> Any:
+        """What it may be: bounds, words or names."""
+        return self.details.get("allowed")
+
+
+class CursorExpired(BadRequest):
+    """The walk took longer than cursors live, or the data were restored: start it again."""
+
+
+class Unauthorized(ApiError):  # noqa: N818
+    """The key is malformed, unknown, expired or revoked."""
+
+
+class Forbidden(ApiError):  # noqa: N818
+    """The key is good, but its scope, plan or account does not permit the operation."""
+
+    @property
+    def history_from(self) -> str | None:
+        """First day the plan reaches, where that is the reason."""
+        return self._detail("historyFrom")
+
+
+class NotFound(ApiError):  # noqa: N818
+    """Nothing has this id."""
+
+
+class RateLimited(ApiError):  # noqa: N818
+    """More requests than the plan allows; `retry_after` says for how many seconds."""
+
+
+class ServerFault(ApiError):  # noqa: N818
+    """A fault of the service."""
+
+
+class Unavailable(ServerFault):
+    """The service cannot answer just now."""
+
+
+_CLASSES: dict[int, type[ApiError]] = {
+    400: BadRequest,
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    429: RateLimited,
+    503: Unavailable,
+}
+
+
+def from_answer(status: int, headers: Mapping[str, str], body: object, now: float) -> ApiError:
+    """The error that an answer other than 200 means. `body` is its JSON, if it is any; `now` in unix seconds."""
+    told = body.get("error") if isinstance(body, dict) else None
+    if not isinstance(told, dict) or not isinstance(told.get("message"), str):
+        told = {"code": f"http_{status}", "message": _unexplained(status, headers)}
+    details = told.get("details")
+    kind = _CLASSES.get(status, ServerFault if status >= 500 else ApiError)
+    if kind is BadRequest and isinstance(details, dict) and details.get("parameter") == "cursor":
+        kind = CursorExpired if details.get("reason") == "expired" else BadRequest
+    return kind(
+        status,
+        str(told.get("code")),
+        told["message"],
+        told.get("request_id") or headers.get("x-request-id"),
+        details if isinstance(details, dict) else None,
+        seconds(headers.get("retry-after"), now),
+    )
+
+
+def _unexplained(status: int, headers: Mapping[str, str]) -> str:
+    if 300 <= status < 400:
+        return f"status {status}: the address redirects to another, which is not followed, lest the key go there"
+    kind = headers.get("content-type", "no content type")
+    return f"status {status}, without an error of this interface ({kind}): is it Almanac that answers at this address?"
+
+
+def seconds(text: str | None, now: float) -> float | None:
+    """The seconds that a Retry-After means, which may be a number or a date."""
+    if text is None:
+        return None
+    try:
+        return max(float(text), 0.0)
+    except ValueError:
+        pass
+    from email.utils import parsedate_to_datetime  # noqa: PLC0415 - rare, and slow to import
+
+    try:
+        return max(parsedate_to_datetime(text).timestamp() - now, 0.0)
+    except ValueError:
+        return None

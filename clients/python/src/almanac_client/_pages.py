@@ -1,0 +1,182 @@
+"""Pages of a list: reading one, and walking all, written once without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from almanac_client._errors import AsOfUnsupported, ServerWarning, Unreadable, warn
+from almanac_client._operations import Operation
+from almanac_client._query import written
+from almanac_client._settings import Options
+from almanac_client._transport import Pace, Plan, Reply, exchange
+
+T = TypeVar("T")
+
+
+class _Warning(Struct):
+    parameter: str
+    value: str
+    reason: str
+    suggestion: str | None = None
+
+
+class _Pagination(Struct):
+    next_cursor: str | None = None
+    has_more: bool = False
+    total: int | None = None
+
+
+class _Meta(Struct):
+    pagination: _Pagination = msgspec.field(default_factory=_Pagination)
+    warnings: list[_Warning] = []
+
+
+class _List(Struct, Generic[T]):
+    data: list[T]
+    meta: _Meta
+    requestId: str  # noqa: N815 - the envelope's own spelling
+
+
+class _Item(Struct, Generic[T]):
+    data: T
+    requestId: str  # noqa: N815
+
+
+class Page(Generic[T]):
+    """One page of a list."""
+
+    __slots__ = ("data_version", "headers", "next_cursor", "request_id", "rows", "said", "total")
+
+    def __init__(self, read: _List[T], reply: Reply) -> None:
+        self.rows = read.data
+        self.next_cursor = read.meta.pagination.next_cursor if read.meta.pagination.has_more else None
+        #: How many rows match in all; stated by the screeners only.
+        self.total = read.meta.pagination.total
+        self.request_id = read.requestId
+        self.data_version = data_version(reply)
+        self.headers = reply.headers
+        #: What the service says was asked in vain.
+        self.said = [
+            f"{one.parameter} {one.value!r} {one.reason}"
+            + ("" if one.suggestion is None else f"; did you mean {one.suggestion!r}?")
+            for one in read.meta.warnings
+        ]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        return f"<Page of {len(self.rows)} rows{', more follow' if self.next_cursor else ''}>"
+
+
+def data_version(reply: Reply) -> int | None:
+    """The data version that an answer was made from."""
+    text = reply.headers.get("x-data-version")
+    return int(text) if text is not None and text.isdigit() else None
+
+
+@lru_cache(maxsize=128)
+def _list_decoder(record: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(_List[record])
+
+
+@lru_cache(maxsize=128)
+def _item_decoder(record: Any) -> msgspec.json.Decoder[Any]:
+    return msgspec.json.Decoder(_Item[record])
+
+
+class Question(Generic[T]):
+    """What is asked: an operation, what stands in its braces, and its parameters."""
+
+    __slots__ = ("as_of", "braces", "operation", "query")
+
+    def __init__(
+        self, options: Options, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]
+    ) -> None:
+        self.operation = operation
+        self.braces = dict(braces)
+        self.query = {name: value for name, value in query.items() if value is not None}
+        if options.as_of is not None and "as_of" not in self.query:
+            if not operation.as_of:
+                raise AsOfUnsupported(
+                    f"{operation.path} has no as_of, and this client was made with .at({options.as_of!r}): ask the "
+                    "client it was made from"
+                )
+            self.query["as_of"] = options.as_of
+        # Written once: a list that can be read only once must do for every page.
+        self.query = {name: written(name, value) for name, value in self.query.items()}
+        self.as_of: str | None = self.query.get("as_of")
+
+    def at(self, cursor: str | None) -> dict[str, str]:
+        """The parameters of one page: as many rows as may be, where nothing else is said."""
+        query = {"limit": str(self.operation.most), **self.query}
+        return query if cursor is None else {**query, "cursor": cursor}
+
+
+def page(options: Options, pace: Pace, asked: Question[T], cursor: str | None = None) -> Plan[Page[T]]:
+    """One page."""
+    reply = yield from exchange(options, pace, asked.operation.path, asked.braces, asked.at(cursor))
+    return Page(_decoded(_list_decoder, reply, asked.operation), reply)
+
+
+def item(options: Options, pace: Pace, asked: Question[T]) -> Plan[tuple[T, Reply]]:
+    """One object, or one text or JSON document outside the envelope."""
+    operation = asked.operation
+    reply = yield from exchange(options, pace, operation.path, asked.braces, asked.query)
+    if operation.kind == "item":
+        return _decoded(_item_decoder, reply, operation).data, reply
+    read: Any = reply.content.decode() if operation.kind == "text" else msgspec.json.decode(reply.content)
+    return read, reply
+
+
+def _decoded(decoder: Callable[[Any], msgspec.json.Decoder[Any]], reply: Reply, operation: Operation[Any]) -> Any:
+    try:
+        return decoder(operation.record).decode(reply.content)
+    except msgspec.MsgspecError as error:
+        raise Unreadable(
+            f"the answer of {operation.path} is not what this version of the client reads ({error}); request "
+            f"{reply.headers.get('x-request-id', 'without an id')}"
+        ) from None
+
+
+class Walk(Generic[T]):
+    """Where a walk stands, and what it has met so far."""
+
+    def __init__(self, asked: Question[T]) -> None:
+        self.asked = asked
+        self.cursor: str | None = None
+        self.ended = False
+        self.data_version: int | None = None
+        self.total: int | None = None
+        self.request_ids: list[str] = []
+        self._said: set[str] = set()
+
+    def step(self, options: Options, pace: Pace) -> Plan[Page[T]]:
+        """The next page. What the service says of the question becomes Python warnings, each once."""
+        found = yield from page(options, pace, self.asked, self.cursor)
+        self.cursor = found.next_cursor
+        self.ended = found.next_cursor is None
+        self.request_ids.append(found.request_id)
+        if self.data_version is None:
+            self.data_version, self.total = found.data_version, found.total
+        for said in found.said:
+            if said not in self._said:
+                self._said.add(said)
+                warn(said, ServerWarning)
+        return found
+
+    def rest(self, options: Options, pace: Pace, max_rows: int | None = None) -> Plan[list[T]]:
+        """All rows from here on, at most so many."""
+        rows: list[T] = []
+        while not self.ended and (max_rows is None or len(rows) < max_rows):
+            found = yield from self.step(options, pace)
+            rows += found.rows
+        return rows if max_rows is None else rows[:max_rows]

@@ -1,0 +1,141 @@
+"""What all resources are built on: how a generated method asks, blocking or awaiting, with or without headers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+from almanac_client._operations import Operation
+from almanac_client._pages import Page, Question, data_version, item, page
+from almanac_client._rows import AsyncRows, Rows
+from almanac_client._settings import Options
+from almanac_client._transport import AsyncDriver, Driver, Plan, Reply
+
+T = TypeVar("T")
+
+
+class Response(Generic[T]):
+    """An answer with what was said of it."""
+
+    __slots__ = ("data", "data_version", "headers", "next_cursor", "request_id", "total")
+
+    def __init__(self, data: T, headers: Mapping[str, str], request_id: str | None, version: int | None) -> None:
+        self.data = data
+        self.headers = headers
+        self.request_id = request_id
+        self.data_version = version
+        #: Of a page: where the next one begins, and how many rows match in all, where that is said.
+        self.next_cursor: str | None = None
+        self.total: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<Response {self.request_id}, data version {self.data_version}>"
+
+
+class Core:
+    """Options and the driver that plans are carried out by."""
+
+    __slots__ = ("driver", "kinds", "options")
+
+    def __init__(self, options: Options, driver: Driver) -> None:
+        self.options = options
+        self.driver = driver
+        #: What is known of indicators, which does not change: slug → raw or derived.
+        self.kinds: dict[str, str] = {}
+
+    def run(self, plan: Plan[T]) -> T:
+        return self.driver.run(plan, self.options)
+
+
+class AsyncCore:
+    """The same, awaited."""
+
+    __slots__ = ("driver", "kinds", "options")
+
+    def __init__(self, options: Options, driver: AsyncDriver) -> None:
+        self.options = options
+        self.driver = driver
+        self.kinds: dict[str, str] = {}
+
+    async def run(self, plan: Plan[T]) -> T:
+        return await self.driver.run(plan, self.options)
+
+
+class Resource:
+    """Asks blocking, and gives the data alone."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def _rows(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> Rows[T]:
+        return Rows(self._core, Question(self._core.options, operation, braces, query))
+
+    def _item(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> T:
+        asked = Question(self._core.options, operation, braces, query)
+        return self._core.run(item(self._core.options, self._core.driver.pace, asked))[0]
+
+
+class RawResource:
+    """Asks blocking, and gives one page or object with its headers."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def _rows(
+        self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]
+    ) -> Response[Sequence[T]]:
+        asked = Question(self._core.options, operation, braces, query)
+        return _of_page(self._core.run(page(self._core.options, self._core.driver.pace, asked)))
+
+    def _item(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> Response[T]:
+        asked = Question(self._core.options, operation, braces, query)
+        return _of_item(*self._core.run(item(self._core.options, self._core.driver.pace, asked)))
+
+
+class AsyncResource:
+    """Asks awaiting, and gives the data alone."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
+
+    def _rows(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> AsyncRows[T]:
+        return AsyncRows(self._core, Question(self._core.options, operation, braces, query))
+
+    async def _item(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> T:
+        asked = Question(self._core.options, operation, braces, query)
+        return (await self._core.run(item(self._core.options, self._core.driver.pace, asked)))[0]
+
+
+class AsyncRawResource:
+    """Asks awaiting, and gives one page or object with its headers."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
+
+    async def _rows(
+        self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]
+    ) -> Response[Sequence[T]]:
+        asked = Question(self._core.options, operation, braces, query)
+        return _of_page(await self._core.run(page(self._core.options, self._core.driver.pace, asked)))
+
+    async def _item(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> Response[T]:
+        asked = Question(self._core.options, operation, braces, query)
+        return _of_item(*await self._core.run(item(self._core.options, self._core.driver.pace, asked)))
+
+
+def _of_page(found: Page[T]) -> Response[Sequence[T]]:
+    answer: Response[Sequence[T]] = Response(found.rows, found.headers, found.request_id, found.data_version)
+    answer.next_cursor, answer.total = found.next_cursor, found.total
+    return answer
+
+
+def _of_item(found: T, reply: Reply) -> Response[T]:
+    return Response(found, reply.headers, reply.headers.get("x-request-id"), data_version(reply))

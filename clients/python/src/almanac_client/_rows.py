@@ -1,0 +1,216 @@
+"""Rows of a list, asked for page by page as they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
+
+from almanac_client._pages import Page, Question, Walk
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from almanac_client._frames import Table
+    from almanac_client._resources import AsyncCore, Core
+
+T = TypeVar("T")
+
+
+class _Kept(Generic[T]):
+    """What a list has shown so far: its first page, and all of its rows once they were asked for together."""
+
+    __slots__ = ("_all", "_asked", "_first", "_walk")
+
+    def __init__(self, asked: Question[T]) -> None:
+        self._asked = asked
+        self._first: Page[T] | None = None
+        self._walk: Walk[T] | None = None
+        self._all: list[T] | None = None
+
+    @property
+    def as_of(self) -> str | None:
+        """The moment asked, as it was sent. None: as known now."""
+        return self._asked.as_of
+
+    @property
+    def data_version(self) -> int | None:
+        """The data version that all pages are made from. None: nothing has been asked yet."""
+        return None if self._walk is None else self._walk.data_version
+
+    @property
+    def total(self) -> int | None:
+        """How many rows match in all, where the service says so: of screens. None: it does not, or was not asked yet."""
+        return None if self._walk is None else self._walk.total
+
+    @property
+    def request_ids(self) -> list[str]:
+        """Ids of the requests so far."""
+        return [] if self._walk is None else list(self._walk.request_ids)
+
+    def _noted(self, walk: Walk[T], found: Page[T]) -> Page[T]:
+        if self._first is None or self._walk is None:
+            self._first, self._walk = found, walk
+        return found
+
+    def _table(self, rows: list[T]) -> Table:
+        from almanac_client._frames import of_records  # noqa: PLC0415 - frames are not for everyone
+
+        attrs = {"data_version": self.data_version, "as_of": self.as_of, "request_ids": self.request_ids}
+        return of_records(self._asked.operation.record, rows, attrs)
+
+    def __repr__(self) -> str:
+        from almanac_client._repr import rows_text  # noqa: PLC0415 - only where something is shown
+
+        shown = self._all if self._all is not None else self._first.rows if self._first is not None else None
+        return rows_text(self, self._asked.operation, shown, whole=self._all is not None or self._ended)
+
+    @property
+    def _ended(self) -> bool:
+        return self._first is not None and self._first.next_cursor is None
+
+
+class Rows(_Kept[T]):
+    """
+    The rows of a list. Iterating asks page after page, each time anew; `all()` and the frames ask once and keep them.
+
+    All pages of one walk come from one state of the data.
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: Core, asked: Question[T]) -> None:
+        super().__init__(asked)
+        self._core = core
+
+    def pages(self) -> Iterator[Page[T]]:
+        """Page after page."""
+        walk = Walk(self._asked)
+        while not walk.ended:
+            yield self._noted(walk, self._core.run(walk.step(self._core.options, self._core.driver.pace)))
+
+    def __iter__(self) -> Iterator[T]:
+        if self._all is not None:
+            yield from self._all
+        else:
+            for page in self.pages():
+                yield from page.rows
+
+    def first(self) -> T | None:
+        """The first row. None: there is none."""
+        if self._first is None:
+            next(self.pages())
+        assert self._first is not None
+        return self._first.rows[0] if self._first.rows else None
+
+    def all(self, max_rows: int | None = None) -> list[T]:
+        """All rows, at most so many: no page is asked for beyond them."""
+        if self._all is not None:
+            return self._all[:max_rows]
+        rows: list[T] = []
+        for page in self.pages():
+            rows += page.rows
+            if max_rows is not None and len(rows) >= max_rows:
+                break
+        else:
+            self._all = rows
+        return rows[:max_rows]
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """All rows as plain dictionaries, names and values as the interface writes them."""
+        return [msgspec.to_builtins(row) for row in self.all()]
+
+    def table(self) -> Table:
+        """All rows as a table of fixed columns, whatever the filter."""
+        return self._table(self.all())
+
+    def to_pandas(self) -> pd.DataFrame:
+        """All rows as a frame of pandas."""
+        return self.table().to_pandas()
+
+    def to_polars(self) -> pl.DataFrame:
+        """All rows as a frame of polars."""
+        return self.table().to_polars()
+
+    def to_arrow(self) -> pa.Table:
+        """All rows as an Arrow table."""
+        return self.table().to_arrow()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.table().__arrow_c_stream__(requested_schema)
+
+    def _repr_html_(self) -> str:
+        from almanac_client._repr import rows_html  # noqa: PLC0415 - only where something is shown
+
+        self.first()
+        shown = self._all if self._all is not None else self._first.rows if self._first is not None else []
+        return rows_html(self, self._asked.operation, shown, whole=self._all is not None or self._ended)
+
+
+class AsyncRows(_Kept[T]):
+    """The same, awaited."""
+
+    __slots__ = ("_core",)
+
+    def __init__(self, core: AsyncCore, asked: Question[T]) -> None:
+        super().__init__(asked)
+        self._core = core
+
+    async def pages(self) -> AsyncIterator[Page[T]]:
+        """Page after page."""
+        walk = Walk(self._asked)
+        while not walk.ended:
+            yield self._noted(walk, await self._core.run(walk.step(self._core.options, self._core.driver.pace)))
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        if self._all is not None:
+            for row in self._all:
+                yield row
+        else:
+            async for page in self.pages():
+                for row in page.rows:
+                    yield row
+
+    async def first(self) -> T | None:
+        """The first row. None: there is none."""
+        if self._first is None:
+            async for _ in self.pages():
+                break
+        assert self._first is not None
+        return self._first.rows[0] if self._first.rows else None
+
+    async def all(self, max_rows: int | None = None) -> list[T]:
+        """All rows, at most so many: no page is asked for beyond them."""
+        if self._all is not None:
+            return self._all[:max_rows]
+        rows: list[T] = []
+        async for page in self.pages():
+            rows += page.rows
+            if max_rows is not None and len(rows) >= max_rows:
+                break
+        else:
+            self._all = rows
+        return rows[:max_rows]
+
+    async def to_records(self) -> list[dict[str, Any]]:
+        """All rows as plain dictionaries, names and values as the interface writes them."""
+        return [msgspec.to_builtins(row) for row in await self.all()]
+
+    async def table(self) -> Table:
+        """All rows as a table of fixed columns, whatever the filter."""
+        return self._table(await self.all())
+
+    async def to_pandas(self) -> pd.DataFrame:
+        """All rows as a frame of pandas."""
+        return (await self.table()).to_pandas()
+
+    async def to_polars(self) -> pl.DataFrame:
+        """All rows as a frame of polars."""
+        return (await self.table()).to_polars()
+
+    async def to_arrow(self) -> pa.Table:
+        """All rows as an Arrow table."""
+        return (await self.table()).to_arrow()

@@ -1,0 +1,213 @@
+"""Where the client asks, with which key, and how: arguments, the environment, a file, the keyring."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from almanac_client._errors import MissingKey, SettingsError
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from almanac_client._cache import Cache
+
+DEFAULT_URL = "http://127.0.0.1:8000"
+#: Most seconds that Retry-After is obeyed for: the service's windows are a minute.
+MAX_RETRY_WAIT = 65.0
+
+
+class Key:
+    """A key that shows itself nowhere: not in a repr, not in a pickle, and to the service only."""
+
+    __slots__ = ("_text", "origin")
+
+    def __init__(self, text: str, origin: str) -> None:
+        text = text.strip()
+        if not text or not text.isascii() or not text.isprintable() or " " in text:
+            raise SettingsError(f"the key from {origin} is empty, or has characters that no key has")
+        self._text = text
+        self.origin = origin
+
+    def sign(self, request: httpx2.Request) -> httpx2.Request:
+        """The request with the key, in the header whose value HTTP libraries do not show."""
+        request.headers["authorization"] = f"Bearer {self._text}"
+        return request
+
+    def digest(self) -> bytes:
+        """What tells answers of one key from those of another, without telling the key."""
+        import hashlib  # noqa: PLC0415 - only the cache needs it
+
+        return hashlib.blake2b(self._text.encode(), digest_size=16, person=b"almanac-client").digest()
+
+    def __repr__(self) -> str:
+        return f"<key from {self.origin}>"
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a key is not to be pickled")
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """How the client asks."""
+
+    url: str
+    key: Key
+    timeout: float = 30.0
+    max_retries: int = 3
+    max_retry_wait: float = MAX_RETRY_WAIT
+    pace: bool = True
+    cache: Cache | None = None
+    insecure: bool = False
+    #: What `.at()` was given, as it is sent.
+    as_of: str | None = None
+
+
+def options(
+    *,
+    url: str | None = None,
+    api_key: str | None = None,
+    profile: str | None = None,
+    insecure: bool = False,
+    environment: Mapping[str, str] | None = None,
+    **more: Any,
+) -> Options:
+    """The options that arguments, environment and file give together. Raises MissingKey and SettingsError."""
+    env = os.environ if environment is None else environment
+    profile = profile or env.get("ALMANAC_PROFILE") or None
+    found = _File(profile, env)
+    where = url or env.get("ALMANAC_URL") or found.get("url") or DEFAULT_URL
+    return Options(url=checked_url(where, insecure=insecure), key=key(api_key, found, env), insecure=insecure, **more)
+
+
+def checked_url(url: str, *, insecure: bool) -> str:
+    """The address without a slash at its end. Raises SettingsError: a key goes over plain HTTP to this machine only."""
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise SettingsError(f"the address has to begin with https:// or http://, and {_shown(url)} does not")
+    if parts.username is not None or parts.query or parts.fragment:
+        raise SettingsError("the address may hold no user, no query and no fragment; the key is given as api_key")
+    if parts.scheme == "http" and not is_loopback(parts.hostname) and not insecure:
+        raise SettingsError(
+            f"{_shown(url)} is plain HTTP to another machine: the key would be readable on the way. Use https://, or "
+            "say insecure=True"
+        )
+    return url.rstrip("/")
+
+
+def _shown(url: str) -> str:
+    parts = urlsplit(url)
+    return repr(f"{parts.scheme}://{parts.hostname}" if parts.hostname else parts.path[:40])
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def key(api_key: str | None, found: _File, env: Mapping[str, str]) -> Key:
+    """The key of the first place that has one: argument, environment, file named there, profile, keyring."""
+    if api_key is not None:
+        return Key(api_key, "api_key")
+    if env.get("ALMANAC_API_KEY"):
+        return Key(env["ALMANAC_API_KEY"], "ALMANAC_API_KEY")
+    if env.get("ALMANAC_API_KEY_FILE"):
+        return Key(_read(Path(env["ALMANAC_API_KEY_FILE"])), "ALMANAC_API_KEY_FILE")
+    held = found.get("api_key")
+    if held is not None:
+        return Key(held, str(found.path))
+    held = _from_keyring(found.profile)
+    if held is not None:
+        return Key(held, "the keyring")
+    raise MissingKey(
+        "there is no key. Give api_key=, or set ALMANAC_API_KEY or ALMANAC_API_KEY_FILE, or write one to "
+        f'{found.path} ([{found.profile}] api_key = "…", chmod 600), or keep one in the keyring '
+        f"(keyring set almanac-client {found.profile})"
+    )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"ALMANAC_API_KEY_FILE names {path}, which cannot be read: {_why(error)}") from None
+
+
+def _why(error: OSError | UnicodeDecodeError) -> str:
+    return (error.strerror or str(error)) if isinstance(error, OSError) else "it is not text"
+
+
+class _File:
+    """The profiles of `~/.config/almanac/client.toml`, read when first asked."""
+
+    def __init__(self, profile: str | None, env: Mapping[str, str]) -> None:
+        self._asked = profile is not None
+        self.profile = profile or "default"
+        self.path = Path(env.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "almanac/client.toml"
+        self._held: dict[str, str] | None = None
+
+    def get(self, name: str) -> str | None:
+        if self._held is None:
+            self._held = self._load()
+        return self._held.get(name)
+
+    def _load(self) -> dict[str, str]:
+        try:
+            with self.path.open("rb") as opened:
+                if os.name == "posix" and os.fstat(opened.fileno()).st_mode & (stat.S_IRGRP | stat.S_IROTH):
+                    raise SettingsError(f"{self.path} holds a key, and others can read it: chmod 600 {self.path}")
+                content = opened.read()
+        except FileNotFoundError:
+            content = b""
+        except OSError as error:
+            raise SettingsError(f"{self.path} cannot be read: {_why(error)}") from None
+        profiles = _parsed(content, self.path)
+        chosen = profiles.get(self.profile)
+        if chosen is None and self._asked:
+            known = ", ".join(sorted(profiles)) or "none"
+            raise SettingsError(f"{self.path} has no profile {self.profile!r}; there is {known}")
+        if chosen is None:
+            return {}
+        unknown = sorted(set(chosen) - {"url", "api_key"}) if isinstance(chosen, dict) else None
+        if unknown is None or unknown or not all(isinstance(value, str) for value in chosen.values()):
+            raise SettingsError(f"{self.path}: [{self.profile}] may hold the texts url and api_key, and nothing else")
+        return {name: str(value) for name, value in chosen.items()}
+
+
+def _parsed(content: bytes, path: Path) -> dict[str, Any]:
+    if not content:
+        return {}
+    try:
+        import tomllib as toml  # noqa: PLC0415 - Python 3.11; and only where there is a file
+    except ImportError:
+        try:
+            import tomli as toml  # type: ignore[import-not-found,no-redef]  # noqa: PLC0415  # for Python 3.10
+        except ImportError:
+            raise SettingsError(f"Python 3.10 reads {path} with tomli: pip install tomli") from None
+    try:
+        return toml.loads(content.decode("utf-8"))
+    except ValueError:
+        # The message of the parser may repeat a line, and with it a key.
+        raise SettingsError(f"{path} is not TOML") from None
+
+
+def _from_keyring(profile: str) -> str | None:
+    """Asked last: it may put up a window, or wait for one where there is no screen."""
+    try:
+        import keyring  # noqa: PLC0415 - an extra, slow to import
+    except ImportError:
+        return None
+    try:
+        held: str | None = keyring.get_password("almanac-client", profile)
+    except Exception:  # a keyring that is locked or broken is none; what else is missing is said then
+        return None
+    return held

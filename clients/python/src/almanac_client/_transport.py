@@ -1,0 +1,313 @@
+"""
+One exchange with the service: retries, waiting, revalidation, written once without I/O.
+
+A plan is a generator that yields steps (send this, wait so long, look this up) and is told what came of each. The two
+drivers below carry the steps out, one blocking, one awaiting.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Generator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from urllib.parse import urlsplit
+
+import msgspec
+
+from almanac_client._errors import AlmanacError, ApiError, ConnectionFailed, NotCached, TimedOut, from_answer
+from almanac_client._query import target
+from almanac_client._settings import Options, is_loopback
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from almanac_client._cache import Cache
+
+T = TypeVar("T")
+
+VERSION = "0.1.0"
+_RETRIED = frozenset({429, 503})
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
+_HEADERS = {"accept": "application/json", "user-agent": f"almanac-client/{VERSION}"}
+
+
+class Reply(NamedTuple):
+    """What came back. Names of headers are in small letters."""
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+
+class Send(NamedTuple):
+    """Ask for a path with its query, with these headers beside the usual ones. Told: a Reply, or the error instead."""
+
+    target: str
+    headers: Mapping[str, str]
+
+
+class Wait(NamedTuple):
+    """Wait so many seconds. Told: nothing."""
+
+    seconds: float
+
+
+class Recall(NamedTuple):
+    """Look for a kept answer. Told: its Reply, or None."""
+
+    name: bytes
+
+
+class Keep(NamedTuple):
+    """Keep an answer. Told: nothing."""
+
+    name: bytes
+    reply: Reply
+
+
+Step = Send | Wait | Recall | Keep
+Plan = Generator[Step, Any, T]
+
+
+class Clock:
+    """Time, as the drivers measure and wait for it."""
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def wall(self) -> float:
+        return time.time()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    async def sleep_async(self, seconds: float) -> None:
+        import anyio  # noqa: PLC0415 - httpx2 brings it, and it works under trio too
+
+        await anyio.sleep(seconds)
+
+
+class Pace:
+    """What the service last said of the requests left, shared by all that ask with one client."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self._until = 0.0
+
+    def note(self, headers: Mapping[str, str]) -> None:
+        """Remember until when none is left. The service says how many seconds that is, so that clocks may differ."""
+        if headers.get("x-ratelimit-remaining") == "0":
+            _, _, left = headers.get("ratelimit", "").rpartition("t=")
+            self._until = self.clock.monotonic() + (float(left) if left.isdigit() else 0.0)
+
+    def pause(self, longest: float) -> float:
+        """Seconds to wait before asking again; 0 where that is longer than one would wait."""
+        left = self._until - self.clock.monotonic()
+        return left if 0 < left <= longest else 0.0
+
+
+def exchange(
+    options: Options, pace: Pace, path: str, braces: Mapping[str, str], query: Mapping[str, Any]
+) -> Plan[Reply]:
+    """Ask until there is an answer or asking again is in vain. Raises ApiError, ConnectionFailed, TimedOut, NotCached."""
+    where = target(path, braces, query)
+    name, kept = b"", cast("Reply | None", None)
+    if options.cache is not None:
+        name = options.cache.name(options.url, options.key.digest(), where)
+        kept = yield Recall(name)
+        if options.cache.offline:
+            if kept is None:
+                raise NotCached(f"the cache does not hold {where}, and nothing else is asked while it is offline")
+            return cast("Reply", kept)
+    condition = {} if kept is None else {"if-none-match": kept.headers["etag"]}
+    tries = 0
+    while True:
+        pause = pace.pause(options.max_retry_wait) if options.pace else 0.0
+        if pause > 0:
+            yield Wait(pause)
+        outcome: Reply | AlmanacError = yield Send(where, condition)
+        failure = _failure(outcome, pace)
+        if failure is None:
+            assert isinstance(outcome, Reply)
+            if outcome.status == 304 and kept is not None:
+                confirmed = _confirmed(kept, outcome)
+                if confirmed is not None:
+                    return confirmed
+                condition = {}
+                continue
+            if options.cache is not None and "etag" in outcome.headers:
+                yield Keep(name, outcome)
+            return outcome
+        seconds = before_retry(failure, tries, options)
+        if seconds is None:
+            raise failure
+        tries += 1
+        yield Wait(seconds)
+
+
+def _failure(outcome: Reply | AlmanacError, pace: Pace) -> AlmanacError | None:
+    if isinstance(outcome, AlmanacError):
+        return outcome
+    pace.note(outcome.headers)
+    if outcome.status in {200, 304}:
+        return None
+    try:
+        body = msgspec.json.decode(outcome.content)
+    except msgspec.MsgspecError:
+        body = None
+    return from_answer(outcome.status, outcome.headers, body, pace.clock.wall())
+
+
+def _confirmed(kept: Reply, outcome: Reply) -> Reply | None:
+    """
+    The kept answer with the headers of today. None where it has to be asked for again: the cursor in it goes on with the
+    data version of its day, so a walk begun with it would miss what later pages have since become.
+    """
+    version = outcome.headers.get("x-data-version")
+    if version != kept.headers.get("x-data-version") and b'"has_more":true' in kept.content[-4096:]:
+        return None
+    return Reply(200, {**kept.headers, **outcome.headers}, kept.content)
+
+
+def before_retry(failure: AlmanacError, tries: int, options: Options) -> float | None:
+    """Seconds to wait before asking again; None: do not. What Retry-After says counts; else the jitter is full."""
+    again = isinstance(failure, ConnectionFailed) or (isinstance(failure, ApiError) and failure.status in _RETRIED)
+    if not again or tries >= options.max_retries:
+        return None
+    told = failure.retry_after if isinstance(failure, ApiError) else None
+    if told is not None:
+        return told if told <= options.max_retry_wait else None
+    return random.uniform(0, min(_FIRST_PAUSE * 2**tries, _LONGEST_PAUSE))  # noqa: S311 - jitter is no secret
+
+
+class _Driver:
+    """What both drivers know: options for the HTTP library, and what its errors mean."""
+
+    def __init__(self, options: Options, clock: Clock) -> None:
+        self.options = options
+        self.clock = clock
+        self.pace = Pace(clock)
+
+    def _client_options(self) -> dict[str, Any]:
+        host = urlsplit(self.options.url).hostname or ""
+        # A proxy of the environment must not see what is meant for this machine.
+        return {"follow_redirects": False, "trust_env": not is_loopback(host)}
+
+    def _request_options(self, step: Send, options: Options) -> dict[str, Any]:
+        return {
+            "headers": {**_HEADERS, **step.headers},
+            "auth": options.key.sign,
+            "follow_redirects": False,
+            "timeout": options.timeout,
+        }
+
+    def _meaning(self, error: Exception, options: Options) -> AlmanacError:
+        import httpx2  # noqa: PLC0415 - loaded by the first request
+
+        if isinstance(error, httpx2.TimeoutException):
+            return TimedOut(f"{options.url} did not answer within {options.timeout:g} seconds")
+        return ConnectionFailed(f"{options.url} cannot be reached: {str(error) or type(error).__name__}")
+
+
+def _reply(response: httpx2.Response) -> Reply:
+    return Reply(response.status_code, {k.lower(): v for k, v in response.headers.items()}, response.content)
+
+
+class Driver(_Driver):
+    """Carries plans out, blocking."""
+
+    def __init__(self, options: Options, http: httpx2.Client | None, clock: Clock) -> None:
+        super().__init__(options, clock)
+        #: The caller's own, which is not closed.
+        self.given = http
+        self._http = http
+
+    def run(self, plan: Plan[T], options: Options) -> T:
+        """What the plan comes to."""
+        told: Any = None
+        while True:
+            try:
+                step = plan.send(told)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            told = self._do(step, options)
+
+    def _do(self, step: Step, options: Options) -> Any:
+        if isinstance(step, Send):
+            return self._send(step, options)
+        if isinstance(step, Wait):
+            return self.clock.sleep(step.seconds)
+        return _of_cache(options.cache, step)
+
+    def _send(self, step: Send, options: Options) -> Reply | AlmanacError:
+        import httpx2  # noqa: PLC0415 - importing this package must stay quick
+
+        if self._http is None:
+            self._http = httpx2.Client(**self._client_options())
+        try:
+            return _reply(self._http.get(options.url + step.target, **self._request_options(step, options)))
+        except httpx2.RequestError as error:
+            # Handed over, not raised: a traceback through the HTTP library would show headers to who prints locals.
+            return self._meaning(error, options)
+
+    def close(self) -> None:
+        if self.given is None and self._http is not None:
+            self._http.close()
+            self._http = None
+
+
+class AsyncDriver(_Driver):
+    """Carries plans out, awaiting."""
+
+    def __init__(self, options: Options, http: httpx2.AsyncClient | None, clock: Clock) -> None:
+        super().__init__(options, clock)
+        #: The caller's own, which is not closed.
+        self.given = http
+        self._http = http
+
+    async def run(self, plan: Plan[T], options: Options) -> T:
+        """What the plan comes to."""
+        told: Any = None
+        while True:
+            try:
+                step = plan.send(told)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            told = await self._do(step, options)
+
+    async def _do(self, step: Step, options: Options) -> Any:
+        if isinstance(step, Send):
+            return await self._send(step, options)
+        if isinstance(step, Wait):
+            return await self.clock.sleep_async(step.seconds)
+        import anyio.to_thread  # noqa: PLC0415 - httpx2 brings it
+
+        return await anyio.to_thread.run_sync(_of_cache, options.cache, step)
+
+    async def _send(self, step: Send, options: Options) -> Reply | AlmanacError:
+        import httpx2  # noqa: PLC0415 - importing this package must stay quick
+
+        if self._http is None:
+            self._http = httpx2.AsyncClient(**self._client_options())
+        try:
+            return _reply(await self._http.get(options.url + step.target, **self._request_options(step, options)))
+        except httpx2.RequestError as error:
+            return self._meaning(error, options)
+
+    async def close(self) -> None:
+        if self.given is None and self._http is not None:
+            await self._http.aclose()
+            self._http = None
+
+
+def _of_cache(cache: Cache | None, step: Recall | Keep) -> Reply | None:
+    if cache is None:
+        return None
+    if isinstance(step, Recall):
+        held = cache.get(step.name)
+        return None if held is None else Reply(200, *held)
+    cache.put(step.name, step.reply.headers, step.reply.content)
+    return None

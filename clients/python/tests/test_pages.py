@@ -1,0 +1,153 @@
+"""Walks: every row once, as few requests as may be, and what the service says of the question."""
+
+import asyncio
+import warnings
+from datetime import date, datetime, timezone
+
+import pytest
+
+from almanac_client import AsOfUnsupported, InvalidArgument, ServerWarning
+
+from .served import asked
+
+ASK = {"indicator": "gov_yield_10y", "country": "USA"}
+
+
+def test_a_walk_gives_the_rows_of_the_service(almanac, service):
+    expected = service.walk("/observations", "pro", **ASK, limit=7)
+    rows = almanac.observations.list(**ASK, limit=7)
+    assert [row.id for row in rows] == [row["id"] for row in expected]
+    assert len(expected) > 14
+    assert len(asked(almanac)) == -(-len(expected) // 7)
+
+
+def test_without_a_limit_a_page_is_as_large_as_may_be(almanac):
+    almanac.observations.list(**ASK).all()
+    assert [request.url.params["limit"] for request in asked(almanac)] == ["500"]
+    almanac.equities.screen(filter="sector:in:technology").all()
+    assert asked(almanac)[-1].url.params["limit"] == "200"
+
+
+def test_the_first_row_and_at_most_some_rows_ask_no_further_page(almanac):
+    rows = almanac.observations.list(**ASK, limit=3)
+    assert rows.data_version is None
+    first = rows.first()
+    assert first is not None
+    assert rows.first() is first
+    assert len(asked(almanac)) == 1
+    assert rows.data_version == 18
+    assert len(rows.all(max_rows=5)) == 5
+    assert len(asked(almanac)) == 3
+
+
+def test_rows_once_asked_for_together_are_kept(almanac):
+    rows = almanac.observations.list(**ASK)
+    whole = rows.all()
+    assert list(rows) == whole
+    assert rows.to_records()[0]["valueNumeric"] == whole[0].value_numeric
+    assert len(rows.table()) == len(whole)
+    assert len(asked(almanac)) == 1
+    assert rows.request_ids == [rows.request_ids[0]]
+
+
+def test_pages_and_totals(almanac):
+    rows = almanac.screener.screen(filter="gov_yield_10y:gt:0", limit=1)
+    pages = list(rows.pages())
+    assert [len(page) for page in pages] == [1, 1]
+    assert rows.total == 2
+    assert pages[0].next_cursor is not None
+    assert list(pages[1]) == pages[1].rows
+    resumed = almanac.screener.screen(filter="gov_yield_10y:gt:0", limit=1, cursor=pages[0].next_cursor)
+    assert resumed.all() == pages[1].rows
+
+
+def test_an_answer_without_rows(almanac):
+    rows = almanac.observations.list(**ASK, period="1999")
+    assert rows.first() is None
+    assert rows.all() == []
+    assert repr(rows) == "0 rows, data version 18, as known now"
+
+
+def test_awaited_rows_are_the_same(almanac, awaited):
+    async def both():
+        rows = awaited.observations.list(**ASK, limit=7)
+        assert await rows.first() == expected.first()
+        walked = [row async for row in rows]
+        pages = [len(page) async for page in rows.pages()]
+        return walked, await rows.all(), pages, await rows.to_records(), await rows.to_pandas()
+
+    expected = almanac.observations.list(**ASK)
+    expected.all()
+    walked, whole, pages, records, frame = asyncio.run(both())
+    assert walked == whole == expected.all()
+    assert sum(pages) == len(whole)
+    assert records == expected.to_records()
+    assert frame.equals(expected.to_pandas())
+
+
+def test_as_of_is_sent_with_every_page_and_refused_where_there_is_none(almanac, service):
+    then = almanac.at("2026-11-10")
+    rows = then.observations.list(**ASK, limit=5)
+    expected = service.walk("/observations", "pro", **ASK, as_of="2026-11-10")
+    assert [row.id for row in rows] == [row["id"] for row in expected]
+    assert {request.url.params["as_of"] for request in asked(almanac)} == {"2026-11-10"}
+    assert rows.as_of == "2026-11-10"
+    with pytest.raises(AsOfUnsupported, match="/countries"):
+        then.countries.list()
+    assert then.observations.list(**ASK, as_of=date(2026, 11, 12)).as_of == "2026-11-12"
+    assert almanac.countries.list().first() is not None
+
+
+def test_times_and_lists_are_written_as_the_interface_wants_them(almanac):
+    moment = datetime.fromisoformat("2026-11-10T12:30:00+02:00")
+    almanac.observations.list(indicator_id=["gov_yield_10y", "gov_yield_2y"], country={"USA"}, as_of=moment).first()
+    params = asked(almanac)[-1].url.params
+    assert params["indicator_id"] == "gov_yield_10y,gov_yield_2y"
+    assert params["as_of"] == "2026-11-10T10:30:00Z"
+    fine = datetime(2026, 11, 10, 1, 2, 3, 456, tzinfo=timezone.utc)
+    assert almanac.at(fine).observations.list().as_of == "2026-11-10T01:02:03.000456Z"
+    almanac.countries.list(has_data=True).first()
+    assert asked(almanac)[-1].url.params["has_data"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"as_of": datetime(2026, 11, 10, 12)}, "without a zone"),
+        ({"country": ["USA,JPN"]}, "has a comma"),
+        ({"country": 1.5}, "'country' cannot be 1.5, of type float"),
+        ({"country": {"USA": 1}}, "of type dict"),
+    ],
+)
+def test_arguments_that_cannot_be_meant_are_refused_here(almanac, wrong, told):
+    with pytest.raises(InvalidArgument, match=told):
+        almanac.observations.list(**wrong)
+    assert asked(almanac) == []
+
+
+@pytest.mark.parametrize("name", ["", "..", " "])
+def test_a_path_needs_a_name(almanac, name):
+    with pytest.raises(InvalidArgument, match="idOrIso"):
+        almanac.countries.get(name)
+
+
+def test_a_path_is_quoted(almanac, service):
+    with pytest.raises(Exception, match="a/b"):
+        almanac.entities.aliases("a/b?x").all()
+    assert asked(almanac)[-1].url.raw_path.startswith(b"/entities/a%2Fb%3Fx/aliases?")
+
+
+def test_a_misspelt_parameter_is_a_type_error(almanac):
+    with pytest.raises(TypeError, match="contry"):
+        almanac.observations.list(contry="USA")
+
+
+def test_what_is_asked_in_vain_is_warned_of_once_at_the_line_that_asked(almanac):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rows = almanac.observations.list(indicator_id=["gov_yield_10y", "gov_yeild_2y"], country="USA", limit=5).all()
+    assert len(rows) > 5
+    (told,) = caught
+    assert told.category is ServerWarning
+    assert str(told.message) == "indicator_id 'gov_yeild_2y' names no indicator; did you mean 'gov_yield_2y'?"
+    assert told.filename == __file__
