@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx2
-from almanac_client import AsyncAlmanac
-from almanac_mcp.caller import Callers
-from almanac_mcp.server import AlmanacServer
 
 from almanac import serving
 from almanac.api.interface import endpoints
@@ -25,6 +22,9 @@ from almanac.sandbox.companies.responses import companies
 from almanac.sandbox.world import Response, world
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.observations.reading.reader import Reader
+from almanac_client import AsyncAlmanac
+from almanac_mcp.caller import Callers
+from almanac_mcp.server import AlmanacServer
 from tests.docs.conftest import _COMPANIES, NOW, REAL, needed
 
 #: Nobody listens there: requests go to the application in process.
@@ -56,7 +56,7 @@ class Served:
     home: Path
     settings: Settings
     app: App
-    keys: dict[str, str]
+    keys: dict[str, str] = field(repr=False)
 
     @staticmethod
     def over(home: Path) -> Served:

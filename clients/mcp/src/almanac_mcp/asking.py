@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 import msgspec
+
 from almanac_client import (
     AlmanacError,
     ApiError,

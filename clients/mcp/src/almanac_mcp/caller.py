@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
-from almanac_client import AsyncAlmanac
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+
+from almanac_client import AsyncAlmanac
 
 from .asking import Api
 
