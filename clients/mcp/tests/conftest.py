@@ -38,12 +38,11 @@ class Model:
     """A client of the protocol over a server in memory: what a model sees of a call."""
 
     def __init__(self, served: Served, key: str = "enterprise") -> None:
-        self._served = served
-        self._key = key
+        self._server = served.server(key)
 
     def ask(self, work: Callable[[Client], Any]) -> Any:
         async def connected() -> Any:
-            async with Client(self._served.server(self._key)) as client:
+            async with Client(self._server) as client:
                 return await work(client)
 
         return asyncio.run(connected())

@@ -71,25 +71,30 @@ def _client(given: argparse.Namespace, api_key: str | None = None) -> AsyncAlman
 
 
 def _stdio(given: argparse.Namespace) -> None:
-    from .caller import Callers  # noqa: PLC0415  (the SDK takes a while to load, and --help should not)
-    from .server import AlmanacServer  # noqa: PLC0415  (likewise)
-
     client = _client(given)
+    # The SDK takes a while to load: what is wrong with the settings is said before.
+    from .caller import Callers  # noqa: PLC0415  (as said)
+    from .server import AlmanacServer  # noqa: PLC0415  (as said)
+
     AlmanacServer(Callers(lambda: client, own_key=True)).run("stdio")
 
 
 def _http(given: argparse.Namespace) -> None:
-    import uvicorn  # noqa: PLC0415  (likewise)
-
-    from .caller import Callers  # noqa: PLC0415  (likewise)
-    from .server import AlmanacServer  # noqa: PLC0415  (likewise)
-    from .transport import app  # noqa: PLC0415  (likewise)
-
     client = _client(given, _NOBODY)
+    import uvicorn  # noqa: PLC0415  (as above)
+
+    from .caller import Callers  # noqa: PLC0415  (as above)
+    from .server import AlmanacServer  # noqa: PLC0415  (as above)
+    from .transport import app  # noqa: PLC0415  (as above)
+
     server = AlmanacServer(Callers(lambda: client, own_key=False))
     host, port = given.http
     # No line for each request: addresses tell who asks.
     uvicorn.run(
-        app(server, given.allow_host, given.allow_origin), host=host, port=port, log_level="warning", access_log=False,
+        app(server, given.allow_host, given.allow_origin),
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
         server_header=False,
-    )  # fmt: skip
+    )
