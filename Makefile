@@ -14,11 +14,11 @@ WORKERS ?= 1
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
-$(STAMP): requirements/dev.txt pyproject.toml clients/python/pyproject.toml
+$(STAMP): requirements/dev.txt pyproject.toml clients/mcp/pyproject.toml clients/python/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("Almanac needs Python 3.11 or newer; set PYTHON=…" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e clients/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e clients/python -e clients/mcp
 	@touch $@
 
 setup: $(STAMP) ## Create .venv from the hashed lock files and install the package

@@ -1,0 +1,6 @@
+"""`python -m almanac_mcp` is `almanac-mcp`."""
+
+from .command import main
+
+if __name__ == "__main__":
+    main()

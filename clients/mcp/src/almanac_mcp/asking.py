@@ -1,0 +1,139 @@
+"""Asking: requests to the interface through the Python client, its records as plain mappings, its errors as refusals."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from almanac_client import (
+    AlmanacError,
+    ApiError,
+    AsyncAlmanac,
+    BadRequest,
+    ConnectionFailed,
+    Forbidden,
+    NotFound,
+    RateLimited,
+    Unauthorized,
+)
+
+from .text.refusals import RefusalError
+
+T = TypeVar("T")
+Record = dict[str, Any]
+
+#: Requests that one call of a tool has under way at a time.
+_AT_ONCE = 4
+
+
+class UnknownError(RefusalError):
+    """Nothing has the id that was asked for."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """The rows of one page, and what was said beside them."""
+
+    rows: list[Record]
+    version: int | None = None
+    total: int | None = None
+    more: bool = False
+    warnings: list[str] = field(default_factory=list)
+    history_from: str | None = None
+
+
+@dataclass(frozen=True)
+class Item:
+    """One record, and the data version it is of."""
+
+    record: Record
+    version: int | None = None
+    history_from: str | None = None
+
+
+class Api:
+    """The interface as one caller may see it. `said` are the tool's own names of the interface's parameters."""
+
+    def __init__(self, client: AsyncAlmanac, said: Mapping[str, str] | None = None) -> None:
+        self._client = client
+        self._said = said or {}
+        self._slots = asyncio.Semaphore(_AT_ONCE)
+
+    def saying(self, **said: str) -> Api:
+        """The same, with other names of parameters in errors."""
+        other = Api(self._client, said)
+        other._slots = self._slots
+        return other
+
+    async def page(self, operation: str, *path: str, **params: object) -> Page:
+        """One page of a list: `observations.list`."""
+        answer = await self._ask(operation, path, params)
+        return Page(
+            rows=[cast("Record", msgspec.to_builtins(row)) for row in answer.data],
+            version=answer.data_version,
+            total=answer.total,
+            more=answer.next_cursor is not None,
+            warnings=list(getattr(answer, "said", ())),
+            history_from=answer.headers.get("x-history-from"),
+        )
+
+    async def item(self, operation: str, *path: str, **params: object) -> Item:
+        """One record: `rates.get`."""
+        answer = await self._ask(operation, path, params)
+        record = cast("Record", msgspec.to_builtins(answer.data))
+        return Item(record, answer.data_version, answer.headers.get("x-history-from"))
+
+    async def _ask(self, operation: str, path: tuple[str, ...], params: Mapping[str, object]) -> Any:
+        resource, _, method = operation.partition(".")
+        call = getattr(getattr(self._client.raw, resource), method)
+        given = {name: value for name, value in params.items() if value is not None}
+        async with self._slots:
+            try:
+                return await call(*path, **given)
+            except AlmanacError as error:
+                raise refusal(error, self._said) from error
+
+
+def refusal(error: AlmanacError, said: Mapping[str, str]) -> RefusalError:
+    """What a tool says of an error of the client."""
+    if not isinstance(error, ApiError):
+        hint = "the service is not there or slow; try again later" if isinstance(error, ConnectionFailed) else None
+        return RefusalError(str(error), suggestion=hint)
+    message = _renamed(error.message, said)
+    kind = UnknownError if isinstance(error, NotFound) else RefusalError
+    allowed = error.details.get("allowed") or error.details.get("supportedScopes")
+    return kind(f"{error.code}: {message}", allowed=allowed, suggestion=_suggestion(error))
+
+
+def _suggestion(error: ApiError) -> str | None:
+    if error.suggestion:
+        return error.suggestion
+    match error:
+        case RateLimited():
+            return None if error.retry_after is None else f"call again in {error.retry_after:g} seconds"
+        case Forbidden():
+            return None if error.history_from is None else f"this plan's history begins on {error.history_from}"
+        case Unauthorized():
+            return "the key has to be replaced by whoever set this server up"
+        case BadRequest():
+            return None
+    return None
+
+
+def _renamed(message: str, said: Mapping[str, str]) -> str:
+    for theirs, ours in said.items():
+        message = message.replace(f"'{theirs}'", f"'{ours}'")
+    return message
+
+
+async def together(work: Sequence[Awaitable[T]]) -> list[T]:
+    """All of it at the same time; the first error in order, once none is under way any more."""
+    done = await asyncio.gather(*work, return_exceptions=True)
+    for one in done:
+        if isinstance(one, BaseException):
+            raise one
+    return cast("list[T]", done)

@@ -1,0 +1,100 @@
+"""`almanac-mcp`: over standard input and output, or over HTTP. Standard output is the wire: nothing else is written there."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+from collections.abc import Sequence
+
+from almanac_client import AlmanacError, AsyncAlmanac
+
+from . import __version__
+
+#: Seconds. A client of the protocol gives up after thirty or sixty; until then it should have heard what is wrong.
+TIMEOUT, MOST_WAIT, RETRIES = 20.0, 5.0, 2
+#: Stands where a key is wanted to make a client, and no request is ever made with it.
+_NOBODY = "none"
+
+
+def parser() -> argparse.ArgumentParser:
+    """What the command takes."""
+    made = argparse.ArgumentParser(
+        prog="almanac-mcp",
+        description="Almanac for language models, over the Model Context Protocol. Over standard input and output the key is "
+        "that of ALMANAC_API_KEY, ALMANAC_API_KEY_FILE, ~/.config/almanac/client.toml or the keyring; over HTTP each "
+        "request brings its own.",
+    )
+    made.add_argument("--url", help="address of the Almanac (default: ALMANAC_URL, else http://127.0.0.1:8000)")
+    made.add_argument("--profile", help="profile of client.toml")
+    made.add_argument("--http", metavar="HOST:PORT", type=_listener, help="serve over HTTP, at /mcp")
+    made.add_argument(
+        "--allow-host", metavar="NAME", action="append", default=[],
+        help="with --http: a name under which it is asked, beside those of this machine; may be given again",
+    )  # fmt: skip
+    made.add_argument(
+        "--allow-origin", metavar="ORIGIN", action="append", default=[],
+        help="with --http: pages from there may ask, https://app.example; may be given again",
+    )  # fmt: skip
+    made.add_argument("--insecure", action="store_true", help="ask another machine's Almanac over plain HTTP")
+    made.add_argument("--version", action="version", version=__version__)
+    return made
+
+
+def _listener(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isascii() or not port.isdigit() or int(port) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT, like 127.0.0.1:8002 or [::1]:8002")
+    return (host.strip("[]"), int(port))
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run until the client goes, or the process is told to end."""
+    made = parser()
+    given = made.parse_args(arguments)
+    if given.http is None and (given.allow_host or given.allow_origin):
+        made.error("--allow-host and --allow-origin go with --http")
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(message)s")
+    try:
+        (_http if given.http else _stdio)(given)
+    except AlmanacError as error:
+        made.exit(2, f"almanac-mcp: {error}\n")
+    except KeyboardInterrupt:
+        made.exit(130)
+
+
+def _client(given: argparse.Namespace, api_key: str | None = None) -> AsyncAlmanac:
+    return AsyncAlmanac(
+        url=given.url, api_key=api_key, profile=given.profile, insecure=given.insecure, timeout=TIMEOUT,
+        max_retries=RETRIES, max_retry_wait=MOST_WAIT, pace=False,
+    )  # fmt: skip
+
+
+def _stdio(given: argparse.Namespace) -> None:
+    client = _client(given)
+    # The SDK takes a while to load: what is wrong with the settings is said before.
+    from .caller import Callers  # noqa: PLC0415  (as said)
+    from .server import AlmanacServer  # noqa: PLC0415  (as said)
+
+    AlmanacServer(Callers(lambda: client, own_key=True)).run("stdio")
+
+
+def _http(given: argparse.Namespace) -> None:
+    client = _client(given, _NOBODY)
+    import uvicorn  # noqa: PLC0415  (as above)
+
+    from .caller import Callers  # noqa: PLC0415  (as above)
+    from .server import AlmanacServer  # noqa: PLC0415  (as above)
+    from .transport import app  # noqa: PLC0415  (as above)
+
+    server = AlmanacServer(Callers(lambda: client, own_key=False))
+    host, port = given.http
+    # No line for each request: addresses tell who asks.
+    uvicorn.run(
+        app(server, given.allow_host, given.allow_origin),
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+    )

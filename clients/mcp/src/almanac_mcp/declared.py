@@ -1,0 +1,110 @@
+"""What a tool declares: its name, its words for a model, its parameters as a small schema, and that it only reads."""
+
+from __future__ import annotations
+
+import difflib
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
+from pydantic import ValidationError
+
+from .text.answers import Answer, cut
+from .text.refusals import RefusalError
+
+logger = logging.getLogger(__name__)
+
+#: Of a list or a text the model may send too much, or the like; pydantic's own words are for programmers.
+_FAULTS = {
+    "missing": "is missing",
+    "extra_forbidden": "is no parameter of this tool",
+}
+
+
+def tool(name: str, title: str, description: str, work: Callable[..., Awaitable[Answer]]) -> Tool:
+    """A tool that answers in text alone, whatever happens: no output schema, no structured content."""
+    made = Tool.from_function(
+        work,
+        name=name,
+        title=title,
+        description=description,
+        annotations=ToolAnnotations(
+            read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+        ),
+        structured_output=False,
+    )
+    model = made.fn_metadata.arg_model
+    model.model_config["extra"] = "forbid"
+    model.model_rebuild(force=True)
+    made.parameters = _slim(model.model_json_schema(by_alias=True))
+    return made
+
+
+def _slim(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without what says nothing to a model: titles, `or null`, defaults of null."""
+    return {
+        "type": "object",
+        "properties": {name: _property(one) for name, one in schema.get("properties", {}).items()},
+        **({"required": schema["required"]} if schema.get("required") else {}),
+        "additionalProperties": False,
+    }
+
+
+def _property(schema: dict[str, Any]) -> dict[str, Any]:
+    choices = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    merged = {**(choices[0] if len(choices) == 1 else {}), **schema}
+    dropped = {"title", "anyOf"} if len(choices) == 1 else {"title"}
+    return {
+        name: value
+        for name, value in merged.items()
+        if name not in dropped and not (name == "default" and value is None)
+    }
+
+
+def said(text: str, *, is_error: bool = False) -> CallToolResult:
+    """Text as the result of a tool."""
+    return CallToolResult(content=[TextContent(type="text", text=cut(text))], is_error=is_error)
+
+
+async def answered(work: Awaitable[Answer]) -> CallToolResult:
+    """The answer as text, or the refusal as a tool's error."""
+    try:
+        return said((await work).text())
+    except RefusalError as error:
+        return said(error.text(), is_error=True)
+
+
+def checked(made: Tool, arguments: dict[str, Any]) -> RefusalError | None:
+    """What is wrong with the arguments of a call, parameter by parameter, in words of the tool."""
+    try:
+        made.fn_metadata.validate_arguments(arguments)
+    except ValidationError as error:
+        return _refusal(made, error)
+    return None
+
+
+def _refusal(made: Tool, error: ValidationError) -> RefusalError:
+    known = list(made.parameters["properties"])
+    faults = error.errors(include_url=False, include_input=False)
+    # A misspelt name is also a missing one: what was written comes first.
+    first = min(faults, key=lambda one: one["type"] != "extra_forbidden")
+    name = str(first["loc"][0]) if first["loc"] else ""
+    if first["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(name, known, 1)
+        return RefusalError(
+            f"{name!r} is no parameter of {made.name}", allowed=known, suggestion=near[0] if near else None
+        )
+    schema = made.parameters["properties"].get(name, {})
+    fault = _FAULTS.get(first["type"]) or f"cannot be taken: {first['msg'].lower()}"
+    return RefusalError(f"{name!r} {fault}", allowed=schema.get("enum") or _bounds(schema))
+
+
+def _bounds(schema: dict[str, Any]) -> object:
+    least = schema.get("minimum", schema.get("minItems", schema.get("minLength")))
+    most = schema.get("maximum", schema.get("maxItems", schema.get("maxLength")))
+    what = {"array": "names", "string": "characters"}.get(schema.get("type", ""), "")
+    if least is None or most is None:
+        return schema.get("type")
+    return f"{least} to {most} {what}".strip()

@@ -1,0 +1,115 @@
+"""Names: only exact ones are taken; of any other, what may be meant is said, and nothing is guessed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from difflib import SequenceMatcher
+
+from .asking import Api, Record, UnknownError, together
+from .text import words
+from .text.refusals import RefusalError, unknown
+
+PLACES = ("country", "region")
+#: From so many places on, one list of all of them is asked for instead of each.
+_MANY = 5
+#: Frequencies, the finest first.
+FREQUENCIES = ("daily", "weekly", "monthly", "quarterly", "semiannual", "annual")
+
+
+async def indicator(api: Api, name: str) -> Record:
+    """The record of an indicator by its id, slug or alias. Raises RefusalError with candidates."""
+    try:
+        return (await api.item("indicators.get", name)).record
+    except UnknownError as error:
+        found = await like(api, name)
+        if error.suggestion and error.suggestion not in [one["slug"] for one in found]:
+            near = await api.item("indicators.get", error.suggestion)
+            found.insert(0, near.record)
+        raise unknown("an indicator", name, [{"id": one["slug"], "name": one["name"]} for one in found]) from error
+
+
+async def like(api: Api, text: str, most: int = 3) -> list[Record]:
+    """Indicators that a text may mean, those first that have most of its words and are nearest in their own."""
+    tokens = list(dict.fromkeys(re.findall(r"[a-z0-9]+", text.lower())))[:6]
+    pages = await together([api.page("indicators.list", q=token, limit=100) for token in tokens if len(token) > 1])
+    found = {row["id"]: row for page in pages for row in page.rows}
+    return sorted(found.values(), key=lambda row: (-_likeness(row, tokens), row["slug"]))[:most]
+
+
+def _likeness(row: Record, tokens: Sequence[str]) -> float:
+    own = " ".join((row["slug"].replace("_", " "), row["name"], *row["aliases"])).lower()
+    text = f"{own} {row['description']}".lower()
+    named = sum(token in own for token in tokens)
+    mentioned = sum(token in text for token in tokens)
+    held = 1.0 if row["seriesCount"] else 0.0
+    return 2 * named + mentioned + held + SequenceMatcher(None, " ".join(tokens), row["slug"].replace("_", " ")).ratio()
+
+
+async def entity(api: Api, name: str, kinds: Collection[str] = ()) -> Record:
+    """The entity that a name means exactly: entityId, type, name, slug. Raises RefusalError with candidates."""
+    what = "a company" if kinds == ("company",) else "a place" if kinds else "a place or company"
+    only = kinds[0] if isinstance(kinds, tuple) and len(kinds) == 1 else None
+    try:
+        found: Record = (await api.item("entities.resolve", alias=name, type=only)).record
+    except UnknownError as error:
+        raise unknown(what, name, []) from error
+    fitting: list[Record] = [one for one in found["candidates"] if not kinds or one["type"] in kinds]
+    if found["entityId"] and found["match"] == "exact" and (not kinds or found["type"] in kinds):
+        return found
+    exact = [one for one in fitting if one["match"] == "exact"]
+    if len(exact) == 1 and not found["entityId"]:
+        return exact[0]
+    raise unknown(what, name, candidates(fitting))
+
+
+def candidates(found: Iterable[Record]) -> list[Record]:
+    """Candidates in the form a refusal lists: the id that is taken, and the name."""
+    return [
+        {"id": one["entityId"], "name": f"{one['name']}, {one['type']}"} for one in found if one["entityId"] is not None
+    ]
+
+
+async def places(api: Api, asked: Sequence[str]) -> list[Record]:
+    """The entities that these names mean, each once, in their order."""
+    if len(asked) < _MANY:
+        found = await together([entity(api, name) for name in asked])
+    else:
+        table = _by_name((await api.page("countries.list", limit=500)).rows)
+        found = await together([_known(api, name, table) for name in asked])
+    return list({one["entityId"]: one for one in found}.values())
+
+
+async def _known(api: Api, name: str, table: dict[str, Record]) -> Record:
+    held = table.get(name.casefold())
+    return held if held is not None else await entity(api, name)
+
+
+def _by_name(countries: Iterable[Record]) -> dict[str, Record]:
+    """Countries by each of their exact names that is no other's."""
+    table: dict[str, Record | None] = {}
+    for one in countries:
+        record = {"entityId": one["id"], "type": one["kind"], "name": one["name"], "slug": one["slug"]}
+        names = {one["id"], one["slug"], one["name"], one["isoAlpha2"], one["isoAlpha3"]}
+        for name in {name.casefold() for name in names if name}:
+            table[name] = record if name not in table else None
+    return {name: record for name, record in table.items() if record is not None}
+
+
+async def finest(api: Api, record: Record, entity_id: str) -> str | None:
+    """The finest frequency that an entity has an indicator in; None where it has but one, or none."""
+    if len(record["frequencies"]) < 2:
+        return None
+    page = await api.page("indicators.series", record["slug"], entity_id=entity_id, limit=500)
+    there = {row["frequency"] for row in page.rows if row["observationCount"]}
+    return next((one for one in FREQUENCIES if one in there), None)
+
+
+def distinct(names: Sequence[str], most: int, what: str) -> list[str]:
+    """The names asked for, each once. Raises RefusalError for none, and for more than there may be."""
+    found = list(dict.fromkeys(words.plain(name) for name in names))
+    if not found or "" in found:
+        raise RefusalError(f"'{what}' must name at least one, and none may be empty")
+    if len(found) > most:
+        raise RefusalError(f"'{what}' has {len(found)} names", allowed={"minimum": 1, "maximum": most})
+    return found

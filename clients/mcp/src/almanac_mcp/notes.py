@@ -1,0 +1,23 @@
+"""Notes under an answer: what the service warned of, and what a plan does not reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .asking import Item, Page
+from .text import words
+
+
+def warnings(pages: Iterable[Page]) -> list[str]:
+    """A line for each warning of the service."""
+    return sorted({words.plain(f"warning: {one}") for page in pages for one in page.warnings})
+
+
+def history(answers: Iterable[Page | Item], start: str | None = None) -> list[str]:
+    """That the plan of the key reaches back to a day only, where the question may go further."""
+    reach = max((one.history_from for one in answers if one.history_from), default=None)
+    if reach is None or (start is not None and words.first_day(start) >= reach):
+        return []
+    return [
+        f"this key's plan reaches back to {reach}: nothing older is shown, and that says nothing of whether it exists"
+    ]

@@ -1,0 +1,60 @@
+"""Citations: the numbered footer that says whose the numbers are, under which licence, and where to look deeper."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import words
+
+#: How many observations a citation names; `almanac_explain` takes any of them.
+_MOST_REFERENCES = 4
+
+
+class Citations:
+    """The sources of one answer, numbered as they are first cited."""
+
+    def __init__(self) -> None:
+        self._lines: dict[tuple[str, ...], list[str]] = {}
+
+    def row(self, row: Mapping[str, Any], *, refer: bool = True) -> int:
+        """Number of the source of an observation; `refer` adds its id to the footer."""
+        rights = row.get("rights") or {}
+        reference = str(row["id"]) if refer and row.get("id") else ""
+        attribution = row.get("attribution") or rights.get("attribution") or ""
+        return self.source(
+            str(row.get("providerId") or ""),
+            str(row.get("sourceId") or ""),
+            str(rights.get("license") or ""),
+            str(attribution),
+            reference,
+        )
+
+    def source(self, provider: str, source: str, licence: str, attribution: str, reference: str = "") -> int:
+        """Number of a source; the same one has the same number throughout an answer."""
+        key = tuple(words.plain(part) for part in (provider, source, licence, attribution))
+        references = self._lines.setdefault(key, [])
+        if reference and reference not in references:
+            references.append(reference)
+        return list(self._lines).index(key) + 1
+
+    def lines(self) -> list[str]:
+        """The footer: `[1] provider, source, licence: …, cite as: …, ref obs_…`."""
+        return [
+            f"[{index}] " + ", ".join([*_said(key), *_references(references)])
+            for index, (key, references) in enumerate(self._lines.items(), 1)
+        ]
+
+
+def _said(key: tuple[str, ...]) -> list[str]:
+    provider, source, licence, attribution = key
+    named = [provider, source if source != provider else ""]
+    said = [f"licence: {licence}" if licence else "", f"cite as: {attribution}" if attribution else ""]
+    return [part for part in (*named, *said) if part]
+
+
+def _references(found: list[str]) -> list[str]:
+    if not found:
+        return []
+    more = "" if len(found) <= _MOST_REFERENCES else f" and {len(found) - _MOST_REFERENCES} more"
+    return ["ref " + " ".join(found[:_MOST_REFERENCES]) + more]

@@ -1,0 +1,93 @@
+"""almanac_rates: a sovereign yield curve, its slopes, and its spreads to its peers."""
+
+from __future__ import annotations
+
+from almanac_mcp.asking import Api, Record
+from almanac_mcp.references import References, references
+from almanac_mcp.text import words
+from almanac_mcp.text.answers import Answer, Table
+from almanac_mcp.text.citations import Citations
+
+
+async def rates(api: Api, scope: str) -> Answer:
+    """Yields in percent, spreads and slopes in basis points."""
+    told = await api.saying(scope="scope").item("rates.get", scope)
+    record = told.record
+    series = [one["seriesId"] for one in record["curve"]]
+    series += [leg["seriesId"] for slope in record["peerSlopes"] for leg in slope["legs"]]
+    parts = [one.split(":") for one in series]
+    found = await references(api, {one[1] for one in parts}, {one[2] for one in parts})
+    answer = Answer(
+        [
+            words.known(None, told.version),
+            f"{record['name']} ({record['scope']}), {record['currency']}, as of {words.instant(record['asOf'])}",
+        ]
+    )
+    cite = answer.citations
+    answer.tables.append(
+        Table(
+            "yields, percent per year",
+            ("tenor", "yield", "period", "observed", "curve", "compounding", "source"),
+            [
+                (
+                    one["tenor"],
+                    words.number(one["yield"]),
+                    words.day(one["periodEnd"]),
+                    words.day(one["observedAt"]),
+                    one["curveType"],
+                    one["compounding"],
+                    _number(cite, found, one["seriesId"]),
+                )
+                for one in record["curve"]
+            ],
+            keep="first",
+        )
+    )
+    slopes = [(record["scope"], one) for one in record["slopes"]]
+    slopes += [(one["scope"], one) for one in record["peerSlopes"]]
+    answer.tables.append(
+        Table(
+            "slopes, basis points",
+            ("scope", "slope", "bp", "source"),
+            [(scope, one["name"], words.number(one["valueBp"]), _sources(cite, found, one)) for scope, one in slopes],
+            keep="first",
+        )
+    )
+    answer.tables.append(
+        Table(
+            f"spreads, {record['scope']} less peer, basis points",
+            ("tenor", "peer", "peer_yield", "bp", "period", "days_apart", "excluded"),
+            [
+                (
+                    one["tenor"],
+                    peer["scope"],
+                    words.number(peer["yield"]),
+                    words.number(peer["spreadBp"]),
+                    words.day(peer["periodEnd"]),
+                    peer["dateGapDays"],
+                    peer["excluded"] or "",
+                )
+                for one in record["spreads"]
+                for peer in one["peers"]
+            ],
+            [
+                f"{one['tenor']}: to the mean of {words.counted(one['peerCount'], 'peer')} "
+                f"({words.number(one['peerMean'])}) {words.number(one['spreadToMeanBp'])} bp"
+                for one in record["spreads"]
+                if one["peerMean"] is not None
+            ],
+            keep="first",
+        )
+    )
+    answer.notes += [f"note: {words.plain(one)}" for one in record["comparability"]]
+    answer.notes.append("a tenor that is not listed has no yield that may be shown: nothing is interpolated")
+    return answer
+
+
+def _number(citations: Citations, found: References, series: str) -> str:
+    number = found.cite(citations, series)
+    return series.partition(":")[0] if number is None else f"[{number}]"
+
+
+def _sources(citations: Citations, found: References, slope: Record) -> str:
+    return "".join(dict.fromkeys(_number(citations, found, leg["seriesId"]) for leg in slope["legs"]))

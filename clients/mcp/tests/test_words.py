@@ -1,0 +1,80 @@
+"""Numbers, periods, moments and bounds in words."""
+
+import pytest
+
+from almanac_mcp.text import words
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""), (3.0, "3"), (35655000.0, "35655000"), (-0.028, "-0.028"), (1e-05, "1e-05"), (0.1 + 0.2, "0.30000000000000004"),
+        (1e300, "1e+300"), (7, "7"), ("two\nlines", "two lines"),
+    ],
+)  # fmt: skip
+def test_a_number_is_the_shortest_text_that_reads_back(value, text):
+    assert words.number(value) == text
+    if isinstance(value, float):
+        assert float(text) == value
+
+
+def row(start, end):
+    return {"periodStart": start and f"{start}T00:00:00Z", "periodEnd": f"{end}T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "text"),
+    [
+        ("2024-01-01", "2024-12-31", "2024"),
+        ("2024-04-01", "2024-06-30", "2024-Q2"),
+        ("2024-02-01", "2024-04-30", "2024-02-01/2024-04-30"),
+        ("2024-02-01", "2024-02-29", "2024-02"),
+        ("2024-06-30", "2024-06-30", "2024-06-30"),
+        ("2024-01-01", "2024-01-07", "2024-01-01/2024-01-07"),
+        ("2023-10-01", "2024-09-30", "2023-10-01/2024-09-30"),
+        (None, "2024-09-30", "2024-09-30"),
+    ],
+)
+def test_a_period_is_as_short_as_it_can_be(start, end, text):
+    assert words.period(row(start, end)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("2024", "2024-01-01", "2024-12-31"),
+        ("2024-Q1", "2024-01-01", "2024-03-31"),
+        ("2024-q4", "2024-10-01", "2024-12-31"),
+        ("2024-02", "2024-02-01", "2024-02-29"),
+        (" 2024-02-03 ", "2024-02-03", "2024-02-03"),
+        ("2024-13", "2024-13", "2024-13"),
+        ("last month", "last month", "last month"),
+        ("0000", "0000-01-01", "0000-12-31"),
+        ("0000-Q1", "0000-01-01", "0000-03-28"),
+    ],
+)
+def test_a_bound_takes_a_year_a_quarter_or_a_month(text, first, last):
+    assert (words.first_day(text), words.last_day(text)) == (first, last)
+
+
+def test_a_moment_is_a_day_where_that_asks_the_same():
+    assert words.instant("2024-07-15T23:59:59Z") == "2024-07-15"
+    assert words.instant("2024-12-26T17:29:09Z") == "2024-12-26T17:29:09Z"
+    assert words.instant(None) == ""
+
+
+def test_a_line_of_values_is_one_line_and_quoted_where_it_must_be():
+    assert words.csv_line(["a,b", 'say "x"', "two\nlines", 3]) == '"a,b","say ""x""",two lines,3'
+
+
+def test_counting():
+    counted = [
+        words.counted(many, noun) for many, noun in [(1, "row"), (2, "row"), (2, "series"), (0, "match"), (3, "entity")]
+    ]
+    assert counted == ["1 row", "2 rows", "2 series", "0 matches", "3 entities"]
+
+
+def test_from_when_an_answer_is():
+    assert words.known("2024-05-01", 7) == "as known on 2024-05-01"
+    assert words.known(None, 41) == "latest, data version 41"
+    assert words.known(None, None) == "latest"

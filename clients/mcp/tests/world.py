@@ -1,0 +1,83 @@
+"""The small simulated world of the documents as a home of its own: the interface in process, or served on a port."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx2
+
+from almanac import serving
+from almanac.api.interface import endpoints
+from almanac.api.server.app import App
+from almanac.catalog.load import load
+from almanac.config import Settings
+from almanac.pipeline.explain.companies import explain_company
+from almanac.pipeline.explain.macro import Explainer
+from almanac.pipeline.explain.scores import explain_scores
+from almanac.pipeline.ingest.simulation import take_in
+from almanac.pipeline.world import SIMULATED, World
+from almanac.sandbox.companies.responses import companies
+from almanac.sandbox.world import Response, world
+from almanac.store.accounts.accounts import Accounts
+from almanac.store.observations.reading.reader import Reader
+from almanac_client import AsyncAlmanac
+from almanac_mcp.caller import Callers
+from almanac_mcp.server import AlmanacServer
+from tests.docs.conftest import _COMPANIES, NOW, REAL, needed
+
+#: Nobody listens there: requests go to the application in process.
+ADDRESS = "http://127.0.0.1:1"
+
+
+def build(home: Path) -> None:
+    """The world, an account of each plan with a key, and a key that may read macro data alone."""
+    settings = Settings(home=home, now=NOW)
+    with World(settings, kind=SIMULATED) as opened:
+        take_in(opened, filter(needed, world(settings.clock(), companies=False)), lambda _: None)
+        filed = (page for page in companies(settings.clock()) if _COMPANIES.search(page.url))
+        pages = (Response(p.source, p.url, p.make(), p.fetched_at, p.media_type) for p in filed)
+        take_in(opened, pages, lambda _: None)
+    accounts = Accounts(settings.accounts_path)
+    keys = []
+    for plan in ("free", "pro", "enterprise"):
+        accounts.create_account(f"{plan}@example.org", plan, settings.plans, now=REAL)
+        keys.append(f"{plan} {accounts.create_key(f'{plan}@example.org', now=REAL)[0]}")
+    keys.append(f"macro {accounts.create_key('pro@example.org', ('macro:read', 'reference:read'), now=REAL)[0]}")
+    accounts.close()
+    (home / "keys").write_text("\n".join(keys))
+
+
+@dataclass
+class Served:
+    """The interface in process, and servers for language models over it."""
+
+    home: Path
+    settings: Settings
+    app: App
+    keys: dict[str, str] = field(repr=False)
+
+    @staticmethod
+    def over(home: Path) -> Served:
+        settings = Settings(home=home, now=NOW)
+        app = App(
+            endpoints(Explainer(load(), explain_company), explain_scores),
+            Accounts(settings.accounts_path),
+            serving.limiter(settings, None),
+            Reader(settings.data_path).view,
+            settings,
+            clock=settings.clock,
+            walltime=lambda: float(REAL),
+        )
+        keys = dict(line.split() for line in (home / "keys").read_text().splitlines())
+        return Served(home, settings, app, keys)
+
+    def client(self, key: str = "enterprise", app: Callable | None = None) -> AsyncAlmanac:
+        """The Python client over it."""
+        http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app or self.app))
+        return AsyncAlmanac(url=ADDRESS, api_key=self.keys[key], http_client=http, max_retries=0, pace=False)
+
+    def server(self, key: str = "enterprise", app: Callable | None = None) -> AlmanacServer:
+        """A server with one key of its own."""
+        return AlmanacServer(Callers(lambda: self.client(key, app), own_key=True))
