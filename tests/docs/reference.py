@@ -27,8 +27,8 @@ BASE = "http://127.0.0.1:8000"
 
 def pages() -> dict[str, str]:
     """Every page by the name of its file."""
-    told = document(every())
-    made = {f"{one.operation_id}.md": _page(one, told) for one in every()}
+    told, faults = document(every()), errors()
+    made = {f"{one.operation_id}.md": _page(one, told, faults) for one in every()}
     return made | {"index.md": _index(told)}
 
 
@@ -67,13 +67,14 @@ def _index(told: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _page(one: Endpoint, told: Mapping[str, Any]) -> str:
+def _page(one: Endpoint, told: Mapping[str, Any], faults: str) -> str:
     scope = f"A key needs the scope `{one.scope}`." if one.scope else "Any live key will do."
     parts = [
         f"# GET {one.path}",
         f"{one.summary} (`{one.operation_id}`). {one.description}".strip(),
         f"It answers a {_kind(one)}. {scope}",
         "## Ask",
+        "With curl:",
         _block("bash", f'curl -H "x-api-key: $ALMANAC_API_KEY" \\\n  "{BASE}{asked(one)}"'),
         *clients.blocks(one, asked(one)),
         "## Parameters",
@@ -92,7 +93,7 @@ def _page(one: Endpoint, told: Mapping[str, Any]) -> str:
         schemas = told["components"]["schemas"]
         names = dict.fromkeys(with_inner(schemas, one.record.__name__))
         parts += [f"### {name}\n\n{record(schemas[name])}" for name in names]
-    parts += ["## Errors", "Every error has [the same envelope](../interface.md#errors).", errors()]
+    parts += ["## Errors", "Every error has [the same envelope](../interface.md#errors).", faults]
     return "\n\n".join(parts) + "\n"
 
 

@@ -1,5 +1,6 @@
 """Tutorials are followed block by block, and every request of the reference is made."""
 
+import ast
 import json
 import re
 
@@ -7,11 +8,13 @@ import pytest
 
 from tests.support.paths import ROOT
 
+from . import clients
 from .listening import listening
 from .reference import FOLDER, pages
 from .served import Service
 from .session import Session, _pattern
 from .shown import blocks
+from .tables_interface import every
 
 TUTORIALS = [ROOT / "docs/start.md", *sorted((ROOT / "docs/tutorials").glob("*.md"))]
 REFERENCE = [path for path in sorted(FOLDER.glob("*.md")) if path.name != "index.md"]
@@ -60,6 +63,31 @@ def test_there_is_enough_to_follow():
 
 def test_the_reference_is_in_step():
     assert {path.name: path.read_text("utf-8") for path in FOLDER.glob("*.md")} == pages(), "run `make docs`"
+
+
+def declared_tools(folder):
+    """The tools that a folder of modules declares, and the names of their arguments."""
+    trees = [ast.parse(path.read_text("utf-8")) for path in folder.rglob("src/**/*.py")]
+    found = [one for tree in trees for one in ast.walk(tree) if isinstance(one, ast.AsyncFunctionDef)]
+    return {
+        one.name: {arg.arg for arg in one.args.args + one.args.kwonlyargs} for one in found if "almanac_" in one.name
+    }
+
+
+def test_tools_that_the_reference_shows_are_there():
+    if not clients.TOOLS_FOLDER.is_dir():
+        pytest.skip("the tools for language models are not in this repository")
+    declared = declared_tools(clients.TOOLS_FOLDER)
+    wrong = [
+        (operation, name)
+        for operation, (name, arguments) in clients.TOOLS.items()
+        if not arguments.keys() <= declared.get(name, set())
+    ]
+    assert wrong == []
+
+
+def test_every_tool_asks_for_a_declared_operation():
+    assert clients.TOOLS.keys() <= {one.operation_id for one in every()}
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,11 @@ def _stage(work: Path, texts: dict[str, str]) -> None:
         path = work / "pages" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(for_zensical(text), "utf-8")
-    shutil.copytree(ROOT / "docs/images", work / "pages/images")
+    for path in (ROOT / "docs").rglob("*.*"):
+        if path.is_file() and path.suffix != ".md":
+            copy = work / "pages" / path.relative_to(ROOT / "docs")
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
     for path in _BESIDE:
         shutil.copy(path, work / "pages")
     settings = (ROOT / "zensical.toml").read_text("utf-8")

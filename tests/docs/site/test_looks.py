@@ -7,8 +7,6 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from .build import ZENSICAL, build
-
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 LOOKED_AT = (
     "index.html", "start.html", "tutorials/first-series.html", "reference/index.html",
@@ -22,12 +20,8 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    if not ZENSICAL.exists():
-        pytest.skip("Zensical is not installed: `make site` does so")
-    folder = tmp_path_factory.mktemp("site") / "site"
-    build(folder)
-    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=folder)) as server:
+def address(site):
+    with ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=site)) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}"
