@@ -1243,7 +1243,7 @@ class Source(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     name: str
     #: What it holds.
     description: str
-    #: Its page for people.
+    #: Its page for people; `/` of what is made here.
     homepage: str
     #: The terms it is published under, by name.
     license: str
@@ -1282,7 +1282,7 @@ class Provider(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     kind: ProviderKind
     #: Id of its country or region. Null: it has none.
     country: str | None = None
-    #: Its web site.
+    #: Its web site; `/` of what is made here.
     homepage: str
     #: Ids of its sources.
     source_ids: list[str]
