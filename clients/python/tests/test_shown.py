@@ -44,7 +44,7 @@ def test_what_is_shown_is_compared(tmp_path):
     page.write_text(
         "```python\nx = 1\nprint(x, 'a  ')\n```\n\n```text\n1 …\n```\n\n```python\nprint(x)\n```\n```text\n2\n```\n"
     )
-    assert shown.run(page) == [(10, "2\n", "1\n")]
+    assert shown.run(page) == [(11, "2\n", "1\n")]
     assert not shown.same("a", "ab")
     assert shown.same("a…c", "a\nb\nc")
 
@@ -59,7 +59,7 @@ def test_the_command_line(at_home, capsys, monkeypatch):
     assert _cli.main(["series", "gov_yield_10y", "JPN", "--start", "2026-11-18"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "period_end,value,unit,observed_at,revision_status,source_id,withheld_reason",
-        "2026-11-18,1.003,percent,2026-11-20T01:00:00Z,initial,mof-japan,",
+        "2026-11-18,1.005,percent,2026-11-19T03:00:00Z,unknown,mof-japan,",
     ]
     assert _cli.main(["series", "gov_yeild_10y", "JPN"]) == 1
     told = capsys.readouterr()
