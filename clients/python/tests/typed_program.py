@@ -27,7 +27,7 @@ almanac.observations.list(contry="USA")  # type: ignore[call-arg]  # no such par
 almanac.observations.list(frequency="often")  # type: ignore[arg-type]  # no such word
 almanac.observations.changes()  # type: ignore[call-arg]  # `since` is required
 almanac.observations.list("USA")  # type: ignore[call-arg, arg-type]  # by name only
-print(almanac.countries.get("USA").value)  # type: ignore[attr-defined]  # no such field
+_ = almanac.countries.get("USA").value  # type: ignore[attr-defined]  # no such field
 
 
 async def awaited(client: AsyncAlmanac) -> None:
