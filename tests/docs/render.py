@@ -14,7 +14,16 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 
-from . import answers, client_files, clients, reference, tables_catalogue, tables_interface, tables_operations
+from . import (
+    answers,
+    client_files,
+    client_surface,
+    clients,
+    reference,
+    tables_catalogue,
+    tables_interface,
+    tables_operations,
+)
 
 MARK = re.compile(r"(?ms)^(<!-- table:([a-z-]+)(?: (\S+))? -->)\n.*?^(<!-- end -->)$")
 
@@ -23,6 +32,7 @@ TABLES: dict[str, Callable[..., str]] = {
     **tables_interface.TABLES,
     **tables_catalogue.TABLES,
     **tables_operations.TABLES,
+    **client_surface.TABLES,
 }
 
 

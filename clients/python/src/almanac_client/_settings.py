@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import stat
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -16,6 +13,8 @@ from msgspec import Struct
 from almanac_client._errors import MissingKey, SettingsError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import httpx2
 
     from almanac_client._cache import Cache
@@ -118,6 +117,8 @@ def shown(held: Options, name: str) -> str:
 
 def checked_url(url: str, *, insecure: bool) -> str:
     """The address without a slash at its end. Raises SettingsError: a key goes over plain HTTP to this machine only."""
+    from urllib.parse import urlsplit  # noqa: PLC0415 - importing this package must stay quick
+
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise SettingsError(f"the address has to begin with https:// or http://, and {_shown(url)} does not")
@@ -132,12 +133,16 @@ def checked_url(url: str, *, insecure: bool) -> str:
 
 
 def _shown(url: str) -> str:
+    from urllib.parse import urlsplit  # noqa: PLC0415 - importing this package must stay quick
+
     parts = urlsplit(url)
     return repr(f"{parts.scheme}://{parts.hostname}" if parts.hostname else parts.path[:40])
 
 
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine."""
+    import ipaddress  # noqa: PLC0415 - importing this package must stay quick
+
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -151,7 +156,7 @@ def key(api_key: str | None, found: _File, env: Mapping[str, str]) -> Key:
     if env.get("ALMANAC_API_KEY"):
         return Key(env["ALMANAC_API_KEY"], "ALMANAC_API_KEY")
     if env.get("ALMANAC_API_KEY_FILE"):
-        return Key(_read(Path(env["ALMANAC_API_KEY_FILE"])), "ALMANAC_API_KEY_FILE")
+        return Key(_read(env["ALMANAC_API_KEY_FILE"]), "ALMANAC_API_KEY_FILE")
     held = found.get("api_key")
     if held is not None:
         return Key(held, str(found.path))
@@ -165,9 +170,10 @@ def key(api_key: str | None, found: _File, env: Mapping[str, str]) -> Key:
     )
 
 
-def _read(path: Path) -> str:
+def _read(path: str) -> str:
     try:
-        return path.read_text("utf-8")
+        with open(path, encoding="utf-8") as opened:  # noqa: PTH123 - pathlib is slow to import
+            return opened.read()
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"ALMANAC_API_KEY_FILE names {path}, which cannot be read: {_why(error)}") from None
 
@@ -180,6 +186,8 @@ class _File:
     """The profiles of `~/.config/almanac/client.toml`, read when first asked."""
 
     def __init__(self, profile: str | None, env: Mapping[str, str]) -> None:
+        from pathlib import Path  # noqa: PLC0415 - importing this package must stay quick
+
         self._asked = profile is not None
         self.profile = profile or "default"
         self.path = Path(env.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "almanac/client.toml"
