@@ -5,10 +5,11 @@ STAMP := .venv/.installed
 BENCH_STAMP := .venv-bench/.installed
 ORACLE_STAMP := .venv-oracle/.installed
 S3_STAMP := .venv-s3/.installed
+GENERATORS_STAMP := .venv-generators/.installed
 WORKERS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-all check docs pictures bench oracle bucket lock clean
+.PHONY: help setup run test test-slow test-all check docs pictures bench oracle bucket generators lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -70,12 +71,21 @@ $(S3_STAMP): requirements/s3.txt
 bucket: $(STAMP) $(S3_STAMP) ## Keep raw payloads in a bucket of an S3 server that others wrote
 	$(BIN)/python -m pytest -n0 -m slow tests/store/raw/test_bucket.py
 
+$(GENERATORS_STAMP): requirements/generators.txt
+	$(PYTHON) -m venv .venv-generators
+	.venv-generators/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/generators.txt
+	@touch $@
+
+generators: $(STAMP) $(GENERATORS_STAMP) ## Make clients from the description with two generators that others wrote
+	$(BIN)/python -m pytest -n0 -m slow tests/contract/test_generators.py
+
 lock: ## Write the hashed requirement files anew (needs uv)
 	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra redis --extra s3 -o requirements/runtime.txt
 	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra redis --extra s3 --group dev -o requirements/dev.txt
 	uv pip compile requirements/bench.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/bench.txt
 	uv pip compile requirements/oracle.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/oracle.txt
 	uv pip compile requirements/s3.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/s3.txt
+	uv pip compile requirements/generators.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/generators.txt
 
 clean: ## Remove the environment and caches, keep the data folder
-	rm -rf .venv .venv-bench .venv-oracle .venv-s3 .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf .venv .venv-bench .venv-oracle .venv-s3 .venv-generators .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -65,7 +65,8 @@ def test_formats_and_enumerations(told):
                     "date-time" in {kind.get("format") for kind in kinds} or where == "ObservationMetadata.publishedAt"
                 )
             if last in {"url", "sourceUrl", "homepage", "termsUrl"}:
-                assert "uri" in {kind.get("format") for kind in kinds}, where
+                expected = "uri-reference" if last == "homepage" else "uri"
+                assert expected in {kind.get("format") for kind in kinds}, where
             assert all(kind.get("type") == "string" for kind in kinds if "enum" in kind), where
     assert "adjusted" in schemas["ObservationMetadata"]["properties"]["seasonalAdjustment"]["description"]
 

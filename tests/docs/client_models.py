@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -117,6 +117,9 @@ def _record(kind: type[msgspec.Struct], words: _Words) -> str:
     plain = msgspec.defstruct("Plain", [one.name for one in own], rename="camel")
     usual = dict(zip(plain.__struct_fields__, plain.__struct_encode_fields__, strict=True))
     options = "frozen=True, kw_only=True, gc=False, rename='camel'"
+    if any(UnsetType in get_args(hint) for hint in _unwrapped(hints.values())):
+        # A key that does not apply is absent, and is so again when the record is written out.
+        options += ", omit_defaults=True"
     lines = [f"class {kind.__name__}({base}, {options}):", f'    """{_about(kind)}"""', ""]
     for one in own:
         said = _said(hints[one.name])
@@ -147,6 +150,12 @@ def _metas(hint: Any) -> Iterator[Meta]:
     elif _is_union(hint):
         for part in get_args(hint):
             yield from _metas(part)
+
+
+def _unwrapped(hints: Iterable[Any]) -> Iterator[Any]:
+    """Types without what is annotated to them."""
+    for hint in hints:
+        yield get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 
 def _is_union(hint: Any) -> bool:

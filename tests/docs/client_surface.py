@@ -8,6 +8,7 @@ from typing import NamedTuple
 from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.params import Param
 
+from .markdown import table
 from .tables_interface import every
 
 #: Operation → resource and method; a method without a resource belongs to the client itself.
@@ -136,3 +137,15 @@ def is_boolean(param: Param) -> bool:
 
 def _camel(snake: str) -> str:
     return "".join(word.title() for word in snake.split("_"))
+
+
+def table_of_methods() -> str:
+    """A line for each resource, for the page on the client."""
+    rows = []
+    for resource, own in resources(methods()):
+        names = [f"`{one.name}` ({one.endpoint.path})" for one in own]
+        rows.append((f"`.{resource}`" if resource else "the client itself", ", ".join(names)))
+    return table(("Resource", "Methods"), rows)
+
+
+TABLES = {"client-methods": table_of_methods}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.support.paths import ROOT
 
-from . import client_files, tables_catalogue, tables_interface, tables_operations
+from . import client_files, client_surface, tables_catalogue, tables_interface, tables_operations
 
 MARK = re.compile(r"(?ms)^(<!-- table:([a-z-]+)(?: (\S+))? -->)\n.*?^(<!-- end -->)$")
 
@@ -22,6 +22,7 @@ TABLES: dict[str, Callable[..., str]] = {
     **tables_interface.TABLES,
     **tables_catalogue.TABLES,
     **tables_operations.TABLES,
+    **client_surface.TABLES,
 }
 
 

@@ -119,7 +119,7 @@ def _record(name: str, schema: Mapping[str, Any]) -> str:
 
 
 _WORDS = {"string": "string", "integer": "integer", "number": "number", "boolean": "true or false"}
-_FORMATS = {"date-time": "time", "date": "day", "uri": "address"}
+_FORMATS = {"date-time": "time", "date": "day", "uri": "address", "uri-reference": "address"}
 
 
 def _type(schema: Mapping[str, Any]) -> str:

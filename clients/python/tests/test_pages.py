@@ -45,9 +45,31 @@ def test_rows_once_asked_for_together_are_kept(almanac):
     whole = rows.all()
     assert list(rows) == whole
     assert rows.to_records()[0]["valueNumeric"] == whole[0].value_numeric
+    assert len(asked(almanac)) == 1
     assert len(rows.table()) == len(whole)
     assert len(asked(almanac)) == 1
     assert rows.request_ids == [rows.request_ids[0]]
+
+
+def test_records_are_what_the_service_answers(almanac, service):
+    expected = service.walk("/observations", "pro", country="USA", limit=500)
+    for found, row in zip(almanac.observations.list(country="USA").to_records(), expected, strict=True):
+        assert {
+            key: value.replace("+00:00", "Z") if isinstance(value, str) else value for key, value in found.items()
+        } == row
+
+
+def test_raw_answers_say_what_is_known_of_them_and_warn_of_nothing(almanac):
+    answer = almanac.raw.observations.list(indicator_id=["gov_yield_10y", "gov_yeild_2y"], country="USA", limit=5)
+    assert (len(answer.data), answer.data_version, answer.total) == (5, 18, None)
+    assert answer.pagination.limit == 5
+    assert answer.pagination.has_more is True
+    assert answer.next_cursor == answer.pagination.next_cursor is not None
+    (said,) = answer.said
+    assert (said.parameter, said.value, said.suggestion) == ("indicator_id", "gov_yeild_2y", "gov_yield_2y")
+    assert answer.headers["x-request-id"] == answer.request_id
+    item = almanac.raw.coverage()
+    assert (item.data.data_version, item.pagination, item.next_cursor) == (18, None, None)
 
 
 def test_pages_and_totals(almanac):

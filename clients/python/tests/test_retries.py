@@ -1,6 +1,7 @@
 """Asking again, waiting for limits, and not asking in vain: under a clock that tests hold."""
 
 import asyncio
+import random
 
 import httpx2
 import pytest
@@ -109,7 +110,7 @@ def test_longer_than_one_would_wait_is_raised_at_once(over, clock, told, most):
 )
 def test_without_a_time_the_pauses_are_jittered_and_end(over, clock, answer, kind, monkeypatch):
     spans = []
-    monkeypatch.setattr(_transport.random, "uniform", lambda low, high: spans.append((low, high)) or high)
+    monkeypatch.setattr(random, "uniform", lambda low, high: spans.append((low, high)) or high)
     script = Script(answer)
     with pytest.raises(kind):
         over(script, clock, max_retries=6)()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from almanac_client._client import Almanac, AsyncAlmanac
+from almanac_client._client import Almanac
 from almanac_client._errors import (
     AlmanacError,
     AlmanacWarning,
@@ -38,6 +38,7 @@ from almanac_client._transport import VERSION
 
 if TYPE_CHECKING:
     from almanac_client import _generated_models as models
+    from almanac_client._async_client import AsyncAlmanac
     from almanac_client._cache import Cache
 
 __version__ = VERSION
@@ -84,6 +85,10 @@ def __getattr__(name: str) -> Any:
         from almanac_client._cache import Cache  # noqa: PLC0415
 
         return Cache
+    if name == "AsyncAlmanac":
+        from almanac_client._async_client import AsyncAlmanac  # noqa: PLC0415
+
+        return AsyncAlmanac
     if name == "models":
         from almanac_client import _generated_models  # noqa: PLC0415
 

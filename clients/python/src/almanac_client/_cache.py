@@ -58,7 +58,7 @@ class Cache:
                 if row is not None and not self.offline:
                     db.execute("UPDATE answer SET used = ? WHERE name = ?", (time.time(), name))
             return None if row is None else (json.loads(row[0]), zlib.decompress(row[1]))
-        except (sqlite3.Error, zlib.error, ValueError) as error:
+        except (sqlite3.Error, zlib.error, json.JSONDecodeError) as error:
             self._fail(error)
             return None
 

@@ -1,49 +1,30 @@
-"""The two clients: one that blocks and one that is awaited, with the same names."""
+"""The client that blocks."""
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime, timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
-from almanac_client._errors import SettingsError
-from almanac_client._generated_async import AsyncRawResources, AsyncResources
 from almanac_client._generated_sync import RawResources, Resources
 from almanac_client._query import written
-from almanac_client._resources import AsyncCore, Core
-from almanac_client._settings import MAX_RETRY_WAIT, Key, Options, checked_url, options
-from almanac_client._transport import AsyncDriver, Clock, Driver
+from almanac_client._resources import Core
+from almanac_client._settings import MAX_RETRY_WAIT, Options, changed, checked, options, shown
+from almanac_client._transport import Clock, Driver
 
 if TYPE_CHECKING:
     import httpx2
     from typing_extensions import Self
 
     from almanac_client._cache import Cache
+    from almanac_client._frames import Table
+    from almanac_client._series import Series, When
+    from almanac_client._vintages import Triangle
 
-_CHANGEABLE = ("url", "api_key", "timeout", "max_retries", "max_retry_wait", "pace", "cache", "insecure")
-
-
-def _checked(found: Options) -> Options:
-    """The options, if they can be used. Raises SettingsError."""
-    for name, least in (("timeout", 0.001), ("max_retries", 0), ("max_retry_wait", 0)):
-        value = getattr(found, name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= least:
-            raise SettingsError(f"{name} has to be a number of at least {least}, not {value!r}")
-    return found
-
-
-def _changed(held: Options, changes: dict[str, Any]) -> Options:
-    """Options with some of them changed. Raises TypeError for one that there is not."""
-    unknown = sorted(set(changes) - set(_CHANGEABLE))
-    if unknown:
-        raise TypeError(f"there is no option {unknown[0]!r}; there are {', '.join(_CHANGEABLE)}")
-    if "api_key" in changes:
-        changes["key"] = Key(changes.pop("api_key"), "api_key")
-    if "url" in changes:
-        changes["url"] = checked_url(changes["url"], insecure=changes.get("insecure", held.insecure))
-    return _checked(msgspec.structs.replace(held, **changes))
+Frame = TypeVar("Frame")
 
 
 class Almanac(Resources):
@@ -80,24 +61,24 @@ class Almanac(Resources):
             url=url, api_key=api_key, profile=profile, insecure=insecure, timeout=timeout, max_retries=max_retries,
             max_retry_wait=max_retry_wait, pace=pace, cache=cache,
         )  # fmt: skip
-        super().__init__(Core(_checked(found), Driver(found, http_client, Clock())))
+        super().__init__(Core(checked(found), Driver(found, http_client, Clock())))
 
     def with_options(self, **changes: Any) -> Almanac:
         """The same client with other options; both share connections and what is known of limits."""
-        return self._like(_changed(self._core.options, changes))
+        return self._like(changed(self._core.options, changes))
 
     def at(self, as_of: str | date | datetime) -> Almanac:
         """The same client, which asks everything as it was known then. A bare date means its last second, in UTC."""
         return self._like(msgspec.structs.replace(self._core.options, as_of=written("as_of", as_of)))
 
-    def _like(self, changed: Options) -> Almanac:
+    def _like(self, other: Options) -> Almanac:
         held = self._core
-        core = Core(changed, held.driver)
-        if changed.url == held.options.url:
-            core.kinds = held.kinds
+        core = Core(other, held.driver)
+        if other.url == held.options.url:
+            core.known = held.known
         else:
             # Another address has other limits, and perhaps another way there.
-            core.driver = Driver(changed, held.driver.given, held.driver.clock)
+            core.driver = Driver(other, held.driver.given, held.driver.clock)
         made = object.__new__(Almanac)
         Resources.__init__(made, core)
         return made
@@ -106,6 +87,108 @@ class Almanac(Resources):
     def raw(self) -> RawResources:
         """The same methods, each answering with one page or object and its headers."""
         return RawResources(self._core)
+
+    def series(
+        self,
+        indicator: str,
+        place: str,
+        *,
+        frequency: str | None = None,
+        start: When | None = None,
+        end: When | None = None,
+        as_of: When | None = None,
+    ) -> Series:
+        """
+        One series, oldest first. `place`: a country, region or company, by id, slug or ISO code.
+
+        start, end: bounds of the periods. Where the indicator has several frequencies for the place, one must be named.
+        """
+        from almanac_client._series import series  # noqa: PLC0415 - importing this package must stay quick
+
+        return self._core.run(
+            series(self._core.way, indicator, place, frequency=frequency, start=start, end=end, as_of=as_of)
+        )
+
+    def frame(
+        self,
+        series: Mapping[str, tuple[str, str]],
+        *,
+        how: Literal["wide", "long"] = "wide",
+        frequency: str | None = None,
+        start: When | None = None,
+        end: When | None = None,
+        as_of: When | None = None,
+    ) -> Table:
+        """
+        Several series, each under a name: `{"cpi": ("cpi_index", "USA"), …}`.
+
+        how: `wide`, a row for each period end and a column for each name, or `long`, a row for each value.
+        """
+        from almanac_client._series import frame  # noqa: PLC0415 - importing this package must stay quick
+
+        return self._core.run(
+            frame(self._core.way, series, how=how, frequency=frequency, start=start, end=end, as_of=as_of)
+        )
+
+    def triangle(
+        self,
+        indicator: str,
+        place: str,
+        *,
+        start: When | None = None,
+        end: When | None = None,
+        source_id: str | None = None,
+        frequency: str | None = None,
+    ) -> Triangle:
+        """
+        Every published state of one series: its revision triangle.
+
+        source_id: the source; else the one preferred today. The triangle keeps to it, and names it.
+        """
+        from almanac_client._vintages import triangle  # noqa: PLC0415 - importing this package must stay quick
+
+        wall = self._core.driver.clock.wall()
+        return self._core.run(
+            triangle(
+                self._core.way, wall, indicator, place, start=start, end=end, source_id=source_id, frequency=frequency
+            )
+        )
+
+    def panel(
+        self,
+        indicators: str | Iterable[str],
+        places: str | Iterable[str],
+        *,
+        at: When | Iterable[When],
+        max_age: int | timedelta | None = None,
+        source_id: str | None = None,
+        frequency: str | None = None,
+    ) -> Table:
+        """
+        A row for each date, place and indicator: the latest reading as it was known then, without looking ahead.
+
+        max_age: days between the end of a reading's period and the date; an older one is null.
+        source_id: the source; else the one preferred today. Of each place one series is kept to, and its source named.
+        """
+        from almanac_client._panel import panel  # noqa: PLC0415 - importing this package must stay quick
+
+        return self._core.run(
+            panel(self._core.way, indicators, places, at=at, max_age=max_age, source_id=source_id, frequency=frequency)
+        )
+
+    def join_as_of(
+        self, df: Frame, *, indicator: str, place: str | None = None, on: str = "timestamp", by: str | None = None
+    ) -> Frame:
+        """
+        A frame of pandas or polars with the latest reading known at the time of each row, its period, and since
+        when it was known, in three more columns.
+
+        on: the column of times, which must have a zone. place: the place of all rows; or by: the column that names it.
+        """
+        from almanac_client._panel import join_as_of  # noqa: PLC0415 - importing this package must stay quick
+
+        joined: Frame = self._core.run(join_as_of(self._core.way, df, slug=indicator, place=place, on=on, by=by))
+        return joined
 
     def close(self) -> None:
         """Close the connections. They are opened again when needed."""
@@ -120,75 +203,4 @@ class Almanac(Resources):
         self.close()
 
     def __repr__(self) -> str:
-        return _shown(self._core.options, "Almanac")
-
-
-class AsyncAlmanac(AsyncResources):
-    """The same, awaited. What the arguments mean, `Almanac` says; `http_client` is an httpx2.AsyncClient."""
-
-    __slots__ = ()
-
-    def __init__(
-        self,
-        *,
-        url: str | None = None,
-        api_key: str | None = None,
-        profile: str | None = None,
-        timeout: float = 30.0,
-        max_retries: int = 3,
-        max_retry_wait: float = MAX_RETRY_WAIT,
-        pace: bool = True,
-        cache: Cache | None = None,
-        insecure: bool = False,
-        http_client: httpx2.AsyncClient | None = None,
-    ) -> None:
-        found = options(
-            url=url, api_key=api_key, profile=profile, insecure=insecure, timeout=timeout, max_retries=max_retries,
-            max_retry_wait=max_retry_wait, pace=pace, cache=cache,
-        )  # fmt: skip
-        super().__init__(AsyncCore(_checked(found), AsyncDriver(found, http_client, Clock())))
-
-    def with_options(self, **changes: Any) -> AsyncAlmanac:
-        """The same client with other options; both share connections and what is known of limits."""
-        return self._like(_changed(self._core.options, changes))
-
-    def at(self, as_of: str | date | datetime) -> AsyncAlmanac:
-        """The same client, which asks everything as it was known then. A bare date means its last second, in UTC."""
-        return self._like(msgspec.structs.replace(self._core.options, as_of=written("as_of", as_of)))
-
-    def _like(self, changed: Options) -> AsyncAlmanac:
-        held = self._core
-        core = AsyncCore(changed, held.driver)
-        if changed.url == held.options.url:
-            core.kinds = held.kinds
-        else:
-            # Another address has other limits, and perhaps another way there.
-            core.driver = AsyncDriver(changed, held.driver.given, held.driver.clock)
-        made = object.__new__(AsyncAlmanac)
-        AsyncResources.__init__(made, core)
-        return made
-
-    @property
-    def raw(self) -> AsyncRawResources:
-        """The same methods, each answering with one page or object and its headers."""
-        return AsyncRawResources(self._core)
-
-    async def close(self) -> None:
-        """Close the connections. They are opened again when needed."""
-        await self._core.driver.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.close()
-
-    def __repr__(self) -> str:
-        return _shown(self._core.options, "AsyncAlmanac")
-
-
-def _shown(held: Options, name: str) -> str:
-    at = "" if held.as_of is None else f", at {held.as_of}"
-    return f"<{name} {held.url}, {held.key!r}{at}>".replace("<key", "key").replace(">,", ",").replace(">>", ">")
+        return shown(self._core.options, "Almanac")

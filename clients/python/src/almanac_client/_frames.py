@@ -47,8 +47,12 @@ class Column(NamedTuple):
 class Table:
     """Columns of equal length. The same question gives the same columns, of the same types, whatever there is."""
 
-    def __init__(self, columns: Iterable[Column], attrs: Mapping[str, Any]) -> None:
+    def __init__(
+        self, columns: Iterable[Column], attrs: Mapping[str, Any], withheld: Sequence[str | None] | None = None
+    ) -> None:
         self._columns = {column.name: column for column in columns}
+        #: Reasons of values that may not be passed on, where no columns say which they are.
+        self._withheld = withheld
         #: Where it comes from: data_version, as_of, request_ids.
         self.attrs = dict(attrs)
         self._told = False
@@ -64,11 +68,23 @@ class Table:
     def __getitem__(self, name: str) -> list[Any]:
         return self._columns[name].cells
 
+    def kind(self, name: str) -> Kind:
+        """The type of a column."""
+        return self._columns[name].kind
+
     @property
     def withheld(self) -> int:
-        """How many rows have a value that may not be passed on."""
-        held = self._columns.get("value_withheld")
-        return 0 if held is None else sum(value is True for value in held.cells)
+        """How many values there are that may not be passed on."""
+        return len(self._reasons())
+
+    def _reasons(self) -> Sequence[str | None]:
+        if self._withheld is not None:
+            return self._withheld
+        held, why = self._columns.get("value_withheld"), self._columns.get("withheld_reason")
+        if held is None:
+            return ()
+        reasons = why.cells if why is not None else [None] * len(held.cells)
+        return [reason for withheld, reason in zip(held.cells, reasons, strict=True) if withheld]
 
     def to_records(self) -> list[dict[str, Any]]:
         """Rows as dictionaries."""
@@ -131,8 +147,8 @@ class Table:
         if self._told or not self.withheld:
             return
         self._told = True
-        reasons: list[Any] = self._columns["withheld_reason"].cells if "withheld_reason" in self._columns else []
-        told = "; ".join(f"{count} × {reason}" for reason, count in Counter(filter(None, reasons)).most_common(3))
+        reasons = Counter(reason for reason in self._reasons() if reason)
+        told = "; ".join(f"{count} × {reason}" for reason, count in reasons.most_common(3))
         warn(
             f"{self.withheld} of {len(self)} rows have no value because it may not be passed on{': ' if told else ''}{told}",
             WithheldWarning,

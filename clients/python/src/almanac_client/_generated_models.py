@@ -160,7 +160,7 @@ StatusChoice = Literal["scheduled", "released", "revised", "rescheduled", "cance
 EventsListSortChoice = Literal["occurred_at"]
 
 
-class ObservationMetadata(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
+class ObservationMetadata(Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True):
     """What applies to a row beyond its fields. A key that does not apply is absent; others may come."""
 
     #: Id of the series: source, entity, indicator, frequency.
@@ -1243,7 +1243,7 @@ class Source(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     name: str
     #: What it holds.
     description: str
-    #: Its page for people.
+    #: Its page for people; `/` of what is made here.
     homepage: str
     #: The terms it is published under, by name.
     license: str
@@ -1282,7 +1282,7 @@ class Provider(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     kind: ProviderKind
     #: Id of its country or region. Null: it has none.
     country: str | None = None
-    #: Its web site.
+    #: Its web site; `/` of what is made here.
     homepage: str
     #: Ids of its sources.
     source_ids: list[str]

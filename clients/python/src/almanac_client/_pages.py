@@ -18,22 +18,31 @@ from almanac_client._transport import Pace, Plan, Reply, exchange
 T = TypeVar("T")
 
 
-class _Warning(Struct):
+class Said(Struct, frozen=True):
+    """What the service says was asked in vain, though the answer is a good one."""
+
     parameter: str
     value: str
     reason: str
     suggestion: str | None = None
 
+    def __str__(self) -> str:
+        text = f"{self.parameter} {self.value!r} {self.reason}"
+        return text if self.suggestion is None else f"{text}; did you mean {self.suggestion!r}?"
 
-class _Pagination(Struct):
+
+class Pagination(Struct, frozen=True):
+    """Where in a list a page stands."""
+
+    limit: int | None = None
     next_cursor: str | None = None
     has_more: bool = False
     total: int | None = None
 
 
 class _Meta(Struct):
-    pagination: _Pagination = msgspec.field(default_factory=_Pagination)
-    warnings: list[_Warning] = []
+    pagination: Pagination = Pagination()
+    warnings: list[Said] = []
 
 
 class _List(Struct, Generic[T]):
@@ -50,22 +59,26 @@ class _Item(Struct, Generic[T]):
 class Page(Generic[T]):
     """One page of a list."""
 
-    __slots__ = ("data_version", "headers", "next_cursor", "request_id", "rows", "said", "total")
+    __slots__ = ("data_version", "headers", "pagination", "request_id", "rows", "said")
 
     def __init__(self, read: _List[T], reply: Reply) -> None:
         self.rows = read.data
-        self.next_cursor = read.meta.pagination.next_cursor if read.meta.pagination.has_more else None
-        #: How many rows match in all; stated by the screeners only.
-        self.total = read.meta.pagination.total
+        self.pagination = read.meta.pagination
         self.request_id = read.requestId
         self.data_version = data_version(reply)
         self.headers = reply.headers
         #: What the service says was asked in vain.
-        self.said = [
-            f"{one.parameter} {one.value!r} {one.reason}"
-            + ("" if one.suggestion is None else f"; did you mean {one.suggestion!r}?")
-            for one in read.meta.warnings
-        ]
+        self.said = read.meta.warnings
+
+    @property
+    def next_cursor(self) -> str | None:
+        """Where the next page begins. None: this is the last."""
+        return self.pagination.next_cursor if self.pagination.has_more else None
+
+    @property
+    def total(self) -> int | None:
+        """How many rows match in all; stated by the screeners only."""
+        return self.pagination.total
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -157,7 +170,7 @@ class Walk(Generic[T]):
         self.data_version: int | None = None
         self.total: int | None = None
         self.request_ids: list[str] = []
-        self._said: set[str] = set()
+        self._said: set[Said] = set()
 
     def step(self, options: Options, pace: Pace) -> Plan[Page[T]]:
         """The next page. What the service says of the question becomes Python warnings, each once."""
@@ -170,7 +183,7 @@ class Walk(Generic[T]):
         for said in found.said:
             if said not in self._said:
                 self._said.add(said)
-                warn(said, ServerWarning)
+                warn(str(said), ServerWarning)
         return found
 
     def rest(self, options: Options, pace: Pace, max_rows: int | None = None) -> Plan[list[T]]:

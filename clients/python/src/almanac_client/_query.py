@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta, timezone
 from typing import Any
-from urllib.parse import quote, urlencode
 
 from almanac_client._errors import InvalidArgument
 
@@ -64,6 +63,8 @@ def moment(name: str, value: str | date | datetime) -> datetime:
 
 def target(path: str, braces: Mapping[str, str], query: Mapping[str, Any]) -> str:
     """Path and query of a request. Parameters that are None are not sent; the rest are sorted, so that equals are equal."""
+    from urllib.parse import quote, urlencode  # noqa: PLC0415 - importing this package must stay quick
+
     for name, value in braces.items():
         if not isinstance(value, str) or value.strip(". ") == "":
             raise InvalidArgument(f"{name!r} cannot be {value!r}: it has to be a name")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
+from almanac_client._lookups import Known, Way
 from almanac_client._operations import Operation
-from almanac_client._pages import Page, Question, data_version, item, page
+from almanac_client._pages import Page, Pagination, Question, Said, data_version, item, page
 from almanac_client._rows import AsyncRows, Rows
 from almanac_client._settings import Options
 from almanac_client._transport import AsyncDriver, Driver, Plan, Reply
@@ -17,16 +18,35 @@ T = TypeVar("T")
 class Response(Generic[T]):
     """An answer with what was said of it."""
 
-    __slots__ = ("data", "data_version", "headers", "next_cursor", "request_id", "total")
+    __slots__ = ("data", "data_version", "headers", "pagination", "request_id", "said")
 
-    def __init__(self, data: T, headers: Mapping[str, str], request_id: str | None, version: int | None) -> None:
+    def __init__(
+        self,
+        data: T,
+        headers: Mapping[str, str],
+        request_id: str | None,
+        version: int | None,
+        pagination: Pagination | None = None,
+        said: Sequence[Said] = (),
+    ) -> None:
         self.data = data
         self.headers = headers
         self.request_id = request_id
         self.data_version = version
-        #: Of a page: where the next one begins, and how many rows match in all, where that is said.
-        self.next_cursor: str | None = None
-        self.total: int | None = None
+        #: Of a page: where it stands. None: it is no page.
+        self.pagination = pagination
+        #: What the service says was asked in vain; no Python warning is given of it.
+        self.said = said
+
+    @property
+    def next_cursor(self) -> str | None:
+        """Where the next page begins. None: there is none."""
+        return None if self.pagination is None else self.pagination.next_cursor
+
+    @property
+    def total(self) -> int | None:
+        """How many rows match in all, where that is said."""
+        return None if self.pagination is None else self.pagination.total
 
     def __repr__(self) -> str:
         return f"<Response {self.request_id}, data version {self.data_version}>"
@@ -35,13 +55,17 @@ class Response(Generic[T]):
 class Core:
     """Options and the driver that plans are carried out by."""
 
-    __slots__ = ("driver", "kinds", "options")
+    __slots__ = ("driver", "known", "options")
 
     def __init__(self, options: Options, driver: Driver) -> None:
         self.options = options
         self.driver = driver
-        #: What is known of indicators, which does not change: slug → raw or derived.
-        self.kinds: dict[str, str] = {}
+        self.known = Known()
+
+    @property
+    def way(self) -> Way:
+        """What a plan needs."""
+        return Way(self.options, self.driver.pace, self.known)
 
     def run(self, plan: Plan[T]) -> T:
         return self.driver.run(plan, self.options)
@@ -50,12 +74,17 @@ class Core:
 class AsyncCore:
     """The same, awaited."""
 
-    __slots__ = ("driver", "kinds", "options")
+    __slots__ = ("driver", "known", "options")
 
     def __init__(self, options: Options, driver: AsyncDriver) -> None:
         self.options = options
         self.driver = driver
-        self.kinds: dict[str, str] = {}
+        self.known = Known()
+
+    @property
+    def way(self) -> Way:
+        """What a plan needs."""
+        return Way(self.options, self.driver.pace, self.known)
 
     async def run(self, plan: Plan[T]) -> T:
         return await self.driver.run(plan, self.options)
@@ -132,9 +161,7 @@ class AsyncRawResource:
 
 
 def _of_page(found: Page[T]) -> Response[Sequence[T]]:
-    answer: Response[Sequence[T]] = Response(found.rows, found.headers, found.request_id, found.data_version)
-    answer.next_cursor, answer.total = found.next_cursor, found.total
-    return answer
+    return Response(found.rows, found.headers, found.request_id, found.data_version, found.pagination, found.said)
 
 
 def _of_item(found: T, reply: Reply) -> Response[T]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import stat
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
+import msgspec
 from msgspec import Struct
 
 from almanac_client._errors import MissingKey, SettingsError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import httpx2
 
     from almanac_client._cache import Cache
@@ -86,8 +86,39 @@ def options(
     return Options(url=checked_url(where, insecure=insecure), key=key(api_key, found, env), insecure=insecure, **more)
 
 
+_CHANGEABLE = ("url", "api_key", "timeout", "max_retries", "max_retry_wait", "pace", "cache", "insecure")
+
+
+def checked(found: Options) -> Options:
+    """The options, if they can be used. Raises SettingsError."""
+    for name, least in (("timeout", 0.001), ("max_retries", 0), ("max_retry_wait", 0)):
+        value = getattr(found, name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= least:
+            raise SettingsError(f"{name} has to be a number of at least {least}, not {value!r}")
+    return found
+
+
+def changed(held: Options, changes: dict[str, Any]) -> Options:
+    """Options with some of them changed. Raises TypeError for one that there is not."""
+    unknown = sorted(set(changes) - set(_CHANGEABLE))
+    if unknown:
+        raise TypeError(f"there is no option {unknown[0]!r}; there are {', '.join(_CHANGEABLE)}")
+    if "api_key" in changes:
+        changes["key"] = Key(changes.pop("api_key"), "api_key")
+    if "url" in changes:
+        changes["url"] = checked_url(changes["url"], insecure=changes.get("insecure", held.insecure))
+    return checked(msgspec.structs.replace(held, **changes))
+
+
+def shown(held: Options, name: str) -> str:
+    at = "" if held.as_of is None else f", at {held.as_of}"
+    return f"<{name} {held.url}, {held.key!r}{at}>".replace("<key", "key").replace(">,", ",").replace(">>", ">")
+
+
 def checked_url(url: str, *, insecure: bool) -> str:
     """The address without a slash at its end. Raises SettingsError: a key goes over plain HTTP to this machine only."""
+    from urllib.parse import urlsplit  # noqa: PLC0415 - importing this package must stay quick
+
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.hostname:
         raise SettingsError(f"the address has to begin with https:// or http://, and {_shown(url)} does not")
@@ -102,12 +133,16 @@ def checked_url(url: str, *, insecure: bool) -> str:
 
 
 def _shown(url: str) -> str:
+    from urllib.parse import urlsplit  # noqa: PLC0415 - importing this package must stay quick
+
     parts = urlsplit(url)
     return repr(f"{parts.scheme}://{parts.hostname}" if parts.hostname else parts.path[:40])
 
 
 def is_loopback(host: str) -> bool:
     """Whether a host is this machine."""
+    import ipaddress  # noqa: PLC0415 - importing this package must stay quick
+
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -121,7 +156,7 @@ def key(api_key: str | None, found: _File, env: Mapping[str, str]) -> Key:
     if env.get("ALMANAC_API_KEY"):
         return Key(env["ALMANAC_API_KEY"], "ALMANAC_API_KEY")
     if env.get("ALMANAC_API_KEY_FILE"):
-        return Key(_read(Path(env["ALMANAC_API_KEY_FILE"])), "ALMANAC_API_KEY_FILE")
+        return Key(_read(env["ALMANAC_API_KEY_FILE"]), "ALMANAC_API_KEY_FILE")
     held = found.get("api_key")
     if held is not None:
         return Key(held, str(found.path))
@@ -135,9 +170,10 @@ def key(api_key: str | None, found: _File, env: Mapping[str, str]) -> Key:
     )
 
 
-def _read(path: Path) -> str:
+def _read(path: str) -> str:
     try:
-        return path.read_text("utf-8")
+        with open(path, encoding="utf-8") as opened:  # noqa: PTH123 - pathlib is slow to import
+            return opened.read()
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"ALMANAC_API_KEY_FILE names {path}, which cannot be read: {_why(error)}") from None
 
@@ -150,6 +186,8 @@ class _File:
     """The profiles of `~/.config/almanac/client.toml`, read when first asked."""
 
     def __init__(self, profile: str | None, env: Mapping[str, str]) -> None:
+        from pathlib import Path  # noqa: PLC0415 - importing this package must stay quick
+
         self._asked = profile is not None
         self.profile = profile or "default"
         self.path = Path(env.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "almanac/client.toml"

@@ -7,11 +7,9 @@ drivers below carry the steps out, one blocking, one awaiting.
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Generator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -178,6 +176,8 @@ def before_retry(failure: AlmanacError, tries: int, options: Options) -> float |
     told = failure.retry_after if isinstance(failure, ApiError) else None
     if told is not None:
         return told if told <= options.max_retry_wait else None
+    import random  # noqa: PLC0415 - slow to import, and seldom needed
+
     return random.uniform(0, min(_FIRST_PAUSE * 2**tries, _LONGEST_PAUSE))  # noqa: S311 - jitter is no secret
 
 
@@ -190,6 +190,8 @@ class _Driver:
         self.pace = Pace(clock)
 
     def _client_options(self) -> dict[str, Any]:
+        from urllib.parse import urlsplit  # noqa: PLC0415 - importing this package must stay quick
+
         host = urlsplit(self.options.url).hostname or ""
         # A proxy of the environment must not see what is meant for this machine.
         return {"follow_redirects": False, "trust_env": not is_loopback(host)}

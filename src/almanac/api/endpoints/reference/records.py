@@ -15,6 +15,7 @@ from almanac.domain.fields import (
     SourceId,
     Time,
     Uri,
+    UriReference,
     says,
 )
 
@@ -91,7 +92,7 @@ class ProviderSchema(Record):
         says("What kind of body it is."),
     ]
     country: Annotated[str | None, says("Id of its country or region. Null: it has none.", "country_usa")]
-    homepage: Annotated[Uri, says("Its web site.")]
+    homepage: Annotated[UriReference, says("Its web site; `/` of what is made here.")]
     source_ids: Annotated[list[str], says("Ids of its sources.")]
     attribution: Annotated[str, says("What to write beside its values when showing them.")]
 
@@ -122,7 +123,7 @@ class SourceSchema(Record):
     provider_id: ProviderId
     name: Annotated[str, says("Its name.")]
     description: Annotated[str, says("What it holds.")]
-    homepage: Annotated[Uri, says("Its page for people.")]
+    homepage: Annotated[UriReference, says("Its page for people; `/` of what is made here.")]
     license: Annotated[str, says("The terms it is published under, by name.")]
     attribution: Annotated[str, says("What to write beside its values when showing them.")]
     rights: Annotated[SourceRights, says("What its terms say.")]

@@ -1,0 +1,74 @@
+"""`almanac-client`: whether address and key are good, and a series as CSV."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import sys
+import warnings
+from collections.abc import Sequence
+from typing import TextIO
+
+from almanac_client._client import Almanac
+from almanac_client._errors import AlmanacError
+from almanac_client._transport import VERSION
+
+_COLUMNS = ("period_end", "value", "unit", "observed_at", "revision_status", "source_id", "withheld_reason")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. Exit code 0: done; 1: the service or the settings said no; 2: the command line is wrong."""
+    given = _parser().parse_args(arguments)
+    warnings.showwarning = _told
+    try:
+        with Almanac(url=given.url, profile=given.profile) as almanac:
+            if given.command == "check":
+                check(almanac, sys.stdout)
+            else:
+                series(almanac, given, sys.stdout)
+    except AlmanacError as error:
+        sys.stderr.write(f"almanac-client: {error}\n")
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="almanac-client", description="Ask an Almanac. The key is never given here.")
+    parser.add_argument("--version", action="version", version=f"almanac-client {VERSION}")
+    parser.add_argument("--url", help="address of the service")
+    parser.add_argument("--profile", help="profile of ~/.config/almanac/client.toml")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("check", help="say whether the address and the key are good")
+    one = commands.add_parser("series", help="write one series as CSV")
+    one.add_argument("indicator", help="slug, id or alias")
+    one.add_argument("place", help="country, region or company: id, slug or ISO code")
+    for name in ("frequency", "start", "end", "as-of"):
+        one.add_argument(f"--{name}")
+    return parser
+
+
+def check(almanac: Almanac, out: TextIO) -> None:
+    """Make the cheapest request, and say what it told."""
+    answer = almanac.raw.coverage()
+    held, limit = answer.data, answer.headers.get("x-ratelimit-policy", "no limit")
+    out.write(f"{almanac!r} answers: data version {held.data_version}, {held.series} series, {limit}\n")
+
+
+def series(almanac: Almanac, given: argparse.Namespace, out: TextIO) -> None:
+    """Write the values of one series, oldest first."""
+    found = almanac.series(
+        given.indicator, given.place, frequency=given.frequency, start=given.start, end=given.end, as_of=given.as_of
+    ).table()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for row in found.to_records():
+        row["observed_at"] = f"{row['observed_at']:%Y-%m-%dT%H:%M:%SZ}"
+        writer.writerow([row[name] for name in _COLUMNS])
+
+
+def _told(message: Warning | str, *_: object, **__: object) -> None:
+    sys.stderr.write(f"almanac-client: {message}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

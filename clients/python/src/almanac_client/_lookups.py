@@ -1,0 +1,146 @@
+"""What names mean: which indicator, which place, which series. Looked up once, for it does not change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from almanac_client import _generated_models as m
+from almanac_client._errors import InvalidArgument, NotFound
+from almanac_client._operations import Operation
+from almanac_client._pages import Question, Walk, item
+from almanac_client._settings import Options
+from almanac_client._transport import Pace, Plan
+
+T = TypeVar("T")
+
+#: From the one with most values in a year to the one with fewest.
+FREQUENCIES = ("daily", "weekly", "monthly", "quarterly", "semiannual", "annual")
+#: The service takes so many values in a list.
+MOST_NAMES = 100
+
+
+class Known:
+    """Indicators and places that were looked up, by the names they were given."""
+
+    def __init__(self) -> None:
+        self.indicators: dict[str, m.Indicator] = {}
+        self.places: dict[str, str] = {}
+        self.listed = False
+
+
+class Way(NamedTuple):
+    """What a plan of several requests needs: options, the pace, and what is known."""
+
+    options: Options
+    pace: Pace
+    known: Known
+
+    @property
+    def today(self) -> Options:
+        """Options for looking up names, which has no as_of."""
+        return msgspec.structs.replace(self.options, as_of=None)
+
+
+class Walked(NamedTuple):
+    """All rows of a list, and where they come from."""
+
+    rows: list[Any]
+    attrs: dict[str, Any]
+
+
+def walk(
+    options: Options, pace: Pace, operation: Operation[Any], *braces: tuple[str, str], **query: Any
+) -> Plan[Walked]:
+    """All rows of a list."""
+    found = Walk(Question(options, operation, dict(braces), query))
+    rows = yield from found.rest(options, pace)
+    attrs = {"data_version": found.data_version, "as_of": found.asked.as_of, "request_ids": found.request_ids}
+    return Walked(rows, attrs)
+
+
+def indicator(way: Way, name: str) -> Plan[m.Indicator]:
+    """The indicator that a name means. Raises NotFound with a suggestion."""
+    if name not in way.known.indicators:
+        asked = Question(way.today, m.GET_INDICATOR, {"idOrSlug": name}, {})
+        way.known.indicators[name], _ = yield from item(way.today, way.pace, asked)
+    return way.known.indicators[name]
+
+
+def places(way: Way, names: Sequence[str]) -> Plan[dict[str, str]]:
+    """Names of countries, regions and companies → their ids. Raises NotFound with a suggestion."""
+    known = way.known.places
+    if not way.known.listed and any(name not in known for name in names):
+        countries = yield from walk(way.today, way.pace, m.LIST_COUNTRIES)
+        for one in countries.rows:
+            for name in (one.id, one.slug, one.iso_alpha2, one.iso_alpha3):
+                if name:
+                    known[name.lower()] = one.id
+        way.known.listed = True
+    found: dict[str, str] = {}
+    for name in names:
+        if name.lower() not in known:
+            known[name.lower()] = yield from _place(way, name)
+        found[name] = known[name.lower()]
+    return found
+
+
+def _place(way: Way, name: str) -> Plan[str]:
+    """The id of a place that is not in the list of countries by this name."""
+    try:
+        asked = Question(way.today, m.GET_COUNTRY, {"idOrIso": name}, {})
+        country, _ = yield from item(way.today, way.pace, asked)
+    except NotFound as unknown:
+        aliases = Question(way.today, m.LIST_ENTITY_ALIASES, {"idOrSlug": name}, {"limit": 1})
+        try:
+            page = yield from Walk(aliases).step(way.today, way.pace)
+        except NotFound as error:
+            # Of the two answers, the one that suggests something.
+            raise (unknown if error.suggestion is None else error) from None
+        if not page.rows:
+            raise
+        return page.rows[0].entity_id
+    return country.id
+
+
+def series(
+    way: Way, name: str, entities: Iterable[str], source_id: str | None, frequency: str | None
+) -> Plan[dict[str, m.Series]]:
+    """
+    The one series of an indicator for each entity that has any: of the preferred source, else of the one named; of
+    several frequencies the highest. Entities without one are left out.
+    """
+    found: list[m.Series] = []
+    ids = sorted(set(entities))
+    for start in range(0, len(ids), MOST_NAMES):
+        some = yield from walk(
+            way.today, way.pace, m.LIST_INDICATOR_SERIES, ("idOrSlug", name), entity_id=ids[start : start + MOST_NAMES],
+            source_id=source_id, frequency=frequency,
+        )  # fmt: skip
+        found += some.rows
+    chosen: dict[str, m.Series] = {}
+    for one in sorted(found, key=_order, reverse=True):
+        chosen[one.entity_id] = one
+    return chosen
+
+
+def _order(one: m.Series) -> tuple[bool, int, int, str]:
+    """Preferred ones first, then those of the highest frequency, then those with most values."""
+    return (not one.preferred, FREQUENCIES.index(one.frequency), -one.observation_count, one.id)
+
+
+def the_series(
+    way: Way, name: str, place: str, source_id: str | None, frequency: str | None
+) -> Plan[tuple[m.Indicator, m.Series]]:
+    """The series of one indicator for one place. Raises InvalidArgument where there is none."""
+    meant = yield from indicator(way, name)
+    entity = (yield from places(way, [place]))[place]
+    chosen = yield from series(way, meant.slug, [entity], source_id, frequency)
+    if entity not in chosen:
+        more = "".join(
+            f", {what} {value!r}" for what, value in (("source", source_id), ("frequency", frequency)) if value
+        )
+        raise InvalidArgument(f"there is no series of {meant.slug} for {place!r}{more}")
+    return meant, chosen[entity]

@@ -1,0 +1,52 @@
+"""Pictures of series and triangles, with matplotlib."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from almanac_client._errors import MissingExtra
+
+if TYPE_CHECKING:
+    from almanac_client._series import Series
+    from almanac_client._vintages import Triangle
+
+
+def series(one: Series, ax: Any, **options: Any) -> Any:
+    """Values over the ends of their periods."""
+    ax = _axes(ax)
+    _line(ax, one, **{"label": f"{one.indicator}, {one.entity_id}", **options})
+    return _finished(ax, one)
+
+
+def triangle(one: Triangle, ax: Any, **options: Any) -> Any:
+    """What was first published, and what is known now."""
+    ax = _axes(ax)
+    first, latest = one.first(), one.latest()
+    _line(ax, first, **{"label": "as first published", "linestyle": "--", **options})
+    _line(ax, latest, **{"label": "as known now", **options})
+    ax.set_title(f"{one.indicator}, {one.entity_id}")
+    return _finished(ax, latest)
+
+
+def _axes(ax: Any) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt  # noqa: PLC0415 - an extra
+    except ImportError:
+        raise MissingExtra("matplotlib", "plot") from None
+    return plt.subplots()[1]
+
+
+def _line(ax: Any, one: Series, **options: Any) -> None:
+    # A missing value parts the line: nothing is drawn where nothing may be shown.
+    values = [float("nan") if row.value_numeric is None else row.value_numeric for row in one]
+    ax.plot([row.period_end.date() for row in one], values, **options)
+
+
+def _finished(ax: Any, one: Series) -> Any:
+    ax.set_ylabel(one.unit or "")
+    ax.legend()
+    sources = ", ".join(dict.fromkeys(row.rights.attribution for row in one))
+    ax.annotate(sources, (0, 0), (0, -28), "axes fraction", textcoords="offset points", va="top", fontsize="x-small")
+    return ax

@@ -1,0 +1,211 @@
+"""The revision triangle: every published state of one series, by period and by time of knowledge."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from typing import Any
+
+from almanac_client import _generated_models as m
+from almanac_client._errors import InvalidArgument, RevisionWarning, warn
+from almanac_client._frames import Column, Table
+from almanac_client._lookups import Way, the_series, walk
+from almanac_client._query import UTC, moment
+from almanac_client._revisions import NOT_INITIAL, later_of, revision_table
+from almanac_client._series import Series, When
+from almanac_client._transport import Plan
+
+Row = m.DerivedObservation
+
+
+class Triangle:
+    """
+    All published states of one series, from one source throughout: the preferred source may be another one at another
+    time, and states of two sources are no revision of each other. `source_id` and `series_id` say which it is.
+    """
+
+    def __init__(self, chosen: m.Series, slug: str, rows: list[Row], attrs: Mapping[str, Any], now: datetime) -> None:
+        self.series_id = chosen.id
+        self.source_id = chosen.source_id
+        self.frequency = chosen.frequency
+        self.indicator = slug
+        self.entity_id = chosen.entity_id
+        self.attrs = {**attrs, "series_id": chosen.id}
+        #: Up to when knowledge reaches.
+        self.now = now
+        self._cells: dict[datetime, list[Row]] = {}
+        for row in sorted(rows, key=lambda row: (row.period_end, row.observed_at)):
+            self._cells.setdefault(row.period_end, []).append(row)
+
+    def __len__(self) -> int:
+        return sum(len(states) for states in self._cells.values())
+
+    @property
+    def periods(self) -> list[date]:
+        """Last days of the periods, oldest first."""
+        return [end.date() for end in self._cells]
+
+    @property
+    def vintages(self) -> list[date]:
+        """Days on which something became known, oldest first."""
+        return sorted({row.observed_at.date() for states in self._cells.values() for row in states})
+
+    def states(self, period_end: date) -> list[Row]:
+        """Every published state of the period that ends on this day, withdrawals too, oldest first."""
+        found = {end.date(): states for end, states in self._cells.items()}
+        if period_end not in found:
+            raise InvalidArgument(f"no period of the triangle ends on {period_end}")
+        return list(found[period_end])
+
+    # -- as known then ---------------------------------------------------------------------------------------------
+
+    def as_of(self, when: When) -> Series:
+        """What was known then, as `/observations?as_of=` answers it. A bare date means its last second, in UTC."""
+        at = moment("as_of", when)
+        if at > self.now:
+            raise InvalidArgument(
+                f"'as_of' is {at:%Y-%m-%dT%H:%M:%SZ}, and knowledge here ends at {self.now:%Y-%m-%dT%H:%M:%SZ}"
+            )
+        known = (_known(states, at) for states in self._cells.values())
+        return self._series([row for row in known if row is not None], at.strftime("%Y-%m-%dT%H:%M:%SZ"))
+
+    def latest(self) -> Series:
+        """What is known now."""
+        known = (_known(states, self.now) for states in self._cells.values())
+        return self._series([row for row in known if row is not None], self.attrs.get("as_of"))
+
+    def vertical(self) -> Table:
+        """A row for each period, a column for each day something became known on: what was known at its end."""
+        days = self.vintages
+        columns = [Column("period_end", "date", self.periods)]
+        for day in days:
+            at = moment("day", day)
+            values = [row.value_numeric if (row := _known(states, at)) else None for states in self._cells.values()]
+            columns.append(Column(day.isoformat(), "float", values))
+        return Table(columns, self.attrs, self._withheld())
+
+    def horizontal(self) -> Table:
+        """The same, with a row for each day something became known on and a column for each period."""
+        days = self.vintages
+        columns = [Column("vintage", "date", days)]
+        for end, states in self._cells.items():
+            values = [row.value_numeric if (row := _known(states, moment("day", day))) else None for day in days]
+            columns.append(Column(f"{end:%Y-%m-%d}", "float", values))
+        return Table(columns, self.attrs, self._withheld())
+
+    # -- releases --------------------------------------------------------------------------------------------------
+
+    def first(self) -> Series:
+        """What each period was first published as."""
+        return self.nth(1)
+
+    def nth(self, k: int) -> Series:
+        """What each period was published as for the k-th time. Periods whose first publication is not kept are left out."""
+        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+            raise InvalidArgument(f"the number of a release counts from 1, and cannot be {k!r}")
+        rows = [releases[k - 1] for releases in self._released() if len(releases) >= k]
+        return self._series(rows, self.attrs.get("as_of"))
+
+    def diagonal(self, n: int) -> Table:
+        """A row for each period, a column for each of its first n releases."""
+        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+            raise InvalidArgument(f"the number of releases has to be at least 1, not {n!r}")
+        released = self._released()
+        columns = [Column("period_end", "date", [releases[0].period_end.date() for releases in released])]
+        for k in range(n):
+            values = [releases[k].value_numeric if len(releases) > k else None for releases in released]
+            columns.append(Column(f"release_{k + 1}", "float", values))
+        return Table(columns, self.attrs, self._withheld())
+
+    def revisions(self, initial: int = 1, later: str = "latest") -> Table:
+        """
+        What became of release `initial` of each period: the later value less the initial one, and in percent of it.
+
+        `later`: `latest`; `release:k`, the k-th release; or `months:m`, what was known m months after the initial one. A
+        period is left out where either is missing, withheld or withdrawn, where they count from another base, and where
+        so many months have not passed; a warning counts them by reason.
+        """
+        if isinstance(initial, bool) or not isinstance(initial, int) or initial < 1:
+            raise InvalidArgument(f"'initial' counts releases from 1, and cannot be {initial!r}")
+        find = later_of(later, self.now, _known)
+        return revision_table(list(self._cells.values()), initial, find, self.attrs)
+
+    def _released(self) -> list[list[Row]]:
+        """Releases of each period whose first publication is kept: states with a value, oldest first."""
+        found, without = [], 0
+        for states in self._cells.values():
+            releases = released(states)
+            if releases is None:
+                without += 1
+            elif releases:
+                found.append(releases)
+        if without:
+            warn(
+                f"{without} of {len(self._cells)} periods are left out: {NOT_INITIAL}, so that their first kept state may "
+                "be a revision",
+                RevisionWarning,
+            )
+        return found
+
+    def _series(self, rows: list[Row], as_of: str | None) -> Series:
+        return Series(self.indicator, self.entity_id, rows, {**self.attrs, "as_of": as_of})
+
+    def _withheld(self) -> list[str | None]:
+        return [row.rights.reason for states in self._cells.values() for row in states if row.rights.value_withheld]
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw what was first published and what is known now, and give the axes back. Needs matplotlib."""
+        from almanac_client._plot import triangle  # noqa: PLC0415 - an extra
+
+        return triangle(self, ax, **options)
+
+    def __repr__(self) -> str:
+        counts = Counter(len(states) for states in self._cells.values())
+        most = max(counts, default=0)
+        return (
+            f"<Triangle of {self.series_id}: {len(self._cells)} periods, {len(self)} states, at most {most} of one "
+            f"period, data version {self.attrs['data_version']}>"
+        )
+
+
+def released(states: list[Row]) -> list[Row] | None:
+    """Releases of a period: its states but withdrawals. None: the first one kept is not the first publication."""
+    releases = [row for row in states if not row.metadata.withdrawn]
+    if releases and releases[0].revision_status != "initial":
+        return None
+    return releases
+
+
+def _known(states: list[Row], at: datetime) -> Row | None:
+    """The state known at a moment; None where there was none, or it had been withdrawn."""
+    place = bisect_right(states, at, key=_observed)
+    return None if place == 0 or states[place - 1].metadata.withdrawn else states[place - 1]
+
+
+_observed: Callable[[Row], datetime] = lambda row: row.observed_at  # noqa: E731 - a key, not a function with a name
+
+
+def triangle(
+    way: Way,
+    wall: float,
+    name: str,
+    place: str,
+    *,
+    start: When | None = None,
+    end: When | None = None,
+    source_id: str | None = None,
+    frequency: str | None = None,
+) -> Plan[Triangle]:
+    """Every published state of one series. `wall`: real time in unix seconds, up to which knowledge reaches."""
+    meant, chosen = yield from the_series(way, name, place, source_id, frequency)
+    found = yield from walk(
+        way.options, way.pace, m.LIST_VINTAGES, indicator=meant.slug, entity_id=chosen.entity_id,
+        source_id=chosen.source_id, frequency=chosen.frequency, period_start=start, period_end=end, sources="all",
+    )  # fmt: skip
+    rows = [row for row in found.rows if row.metadata.series_id == chosen.id]
+    asked = found.attrs["as_of"]
+    now = datetime.fromtimestamp(wall, tz=UTC) if asked is None else moment("as_of", asked)
+    newest = max((row.observed_at for row in rows), default=now)
+    return Triangle(chosen, meant.slug, rows, found.attrs, max(now, newest))
