@@ -37,7 +37,7 @@ def served(home: Path) -> Served:
 class Model:
     """A client of the protocol over a server in memory: what a model sees of a call."""
 
-    def __init__(self, served: Served, key: str = "enterprise") -> None:
+    def __init__(self, served: Served, key: str = "pro") -> None:
         self._server = served.server(key)
 
     def ask(self, work: Callable[[Client], Any]) -> Any:

@@ -115,7 +115,7 @@ def test_a_cold_start_is_hardly_longer_than_that_of_the_sdk():
     ours = [sys.executable, "-c", "import almanac_mcp.server, almanac_mcp.command"]
     theirs = [sys.executable, "-c", "import mcp.server.mcpserver"]
     taken = {"ours": [], "theirs": []}
-    for _ in range(5):
+    for _ in range(3):
         for name, command in (("ours", ours), ("theirs", theirs)):
             before = time.perf_counter()
             subprocess.run(command, env=environment(), check=True)

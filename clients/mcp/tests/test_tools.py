@@ -139,3 +139,15 @@ def test_a_fault_of_a_tool_is_no_traceback(served, monkeypatch, caplog):
     assert result.is_error
     assert result.content[0].text == "error: almanac_rates failed by a fault of its own; the same call will fail again"
     assert "a tool broke: almanac_rates" in caplog.text
+
+
+def test_all_wrong_names_of_a_call_are_told_at_once(model):
+    text = model.refused("almanac_series", indicators=["cpi_indx", "gdp_growth_yyo"], places=["Korea"])
+    assert "'cpi_indx' is not the exact id of an indicator; candidates: cpi_index" in text
+    assert "and 'gdp_growth_yyo' is not the exact id of an indicator; candidates: gdp_growth_yoy" in text
+    assert "and 'Korea' is not the exact id of a place or company; candidates: country_kor" in text
+
+
+def test_the_same_fault_of_several_requests_is_told_once(model):
+    asked = {"indicators": ["cpi_index", "gov_yield_10y"], "places": ["USA", "JPN"], "as_of": "2030-01-01"}
+    assert model.refused("almanac_series", **asked) == "error: bad_request: 'as_of' lies in the future"

@@ -12,7 +12,6 @@ from almanac import serving
 from almanac.api.interface import endpoints
 from almanac.api.server.app import App
 from almanac.catalog.load import load
-from almanac.config import Settings
 from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.macro import Explainer
 from almanac.pipeline.explain.scores import explain_scores
@@ -26,6 +25,7 @@ from almanac_client import AsyncAlmanac
 from almanac_mcp.caller import Callers
 from almanac_mcp.server import AlmanacServer
 from tests.docs.conftest import _COMPANIES, NOW, REAL, needed
+from tests.support.service import settings
 
 #: Nobody listens there: requests go to the application in process.
 ADDRESS = "http://127.0.0.1:1"
@@ -33,16 +33,16 @@ ADDRESS = "http://127.0.0.1:1"
 
 def build(home: Path) -> None:
     """The world, an account of each plan with a key, and a key that may read macro data alone."""
-    settings = Settings(home=home, now=NOW)
-    with World(settings, kind=SIMULATED) as opened:
-        take_in(opened, filter(needed, world(settings.clock(), companies=False)), lambda _: None)
-        filed = (page for page in companies(settings.clock()) if _COMPANIES.search(page.url))
+    chosen = settings(home, NOW=NOW)
+    with World(chosen, kind=SIMULATED) as opened:
+        take_in(opened, filter(needed, world(chosen.clock(), companies=False)), lambda _: None)
+        filed = (page for page in companies(chosen.clock()) if _COMPANIES.search(page.url))
         pages = (Response(p.source, p.url, p.make(), p.fetched_at, p.media_type) for p in filed)
         take_in(opened, pages, lambda _: None)
-    accounts = Accounts(settings.accounts_path)
+    accounts = Accounts(chosen.accounts_path)
     keys = []
-    for plan in ("free", "pro", "enterprise"):
-        accounts.create_account(f"{plan}@example.org", plan, settings.plans, now=REAL)
+    for plan in ("free", "pro"):
+        accounts.create_account(f"{plan}@example.org", plan, chosen.plans, now=REAL)
         keys.append(f"{plan} {accounts.create_key(f'{plan}@example.org', now=REAL)[0]}")
     keys.append(f"macro {accounts.create_key('pro@example.org', ('macro:read', 'reference:read'), now=REAL)[0]}")
     accounts.close()
@@ -54,30 +54,29 @@ class Served:
     """The interface in process, and servers for language models over it."""
 
     home: Path
-    settings: Settings
     app: App
     keys: dict[str, str] = field(repr=False)
 
     @staticmethod
     def over(home: Path) -> Served:
-        settings = Settings(home=home, now=NOW)
+        chosen = settings(home, NOW=NOW)
         app = App(
             endpoints(Explainer(load(), explain_company), explain_scores),
-            Accounts(settings.accounts_path),
-            serving.limiter(settings, None),
-            Reader(settings.data_path).view,
-            settings,
-            clock=settings.clock,
+            Accounts(chosen.accounts_path),
+            serving.limiter(chosen, None),
+            Reader(chosen.data_path).view,
+            chosen,
+            clock=chosen.clock,
             walltime=lambda: float(REAL),
         )
         keys = dict(line.split() for line in (home / "keys").read_text().splitlines())
-        return Served(home, settings, app, keys)
+        return Served(home, app, keys)
 
-    def client(self, key: str = "enterprise", app: Callable | None = None) -> AsyncAlmanac:
+    def client(self, key: str = "pro", app: Callable | None = None) -> AsyncAlmanac:
         """The Python client over it."""
         http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app or self.app))
         return AsyncAlmanac(url=ADDRESS, api_key=self.keys[key], http_client=http, max_retries=0, pace=False)
 
-    def server(self, key: str = "enterprise", app: Callable | None = None) -> AlmanacServer:
+    def server(self, key: str = "pro", app: Callable | None = None) -> AlmanacServer:
         """A server with one key of its own."""
         return AlmanacServer(Callers(lambda: self.client(key, app), own_key=True))

@@ -77,7 +77,7 @@ class Api:
             version=answer.data_version,
             total=answer.total,
             more=answer.next_cursor is not None,
-            warnings=list(getattr(answer, "said", ())),
+            warnings=[str(one) for one in answer.said],
             history_from=answer.headers.get("x-history-from"),
         )
 
@@ -131,9 +131,13 @@ def _renamed(message: str, said: Mapping[str, str]) -> str:
 
 
 async def together(work: Sequence[Awaitable[T]]) -> list[T]:
-    """All of it at the same time; the first error in order, once none is under way any more."""
+    """All of it at the same time. Once none is under way any more: the first error, or one refusal that says all of them."""
     done = await asyncio.gather(*work, return_exceptions=True)
-    for one in done:
-        if isinstance(one, BaseException):
-            raise one
+    broken = [one for one in done if isinstance(one, BaseException)]
+    refused = {one.message: one for one in broken if isinstance(one, RefusalError)}
+    if len(refused) > 1 and all(isinstance(one, RefusalError) for one in broken):
+        first = next(iter(refused.values()))
+        raise RefusalError("; and ".join(refused), allowed=first.allowed, suggestion=first.suggestion) from first
+    if broken:
+        raise broken[0]
     return cast("list[T]", done)

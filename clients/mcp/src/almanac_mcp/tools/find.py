@@ -50,7 +50,7 @@ async def find(api: Api, query: str, kind: str = "any", limit: int = 5) -> Answe
         answer.tables += await _indicators(api, text, limit, place)
     if entities:
         rows = [(one["entityId"], one["type"], one["name"], one["matchedAlias"], one["match"]) for one in entities]
-        title = "places and companies (any id is taken as it stands)"
+        title = "places and companies; the other tools take the id"
         answer.tables.append(Table(title, ("id", "type", "name", "found_as", "match"), list(rows), keep="first"))
     if not answer.tables:
         answer.notes.append("nothing is close to this; try other words, or one word of it")
