@@ -58,6 +58,7 @@ def api(settings: Settings) -> App:
     from almanac.pipeline.explain.scores import explain_scores
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import UnavailableError
+    from almanac.store.engine.opening import place
     from almanac.store.observations.reading.reader import Reader
     from almanac.store.usage.counts import UsageFile
 
@@ -67,7 +68,7 @@ def api(settings: Settings) -> App:
     tally = Tally(usage, time.time)
     journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
     accounts = Accounts(settings.accounts_path, settings.secret, notice_seconds=_NOTICE_SECONDS)
-    reader = Reader(settings.data_path, at_turn=at_turn)
+    reader = Reader(place(settings.data_place), at_turn=at_turn)
 
     flusher = _Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
     counting = _Every(_USAGE_SECONDS, tally.flush, "usage")
@@ -108,6 +109,7 @@ def dashboard(settings: Settings) -> Dashboard:
     from almanac.pipeline.explain.scores import explain_scores
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import UnavailableError
+    from almanac.store.engine.opening import place
     from almanac.store.observations.reading.reader import Reader
     from almanac.store.usage.counts import UsageFile
     from almanac.store.usage.reports import UsageReports
@@ -118,7 +120,7 @@ def dashboard(settings: Settings) -> Dashboard:
     desk = Desk(
         endpoints(Explainer(load(), explain_company), explain_scores),
         accounts.secret("cursor"),
-        Reader(settings.data_path).view,
+        Reader(place(settings.data_place)).view,
         settings,
         clock=settings.clock,
     )
@@ -237,10 +239,11 @@ def ops(
     from almanac import ops as module
     from almanac.gauges import Held, HostGauges, StoreGauges
     from almanac.pipeline.operate import rounds
+    from almanac.store.engine.opening import place
     from almanac.store.log import payloads
     from almanac.store.observations.reading.reader import Reader
 
-    reader = Reader(settings.data_path)
+    reader = Reader(place(settings.data_place))
 
     @contextlib.contextmanager
     def looking() -> Iterator[View]:
@@ -271,7 +274,7 @@ def ops(
         )
 
     beside = [
-        Held(StoreGauges(Reader(settings.data_path).view, settings.clock)),
+        Held(StoreGauges(Reader(place(settings.data_place)).view, settings.clock)),
         Held(HostGauges(settings, os.getpid() if parent is None else parent, answering)),
     ]
     return module.create(

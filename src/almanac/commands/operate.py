@@ -36,13 +36,13 @@ def rebuild(processes: int | None) -> None:
     """Replay everything from the raw store, with the same ids. Readers keep the old state until the end."""
     from almanac.pipeline.operate.rebuild import rebuild as replay
     from almanac.pipeline.world import World
-    from almanac.store.engine import sqlite
+    from almanac.store.engine.data_schema import meta
 
     with World(settings(processes=processes), rebuilding=True) as world:
         progress = Progress()
         with progress():
             count = replay(world, progress.say, progress.track)
-        version = sqlite.meta(world.db, "version")
+        version = meta(world.db, "version")
     click.echo(f"{count} payloads replayed, data version {version}")
 
 
@@ -101,11 +101,12 @@ def _check() -> NoReturn:
     from almanac.config import real_time
     from almanac.pipeline.operate.checkup import checkup, failed
     from almanac.pipeline.operate.vitals import room, vitals
+    from almanac.store.engine.opening import place
     from almanac.store.observations.reading.reader import Reader
 
     try:
         chosen = settings(home=False)
-        reader = Reader(chosen.data_path)
+        reader = Reader(place(chosen.data_place))
         try:
             with reader.view() as view:
                 found = vitals(view, chosen.clock())

@@ -13,7 +13,7 @@ from typing import Any
 
 import apsw
 
-from almanac.store.engine.data_schema import DATA, SCHEMA, meta, set_meta, statements
+from almanac.store.engine.data_schema import DATA, LASTING, SCHEMA, meta, set_meta, statements
 from almanac.store.engine.errors import (
     BusyError,
     ConflictError,
@@ -73,6 +73,9 @@ def faults() -> Iterator[None]:
 
 class Connection(apsw.Connection):
     """One SQLite file, opened: the engine's `Database`."""
+
+    #: Rows are always found as they are read.
+    scan = apsw.Connection.execute
 
     def insert(self, sql: str, values: Sequence[Any], /) -> int:
         self.execute(sql, values)
@@ -263,7 +266,7 @@ def recreate(connection: Database) -> None:
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     held: dict[str, str] = dict(connection.execute("SELECT k, v FROM meta"))
     same = held.pop("schema", None) == SCHEMA
-    kept = {name: list(connection.execute(f"SELECT * FROM {name}")) for name in _LASTING if same and name in tables}
+    kept = {name: list(connection.execute(f"SELECT * FROM {name}")) for name in LASTING if same and name in tables}
     for name in tables:
         connection.execute(f'DROP TABLE "{name}"')
     for counted in ("epoch", "events"):
@@ -272,9 +275,6 @@ def recreate(connection: Database) -> None:
     for name, lines in kept.items():
         for line in lines:
             connection.execute(f"INSERT INTO {name} VALUES({','.join('?' * len(line))})", line)
-
-
-_LASTING = ("version", "source_state", "turn")
 
 
 def _make(connection: Database, values: Mapping[str, str]) -> None:
