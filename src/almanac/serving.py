@@ -64,10 +64,10 @@ def api(settings: Settings) -> App:
 
     logs.configure(settings.log_level)
     sys.setswitchinterval(_SWITCH_SECONDS)
-    usage = UsageFile(settings.usage_path)
+    usage = UsageFile(place(settings.usage_place))
     tally = Tally(usage, time.time)
     journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
-    accounts = Accounts(settings.accounts_path, settings.secret, notice_seconds=_NOTICE_SECONDS)
+    accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
     reader = Reader(place(settings.data_place), at_turn=at_turn)
 
     flusher = _Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
@@ -114,8 +114,8 @@ def dashboard(settings: Settings) -> Dashboard:
     from almanac.store.usage.counts import UsageFile
     from almanac.store.usage.reports import UsageReports
 
-    accounts = Accounts(settings.accounts_path, settings.secret)
-    usage = UsageFile(settings.usage_path)
+    accounts = Accounts(place(settings.accounts_place), settings.secret)
+    usage = UsageFile(place(settings.usage_place))
     letters = Letters(Mail(settings.smtp, log.warning), settings.dashboard_address)
     desk = Desk(
         endpoints(Explainer(load(), explain_company), explain_scores),
@@ -216,9 +216,10 @@ def missing_plans(settings: Settings) -> list[str]:
     """
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import UnavailableError
+    from almanac.store.engine.opening import place
 
     try:
-        with contextlib.closing(Accounts(settings.accounts_path, settings.secret)) as accounts:
+        with contextlib.closing(Accounts(place(settings.accounts_place), settings.secret)) as accounts:
             return sorted({one.plan for one in accounts.list_accounts()} - set(settings.plans))
     except (UnavailableError, OSError) as error:
         log.warning("whether all accounts have a plan is not known", reason=str(error))

@@ -168,11 +168,23 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def accounts_path(self) -> Path:
+        """File of the accounts, where the data are in a file too."""
         return self.home / "accounts.db"
 
     @property
+    def accounts_place(self) -> Path | str:
+        """Where accounts are: a file of their own, or the server that has the data."""
+        return self.accounts_path if self._server is None else str(self.database_url)
+
+    @property
     def usage_path(self) -> Path:
+        """File of the counts of requests, where the data are in a file too."""
         return self.home / "usage.db"
+
+    @property
+    def usage_place(self) -> Path | str:
+        """Where requests are counted: a file of their own, or the server that has the data."""
+        return self.usage_path if self._server is None else str(self.database_url)
 
     @property
     def raw_place(self) -> str:

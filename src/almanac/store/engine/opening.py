@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from almanac.store.engine import sqlite
+from almanac.store.engine.areas import Area
 from almanac.store.engine.errors import DatabaseError, StoreError, UnavailableError
 from almanac.store.engine.protocol import Database
 
@@ -80,6 +81,21 @@ def connect(at: Place, *, read_only: bool = False, busy_seconds: float = 30.0) -
     if isinstance(at, Path):
         return sqlite.connect(at, read_only=read_only, busy_seconds=busy_seconds)
     opened: Database = _postgres().connect(at.url, read_only=read_only, busy_seconds=busy_seconds, prepared=at.prepared)
+    return opened
+
+
+def open_area(at: Place, *, area: Area, busy_seconds: float = 30.0) -> Database:
+    """
+    Open what is kept beside the data, for reading and writing, making it where it is not; bring it to today's schema.
+
+    Raises StoreError for what a later version wrote, DamagedError for a file of another kind.
+    """
+    if isinstance(at, Path):
+        return sqlite.open_area(at, area, busy_seconds=busy_seconds)
+    _postgres()
+    from almanac.store.engine.postgres import areas  # noqa: PLC0415  (as above)
+
+    opened: Database = areas.create(at.url, area, busy_seconds=busy_seconds, prepared=at.prepared)
     return opened
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import apsw
 
+from almanac.store.engine.areas import Area
 from almanac.store.engine.data_schema import DATA, LASTING, SCHEMA, meta, set_meta, statements
 from almanac.store.engine.errors import (
     BusyError,
@@ -250,6 +251,29 @@ def create(path: Path, *, any_schema: bool = False, busy_seconds: float = 30.0) 
     if not any_schema:
         DATA.bring(connection, path)
     return connection
+
+
+@faults()
+def open_area(path: Path, area: Area, *, busy_seconds: float = 30.0) -> Connection:
+    """
+    Open the file of an area, making it and its folder where they are not, and bringing it to today's schema.
+
+    Raises StoreError for one of a later version.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    narrow(path)
+    with alone(path.parent):
+        db = connect(path, busy_seconds=busy_seconds)
+        try:
+            db.pragma("synchronous", 2 if area.lasting else 1)
+            db.pragma("foreign_keys", 1)
+            with db.transaction():
+                if area.bring(db, int(db.pragma("user_version")), path):
+                    db.pragma("user_version", area.schema)
+        except BaseException:  # whatever it is, the file is let go of
+            db.close()
+            raise
+    return db
 
 
 def _made(connection: Database) -> bool:

@@ -37,14 +37,18 @@ _BEGIN_WRITING = (
     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL jit = off; SET LOCAL statement_timeout = 0;"
     " SET LOCAL lock_timeout = {}; SELECT pg_advisory_xact_lock(hashtextextended('almanac {} ' || current_schema(), 0))"
 )
+#: For a server that is set to answer before a commit is on its disk.
+_LASTING = "; SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
 
 
 class Connection:
     """One connection to one area of one database, used by one thread at a time. Lost, it is made anew at the next use."""
 
-    def __init__(self, opened: Callable[[], Link], area: str, *, busy_seconds: float, read_only: bool) -> None:
+    def __init__(
+        self, opened: Callable[[], Link], area: str, *, busy_seconds: float, read_only: bool, lasting: bool = False
+    ) -> None:
         self._opened = opened
-        self._busy = max(1, int(busy_seconds * 1000))
+        self._begin = _BEGIN_WRITING.format(max(1, int(busy_seconds * 1000)), area) + (_LASTING if lasting else "")
         self._area = area
         self._read_only = read_only
         self._link = opened()
@@ -188,7 +192,7 @@ class Connection:
             self._ready()
             self._changed = False
             try:
-                self._link.execute(_BEGIN_WRITING.format(self._busy, self._area))
+                self._link.execute(self._begin)
                 yield
                 counted = f"UPDATE change_token SET n = n + 1 WHERE area = '{self._area}'; " if self._changed else ""
                 self._link.execute(f"{counted}COMMIT")

@@ -14,18 +14,34 @@ from almanac.store.engine.postgres.tables import names
 
 #: The area of the data database (`connection.Connection`).
 DATA_AREA = "data"
+_ALONE = "SELECT 1 FROM pg_advisory_xact_lock(hashtextextended('almanac areas ' || current_schema(), 0))"
 
 
 @faults()
 def connect(
-    url: str, *, area: str = DATA_AREA, read_only: bool = False, busy_seconds: float = 30.0, prepared: bool = True
+    url: str,
+    *,
+    area: str = DATA_AREA,
+    read_only: bool = False,
+    busy_seconds: float = 30.0,
+    prepared: bool = True,
+    lasting: bool = False,
+    patience: Mapping[str, str] | None = None,
 ) -> Connection:
     """
     Connect to a database. Raises UnavailableError where it cannot be reached.
 
     `prepared` False: behind a pooler that gives each transaction another connection and keeps no prepared statements.
+    `lasting`: a commit is on the server's disk before it is answered, also where the server is set to do otherwise.
+    `patience`: what is said of a connection that the address does not say itself.
     """
-    return Connection(lambda: opened(url, prepared=prepared), area, busy_seconds=busy_seconds, read_only=read_only)
+    return Connection(
+        lambda: opened(url, prepared=prepared, patience=patience or {}),
+        area,
+        busy_seconds=busy_seconds,
+        read_only=read_only,
+        lasting=lasting,
+    )
 
 
 @faults()
@@ -68,9 +84,15 @@ def prepare(connection: Connection, url: str, area: str) -> None:
     ):
         return
     with connection.transaction():
-        connection.execute("CREATE TABLE IF NOT EXISTS change_token(area TEXT PRIMARY KEY, n INTEGER NOT NULL)")
+        connection.execute(_ALONE)  # whoever prepares another area waits: the table is one for all
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS change_token("
+            "area TEXT PRIMARY KEY, n INTEGER NOT NULL, schema_number INTEGER NOT NULL DEFAULT 0)"
+        )
         # It begins anywhere: of two databases that come to stand at one address, one after the other, no two counts agree.
-        connection.execute("INSERT INTO change_token VALUES(?, ?) ON CONFLICT DO NOTHING", (area, secrets.randbits(48)))
+        connection.execute(
+            "INSERT INTO change_token(area, n) VALUES(?, ?) ON CONFLICT DO NOTHING", (area, secrets.randbits(48))
+        )
 
 
 def has_table(connection: Connection, name: str) -> bool:

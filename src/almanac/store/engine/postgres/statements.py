@@ -8,7 +8,7 @@ other's here, once for each text of a statement; what they mean differently is w
 - `IS` between values is `IS NOT DISTINCT FROM`; beside a bracket that is compared with a number, it is a number.
 - Hints to SQLite's planner mean nothing here: `INDEXED BY`, `CROSS JOIN` with a condition, a plus before a column.
 - `max` and `min` of several values are `greatest` and `least`. They pass over NULLs, where SQLite's give NULL.
-- `x'..'`, `9e999`, `group_concat`, `instr`, `iif`, `json_extract`, `json_each`.
+- `x'..'`, `9e999`, `group_concat`, `instr`, `iif`, `randomblob`, `json_extract`, `json_each`.
 - A subquery in FROM has a name. NULL as the first value of a new row is the next number of its table. What conflicts
   with nothing named conflicts with the key; columns of the row that is there are named with their table.
 """
@@ -280,6 +280,13 @@ def _json_each(inner: Sequence[list[str]]) -> list[str]:
     return ["(", "SELECT", "e", ".", "value", "::", "bigint", "AS", "value", "FROM", *every, "e", ")"]
 
 
+def _randomblob(inner: Sequence[list[str]]) -> list[str]:
+    # Of random bytes the store wants as many as there are in a UUID.
+    if inner != [["16"]]:
+        raise ValueError("random bytes come by sixteen")
+    return ["uuid_send", "(", "gen_random_uuid", "(", ")", ")"]
+
+
 def _iif(inner: Sequence[list[str]]) -> list[str]:
     return ["CASE", "WHEN", *inner[0], "THEN", *inner[1], "ELSE", *inner[2], "END"]
 
@@ -288,6 +295,7 @@ _SHAPES: Mapping[str, Callable[[Sequence[list[str]]], list[str]]] = {
     "GROUP_CONCAT": _group_concat,
     "INSTR": lambda inner: _call("strpos", inner),
     "IIF": _iif,
+    "RANDOMBLOB": _randomblob,
     "JSON_EXTRACT": _json_extract,
     "JSON_EACH": _json_each,
 }
@@ -341,11 +349,12 @@ def _numbered(tokens: list[str], table: str, layout: Layout) -> tuple[list[str],
     No sequence: a write that is undone leaves no gap, and the same load gives the same numbers on either engine. Writers
     come one after the other, so no two take the same.
     """
-    if [piece.upper() for piece in tokens[3:6]] != ["VALUES", "(", "NULL"]:
+    at = closing(tokens, 3) + 1 if tokens[3] == "(" else 3  # the columns may be named
+    if [piece.upper() for piece in tokens[at : at + 3]] != ["VALUES", "(", "NULL"]:
         return tokens, None
     (column,) = layout.key(table)
     following = ["(", "SELECT", "coalesce", "(", "max", "(", column, ")", ",", "0", ")", "+", "1", "FROM", table, ")"]
-    return [*tokens[:5], *following, *tokens[6:]], column
+    return [*tokens[: at + 2], *following, *tokens[at + 3 :]], column
 
 
 def _listed(names: Sequence[str]) -> list[str]:

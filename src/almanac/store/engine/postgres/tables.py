@@ -26,7 +26,7 @@ def names(script: str) -> list[str]:
 
 
 def created(sql: str) -> str | None:
-    """A statement that makes a table or an index, or gives a table another column; None for any other."""
+    """A statement that makes a table, an index or a trigger, or takes a trigger away or gives a table another column; None for any other."""
     if sql[:6].upper() not in _MAKING:
         return None
     tokens = cut(sql)
@@ -43,20 +43,42 @@ def created(sql: str) -> str | None:
         end = closing(tokens, begin)
         columns = [_indexed(part) for part in parts(tokens[begin + 1 : end])]
         return f"{joined(tokens[:begin])} ( {', '.join(columns)} ) {joined(reworded(tokens[end + 1 :]))}"
+    if words[:2] == ["CREATE", "TRIGGER"]:
+        return _trigger(tokens)
+    if words[:2] == ["DROP", "TRIGGER"]:
+        return f"DROP FUNCTION {tokens[2]} () CASCADE"
     return None
 
 
-_MAKING = frozenset({"CREATE", "ALTER "})
+_MAKING = frozenset({"CREATE", "ALTER ", "DROP T"})
+
+
+def _trigger(tokens: list[str]) -> str:
+    """A trigger and its function, which is called after it. What it does, it does in the schema it was made in."""
+    name = tokens[2]
+    begin = [word.upper() for word in tokens].index("BEGIN")
+    deeds = "".join(f"{joined(reworded(one))}; " for one in _statements(tokens[begin + 1 : -1]))
+    return (
+        f"DO $made$ BEGIN CREATE FUNCTION {name} () RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT"
+        f" AS $body$ BEGIN {deeds}RETURN NULL; END $body$;"
+        f" {joined(tokens[:begin])} FOR EACH ROW EXECUTE FUNCTION {name} (); END $made$"
+    )
 
 
 def _statements(tokens: list[str]) -> list[list[str]]:
     found: list[list[str]] = [[]]
     for piece in tokens:
-        if piece == ";":
+        if piece == ";" and not _within_trigger(found[-1]):
             found.append([])
         else:
             found[-1].append(piece)
     return [one for one in found if one]
+
+
+def _within_trigger(tokens: list[str]) -> bool:
+    """Whether a statement that is not over yet makes a trigger, in which there are statements."""
+    words = [word.upper() for word in tokens]
+    return words[:2] == ["CREATE", "TRIGGER"] and "BEGIN" in words and words[-1] != "END"
 
 
 def _line(tokens: list[str]) -> str:
