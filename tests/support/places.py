@@ -56,15 +56,15 @@ def spoken(text):
 """
 
 
-def end_connections(url: str) -> int:
-    """End all other connections to a schema, as a server does that begins anew. Returns how many there were."""
+def end_connections(place: Server) -> int:
+    """End the connections of this process's databases, as a server does that begins anew. Returns how many there were."""
     import psycopg
 
     sql = (
         "SELECT count(pg_terminate_backend(a.pid, 5000)) FROM pg_stat_activity a"
         " WHERE a.datname = current_database() AND a.application_name = 'almanac' AND a.pid <> pg_backend_pid()"
     )
-    with psycopg.connect(url, autocommit=True) as server:
+    with psycopg.connect(place.url, autocommit=True) as server:
         row: Any = server.execute(sql).fetchone()
     return int(row[0])
 

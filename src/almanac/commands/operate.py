@@ -161,11 +161,14 @@ def backup(file: Path, without_data: bool, verify: bool) -> None:
             raise click.UsageError("--verify looks at all that FILE holds: no other option goes with it")
         _look_over(file)
         return
+    chosen = settings(home=False)
     progress = Progress()
     with progress():
-        made = write(settings(home=False), file, with_data=not without_data, meter=progress.meter)
+        made = write(chosen, file, with_data=not without_data, meter=progress.meter)
     click.echo(file)
     say(f"{len(made.members)} members; settings and ALMANAC_SECRET are not among them")
+    if isinstance(chosen.data_place, str):
+        say("the data on the server are not among them: `almanac rebuild` makes them anew, or pg_dump keeps them")
 
 
 def _look_over(file: Path) -> None:
@@ -205,5 +208,7 @@ def restore(file: Path) -> None:
         say(f"a restore that was cut off is ended now; {file} was not read")
     elif kept:
         say(f"left as they were: {', '.join(kept)}")
-    if "data.db" not in found.members:
+    if isinstance(chosen.data_place, str):
+        say("accounts and counts of requests are on the server, data were left out: run `almanac rebuild`")
+    elif "data.db" not in found.members:
         say("the backup holds no data: run `almanac rebuild`")

@@ -26,6 +26,7 @@ AREA = Area(
     steps=tuple(files(__package__).joinpath(f"schema/{step}.sql").read_text("utf-8") for step in (1, 2)),
     lasting=True,  # a revocation must survive the power cut that follows it
     newer="use the newer version",
+    own=frozenset({"state", "secret"}),
 )
 
 

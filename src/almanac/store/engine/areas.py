@@ -6,10 +6,13 @@ The statements that make its tables are SQLite's, as everywhere; a server's are 
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from almanac.store.engine.errors import StoreError
 from almanac.store.engine.queryable import Queryable
+
+_TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
 
 
 class Area(NamedTuple):
@@ -18,18 +21,24 @@ class Area(NamedTuple):
 
     `steps`: what makes schema 1 of nothing, schema 2 of schema 1, and so on. They are never edited: databases of each are
     everywhere. `lasting`: a commit is safe on disk before it is answered. `newer`: what to do about a database of a later
-    version.
+    version. `own`: tables of what it makes for itself.
     """
 
     name: str
     steps: tuple[str, ...]
     lasting: bool
     newer: str
+    own: frozenset[str] = frozenset()
 
     @property
     def schema(self) -> int:
         """The number of the newest schema."""
         return len(self.steps)
+
+    @property
+    def tables(self) -> list[str]:
+        """Its tables, each after those that it refers to."""
+        return [name for step in self.steps for name in _TABLE.findall(step)]
 
     def bring(self, db: Queryable, found: int, where: object) -> bool:
         """

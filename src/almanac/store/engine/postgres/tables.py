@@ -54,14 +54,18 @@ _MAKING = frozenset({"CREATE", "ALTER ", "DROP T"})
 
 
 def _trigger(tokens: list[str]) -> str:
-    """A trigger and its function, which is called after it. What it does, it does in the schema it was made in."""
+    """
+    A trigger and its function, which is called after it. What it does, it does in the schema it was made in.
+
+    It does so once for each statement: of the row that was changed, no trigger of ours asks.
+    """
     name = tokens[2]
     begin = [word.upper() for word in tokens].index("BEGIN")
     deeds = "".join(f"{joined(reworded(one))}; " for one in _statements(tokens[begin + 1 : -1]))
     return (
         f"DO $made$ BEGIN CREATE FUNCTION {name} () RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT"
         f" AS $body$ BEGIN {deeds}RETURN NULL; END $body$;"
-        f" {joined(tokens[:begin])} FOR EACH ROW EXECUTE FUNCTION {name} (); END $made$"
+        f" {joined(tokens[:begin])} FOR EACH STATEMENT EXECUTE FUNCTION {name} (); END $made$"
     )
 
 
