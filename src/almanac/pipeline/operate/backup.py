@@ -39,6 +39,7 @@ from almanac.store.engine.opening import Place
 from almanac.store.raw.blobs import blobs_at
 
 _LEVEL = 3
+_CARRIED = "carried"
 
 
 def backup(settings: Settings, file: Path, *, with_data: bool = True, meter: Meter = unmetered) -> Manifest:
@@ -110,6 +111,7 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
 
         detached.copy(at, copy, begin)
     elif part.area is not None:
+        copy = copy.parent / _CARRIED / copy.name  # a folder of its own: who makes a database in one locks it
         with (
             contextlib.closing(opening.open_area(at, area=part.area)) as source,
             contextlib.closing(sqlite.open_area(copy, part.area)) as target,
