@@ -13,8 +13,14 @@ from almanac.__main__ import main
 from almanac.store.accounts.accounts import SCOPES, UNKNOWN, Accounts
 from almanac.store.accounts.keytext import checksum
 from almanac.store.accounts.people import People, SignedIn
+from almanac.store.engine.opening import Server
+from tests.support.places import on_each_engine, place_for
 
 ADA = "ada@example.org"
+
+
+def pytest_generate_tests(metafunc):
+    on_each_engine(metafunc)
 
 
 @pytest.fixture
@@ -23,9 +29,17 @@ def home(tmp_path):
 
 
 @pytest.fixture
-def run(home):
+def place(request, home):
+    """Where the accounts are."""
+    with place_for(request.param, home / "accounts.db") as found:
+        yield found
+
+
+@pytest.fixture
+def run(home, place):
     def call(*arguments, expect=0, given=None, **env):
-        settings = {"ALMANAC_HOME": str(home), **env}
+        url = {"ALMANAC_DATABASE_URL": place.url} if isinstance(place, Server) else {}
+        settings = {"ALMANAC_HOME": str(home), **url, **env}
         result = CliRunner(env=settings).invoke(main, list(arguments), input=given)
         assert result.exit_code == expect, result.output
         return result
@@ -38,8 +52,8 @@ def ada(run):
     run("accounts", "create", ADA, "--plan", "free")
 
 
-def verified(home, text):
-    accounts = Accounts(home / "accounts.db")
+def verified(place, text):
+    accounts = Accounts(place)
     try:
         return accounts.verify(text, int(time.time()))
     finally:
@@ -68,21 +82,21 @@ def test_plans_are_those_of_the_settings(run):
     run("accounts", "create", ADA, "--plan", "gold", ALMANAC_PLANS__GOLD__REQUESTS_PER_MINUTE="7")
 
 
-def test_a_key_as_json(run, ada, home):
+def test_a_key_as_json(run, ada, place):
     arguments = ["--scope", "macro:read", "--scope", "events:read", "--expires", "2999-12-31T00:00:00+01:00"]
     made = json.loads(run("keys", "create", "--account", ADA, *arguments, "--json").stdout)
     assert list(made) == ["id", "key", "prefix", "scopes", "expiresAt"]
     assert made["scopes"] == ["macro:read", "events:read"]
     assert made["expiresAt"] == "2999-12-30T23:00:00Z"
     assert made["prefix"] == made["key"][:12]
-    record = verified(home, made["key"])
+    record = verified(place, made["key"])
     assert (record.id, record.scopes, record.plan) == (made["id"], ("macro:read", "events:read"), "free")
 
 
-def test_a_key_alone_is_all_of_stdout(run, ada, home):
+def test_a_key_alone_is_all_of_stdout(run, ada, place):
     result = run("keys", "create", "--account", ADA)
     assert re.fullmatch(r"alm_[0-9A-Za-z]{40}\n", result.stdout)
-    assert verified(home, result.stdout.strip()).scopes == ("data:read",)
+    assert verified(place, result.stdout.strip()).scopes == ("data:read",)
     assert result.stdout.strip() not in result.stderr
     assert "shown this once" in result.stderr
 
@@ -129,12 +143,12 @@ def test_keys_are_listed_without_their_text(run, ada):
 
 
 @pytest.mark.parametrize("way", ["key", "prefix", "id"])
-def test_a_key_is_revoked(run, ada, home, way):
+def test_a_key_is_revoked(run, ada, place, way):
     made = json.loads(run("keys", "create", "--account", ADA, "--json").stdout)
     result = run("keys", "revoke", made[way])
     assert result.stdout == made["id"] + "\n"
     assert made["key"] not in result.output
-    assert verified(home, made["key"]) is UNKNOWN
+    assert verified(place, made["key"]) is UNKNOWN
     assert json.loads(run("keys", "list", "--json").stdout)[0]["revokedAt"] is not None
 
 
@@ -168,23 +182,23 @@ def test_an_account_is_made_and_printed_as_json(run):
     assert listed(run)[ADA] == made
 
 
-def test_an_account_is_moved_to_another_plan(run, ada, home):
+def test_an_account_is_moved_to_another_plan(run, ada, place):
     text = run("keys", "create", "--account", ADA).stdout.strip()
     result = run("accounts", "plan", ADA, "--plan", "pro")
     assert result.stderr == f"{ADA} is on the pro plan.\n"
-    assert verified(home, text).plan == "pro"
+    assert verified(place, text).plan == "pro"
     assert json.loads(run("accounts", "plan", ADA, "--plan", "free", "--json").stdout)["plan"] == "free"
     wrong = run("accounts", "plan", ADA, "--plan", "gold", expect=1)
     assert wrong.stderr == "Error: unknown plan 'gold': allowed are free, pro, enterprise\n"
     assert listed(run)[ADA]["plan"] == "free"
 
 
-def test_an_account_is_disabled_and_enabled(run, ada, home):
+def test_an_account_is_disabled_and_enabled(run, ada, place):
     text = run("keys", "create", "--account", ADA).stdout.strip()
     assert json.loads(run("accounts", "disable", ADA, "--json").stdout)["disabledAt"] is not None
-    assert verified(home, text).disabled
+    assert verified(place, text).disabled
     run("accounts", "enable", ADA)
-    assert not verified(home, text).disabled
+    assert not verified(place, text).disabled
     assert listed(run)[ADA]["disabledAt"] is None
 
 
@@ -194,14 +208,14 @@ def test_an_account_gets_a_role(run, ada):
     assert wrong.stderr == "Error: unknown role 'king': allowed are user, operator\n"
 
 
-def test_deleting_needs_a_word(run, ada, home):
+def test_deleting_needs_a_word(run, ada, place):
     text = run("keys", "create", "--account", ADA).stdout.strip()
     refused = run("accounts", "delete", ADA, expect=2)
     assert f"deleting {ADA} with its 1 keys cannot be undone: say --yes" in refused.stderr
-    assert verified(home, text)
+    assert verified(place, text)
     gone = json.loads(run("accounts", "delete", ADA, "--yes", "--json").stdout)
     assert (gone["email"], gone["keys"]) == (ADA, 1)
-    assert verified(home, text) is UNKNOWN
+    assert verified(place, text) is UNKNOWN
     assert listed(run) == {}
 
 
@@ -213,18 +227,18 @@ def test_an_account_that_is_not_there_is_named(run, command):
     )
 
 
-def test_a_key_is_rotated(run, ada, home):
+def test_a_key_is_rotated(run, ada, place):
     made = json.loads(run("keys", "create", "--account", ADA, "--name", "laptop", "--json").stdout)
     found = json.loads(run("keys", "rotate", made["prefix"], "--grace", "24h", "--json").stdout)
     assert list(found) == ["id", "key", "prefix", "scopes", "expiresAt", "replaces", "replacesUntil"]
     assert found["replaces"] == made["prefix"]
-    assert verified(home, made["key"]).id == made["id"]
-    assert verified(home, found["key"]).id == found["id"]
+    assert verified(place, made["key"]).id == made["id"]
+    assert verified(place, found["key"]).id == found["id"]
     old, new = json.loads(run("keys", "list", "--json").stdout)
     assert (old["replacedBy"], old["expiresAt"], new["name"]) == (new["id"], found["replacesUntil"], "laptop")
     third = run("keys", "rotate", found["key"], "--grace", "0").stdout.strip()
-    assert verified(home, found["key"]) is UNKNOWN
-    assert verified(home, third)
+    assert verified(place, found["key"]) is UNKNOWN
+    assert verified(place, third)
 
 
 @pytest.mark.parametrize("grace", ["", "24", "1w", "-1h", "1.5h", "366d", "٣h"])
@@ -235,22 +249,22 @@ def test_a_grace_that_is_none_is_a_usage_error(run, ada, grace):
     assert len(json.loads(run("keys", "list", "--json").stdout)) == 1
 
 
-def test_a_password_comes_by_standard_input_and_is_shown_nowhere(run, home):
+def test_a_password_comes_by_standard_input_and_is_shown_nowhere(run, place):
     secret = "correct horse battery"
     said = run("accounts", "create", ADA, "--plan", "free", "--password-stdin", given=secret + "\n")
     assert secret not in said.output
-    assert signed_in(home, secret)
+    assert signed_in(place, secret)
     run("accounts", "password", ADA, "--password-stdin", given="another long password\n")
-    assert not signed_in(home, secret)
-    assert signed_in(home, "another long password")
+    assert not signed_in(place, secret)
+    assert signed_in(place, "another long password")
     short = run("accounts", "password", ADA, "--password-stdin", given="short\n", expect=1)
     assert short.stderr == "Error: a password has at least 12 characters\n"
     assert run("accounts", "create", "b@c", "--plan", "free", "--password-stdin", given="short\n", expect=1)
     assert list(listed(run)) == [ADA]  # nothing is half made
 
 
-def signed_in(home, password):
-    accounts = Accounts(home / "accounts.db")
+def signed_in(place, password):
+    accounts = Accounts(place)
     try:
         found = People(accounts).sign_in(ADA, password, address="192.0.2.1", agent="", now=int(time.time()))
     finally:
@@ -258,13 +272,13 @@ def signed_in(home, password):
     return isinstance(found, SignedIn)
 
 
-def test_links_lead_to_the_dashboard(run, home):
+def test_links_lead_to_the_dashboard(run, place):
     made = run("accounts", "create", ADA, "--plan", "free", "--link", ALMANAC_DASHBOARD_URL="https://data.example.org")
     assert re.fullmatch(r"acc_\w+\nhttps://data\.example\.org/reset/[\w-]{43}\n", made.stdout)
     reset = json.loads(run("accounts", "password", ADA, "--json").stdout)["link"]
     invited = run("accounts", "invite", "bob@example.org", ALMANAC_HOST="::1", ALMANAC_DASHBOARD_PORT="8011").stdout
     assert re.fullmatch(r"http://\[::1\]:8011/signup/[\w-]{43}\n", invited)
-    accounts = Accounts(home / "accounts.db")
+    accounts = Accounts(place)
     people, at = People(accounts), int(time.time())
     assert people.resets.find(reset.rpartition("/")[2], now=at).email == ADA
     assert people.resets.find(made.stdout.strip().rpartition("/")[2], now=at) is None  # the newer one ended it

@@ -19,6 +19,7 @@ from almanac.pipeline.ingest.simulation import load
 from almanac.pipeline.world import SIMULATED, World
 from almanac.store.accounts.accounts import AccountError, Accounts
 from almanac.store.accounts.people import People
+from almanac.store.engine.opening import place
 
 EMAIL = "demo@localhost"
 _PLAN = "pro"
@@ -81,7 +82,7 @@ def companies(settings: Settings, say: Callable[[str], None]) -> Iterator[None]:
 def _first_account(settings: Settings) -> tuple[str, str | None]:
     """A fresh key of the operator's account, and its password where it had none."""
     now = int(time.time())
-    accounts = Accounts(settings.accounts_path, settings.secret)
+    accounts = Accounts(place(settings.accounts_place), settings.secret)
     try:
         try:
             found = accounts.create_account(EMAIL, _PLAN, settings.plans, now=now, role="operator")

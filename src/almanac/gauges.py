@@ -20,7 +20,7 @@ from prometheus_client.registry import Collector
 from almanac.config import Settings
 from almanac.domain.health import Word
 from almanac.pipeline.operate.vitals import SourceVitals, Vitals, room, vitals
-from almanac.store.engine.sqlite import SCHEMA
+from almanac.store.engine.data_schema import SCHEMA
 from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.gauges")

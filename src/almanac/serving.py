@@ -58,16 +58,17 @@ def api(settings: Settings) -> App:
     from almanac.pipeline.explain.scores import explain_scores
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import UnavailableError
+    from almanac.store.engine.opening import place
     from almanac.store.observations.reading.reader import Reader
     from almanac.store.usage.counts import UsageFile
 
     logs.configure(settings.log_level)
     sys.setswitchinterval(_SWITCH_SECONDS)
-    usage = UsageFile(settings.usage_path)
+    usage = UsageFile(place(settings.usage_place))
     tally = Tally(usage, time.time)
     journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
-    accounts = Accounts(settings.accounts_path, settings.secret, notice_seconds=_NOTICE_SECONDS)
-    reader = Reader(settings.data_path, at_turn=at_turn)
+    accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
+    reader = Reader(place(settings.data_place), at_turn=at_turn)
 
     flusher = _Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
     counting = _Every(_USAGE_SECONDS, tally.flush, "usage")
@@ -108,17 +109,18 @@ def dashboard(settings: Settings) -> Dashboard:
     from almanac.pipeline.explain.scores import explain_scores
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import UnavailableError
+    from almanac.store.engine.opening import place
     from almanac.store.observations.reading.reader import Reader
     from almanac.store.usage.counts import UsageFile
     from almanac.store.usage.reports import UsageReports
 
-    accounts = Accounts(settings.accounts_path, settings.secret)
-    usage = UsageFile(settings.usage_path)
+    accounts = Accounts(place(settings.accounts_place), settings.secret)
+    usage = UsageFile(place(settings.usage_place))
     letters = Letters(Mail(settings.smtp, log.warning), settings.dashboard_address)
     desk = Desk(
         endpoints(Explainer(load(), explain_company), explain_scores),
         accounts.secret("cursor"),
-        Reader(settings.data_path).view,
+        Reader(place(settings.data_place)).view,
         settings,
         clock=settings.clock,
     )
@@ -214,9 +216,10 @@ def missing_plans(settings: Settings) -> list[str]:
     """
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import UnavailableError
+    from almanac.store.engine.opening import place
 
     try:
-        with contextlib.closing(Accounts(settings.accounts_path, settings.secret)) as accounts:
+        with contextlib.closing(Accounts(place(settings.accounts_place), settings.secret)) as accounts:
             return sorted({one.plan for one in accounts.list_accounts()} - set(settings.plans))
     except (UnavailableError, OSError) as error:
         log.warning("whether all accounts have a plan is not known", reason=str(error))
@@ -237,10 +240,11 @@ def ops(
     from almanac import ops as module
     from almanac.gauges import Held, HostGauges, StoreGauges
     from almanac.pipeline.operate import rounds
+    from almanac.store.engine.opening import place
     from almanac.store.log import payloads
     from almanac.store.observations.reading.reader import Reader
 
-    reader = Reader(settings.data_path)
+    reader = Reader(place(settings.data_place))
 
     @contextlib.contextmanager
     def looking() -> Iterator[View]:
@@ -271,7 +275,7 @@ def ops(
         )
 
     beside = [
-        Held(StoreGauges(Reader(settings.data_path).view, settings.clock)),
+        Held(StoreGauges(Reader(place(settings.data_place)).view, settings.clock)),
         Held(HostGauges(settings, os.getpid() if parent is None else parent, answering)),
     ]
     return module.create(

@@ -28,8 +28,9 @@ _PASSWORD_STDIN = click.option(
 def opened(chosen: Settings) -> Iterator[Accounts]:
     """The accounts of a home."""
     from almanac.store.accounts.accounts import Accounts
+    from almanac.store.engine.opening import place
 
-    accounts = Accounts(chosen.accounts_path, chosen.secret)
+    accounts = Accounts(place(chosen.accounts_place), chosen.secret)
     try:
         yield accounts
     finally:

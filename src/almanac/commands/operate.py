@@ -36,13 +36,13 @@ def rebuild(processes: int | None) -> None:
     """Replay everything from the raw store, with the same ids. Readers keep the old state until the end."""
     from almanac.pipeline.operate.rebuild import rebuild as replay
     from almanac.pipeline.world import World
-    from almanac.store.engine import sqlite
+    from almanac.store.engine.data_schema import meta
 
     with World(settings(processes=processes), rebuilding=True) as world:
         progress = Progress()
         with progress():
             count = replay(world, progress.say, progress.track)
-        version = sqlite.meta(world.db, "version")
+        version = meta(world.db, "version")
     click.echo(f"{count} payloads replayed, data version {version}")
 
 
@@ -101,11 +101,12 @@ def _check() -> NoReturn:
     from almanac.config import real_time
     from almanac.pipeline.operate.checkup import checkup, failed
     from almanac.pipeline.operate.vitals import room, vitals
+    from almanac.store.engine.opening import place
     from almanac.store.observations.reading.reader import Reader
 
     try:
         chosen = settings(home=False)
-        reader = Reader(chosen.data_path)
+        reader = Reader(place(chosen.data_place))
         try:
             with reader.view() as view:
                 found = vitals(view, chosen.clock())
@@ -160,11 +161,14 @@ def backup(file: Path, without_data: bool, verify: bool) -> None:
             raise click.UsageError("--verify looks at all that FILE holds: no other option goes with it")
         _look_over(file)
         return
+    chosen = settings(home=False)
     progress = Progress()
     with progress():
-        made = write(settings(home=False), file, with_data=not without_data, meter=progress.meter)
+        made = write(chosen, file, with_data=not without_data, meter=progress.meter)
     click.echo(file)
     say(f"{len(made.members)} members; settings and ALMANAC_SECRET are not among them")
+    if isinstance(chosen.data_place, str):
+        say("the data on the server are not among them: `almanac rebuild` makes them anew, or pg_dump keeps them")
 
 
 def _look_over(file: Path) -> None:
@@ -204,5 +208,7 @@ def restore(file: Path) -> None:
         say(f"a restore that was cut off is ended now; {file} was not read")
     elif kept:
         say(f"left as they were: {', '.join(kept)}")
-    if "data.db" not in found.members:
+    if isinstance(chosen.data_place, str):
+        say("accounts and counts of requests are on the server, data were left out: run `almanac rebuild`")
+    elif "data.db" not in found.members:
         say("the backup holds no data: run `almanac rebuild`")

@@ -95,6 +95,14 @@ def _is_raw_place(text: str) -> bool:
     return "://" not in text or text.startswith("file://") or _BUCKET.fullmatch(text) is not None
 
 
+def _is_database(text: str) -> bool:
+    if text.startswith("sqlite:///"):
+        return True
+    parts = urlsplit(text)
+    # The port is looked at, for it may be none.
+    return parts.scheme in {"postgresql", "postgres"} and parts.port != 0 and (parts.netloc != "" or parts.query != "")
+
+
 #: Name of a bucket as S3 allows it, and a prefix that is plain parts, so that nothing of it needs an escape.
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?")
 #: What the type of a setting cannot say, by its last name: a check that may raise ValueError, and what is allowed.
@@ -107,7 +115,7 @@ _CHECKS: dict[str, tuple[Callable[[str], object], str]] = {
     "cors_origins": (_is_origin, "origins, like https://app.example.org, or *"),
     "now": (lambda text: datetime.fromisoformat(text).tzinfo, "a time with a zone, like 2026-10-31T00:00:00Z"),
     "on": (lambda text: date.fromisoformat(text).isoformat() == text, "a day that has come, like 2026-10-01"),
-    "database_url": (lambda text: text.startswith("sqlite:///"), "sqlite:/// and the path of a file"),
+    "database_url": (_is_database, "sqlite:/// and the path of a file, or postgresql://user@host/database"),
     "raw_url": (_is_raw_place, "a folder, file:// and its path, or s3://bucket/prefix"),
     "proxy": (_is_proxy, "http:// or https://, a host and a port"),
     "ca_bundle": (_is_bundle, "a file of certificates in PEM that can be read"),

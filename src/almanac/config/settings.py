@@ -13,6 +13,9 @@ from msgspec import Meta
 from almanac.domain.rights import Consent
 from almanac.domain.times import instant
 
+#: How an address of PostgreSQL begins.
+SERVERS = ("postgresql://", "postgres://")
+
 
 class SettingError(Exception):
     """Settings that cannot be used. The message names each, what came, and what is allowed."""
@@ -149,15 +152,39 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return self.home / "data.db"
         if self.database_url.startswith("sqlite:///"):
             return Path(self.database_url.removeprefix("sqlite:///"))
-        raise SettingError("ALMANAC_DATABASE_URL must start with sqlite:///")
+        raise SettingError(f"the data are on a server, and in no file of SQLite: {self._server}")
+
+    @property
+    def data_place(self) -> Path | str:
+        """Where the data database is: the path of its file, or an address of PostgreSQL, which holds a password."""
+        return self.data_path if self._server is None else str(self.database_url)
+
+    @property
+    def _server(self) -> str | None:
+        """The server of the data database as it may be shown; None where it is a file."""
+        if self.database_url is None or not self.database_url.startswith(SERVERS):
+            return None
+        return self.database_url.rpartition("@")[2].partition("?")[0]
 
     @property
     def accounts_path(self) -> Path:
+        """File of the accounts, where the data are in a file too."""
         return self.home / "accounts.db"
 
     @property
+    def accounts_place(self) -> Path | str:
+        """Where accounts are: a file of their own, or the server that has the data."""
+        return self.accounts_path if self._server is None else str(self.database_url)
+
+    @property
     def usage_path(self) -> Path:
+        """File of the counts of requests, where the data are in a file too."""
         return self.home / "usage.db"
+
+    @property
+    def usage_place(self) -> Path | str:
+        """Where requests are counted: a file of their own, or the server that has the data."""
+        return self.usage_path if self._server is None else str(self.database_url)
 
     @property
     def raw_place(self) -> str:

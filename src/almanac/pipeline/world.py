@@ -21,7 +21,8 @@ from almanac.pipeline.derive.companies import CompanyDeriver
 from almanac.pipeline.derive.derivation import Changes, Deriver
 from almanac.pipeline.events.releases import ReleaseEvents
 from almanac.pipeline.processes import Processes, cores
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
+from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.errors import StoreError, UnavailableError
 from almanac.store.engine.protocol import Database
 from almanac.store.observations import specs
@@ -69,18 +70,19 @@ class World:
     ) -> None:
         self.settings = settings
         settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._place = opening.place(settings.data_place)
         self.raw = RawStore.at(settings.raw_place)
         self._rebuilding = rebuilding
         try:
-            with sqlite.faults():
+            with opening.faults():
                 self._open(kind, extra)
         except UnavailableError as error:
-            raise StoreError(sqlite.advice(error, settings.data_path)) from None
+            raise StoreError(opening.advice(error, self._place)) from None
 
     def _open(self, kind: str | None, extra: Iterable[Mapping[str, Any]]) -> None:
         settings = self.settings
-        self.db: Database = sqlite.create(settings.data_path, any_schema=self._rebuilding, busy_seconds=_WAIT_SECONDS)
-        held = sqlite.meta(self.db, "world") or self._kept()
+        self.db: Database = opening.create(self._place, any_schema=self._rebuilding, busy_seconds=_WAIT_SECONDS)
+        held = meta(self.db, "world") or self._kept()
         if kind is not None and held is not None and held != kind:
             raise WorldError(
                 f"the store in {settings.home} holds {held} data and cannot take {kind} data: "
@@ -112,9 +114,9 @@ class World:
                 self.db.truncate_log(_LOG_SECONDS)
         finally:
             self.db.close()
-        fault = sqlite.fault(error)
+        fault = opening.fault(error)
         if isinstance(fault, UnavailableError):
-            raise StoreError(sqlite.advice(fault, self.settings.data_path)) from error
+            raise StoreError(opening.advice(fault, self._place)) from error
         if fault is not None and fault is not error:
             raise fault from error
 
@@ -150,9 +152,9 @@ class World:
             self.raw.blobs.check()
             self.raw.tidy()
             self._cleared = True
-        if sqlite.meta(self.db, "world") != self.kind:
+        if meta(self.db, "world") != self.kind:
             with self.db.transaction():
-                sqlite.set_meta(self.db, "world", self.kind)
+                set_meta(self.db, "world", self.kind)
 
     def _kept(self) -> str | None:
         """The world of what the raw store holds: the data database may be new while the payloads are not."""
@@ -161,7 +163,7 @@ class World:
 
     def renew(self) -> None:
         """Forget what is known of the series and learn it again from the store."""
-        self._known = int(sqlite.meta(self.db, "version") or 0)
+        self._known = int(meta(self.db, "version") or 0)
         self.deriver = Deriver(self.catalog, self.db)
 
     def write_catalog(self, batch: Batch) -> None:

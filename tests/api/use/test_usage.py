@@ -12,13 +12,32 @@ from almanac.domain.times import day_at
 from almanac.store.usage import counts
 from almanac.store.usage.counts import UsageFile
 from almanac.store.usage.reports import UsageReports
+from tests.support import postgres
+from tests.support.places import end_connections, on_each_engine, place_for
 
 NOW = 1_790_000_000
 
 
+def pytest_generate_tests(metafunc):
+    on_each_engine(metafunc)
+
+
 @pytest.fixture
-def file(tmp_path):
-    opened = UsageFile(tmp_path / "usage.db")
+def place(request, tmp_path):
+    with place_for(request.param, tmp_path / "usage.db") as found:
+        yield found
+
+
+@pytest.fixture
+def path(place):
+    """The file, for what only a file has."""
+    return place
+
+
+@pytest.fixture
+def file(place, monkeypatch):
+    monkeypatch.setattr(counts, "_BUSY_SECONDS", 0.01)
+    opened = UsageFile(place)
     yield opened
     opened.close()
 
@@ -66,25 +85,21 @@ def test_answers_of_one_kind_are_one_counter(file, tally):
     assert asked(file) == [("200", 151)]
 
 
-def test_counts_wait_while_the_file_cannot_be_written(file, tally, tmp_path):
-    with file.opened() as db:
-        db.set_busy_timeout(1)
-    with UsageFile(tmp_path / "usage.db").opened() as other:
-        other.execute("BEGIN IMMEDIATE")
+def test_counts_wait_while_another_writes(file, tally, place):
+    other = UsageFile(place)
+    with other.opened() as db, db.transaction():
         add(tally, line(), line(status=404))
         tally.flush()
         add(tally, line())
         tally.flush()
-        other.execute("ROLLBACK")
-        other.close()
+    other.close()
     assert asked(file) == []
     tally.flush()
     assert asked(file) == [("200", 2), ("404", 1)]
 
 
 @pytest.mark.parametrize("harm", ["damaged", "folder", "newer"])
-def test_a_lost_file_never_hurts_and_is_taken_up_again(file, tally, tmp_path, harm):
-    path = tmp_path / "usage.db"
+def test_a_lost_file_never_hurts_and_is_taken_up_again(file, tally, path, tmp_path, harm):
     add(tally, line())
     tally.flush()
     file.close()
@@ -123,6 +138,24 @@ def test_what_waits_is_bounded_and_what_is_given_up_is_counted(file, tally, monk
 
 def failing(*_):
     raise counts.DamagedError("no room")
+
+
+@pytest.mark.postgres
+def test_a_lost_connection_never_hurts_and_nothing_is_counted_twice(tmp_path):
+    if postgres.why_not():
+        pytest.skip(postgres.why_not())
+    with place_for("postgres", tmp_path) as place:
+        opened = UsageFile(place)
+        tally = Tally(opened, lambda: NOW)
+        add(tally, line())
+        tally.flush()
+        assert end_connections(place) == 1
+        add(tally, line(status=404))
+        tally.flush()  # told to the log, and kept
+        add(tally, line(status=404))
+        tally.flush()
+        assert asked(opened) == [("200", 1), ("404", 2)]
+        opened.close()
 
 
 def test_old_counters_are_folded_in_passing(file):

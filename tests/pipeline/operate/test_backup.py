@@ -438,8 +438,8 @@ def test_every_payload_the_data_refers_to_is_in_it_whenever_a_payload_arrives(
     """A payload kept and folded after the data snapshot, and one kept between listing the index and the objects."""
     snapshot, names = module._snapshot, Folder.names
 
-    def late_payload(path, copy, meter):
-        found = snapshot(path, copy, meter)
+    def late_payload(at, part, copy, meter):
+        found = snapshot(at, part, copy, meter)
         if copy.name == "data.db":
             take(world, tmp_path / "later", [(url(2022), "2026-02-01T00:00:01Z", FIRST.replace(b"2026", b"2022"), 200)])
         return found

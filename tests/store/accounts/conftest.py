@@ -1,4 +1,6 @@
-"""An accounts database with one account, and the people of it."""
+"""An accounts database with one account, and the people of it: as a file, and on a server."""
+
+from pathlib import Path
 
 import pytest
 from argon2 import PasswordHasher
@@ -7,16 +9,35 @@ from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.passwords import Passwords
 from almanac.store.accounts.people import People
 from tests.support.invented_accounts import ADA, NOW, PASSWORD, PLANS
+from tests.support.places import on_each_engine, place_for
+
+
+def pytest_generate_tests(metafunc):
+    on_each_engine(metafunc)
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "accounts.db"
+def place(request, tmp_path):
+    with place_for(request.param, tmp_path / "accounts.db") as found:
+        yield found
 
 
 @pytest.fixture
-def accounts(path):
-    opened = Accounts(path)
+def another_place(place, tmp_path):
+    """One more, of the same engine."""
+    with place_for("sqlite" if isinstance(place, Path) else "postgres", tmp_path / "another.db") as found:
+        yield found
+
+
+@pytest.fixture
+def path(place):
+    """The file, for what only a file has."""
+    return place
+
+
+@pytest.fixture
+def accounts(place):
+    opened = Accounts(place)
     opened.create_account(ADA, "free", PLANS, now=NOW)
     yield opened
     opened.close()

@@ -3,13 +3,13 @@
 import itertools
 import re
 
-import apsw
 import pytest
 
 from almanac.store.accounts.accounts import MALFORMED, SCOPES, UNKNOWN, AccountError, Accounts, KeyRecord
 from almanac.store.accounts.keytext import checksum, new_key
 from almanac.store.engine.errors import UnavailableError
 from tests.support.invented_accounts import NOW, PLANS
+from tests.support.places import kept as stored
 
 
 @pytest.mark.parametrize(
@@ -111,28 +111,28 @@ def test_keys_are_listed_by_account_the_oldest_first(accounts):
         accounts.list_keys("eve@example.org")
 
 
-def test_the_text_of_a_key_is_nowhere_in_the_file(accounts, path):
+def test_the_text_of_a_key_is_nowhere_in_the_database(accounts, place):
     text, _ = accounts.create_key("ada@example.org", now=NOW)
     accounts.verify(text, NOW)
     accounts.flush()
-    kept = b"".join(each.read_bytes() for each in path.parent.iterdir())
+    kept = stored(place)
     assert text[:12].encode() in kept
     assert text[12:].encode() not in kept
     assert text[4:].encode() not in kept
 
 
-def test_the_digest_needs_the_pepper(tmp_path):
+def test_the_digest_needs_the_pepper(accounts, another_place):
     # The same key under two peppers: a row copied from one installation opens nothing in another.
-    one, two = (Accounts(tmp_path / name) for name in ("one.db", "two.db"))
-    for each in (one, two):
-        each.create_account("ada@example.org", "free", PLANS, now=NOW)
-    text, info = one.create_key("ada@example.org", now=NOW)
+    two = Accounts(another_place)
+    two.create_account("ada@example.org", "free", PLANS, now=NOW)
+    text, info = accounts.create_key("ada@example.org", now=NOW)
     two.create_key("ada@example.org", now=NOW)
-    source, target = apsw.Connection(str(tmp_path / "one.db")), apsw.Connection(str(tmp_path / "two.db"))
-    digest = source.execute("SELECT digest FROM api_key").get
-    target.execute("UPDATE api_key SET digest = ?, prefix = ?", (digest, info.prefix))
-    assert one.verify(text, NOW)
+    with accounts.opened() as source, two.opened() as target:
+        digest = source.execute("SELECT digest FROM api_key").get
+        target.execute("UPDATE api_key SET digest = ?, prefix = ?", (digest, info.prefix))
+    assert accounts.verify(text, NOW)
     assert two.verify(text, NOW) is UNKNOWN
+    two.close()
 
 
 def test_a_key_with_a_live_prefix_and_another_rest_is_unknown(accounts):

@@ -1,5 +1,6 @@
 """The accounts database among processes and threads; its secrets; its file."""
 
+import contextlib
 import secrets
 import subprocess
 import sys
@@ -9,24 +10,27 @@ import apsw
 import pytest
 
 from almanac.store.accounts.accounts import UNKNOWN, AccountError, Accounts, hkdf
+from almanac.store.accounts.file import AREA
+from almanac.store.engine import opening
 from tests.support.invented_accounts import NOW, PLANS
+from tests.support.places import SPOKEN, told
 from tests.support.processes import told_by_four
 
 
-def other(path, body):
-    """Another process with `a` open on the same file. It says `ready`, then runs `body` for each line it is sent."""
+def other(place, body):
+    """Another process with `a` open on the same database. It says `ready`, then runs `body` for each line it is sent."""
     code = f"""
 import sys
-from pathlib import Path
+{SPOKEN}
 from almanac.store.accounts.accounts import Accounts
-a = Accounts(Path(sys.argv[1]))
+a = Accounts(spoken(sys.argv[1]))
 print("ready", flush=True)
 for line in sys.stdin:
     line = line.strip()
     print({body}, flush=True)
 """
     process = subprocess.Popen(
-        [sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", code, told(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout.readline() == "ready\n"
 
@@ -46,9 +50,9 @@ for line in sys.stdin:
 # Other connections, other processes
 
 
-def test_another_process_refuses_a_revoked_key_at_its_next_request(accounts, path):
+def test_another_process_refuses_a_revoked_key_at_its_next_request(accounts, place):
     text, info = accounts.create_key("ada@example.org", now=NOW)
-    ask, stop = other(path, f"getattr(a.verify(line, {NOW}), 'plan', 'refused')")
+    ask, stop = other(place, f"getattr(a.verify(line, {NOW}), 'plan', 'refused')")
     assert [ask(text), ask(text)] == ["free", "free"]
     accounts.set_plan("ADA@example.org", "pro", PLANS)
     assert ask(text) == "pro"
@@ -57,10 +61,10 @@ def test_another_process_refuses_a_revoked_key_at_its_next_request(accounts, pat
     stop()
 
 
-def test_what_others_change_may_go_unnoticed_for_a_while_and_no_longer(accounts, path):
+def test_what_others_change_may_go_unnoticed_for_a_while_and_no_longer(accounts, place):
     text, info = accounts.create_key("ada@example.org", now=NOW)
     moment = 100.0
-    worker = Accounts(path, notice_seconds=0.5, monotonic=lambda: moment)
+    worker = Accounts(place, notice_seconds=0.5, monotonic=lambda: moment)
     assert worker.verify(text, NOW).plan == "free"
     accounts.revoke(info.id, now=NOW)
     moment = 100.4
@@ -79,12 +83,11 @@ def test_own_changes_hold_at_once_too(accounts):
     assert accounts.verify(text, NOW).plan == "pro"
 
 
-def test_a_deleted_account_takes_its_keys_with_it(accounts, path):
+def test_a_deleted_account_takes_its_keys_with_it(accounts, place):
     text, _ = accounts.create_key("ada@example.org", now=NOW)
     assert accounts.verify(text, NOW)
-    second = apsw.Connection(str(path))
-    second.pragma("foreign_keys", 1)
-    second.execute("DELETE FROM account")
+    with contextlib.closing(opening.open_area(place, area=AREA)) as second:
+        second.execute("DELETE FROM account")
     assert accounts.verify(text, NOW) is UNKNOWN
     assert accounts.list_keys() == []
 
@@ -109,9 +112,9 @@ def test_a_restored_backup_is_noticed(accounts, path, tmp_path):
     assert [each.id for each in accounts.list_keys()] == [info.id]
 
 
-def test_noting_a_use_does_not_empty_the_memory_of_others(path, accounts, monkeypatch):
+def test_noting_a_use_does_not_empty_the_memory_of_others(place, accounts, monkeypatch):
     text, _ = accounts.create_key("ada@example.org", now=NOW)
-    reader = Accounts(path)
+    reader = Accounts(place)
     assert reader.verify(text, NOW)
     looked_up = []
     live = Accounts._live
@@ -127,9 +130,9 @@ def test_noting_a_use_does_not_empty_the_memory_of_others(path, accounts, monkey
     reader.close()
 
 
-def test_last_used_is_written_once_a_minute_and_key_over_all_processes(path, accounts):
+def test_last_used_is_written_once_a_minute_and_key_over_all_processes(place, accounts):
     text, _ = accounts.create_key("ada@example.org", now=NOW)
-    second = Accounts(path)
+    second = Accounts(place)
 
     def used(by, now):
         assert by.verify(text, now)
@@ -177,8 +180,8 @@ def test_hkdf_is_the_one_of_rfc_5869():
     assert made.hex() == "3cb25f25faacd57a90434f64d0362f2a2d2d0a90cf1a5a4c5db02d56ecc4c5bf"
 
 
-def test_secrets_are_made_once_and_differ_by_purpose(accounts, path):
-    ask, stop = other(path, "a.secret(line).hex()")
+def test_secrets_are_made_once_and_differ_by_purpose(accounts, place):
+    ask, stop = other(place, "a.secret(line).hex()")
     assert ask("cursor") == accounts.secret("cursor").hex()
     assert accounts.secret("session").hex() == ask("session")
     stop()
@@ -187,33 +190,34 @@ def test_secrets_are_made_once_and_differ_by_purpose(accounts, path):
     assert len(three) == 3
 
 
-def test_a_secret_setting_makes_all_hosts_agree_and_is_not_kept(tmp_path):
+def test_a_secret_setting_makes_all_hosts_agree_and_is_not_kept(place, another_place):
     setting = secrets.token_urlsafe(32)
-    hosts = [Accounts(tmp_path / name, setting) for name in ("one.db", "two.db")]
+    hosts = [Accounts(one, setting) for one in (place, another_place)]
     assert hosts[0].secret("cursor") == hosts[1].secret("cursor") != hosts[0].secret("session")
     assert hosts[0].secret("cursor") == hkdf(setting.encode(), b"almanac", b"cursor")
+    with hosts[0].opened() as db:
+        assert db.execute("SELECT count(*) FROM secret").get == 0
     for host in hosts:
         host.close()
-    assert apsw.Connection(str(tmp_path / "one.db")).execute("SELECT count(*) FROM secret").get == 0
 
 
-def test_keys_under_another_secret_are_a_loud_mistake(tmp_path):
-    path = tmp_path / "accounts.db"
-    Accounts(path).close()
-    opened = Accounts(path, "another-secret")  # nothing is lost yet: there is no key
+def test_keys_under_another_secret_are_a_loud_mistake(place):
+    Accounts(place).close()
+    opened = Accounts(place, "another-secret")  # nothing is lost yet: there is no key
     opened.create_account("ada@example.org", "free", PLANS, now=NOW)
     text, _ = opened.create_key("ada@example.org", now=NOW)
     opened.close()
     for wrong in (None, "a-third-secret"):
         with pytest.raises(AccountError, match="were made under another ALMANAC_SECRET") as caught:
-            Accounts(path, wrong)
+            Accounts(place, wrong)
         assert "third" not in str(caught.value)
-    assert Accounts(path, "another-secret").verify(text, NOW)
+    with contextlib.closing(Accounts(place, "another-secret")) as right:
+        assert right.verify(text, NOW)
 
 
-def test_an_empty_secret_is_refused(path):
+def test_an_empty_secret_is_refused(place):
     with pytest.raises(AccountError, match="ALMANAC_SECRET must not be empty"):
-        Accounts(path, "")
+        Accounts(place, "")
 
 
 def test_only_the_owner_may_read_the_files(accounts, path):
@@ -233,16 +237,16 @@ def test_a_file_of_another_kind_or_version_is_refused(tmp_path):
         Accounts(tmp_path / "newer.db")
 
 
-def test_four_processes_may_make_the_file_at_once(tmp_path):
-    code = """
+def test_four_processes_may_make_the_database_at_once(place):
+    code = f"""
 import sys
-from pathlib import Path
+{SPOKEN}
 from almanac.store.accounts.accounts import Accounts
 print("ready", flush=True)
 sys.stdin.readline()
-print(Accounts(Path(sys.argv[1])).secret("cursor").hex())
+print(Accounts(spoken(sys.argv[1])).secret("cursor").hex())
 """
-    command = [sys.executable, "-c", code, str(tmp_path / "accounts.db")]
+    command = [sys.executable, "-c", code, told(place)]
     said = told_by_four(command)
     assert len(set(said)) == 1
     assert len(said[0]) == 64

@@ -24,10 +24,10 @@ def created(accounts, numbers, number, account, now=NOW, purpose="create_key", n
         return accounts.create_key(ADA, name=name, now=now)
 
 
-def test_a_form_that_is_sent_again_makes_nothing(accounts, numbers, ada, path):
+def test_a_form_that_is_sent_again_makes_nothing(accounts, numbers, ada, place):
     number = numbers.give(ada, "create_key", now=NOW)
     created(accounts, numbers, number, ada)
-    other = Accounts(path)  # another worker
+    other = Accounts(place)  # another worker
     for each in (accounts, other):
         with pytest.raises(FormUsed):
             created(each, FormNumbers(each), number, ada)
@@ -66,11 +66,11 @@ def test_a_number_is_good_for_one_account_one_purpose_and_a_day(accounts, number
     assert len(accounts.list_keys()) == 1
 
 
-def test_of_two_sent_at_once_one_makes_a_key(accounts, ada, path):
+def test_of_two_sent_at_once_one_makes_a_key(accounts, ada, place):
     number, outcomes, start = FormNumbers(accounts).give(ada, "create_key", now=NOW), [], threading.Barrier(2)
 
     def send():
-        opened = Accounts(path)
+        opened = Accounts(place)
         start.wait()
         try:
             created(opened, FormNumbers(opened), number, ada)

@@ -8,9 +8,9 @@ from tests.support.invented_accounts import ADA, NOW, PLANS
 
 
 @pytest.fixture
-def worker(path, accounts):
+def worker(place, accounts):
     """Another process's view of the file."""
-    opened = Accounts(path)
+    opened = Accounts(place)
     yield opened
     opened.close()
 

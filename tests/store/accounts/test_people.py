@@ -9,6 +9,7 @@ from almanac.store.accounts.accounts import AccountError
 from almanac.store.accounts.passwords import Passwords
 from almanac.store.accounts.people import NotSignedIn, People, SignedIn
 from tests.support.invented_accounts import ADA, NOW, PASSWORD, PLANS
+from tests.support.places import kept as stored
 
 HERE = {"address": "192.0.2.1", "agent": "browser"}
 NEW = "another long password"
@@ -86,9 +87,9 @@ def test_two_spellings_of_one_letter_are_one_password(people):
     assert isinstance(signed_in(people, "Zoe\u0308 Zo\u00eb Zo\u00eb Zoe\u0308"), SignedIn)
 
 
-def test_what_is_kept_is_argon2id_and_not_the_password(people, accounts, path):
+def test_what_is_kept_is_argon2id_and_not_the_password(people, accounts, place):
     accounts.close()
-    kept = b"".join(each.read_bytes() for each in path.parent.iterdir())
+    kept = stored(place)
     assert b"$argon2id$v=19$" in kept
     assert PASSWORD.encode() not in kept
     accounts._open()  # the fixture closes it again
@@ -193,10 +194,10 @@ def test_of_two_who_use_a_link_at_once_one_succeeds(people):
     assert sorted(one is None for one in outcomes) == [False, True]
 
 
-def test_no_token_and_no_password_is_in_the_file(people, accounts, path):
+def test_no_token_and_no_password_is_in_the_database(people, accounts, place):
     token = signed_in(people).token
     letters = [people.ask_reset(ADA, now=NOW), people.ask_to_join("bob@example.org", "free", PLANS, now=NOW)]
-    held = b"".join(each.read_bytes() for each in path.parent.iterdir())
+    held = stored(place)
     assert b"bob@example.org" in held
     for one in (token, *(letter.token for letter in letters)):
         assert one.encode() not in held

@@ -8,6 +8,7 @@ from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.people import NotSignedIn, People, SignedIn
 from almanac.store.accounts.throttle import Throttle
 from tests.support.invented_accounts import ADA, NOW, PASSWORD
+from tests.support.places import kept as stored
 
 HOME, AWAY = "192.0.2.1", "198.51.100.7"
 
@@ -84,8 +85,8 @@ def test_an_ipv6_address_counts_by_its_network(people):
     assert tried(people, address="192.0.2.9").reason == "wait"
 
 
-def test_processes_count_together_and_tries_at_once_do_not_slip_through(people, path, passwords):
-    other = Accounts(path)
+def test_processes_count_together_and_tries_at_once_do_not_slip_through(people, place, passwords):
+    other = Accounts(place)
     both, answers, start = (people, People(other, passwords)), [], threading.Barrier(8)
 
     def work(number):
@@ -101,9 +102,9 @@ def test_processes_count_together_and_tries_at_once_do_not_slip_through(people, 
     other.close()
 
 
-def test_what_was_typed_is_not_kept(people, accounts, path):
+def test_what_was_typed_is_not_kept(people, accounts, place):
     tried(people, email="hunter2 hunter2")
-    assert b"hunter2" not in b"".join(each.read_bytes() for each in path.parent.iterdir())
+    assert b"hunter2" not in stored(place)
 
 
 def test_old_counts_are_removed(accounts):

@@ -55,7 +55,7 @@ def test_signing_in_gives_a_new_token_and_ends_the_one_before(sessions, ada):
         assert begun(sessions, ada, before=before)[0] != before
 
 
-def test_sessions_end_one_by_one_or_all(sessions, ada, path):
+def test_sessions_end_one_by_one_or_all(sessions, ada, place):
     tokens, made = zip(*(begun(sessions, ada, NOW + number) for number in range(4)), strict=True)
     assert [one.id for one in sessions.of(ada, now=NOW + 4)] == [one.id for one in reversed(made)]
     assert sessions.end(ada, made[0].id)
@@ -63,7 +63,7 @@ def test_sessions_end_one_by_one_or_all(sessions, ada, path):
     assert sessions.sign_out(tokens[1])
     assert not sessions.sign_out(tokens[1])
     assert sessions.end_all(ada, but=made[2].id) == 1
-    other = Accounts(path)  # another process
+    other = Accounts(place)  # another process
     assert [WebSessions(other).find(token, now=NOW) is not None for token in tokens] == [False, False, True, False]
     other.close()
     assert sessions.end_all(ada) == 1

@@ -13,20 +13,32 @@ from almanac.store.engine.errors import DamagedError, DatabaseError, StoreError
 from almanac.store.usage.counts import DAY, HOUR, HOURS_KEPT, MINUTES_KEPT, CountedUse, UsageFile
 from almanac.store.usage.latency import BOUNDS, BUCKETS, bucket, quantile
 from almanac.store.usage.reports import UsageReports
+from tests.support.places import on_each_engine, place_for
 
 #: The first minute of a day.
 NOON = (1_790_000_000 // 86_400) * DAY + 12 * HOUR
 TODAY = day_at(NOON * 60)
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "usage.db"
+def pytest_generate_tests(metafunc):
+    on_each_engine(metafunc)
 
 
 @pytest.fixture
-def file(path):
-    opened = UsageFile(path)
+def place(request, tmp_path):
+    with place_for(request.param, tmp_path / "usage.db") as found:
+        yield found
+
+
+@pytest.fixture
+def path(place):
+    """The file, for what only a file has."""
+    return place
+
+
+@pytest.fixture
+def file(place):
+    opened = UsageFile(place)
     yield opened
     opened.close()
 
@@ -120,8 +132,8 @@ def test_folding_is_bounded_at_a_time(file):
     assert [file.fold(NOON + 2 * MINUTES_KEPT, most=4) for _ in range(4)] == [4, 4, 2, 0]
 
 
-def test_processes_add_up(path):
-    files = [UsageFile(path) for _ in range(4)]
+def test_processes_add_up(place):
+    files = [UsageFile(place) for _ in range(4)]
 
     def work(one):
         for _ in range(20):
@@ -167,7 +179,7 @@ def test_a_file_of_another_kind_or_version_says_so(path):
         UsageFile(path).add([counted()])
 
 
-def test_every_question_is_answered_through_an_index(file, reports, monkeypatch):
+def test_every_question_is_answered_through_an_index(file, reports, path):
     """No question reads the counters of other accounts or days: with millions of them that is what time depends on."""
     asked = []
     file.add([counted()])

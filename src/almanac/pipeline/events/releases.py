@@ -29,7 +29,7 @@ from almanac.pipeline.events.release_states import (
     release_states,
 )
 from almanac.sources.base import Parsed
-from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database
 from almanac.store.events import events
 from almanac.store.events import releases as store
@@ -251,7 +251,7 @@ class ReleaseEvents:
 
     def meetings_differ(self) -> bool:
         """Whether the store holds other meetings than it should: those of the package, in a simulated world none of them."""
-        return (sqlite.meta(self._db, _ENTERED) or "") != self._digest()
+        return (meta(self._db, _ENTERED) or "") != self._digest()
 
     def write_meetings(self, batch: Batch) -> None:
         """
@@ -281,7 +281,7 @@ class ReleaseEvents:
                     )
                 ]
             self._replace(batch, target, BANKS, _MEETING, bank.country)
-        sqlite.set_meta(self._db, _ENTERED, self._digest())
+        set_meta(self._db, _ENTERED, self._digest())
 
     def _digest(self) -> str:
         return "" if self._simulated else hashlib.sha256(msgspec.json.encode(meetings())).hexdigest()

@@ -26,7 +26,7 @@ from almanac.pipeline.processes import Job
 from almanac.pipeline.world import World
 from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector, turn_of
 from almanac.store.engine.errors import DatabaseError
-from almanac.store.engine.sqlite import faults
+from almanac.store.engine.opening import faults
 from almanac.store.log import payloads
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.raw.captures import Capture, Corrupt

@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
 from almanac.config import real_time
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.engine.errors import DatabaseError
 from almanac.store.log import turns
 
@@ -34,7 +33,7 @@ class Lease:
     The thread has a connection of its own, opened for each renewal.
     """
 
-    def __init__(self, path: Path, source: str, holder: Leaseholder, until: int) -> None:
+    def __init__(self, path: opening.Place, source: str, holder: Leaseholder, until: int) -> None:
         self._path = path
         self._source = source
         self._owner, self._clock, self._every = holder
@@ -62,8 +61,8 @@ class Lease:
         while not self._ended.wait(self._every):
             until = self._clock() + LEASE_SECONDS
             try:
-                sqlite.identity(self._path)  # never make a new file where the store was taken away
-                with closing(sqlite.connect(self._path, busy_seconds=self._every)) as db, sqlite.faults():
+                opening.identity(self._path)  # never make a new file where the store was taken away
+                with closing(opening.connect(self._path, busy_seconds=self._every)) as db, opening.faults():
                     renewed = turns.renew(db, self._source, self._owner, until)
             except (DatabaseError, OSError):
                 continue  # the next time may do; until then the lease runs

@@ -26,7 +26,7 @@ from almanac.pipeline.ingest.asking import from_network
 from almanac.pipeline.ingest.lease import LEASE_SECONDS, Lease, Leaseholder
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
 from almanac.pipeline.world import REAL, World
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.engine.errors import StoreError, UnavailableError
 from almanac.store.log import payloads, turns
 
@@ -182,12 +182,12 @@ class Worker:
         return done
 
     def _look(self) -> dict[str, turns.SourceTurn]:
-        path = self._settings.data_path
+        path = opening.place(self._settings.data_place)
         try:
-            with sqlite.faults(), contextlib.closing(sqlite.create(path)) as db:
+            with opening.faults(), contextlib.closing(opening.create(path)) as db:
                 return turns.held(db)
         except UnavailableError as error:
-            raise StoreError(sqlite.advice(error, path)) from None
+            raise StoreError(opening.advice(error, path)) from None
 
     def _due_at(self, source: Source, turn: Turn) -> int:
         return turn.due_at(_cadence(source), self._settings.clock())
@@ -223,7 +223,7 @@ class Worker:
     def _ask(self, world: World, source: Source, turn: Turn, until: int, due: int, done: Round) -> None:
         began = self._settings.clock()
         self._say(f"{source.id}: asking, due since {wire_time(due)}")
-        path = self._settings.data_path
+        path = opening.place(self._settings.data_place)
         with Lease(path, source.id, self._holder, until) as lease:
 
             def between() -> None:
@@ -231,7 +231,7 @@ class Worker:
                     raise _Ended
 
             try:
-                with sqlite.faults():
+                with opening.faults():
                     outcome = self._asking(world, source, self._say, self._track, between)
             except _Ended:
                 if lease.lost:

@@ -21,7 +21,9 @@ import zstandard
 from almanac.config import Settings
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.store.accounts import file as accounts
-from almanac.store.engine import detached, sqlite
+from almanac.store.engine import detached, opening, sqlite
+from almanac.store.engine.areas import Area
+from almanac.store.engine.opening import Place
 from almanac.store.usage import counts as usage
 
 #: 1 had no head and did not name the version that made it.
@@ -36,18 +38,31 @@ class BackupError(Exception):
 
 
 class KeptDatabase(NamedTuple):
-    """A database of a home: where it is, and which schema this version of Almanac knows and a file has."""
+    """
+    A database of a home: where it is, and which schema this version of Almanac knows and a file has.
 
-    path: Callable[[Settings], Path]
+    `area`: what it is on a server, from where its rows are carried into a file. None: what is on a server stays there.
+    """
+
+    place: Callable[[Settings], Path | str]
     known: int
     schema: Callable[[Path], int]
+    area: Area | None = None
+
+    def at(self, settings: Settings) -> Place:
+        """Where it is."""
+        return opening.place(self.place(settings))
 
 
 #: The databases that a backup carries, each copied whole while it is in use. One more is one line here.
 DATABASES: dict[str, KeptDatabase] = {
-    DATA: KeptDatabase(lambda settings: settings.data_path, int(sqlite.SCHEMA), detached.schema_of_data),
-    "accounts.db": KeptDatabase(lambda settings: settings.accounts_path, accounts.SCHEMA, detached.user_version),
-    "usage.db": KeptDatabase(lambda settings: settings.usage_path, usage.SCHEMA, detached.user_version),
+    DATA: KeptDatabase(lambda settings: settings.data_place, int(sqlite.SCHEMA), detached.schema_of_data),
+    "accounts.db": KeptDatabase(
+        lambda settings: settings.accounts_place, accounts.AREA.schema, detached.user_version, accounts.AREA
+    ),
+    "usage.db": KeptDatabase(
+        lambda settings: settings.usage_place, usage.AREA.schema, detached.user_version, usage.AREA
+    ),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import os
@@ -26,20 +27,25 @@ from almanac.pipeline.operate.archive import (
     RAW,
     BackupError,
     BackupHead,
+    KeptDatabase,
     Manifest,
     beside,
     sync,
     this_version,
 )
-from almanac.store.engine import detached, sqlite
+from almanac.store.engine import detached, opening, sqlite
+from almanac.store.engine.carrying import carry
+from almanac.store.engine.opening import Place
 from almanac.store.raw.blobs import blobs_at
 
 _LEVEL = 3
+_CARRIED = "carried"
 
 
 def backup(settings: Settings, file: Path, *, with_data: bool = True, meter: Meter = unmetered) -> Manifest:
     """
     Write a zstd-compressed tar archive, readable by its owner only; it appears under its name when it is whole.
+    Of a server it holds accounts and counts of requests, as files that can be restored to either engine, and no data.
 
     May run beside a server and an ingest. The databases are copied before the raw files are listed, and their index
     before their objects, so every payload that anything in the archive refers to is in it. Raises BackupError where
@@ -49,14 +55,14 @@ def backup(settings: Settings, file: Path, *, with_data: bool = True, meter: Met
         raise BackupError(f"{file} is there already; choose another name or remove it")
     if settings.restored_path.exists():
         raise BackupError(f"a restore into {settings.home} was cut off: end it first with `almanac restore`")
-    held = {name: path for name, part in DATABASES.items() if (path := part.path(settings)).exists()}
+    held = {name: at for name, part in DATABASES.items() if _is_there(at := part.at(settings), part)}
     raw = blobs_at(settings.raw_place)
     if not held and next(raw.names(""), None) is None:
         raise BackupError(f"there is nothing to back up in {settings.home}")
     if not with_data:
         held.pop(DATA, None)
     with beside(file.parent, file.name) as folder:
-        copies = {name: _snapshot(path, folder / name, meter) for name, path in held.items()}
+        copies = {name: _snapshot(at, DATABASES[name], folder / name, meter) for name, at in held.items()}
         version = detached.data_version(copies[DATA]) if DATA in copies else None
         names = [*raw.names("index"), *raw.names("objects")]
         size = sum(path.stat().st_size for path in copies.values())
@@ -89,15 +95,28 @@ def backup(settings: Settings, file: Path, *, with_data: bool = True, meter: Met
     return manifest
 
 
-def _snapshot(path: Path, copy: Path, meter: Meter) -> Path:
-    """A consistent copy of a database in use, readable by its owner only."""
-    copy.touch(mode=0o600)
+def _is_there(at: Place, part: KeptDatabase) -> bool:
+    """Whether there is something to copy: a file, or what is carried from a server."""
+    return at.exists() if isinstance(at, Path) else part.area is not None
 
-    def begin(size: int) -> Advance:
-        advance = meter(f"MiB of {path.name} copied", size // PIECE)
-        return lambda done: advance(done / PIECE)
 
-    detached.copy(path, copy, begin)
+def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
+    """A consistent copy of a database in use, readable by its owner only: a file, whatever engine it comes from."""
+    if isinstance(at, Path):
+        copy.touch(mode=0o600)
+
+        def begin(size: int) -> Advance:
+            advance = meter(f"MiB of {at.name} copied", size // PIECE)
+            return lambda done: advance(done / PIECE)
+
+        detached.copy(at, copy, begin)
+    elif part.area is not None:
+        copy = copy.parent / _CARRIED / copy.name  # a folder of its own: who makes a database in one locks it
+        with (
+            contextlib.closing(opening.open_area(at, area=part.area)) as source,
+            contextlib.closing(sqlite.open_area(copy, part.area)) as target,
+        ):
+            carry(source, target, part.area)
     return copy
 
 

@@ -21,7 +21,7 @@ import structlog
 from almanac.config import Settings, real_time
 from almanac.pipeline.operate import verify
 from almanac.pipeline.operate.rounds import Stage, StoreRound, path_of, read
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.engine.errors import DamagedError, DatabaseError
 from almanac.store.observations import audit
 from almanac.store.raw.captures import RawStore
@@ -55,7 +55,7 @@ class Patrol:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._path = path_of(settings)
-        self._data = settings.data_path
+        self._data = opening.place(settings.data_place)
         self._raw = RawStore.at(settings.raw_place)
         self._every = settings.verify_hours * 3600
         self._stop, self._now, self._clock = stop, now, clock
@@ -128,8 +128,8 @@ class Patrol:
 
     def _piece(self, present: StoreRound) -> bool:
         """Look at the next table, or at topics for a while; opened anew, lest what is in memory hide what is on disk."""
-        sqlite.identity(self._data)
-        with sqlite.faults(), contextlib.closing(sqlite.connect(self._data, read_only=True)) as db, db.snapshot():
+        opening.identity(self._data)
+        with opening.faults(), contextlib.closing(opening.connect(self._data, read_only=True)) as db, db.snapshot():
             if present.stage == "tables":
                 table = next((name for name in audit.tables(db) if name > present.after), None)
                 if table is None:

@@ -12,7 +12,8 @@ from almanac.pipeline.ingest.ingest import BeingRead, Ingest, Judged, Unstorable
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
 from almanac.pipeline.world import World
 from almanac.sources.base import connector, turn_of
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
+from almanac.store.engine.data_schema import set_meta
 from almanac.store.log import payloads
 from almanac.store.raw.captures import Capture
 
@@ -40,8 +41,8 @@ def rebuild(world: World, say: Say, track: Track = untracked) -> int:
 
 def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) -> int:
     with world.batch("rebuild") as batch:
-        sqlite.recreate(world.db)
-        sqlite.set_meta(world.db, "world", world.kind)
+        opening.recreate(world.db)
+        set_meta(world.db, "world", world.kind)
         batch.touch()
         world.write_catalog(batch)
         world.renew()

@@ -17,6 +17,7 @@ from almanac.pipeline.operate.archive import (
     MANIFEST,
     RAW,
     BackupError,
+    KeptDatabase,
     Manifest,
     beside,
     differences,
@@ -24,7 +25,9 @@ from almanac.pipeline.operate.archive import (
     sync,
     too_new,
 )
-from almanac.store.engine import detached
+from almanac.store.engine import detached, opening, sqlite
+from almanac.store.engine.carrying import carry, holdings
+from almanac.store.engine.opening import Server
 from almanac.store.engine.sqlite import alone
 from almanac.store.raw.captures import RawStore
 from almanac.store.raw.folder import Folder
@@ -38,6 +41,7 @@ _TRACES = ("", "-wal", "-shm", "-journal")
 def restore(settings: Settings, file: Path, meter: Meter = unmetered) -> Manifest:
     """
     Put a backup into a home that holds nothing it would overwrite; none of it is there until all of it is, checked.
+    Where the data are on a server, accounts and counts of requests are brought there, and data are left out.
 
     Killed at any instant, the next run begins anew, or ends what was left to do. Raises BackupError for a home with
     data of its own, storage outside it, and an archive that is damaged, incomplete, of a later version or holds a name
@@ -49,8 +53,9 @@ def restore(settings: Settings, file: Path, meter: Meter = unmetered) -> Manifes
     if settings.restored_path.exists():
         with alone(home):
             return _settle(settings)
-    _check_free(home)
-    if any(part.path(settings) != home / name for name, part in DATABASES.items()) or settings.raw_path != home / RAW:
+    _check_free(settings)
+    files = {name: at for name, part in DATABASES.items() if isinstance(at := part.at(settings), Path)}
+    if any(at != home / name for name, at in files.items()) or settings.raw_path != home / RAW:
         raise BackupError(
             "a backup is restored under ALMANAC_HOME: unset ALMANAC_DATABASE_URL and ALMANAC_RAW_URL, restore, then move"
         )
@@ -66,7 +71,7 @@ def restore(settings: Settings, file: Path, meter: Meter = unmetered) -> Manifes
         for path in (*target.rglob("*"), target):
             sync(path)
         with alone(home):  # whoever makes a database here waits, or has made one
-            _check_free(home)
+            _check_free(settings)
             target.rename(settings.restored_path)
             _settle(settings)
     sync(home.parent)
@@ -103,7 +108,17 @@ def _roomy(folder: Path) -> Path:
         return Path(tempfile.gettempdir())
 
 
-def _check_free(home: Path) -> None:
+def _check_free(settings: Settings) -> None:
+    home = settings.home
+    for part in DATABASES.values():
+        at = part.at(settings)
+        if isinstance(at, Server) and part.area is not None:
+            with contextlib.closing(opening.open_area(at, area=part.area)) as db:
+                if found := holdings(db, part.area):
+                    raise BackupError(
+                        f"{at} holds rows in {', '.join(found)}, which a restore would overwrite:"
+                        " choose another database, or another schema"
+                    )
     names = [RAW, *(f"{name}{trace}" for name in DATABASES for trace in _TRACES)]
     held = [name for name in names if (home / name).exists()]
     if held:
@@ -126,10 +141,29 @@ def _made(home: Path) -> Iterator[None]:
         raise
 
 
+def _put(file: Path, at: Server, part: KeptDatabase) -> None:
+    """
+    Bring what a file holds to a server; then the file goes. A server that has it already, from a run that was killed here,
+    has the same afterwards. The data are made anew there: the file is only let go of.
+    """
+    if part.area is not None:
+        with (
+            contextlib.closing(sqlite.open_area(file, part.area)) as source,
+            contextlib.closing(opening.open_area(at, area=part.area)) as target,
+        ):
+            carry(source, target, part.area)
+    for trace in _TRACES:
+        file.with_name(f"{file.name}{trace}").unlink(missing_ok=True)
+
+
 def _settle(settings: Settings) -> Manifest:
     """Move what is ready into place, whatever an earlier run has moved already."""
     home, ready = settings.home, settings.restored_path
     manifest = msgspec.json.decode((ready / MANIFEST).read_bytes(), type=Manifest)
+    for name, part in DATABASES.items():
+        at, file = part.at(settings), ready / name
+        if isinstance(at, Server) and file.exists():
+            _put(file, at, part)
     for path in sorted(ready.iterdir()):
         if path.name != MANIFEST:
             path.rename(home / path.name)

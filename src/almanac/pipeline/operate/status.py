@@ -9,7 +9,7 @@ from almanac.domain.health import Word
 from almanac.domain.periods import end_of
 from almanac.domain.times import wire_day, wire_time
 from almanac.pipeline.operate.vitals import SourceVitals, sources
-from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import meta
 from almanac.store.engine.protocol import Database
 from almanac.store.log import payloads
 from almanac.store.observations.reading.directory import Directory, SeriesInfo
@@ -113,7 +113,7 @@ def status(db: Database, now: int) -> Status:
 
 
 def _view(db: Database) -> View:
-    version, epoch, reference = (sqlite.meta(db, key) or "" for key in ("version", "epoch", "reference"))
+    version, epoch, reference = (meta(db, key) or "" for key in ("version", "epoch", "reference"))
     return View(db, int(version), epoch, Directory(db, int(reference)), {})
 
 

@@ -1,7 +1,7 @@
-"""Accounts, their API keys and this installation's secrets, in a SQLite file of their own.
+"""Accounts, their API keys and this installation's secrets, in a file of their own or on the data's server.
 
 No key is kept, only HMAC-SHA256(pepper, key). A verified key is remembered in the process; what another process
-changes (a revocation, a plan, an account disabled) is noticed by the change token of the file at the next request, or
+changes (a revocation, a plan, an account disabled) is noticed by the change token of the database at the next request, or
 at the first one after `notice_seconds`.
 """
 
@@ -14,7 +14,6 @@ import re
 import secrets
 import time
 from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -30,6 +29,7 @@ from almanac.store.accounts.records import (
     KeyInfo,
     KeyRecord,
     Refused,
+    askable,
     checked_email,
     checked_name,
     checked_plan,
@@ -39,7 +39,7 @@ from almanac.store.accounts.records import (
     shown,
 )
 from almanac.store.engine.errors import ConflictError
-from almanac.store.engine.sqlite import faults
+from almanac.store.engine.opening import Place, faults
 
 __all__ = [
     "MALFORMED",
@@ -73,7 +73,7 @@ class Accounts(AccountsFile):
 
     def __init__(
         self,
-        path: Path,
+        at: Place,
         secret: str | None = None,
         *,
         notice_seconds: float = 0.0,
@@ -84,7 +84,7 @@ class Accounts(AccountsFile):
         self._salt = secrets.token_bytes(32)
         self._used: dict[str, int] = {}
         self._notice_seconds, self._monotonic, self._noticed = notice_seconds, monotonic, -math.inf
-        super().__init__(path, secret)
+        super().__init__(at, secret)
 
     # Accounts
 
@@ -101,7 +101,8 @@ class Accounts(AccountsFile):
             try:
                 with faults():
                     db.execute(
-                        "INSERT INTO account(id, email, email_key, plan, created, role) VALUES(?, ?, ?, ?, ?, ?)", row
+                        "INSERT INTO account(n, id, email, email_key, plan, created, role) VALUES(NULL, ?, ?, ?, ?, ?, ?)",
+                        row,
                     )
             except ConflictError:
                 raise AccountError(f"the address {email} has an account already") from None
@@ -124,7 +125,7 @@ class Accounts(AccountsFile):
     def find(self, column: str, value: str) -> AccountInfo | None:
         """The account whose `id` or `email_key` (a folded address) this is, or None."""
         with self.opened():
-            row = self._one(f"SELECT {_ACCOUNT} FROM account WHERE {column} = ?", value)
+            row = self._one(f"SELECT {_ACCOUNT} FROM account WHERE {column} = ?", askable(value))
         return None if row is None else AccountInfo(*row)
 
     def list_accounts(self) -> list[AccountInfo]:
@@ -193,8 +194,8 @@ class Accounts(AccountsFile):
             )
             row = (info.id, owner.id, info.prefix, self._digest(text), name, " ".join(kept), now, expires)
             db.execute(
-                "INSERT INTO api_key(id, account_id, prefix, digest, name, scopes, created, expires)"
-                " VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO api_key(n, id, account_id, prefix, digest, name, scopes, created, expires)"
+                " VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
                 row,
             )
         return text, info
@@ -203,7 +204,7 @@ class Accounts(AccountsFile):
         """Keys of one account or of all, revoked ones too, the oldest first. Raises AccountError: unknown address."""
         with self.opened():
             if email is None:
-                return self._keys("1")
+                return self._keys("1 = 1")
             return self._keys("k.account_id = ?", self.account(email).id)
 
     def key(self, which: str, owner: str | None = None) -> KeyInfo:
@@ -215,7 +216,7 @@ class Accounts(AccountsFile):
             if KEY_SHAPE.fullmatch(which):
                 found = self._keys("k.digest = ?", self._digest(which))
             elif _SPELLED.fullmatch(which):
-                found = self._keys("k.prefix >= ?1 AND k.prefix < ?1 || x'7f'", which)
+                found = self._keys("k.prefix >= ? AND k.prefix < ?", which, f"{which}\x7f")
             else:
                 found = self._keys("k.id = ?", which) if _ID.fullmatch(which) else []
         found = [each for each in found if owner in {None, each.account_id}]

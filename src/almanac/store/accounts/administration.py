@@ -11,7 +11,7 @@ import msgspec
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.deeds import Deeds
 from almanac.store.accounts.invitations import Invitation, Invitations
-from almanac.store.accounts.records import AccountInfo, KeyInfo, folded
+from almanac.store.accounts.records import AccountInfo, KeyInfo, askable, folded
 from almanac.store.accounts.resets import Resets
 
 
@@ -148,10 +148,10 @@ class Administration:
             "   AND (k.expires IS NULL OR k.expires > ?1)),"
             " max(coalesce((SELECT max(k.last_used) FROM api_key k WHERE k.account_id = a.id), 0),"
             "   coalesce((SELECT max(s.last_seen) FROM web_session s WHERE s.account_id = a.id), a.signed_in, 0))"
-            " FROM account a WHERE a.n > ?2 AND instr(a.email_key, ?3) ORDER BY a.n LIMIT ?4"
+            " FROM account a WHERE a.n > ?2 AND instr(a.email_key, ?3) > 0 ORDER BY a.n LIMIT ?4"
         )
         with self._accounts.opened() as db:
-            rows: Any = db.execute(sql, (now, after, folded(email), limit)).fetchall()
+            rows: Any = db.execute(sql, (now, after, askable(folded(email)), limit)).fetchall()
         return [AccountRow(row[0], AccountInfo(*row[1:9]), row[9], row[10] or None) for row in rows]
 
     def on_plans(self) -> dict[str, int]:

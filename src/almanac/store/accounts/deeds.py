@@ -34,7 +34,7 @@ class Deeds:
         """Write a line; within `AccountsFile.changing` in one step with the deed."""
         with self._file.opened() as db:
             db.execute(
-                "INSERT INTO deed(at, who, what, subject, detail) VALUES(?, ?, ?, ?, ?)",
+                "INSERT INTO deed(n, at, who, what, subject, detail) VALUES(NULL, ?, ?, ?, ?, ?)",
                 (now, who, what, subject, detail),
             )
 

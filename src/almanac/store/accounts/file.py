@@ -1,6 +1,6 @@
-"""The file of the accounts database: opened once in each process, brought to this schema, watched for what others write.
+"""The accounts database: opened once in each process, brought to this schema, watched for what others write.
 
-Readable by its owner only, and each commit is safe before it is answered.
+A file that its owner alone may read, or tables beside the data's on a server. Each commit is safe before it is answered.
 """
 
 from __future__ import annotations
@@ -11,79 +11,65 @@ import secrets
 import threading
 from collections.abc import Iterator
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from almanac.store.accounts.records import AccountError
-from almanac.store.engine.errors import DamagedError, UnavailableError
-from almanac.store.engine.sqlite import Connection, alone, connect, faults, identity, narrow
+from almanac.store.engine import opening
+from almanac.store.engine.areas import Area
+from almanac.store.engine.errors import DamagedError, StoreError, UnavailableError
+from almanac.store.engine.opening import Place, faults
+from almanac.store.engine.protocol import Database
 
 #: `schema/N.sql` makes schema N of schema N−1. A file of any earlier one is brought here in place, with all it holds.
-SCHEMA = 2
+AREA = Area(
+    name="accounts",
+    steps=tuple(files(__package__).joinpath(f"schema/{step}.sql").read_text("utf-8") for step in (1, 2)),
+    lasting=True,  # a revocation must survive the power cut that follows it
+    newer="use the newer version",
+    own=frozenset({"state", "secret"}),
+)
 
 
 @faults()
-def open_file(path: Path) -> Connection:
-    """Open the accounts database, making it and its folder where they are not. Raises AccountError for another file."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    narrow(path)
-    with alone(path.parent):
-        try:
-            db = connect(path)
-        except DamagedError:
-            raise AccountError(f"{path} is not an accounts database") from None
-        try:
-            db.pragma("synchronous", 2)  # a revocation must survive the power cut that follows it
-            db.pragma("foreign_keys", 1)
-            with db.transaction():
-                _upgrade(db, path)
-        except BaseException:  # whatever it is, the file is let go of
-            db.close()
-            raise
-    return db
-
-
-def _upgrade(db: Connection, path: Path) -> None:
-    found = int(db.pragma("user_version"))
-    if found > SCHEMA:
-        raise AccountError(
-            f"{path} has schema {found} of a newer version of Almanac, this one knows {SCHEMA}: use the newer version"
-        )
-    for step in range(found + 1, SCHEMA + 1):
-        db.execute(files(__package__).joinpath(f"schema/{step}.sql").read_text("utf-8"))
-    if found < SCHEMA:
-        db.pragma("user_version", SCHEMA)
+def open_accounts(at: Place) -> Database:
+    """Open the accounts database, making it where it is not. Raises AccountError for another file."""
+    try:
+        return opening.open_area(at, area=AREA)
+    except DamagedError:
+        raise AccountError(f"{at} is not an accounts database") from None
+    except StoreError as error:
+        raise AccountError(str(error)) from None
 
 
 class AccountsFile:
-    """The file, opened. Safe for several threads: one at a time uses it.
+    """The database, opened. Safe for several threads: one at a time uses it.
 
     `secret` is the setting from which all secrets are derived, so that several hosts agree; without it they are
-    random and kept in the file. Raises AccountError for a file that is not ours, or whose keys were made under another
-    secret (they would all be refused without a word).
+    random and kept in the database. Raises AccountError for a file that is not ours, or whose keys were made under
+    another secret (they would all be refused without a word).
     """
 
-    def __init__(self, path: Path, secret: str | None = None) -> None:
+    def __init__(self, at: Place, secret: str | None = None) -> None:
         if secret == "":
             raise AccountError("ALMANAC_SECRET must not be empty")
         self._setting = secret
         self._lock = threading.RLock()
         self._secrets: dict[str, bytes] = {}
-        self._path = path
+        self._at = at
         self._changing = False
         self._open()
 
     @contextlib.contextmanager
-    def opened(self) -> Iterator[Connection]:
-        """The file for one thread at a time, one that has replaced it too; errors of the database leave as ours."""
+    def opened(self) -> Iterator[Database]:
+        """The database for one thread at a time, one that has replaced it too; errors of the database leave as ours."""
         with self._lock, faults():
             if not self._changing:
                 self._notice()
             yield self._db
 
     @contextlib.contextmanager
-    def changing(self) -> Iterator[Connection]:
-        """The file, all that is done to it in the block or none; within another such block part of that one."""
+    def changing(self) -> Iterator[Database]:
+        """The database, all that is done to it in the block or none; within another such block part of that one."""
         with self.opened() as db:
             if self._changing:
                 yield db
@@ -98,10 +84,14 @@ class AccountsFile:
 
     @faults()
     def _open(self) -> None:
-        self._db = open_file(self._path)
-        self._version, self._mark = self._db.change_token(), self._read_mark()
-        self._check_pepper()
-        self._file: tuple[int, int] | None = identity(self._path)
+        self._db = open_accounts(self._at)
+        try:
+            self._version, self._mark = self._db.change_token(), self._read_mark()
+            self._check_pepper()
+            self._file: tuple[int, int] | None = opening.identity(self._at)
+        except BaseException:  # whatever it is, the database is let go of
+            self._db.close()
+            raise
 
     def _check_pepper(self) -> None:
         check = hmac.digest(self.secret("pepper"), b"check", "sha256")[:8]
@@ -109,11 +99,14 @@ class AccountsFile:
             return
         with self._db.transaction():
             if self._one("SELECT 1 FROM api_key LIMIT 1"):
-                raise AccountError(f"the keys in {self._path} were made under another ALMANAC_SECRET: set it as it was")
-            self._db.execute("INSERT OR REPLACE INTO state VALUES('pepper_check', ?)", (check,))
+                raise AccountError(f"the keys in {self._at} were made under another ALMANAC_SECRET: set it as it was")
+            self._db.execute(
+                "INSERT INTO state VALUES('pepper_check', ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value",
+                (check,),
+            )
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the database."""
         with self._lock, faults():
             self._db.close()
 
@@ -136,8 +129,8 @@ class AccountsFile:
     def _kept(self, name: str) -> bytes:
         row = self._one("SELECT value FROM secret WHERE name = ?", name)
         if row is None:
-            # Another process may be first: what is in the file afterwards is the secret, whoever put it there.
-            self._db.execute("INSERT OR IGNORE INTO secret VALUES(?, ?)", (name, secrets.token_bytes(32)))
+            # Another process may be first: what is there afterwards is the secret, whoever put it there.
+            self._db.execute("INSERT INTO secret VALUES(?, ?) ON CONFLICT DO NOTHING", (name, secrets.token_bytes(32)))
             row = self._one("SELECT value FROM secret WHERE name = ?", name) or ()
         return bytes(row[0])
 
@@ -146,7 +139,7 @@ class AccountsFile:
     @faults()
     def _notice(self) -> None:
         """Raises UnavailableError where the file is gone or its successor cannot be used: no key is known then."""
-        file = identity(self._path)
+        file = opening.identity(self._at)
         if file != self._file:
             # Replaced, by a restore: what is remembered of the old file must not outlive it.
             self._file = None
@@ -156,10 +149,17 @@ class AccountsFile:
                 self._open()
             except AccountError as error:
                 raise UnavailableError(str(error)) from None
-        version = self._db.change_token()
+        version = self._token()
         if version != self._version:
             self._version = version
             self._look_at_mark()
+
+    def _token(self) -> int:
+        try:
+            return self._db.change_token()
+        except UnavailableError:
+            # A server that began anew since has ended the connection: the first to notice asks over another one.
+            return self._db.change_token()
 
     def _look_at_mark(self) -> None:
         mark = self._read_mark()

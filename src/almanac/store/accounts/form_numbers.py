@@ -48,7 +48,7 @@ class FormNumbers:
         with self._accounts.changing() as db:
             db.execute("DELETE FROM form_number WHERE expires <= ?", (now,))
             row = (bytes.fromhex(shape[1]), int(shape[2]))
-            if not db.update("INSERT OR IGNORE INTO form_number VALUES(?, ?)", row):
+            if not db.update("INSERT INTO form_number VALUES(?, ?) ON CONFLICT DO NOTHING", row):
                 raise FormUsed
             yield
 

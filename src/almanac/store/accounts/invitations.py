@@ -15,6 +15,7 @@ from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.records import (
     AccountError,
     AccountInfo,
+    askable,
     checked_email,
     checked_plan,
     checked_role,
@@ -89,8 +90,8 @@ class Invitations:
         made = Invitation(f"inv_{secrets.token_hex(10)}", email, plan, role, made_by, now, now + seconds)
         with self._accounts.changing() as db:
             db.execute(
-                "INSERT INTO invitation(id, digest, email, email_key, plan, role, made_by, created, expires)"
-                " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO invitation(n, id, digest, email, email_key, plan, role, made_by, created, expires)"
+                " VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (made.id, self._digest(token), email, folded(email), plan, role, made_by, now, made.expires),
             )
         return token, made
@@ -124,7 +125,7 @@ class Invitations:
     def withdraw(self, invitation_id: str) -> None:
         """End one. Raises AccountError where there is none."""
         with self._accounts.opened() as db:
-            if not db.update("DELETE FROM invitation WHERE id = ?", (invitation_id,)):
+            if not db.update("DELETE FROM invitation WHERE id = ?", (askable(invitation_id),)):
                 raise AccountError(f"there is no invitation {shown(invitation_id)}")
 
     def _live(self, where: str, bound: str | bytes | int, now: int) -> list[Invitation]:

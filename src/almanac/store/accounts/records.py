@@ -130,6 +130,11 @@ def folded(email: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", email).casefold())
 
 
+def askable(text: str) -> str:
+    """What strangers wrote, to be looked for: neither a lone surrogate nor a zero is in anything that is kept."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "?")
+
+
 def shown(text: str) -> str:
     """Text for a message: quoted, escaped, cut, and never more of a key than its prefix."""
     text = KEY_SHAPE.sub(lambda key: key[0][:PREFIX] + "…", text)

@@ -21,8 +21,8 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any
 
 from almanac.store.accounts.file import AccountsFile
-from almanac.store.accounts.records import folded
-from almanac.store.engine.sqlite import Connection
+from almanac.store.accounts.records import askable, folded
+from almanac.store.engine.protocol import Database
 
 _FREE, _FIRST_WAIT, _LONGEST_WAIT = 5, 5, 300
 _HOUR = 3_600
@@ -79,15 +79,15 @@ class Throttle:
     def _whence(self, address: str) -> bytes:
         return self._file.digest("sign_in", _network(address))
 
-    def _known(self, db: Connection, email: str, whence: bytes, now: int) -> bool:
+    def _known(self, db: Database, email: str, whence: bytes, now: int) -> bool:
         sql = (
             "SELECT 1 FROM known_address k JOIN account a ON a.id = k.account_id"
             " WHERE a.email_key = ? AND k.whence = ? AND k.last > ?"
         )
-        return bool(db.execute(sql, (_storable(folded(email)), whence, now - _KNOWN_SECONDS)).get)
+        return bool(db.execute(sql, (askable(folded(email)), whence, now - _KNOWN_SECONDS)).get)
 
     @staticmethod
-    def _pair(db: Connection, who: bytes, whence: bytes, now: int) -> int:
+    def _pair(db: Database, who: bytes, whence: bytes, now: int) -> int:
         failures, _, last = _row(db, who, whence)
         if failures < _FREE:
             return 0
@@ -95,29 +95,24 @@ class Throttle:
         return max(0, last + wait - now)
 
 
-def _bound(db: Connection, who: bytes, whence: bytes, most: int, now: int) -> int:
+def _bound(db: Database, who: bytes, whence: bytes, most: int, now: int) -> int:
     failures, since, _ = _row(db, who, whence)
     return max(0, since + _HOUR - now) if failures >= most else 0
 
 
-def _row(db: Connection, who: bytes, whence: bytes) -> tuple[int, int, int]:
+def _row(db: Database, who: bytes, whence: bytes) -> tuple[int, int, int]:
     sql = "SELECT failures, since, last FROM sign_in_try WHERE who = ? AND whence = ?"
     row: Any = next(iter(db.execute(sql, (who, whence)).fetchall()), (0, 0, 0))
     return row[0], row[1], row[2]
 
 
-def _count(db: Connection, who: bytes, whence: bytes, now: int) -> None:
+def _count(db: Database, who: bytes, whence: bytes, now: int) -> None:
     loose = _ALL in {who, whence}
     db.execute(
         "INSERT INTO sign_in_try VALUES(?1, ?2, 1, ?3, ?3) ON CONFLICT DO UPDATE SET last = ?3,"
-        " failures = iif(?4 AND since <= ?3 - ?5, 0, failures) + 1, since = iif(?4 AND since <= ?3 - ?5, ?3, since)",
-        (who, whence, now, loose, _HOUR),
+        " failures = iif(?4 = 1 AND since <= ?3 - ?5, 0, failures) + 1, since = iif(?4 = 1 AND since <= ?3 - ?5, ?3, since)",
+        (who, whence, now, int(loose), _HOUR),
     )
-
-
-def _storable(text: str) -> str:
-    """Text that can be asked for: a lone surrogate is in no address."""
-    return text.encode("utf-8", "replace").decode()
 
 
 def _network(address: str) -> str:

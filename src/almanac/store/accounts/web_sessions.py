@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from almanac.store.accounts.file import AccountsFile
-from almanac.store.accounts.records import AccountInfo
+from almanac.store.accounts.records import AccountInfo, askable
 from almanac.store.accounts.tokens import is_token, new_token
 
 #: A session ends after so many seconds without a request, and after so many in all.
@@ -59,8 +59,8 @@ class WebSessions:
                 (now - IDLE_SECONDS, now - LONGEST_SECONDS),
             )
             db.execute(
-                "INSERT INTO web_session(id, account_id, digest, created, last_seen, agent, address)"
-                " VALUES(?, ?, ?, ?, ?, ?, ?)",
+                "INSERT INTO web_session(n, id, account_id, digest, created, last_seen, agent, address)"
+                " VALUES(NULL, ?, ?, ?, ?, ?, ?, ?)",
                 (made.id, account_id, self._digest(token), now, now, made.agent, made.address),
             )
         return token, made
@@ -94,7 +94,7 @@ class WebSessions:
 
     def end(self, account_id: str, session_id: str) -> bool:
         """End one session of an account. False where it has no such session: another account's is not touched."""
-        return self._remove("account_id = ? AND id = ?", account_id, session_id) > 0
+        return self._remove("account_id = ? AND id = ?", account_id, askable(session_id)) > 0
 
     def sign_out(self, token: str) -> bool:
         """End the session of a cookie. False where there is none."""

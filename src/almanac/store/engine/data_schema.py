@@ -36,6 +36,8 @@ DATA = Schema(
     newer="install that version again, or run `almanac rebuild` to make the store anew as this version has it",
 )
 SCHEMA = str(DATA.newest)
+#: Tables of which an emptied database keeps what they hold: the list of versions, the health of sources, whose turn it is.
+LASTING = ("version", "source_state", "turn")
 
 
 def statements() -> list[str]:

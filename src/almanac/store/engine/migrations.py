@@ -47,7 +47,7 @@ class Schema(NamedTuple):
     def newest(self) -> int:
         return self.steps[-1].schema
 
-    def bring(self, db: Database, path: Path) -> None:
+    def bring(self, db: Database, path: Path | str) -> None:
         """
         Bring a database to the newest schema, each step in a transaction of its own: killed between two, it goes on there.
 
@@ -66,7 +66,7 @@ class Schema(NamedTuple):
                 self.write(db, step.schema)
             log.warning("%s: brought to schema %s (%s)", path, step.schema, step.what)
 
-    def _ahead(self, found: int, path: Path) -> list[Step]:
+    def _ahead(self, found: int, path: Path | str) -> list[Step]:
         """The steps that are still to be taken. Raises StoreError where they cannot be."""
         if found > self.newest:
             raise StoreError(

@@ -63,6 +63,11 @@ def is_over() -> bool:
     return patience is not None and patience.over
 
 
+def is_patient() -> bool:
+    """Whether somebody waits whose patience may end; else what this thread reads takes as long as it takes."""
+    return _here.patience is not None
+
+
 def check() -> None:
     """Raise StoppedError where nobody waits any more: for what takes long between two statements."""
     if is_over():

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from almanac.store.engine.queryable import Queryable, Rows
+from almanac.store.engine.queryable import Queryable, Rows, Scannable
 
 
-class Database(Queryable, Protocol):
+class Database(Scannable, Protocol):
     """
     One connection to one database, used by one thread at a time.
 

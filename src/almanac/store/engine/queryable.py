@@ -40,3 +40,15 @@ class Queryable(Protocol):
         Raises the engine's own errors, so that it costs nothing more; see `protocol.Database` for where they become ours.
         """
         ...
+
+
+class Scannable(Queryable, Protocol):
+    """Answers also what gives more rows than is wanted, or than memory holds."""
+
+    def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
+        """
+        Run a statement as `execute` does, its rows found as they are read.
+
+        Within a snapshot or a transaction; what it gives is read before that ends.
+        """
+        ...

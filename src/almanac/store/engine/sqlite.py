@@ -13,7 +13,8 @@ from typing import Any
 
 import apsw
 
-from almanac.store.engine.data_schema import DATA, SCHEMA, meta, set_meta, statements
+from almanac.store.engine.areas import Area
+from almanac.store.engine.data_schema import DATA, LASTING, SCHEMA, meta, set_meta, statements
 from almanac.store.engine.errors import (
     BusyError,
     ConflictError,
@@ -73,6 +74,9 @@ def faults() -> Iterator[None]:
 
 class Connection(apsw.Connection):
     """One SQLite file, opened: the engine's `Database`."""
+
+    #: Rows are always found as they are read.
+    scan = apsw.Connection.execute
 
     def insert(self, sql: str, values: Sequence[Any], /) -> int:
         self.execute(sql, values)
@@ -249,6 +253,29 @@ def create(path: Path, *, any_schema: bool = False, busy_seconds: float = 30.0) 
     return connection
 
 
+@faults()
+def open_area(path: Path, area: Area, *, busy_seconds: float = 30.0) -> Connection:
+    """
+    Open the file of an area, making it and its folder where they are not, and bringing it to today's schema.
+
+    Raises StoreError for one of a later version.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    narrow(path)
+    with alone(path.parent):
+        db = connect(path, busy_seconds=busy_seconds)
+        try:
+            db.pragma("synchronous", 2 if area.lasting else 1)
+            db.pragma("foreign_keys", 1)
+            with db.transaction():
+                if area.bring(db, int(db.pragma("user_version")), path):
+                    db.pragma("user_version", area.schema)
+        except BaseException:  # whatever it is, the file is let go of
+            db.close()
+            raise
+    return db
+
+
 def _made(connection: Database) -> bool:
     return bool(connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get)
 
@@ -263,7 +290,7 @@ def recreate(connection: Database) -> None:
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     held: dict[str, str] = dict(connection.execute("SELECT k, v FROM meta"))
     same = held.pop("schema", None) == SCHEMA
-    kept = {name: list(connection.execute(f"SELECT * FROM {name}")) for name in _LASTING if same and name in tables}
+    kept = {name: list(connection.execute(f"SELECT * FROM {name}")) for name in LASTING if same and name in tables}
     for name in tables:
         connection.execute(f'DROP TABLE "{name}"')
     for counted in ("epoch", "events"):
@@ -272,9 +299,6 @@ def recreate(connection: Database) -> None:
     for name, lines in kept.items():
         for line in lines:
             connection.execute(f"INSERT INTO {name} VALUES({','.join('?' * len(line))})", line)
-
-
-_LASTING = ("version", "source_state", "turn")
 
 
 def _make(connection: Database, values: Mapping[str, str]) -> None:

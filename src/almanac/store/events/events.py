@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from almanac.domain.events import EventState, settle
-from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
@@ -69,13 +69,13 @@ def replace(db: Database, version: int, target: Mapping[str, Sequence[EventState
         added,
     )
     if more:
-        sqlite.set_meta(db, _COUNT, str(count(db) + more))
+        set_meta(db, _COUNT, str(count(db) + more))
     return bool(closed or added)
 
 
 def count(db: Queryable) -> int:
     """How many events there are."""
-    return int(sqlite.meta(db, _COUNT) or 0)
+    return int(meta(db, _COUNT) or 0)
 
 
 def held(db: Queryable, event: str) -> list[EventState]:

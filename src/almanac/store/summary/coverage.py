@@ -9,7 +9,7 @@ import msgspec
 from almanac.domain.fields import Time, says
 from almanac.domain.periods import end_of
 from almanac.domain.times import wire_day, wire_time
-from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import meta
 from almanac.store.engine.queryable import Queryable
 from almanac.store.events import events
 
@@ -70,7 +70,7 @@ def coverage(db: Queryable) -> Coverage:
         first_period=None if first is None else _day(first),
         last_period=None if last is None else _day(last),
         last_ingested_at=last_ingested(db),
-        data_version=int(sqlite.meta(db, "version") or 0),
+        data_version=int(meta(db, "version") or 0),
     )
 
 

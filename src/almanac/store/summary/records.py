@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import set_meta
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.observations.writing.dependents import of_sources
@@ -39,7 +39,7 @@ def sync(
             db.execute("INSERT OR REPLACE INTO record VALUES(?, ?, ?)", (kind, identifier, body))
     for indicator, sources in moved:
         db.execute("INSERT OR REPLACE INTO preference VALUES(?, ?, ?)", (indicator, batch.version, sources))
-    sqlite.set_meta(db, "reference", str(batch.version))
+    set_meta(db, "reference", str(batch.version))
     batch.touch()
 
 

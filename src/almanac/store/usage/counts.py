@@ -6,14 +6,21 @@ import contextlib
 import threading
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
-from pathlib import Path
 from typing import NamedTuple
 
-from almanac.store.engine.errors import DamagedError, StoreError
-from almanac.store.engine.sqlite import Connection, alone, connect, faults, identity
+from almanac.store.engine import opening
+from almanac.store.engine.areas import Area
+from almanac.store.engine.errors import DamagedError, UnavailableError
+from almanac.store.engine.opening import Place, faults
+from almanac.store.engine.protocol import Database
 from almanac.store.usage.latency import BUCKETS
 
-SCHEMA = 1
+AREA = Area(
+    name="usage",
+    steps=(files(__package__).joinpath("usage.sql").read_text("utf-8"),),
+    lasting=False,
+    newer="move it away",
+)
 HOUR, DAY = 60, 1_440
 #: Minutes after which minutes are folded into hours, and hours into days.
 MINUTES_KEPT, HOURS_KEPT = 7 * DAY, 90 * DAY
@@ -56,26 +63,26 @@ class CountedUse(NamedTuple):
 
 
 class UsageFile:
-    """The file, made where it is not. For several threads; open one in each process.
+    """The counters, in a file or on the data's server, made where they are not. For several threads; open one in each process.
 
-    Raises StoreError for a file of a newer version or of another kind, and what the engine raises.
+    Raises StoreError for those of a newer version, DamagedError for a file of another kind, and what the engine raises.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, at: Place) -> None:
+        self._at = at
         self._lock = threading.RLock()
-        self._db: Connection | None = None
+        self._db: Database | None = None
         self._file: tuple[int, int] | None = None
         self._names: dict[str, int] = {}
 
     @contextlib.contextmanager
-    def opened(self) -> Iterator[Connection]:
-        """The file for one thread at a time; made anew where it was taken away. Errors leave as those of the engine."""
+    def opened(self) -> Iterator[Database]:
+        """The counters for one thread at a time; a file is made anew where it was taken away. Errors leave as those of the engine."""
         with self._lock, faults():
-            if self._db is None or not self._path.exists() or identity(self._path) != self._file:
+            if self._db is None or self._standing() != self._file:
                 self._close()
-                self._db = _open(self._path)
-                self._file = identity(self._path)
+                self._db = _open(self._at)
+                self._file = opening.identity(self._at)
             try:
                 yield self._db
             except BaseException:
@@ -84,9 +91,15 @@ class UsageFile:
                 raise
 
     def close(self) -> None:
-        """Close the file; it is opened again when it is used."""
+        """Close them; they are opened again when they are used."""
         with self._lock, faults():
             self._close()
+
+    def _standing(self) -> tuple[int, int] | None:
+        try:
+            return opening.identity(self._at)
+        except UnavailableError:
+            return None
 
     def _close(self) -> None:
         if self._db is not None:
@@ -96,13 +109,17 @@ class UsageFile:
 
     def add(self, counted: Iterable[CountedUse]) -> None:
         """Add all of it, or nothing where it cannot be written."""
+        counters: list[tuple[int, ...]] = []
+        days: list[tuple[int, ...]] = []
         with self.opened() as db, db.transaction():
             for one in counted:
                 account, key, endpoint = (self._number(db, name) for name in (one.account, one.key, one.endpoint))
-                db.execute(_COUNT, (account, one.minute, key, endpoint, one.status, *one.figures))
-                day = one.minute // DAY
+                counters.append((account, one.minute, key, endpoint, one.status, *one.figures))
                 for part, name in ((IN_ALL, 0), (BY_KEY, key), (BY_ENDPOINT, endpoint)):
-                    db.execute(_DAY, (account, part, day, name, one.status, *one.figures))
+                    days.append((account, part, one.minute // DAY, name, one.status, *one.figures))
+            # All at once: on a server the others wait for as long as this takes.
+            db.executemany(_COUNT, counters)
+            db.executemany(_DAY, days)
 
     def fold(self, minute: int, most: int = 24) -> int:
         """Fold what is old by this minute, at most so many hours or days of it, one to a transaction. Returns how many."""
@@ -121,37 +138,18 @@ class UsageFile:
                 done += 1
         return done
 
-    def _number(self, db: Connection, name: str) -> int:
+    def _number(self, db: Database, name: str) -> int:
         found = self._names.get(name)
         if found is None:
-            db.execute("INSERT OR IGNORE INTO name(name) VALUES(?)", (name,))
+            db.execute("INSERT INTO name VALUES(NULL, ?) ON CONFLICT DO NOTHING", (name,))
             found = self._names[name] = int(db.execute("SELECT n FROM name WHERE name = ?", (name,)).get)
             if len(self._names) > 100_000:  # accounts and keys of a large service: some are looked up again
                 self._names.clear()
         return found
 
 
-def _open(path: Path) -> Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch(mode=0o600)
-    with alone(path.parent):
-        try:
-            db = connect(path, busy_seconds=_BUSY_SECONDS)
-        except DamagedError as error:
-            raise DamagedError(f"{path} is damaged ({error}): remove it, only counts of requests are lost") from None
-        try:
-            with db.transaction():
-                _make(db, path)
-        except BaseException:  # whatever it is, the file is let go of
-            db.close()
-            raise
-    return db
-
-
-def _make(db: Connection, path: Path) -> None:
-    found = int(db.pragma("user_version"))
-    if found == 0:
-        db.execute(files(__package__).joinpath("usage.sql").read_text("utf-8"))
-        db.pragma("user_version", SCHEMA)
-    elif found != SCHEMA:
-        raise StoreError(f"{path} has schema {found}, this version of Almanac knows {SCHEMA}: move it away")
+def _open(at: Place) -> Database:
+    try:
+        return opening.open_area(at, area=AREA, busy_seconds=_BUSY_SECONDS)
+    except DamagedError as error:
+        raise DamagedError(f"{at} is damaged ({error}): remove it, only counts of requests are lost") from None

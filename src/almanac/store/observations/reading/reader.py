@@ -11,16 +11,15 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, date, datetime
-from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-import apsw
-
 from almanac.domain.observations import FORECAST
 from almanac.domain.periods import end_of, freshness
-from almanac.store.engine import sqlite
-from almanac.store.engine.errors import UnavailableError
+from almanac.store.engine import opening
+from almanac.store.engine.data_schema import SCHEMA
+from almanac.store.engine.errors import DatabaseError, UnavailableError
+from almanac.store.engine.opening import Place
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Rows
 from almanac.store.observations.reading.directory import Directory, SeriesInfo
@@ -33,7 +32,7 @@ _NEWEST_HELD = 200_000
 class _Thread(threading.local):
     """What one thread reads with: connections and what is remembered of them are never shared."""
 
-    connection: sqlite.Connection | None = None
+    connection: Database | None = None
     #: The file that is open.
     file: tuple[int, int] | None = None
     directory: Directory | None = None
@@ -58,7 +57,7 @@ class Reader:
 
     def __init__(
         self,
-        path: Path,
+        path: Place,
         busy_seconds: float = 1.0,
         *,
         at_turn: Callable[[Callable[[], object]], bool] = lambda _: False,
@@ -102,9 +101,9 @@ class Reader:
     def _renewed(self, db: Database) -> View:
         here = self._here
         meta = self._meta(db)
-        if meta["schema"] != sqlite.SCHEMA:
+        if meta["schema"] != SCHEMA:
             raise UnavailableError(
-                f"{self._path} has schema {meta['schema']}, this server reads {sqlite.SCHEMA}: restart it with the version"
+                f"{self._path} has schema {meta['schema']}, this server reads {SCHEMA}: restart it with the version"
                 " that wrote the store"
             )
         reference = int(meta["reference"])
@@ -134,7 +133,7 @@ class Reader:
 
     def end(self, error: BaseException | None) -> None:
         """What leaving `view()` does. An error of the database leaves as one of ours."""
-        fault = None if error is None else sqlite.fault(error)
+        fault = None if error is None else opening.fault(error)
         if isinstance(fault, UnavailableError):
             self.close()
         elif not self._here.lasting:
@@ -148,26 +147,30 @@ class Reader:
         if here.connection is not None:
             here.connection.end_snapshot()
 
-    def _connection(self) -> sqlite.Connection:
+    def _connection(self) -> Database:
         here = self._here
-        file = sqlite.identity(self._path)
+        file = opening.identity(self._path)
         if here.connection is None or here.file != file:
             self.close()
-            here.connection, here.file = sqlite.connect(self._path, read_only=True, busy_seconds=self._busy), file
+            here.connection, here.file = opening.connect(self._path, read_only=True, busy_seconds=self._busy), file
         return here.connection
 
     def _meta(self, db: Database) -> dict[str, str]:
         try:
             return dict(db.execute("SELECT k, v FROM meta"))
-        except apsw.SQLError as error:
-            # A file that was emptied, or that nobody has made tables in yet.
-            raise UnavailableError(f"{self._path}: {error}") from None
+        except Exception as error:
+            # A file that was emptied, or that nobody has made tables in yet: the engine's own word for a statement that
+            # it does not understand is the plainest there is.
+            fault = opening.fault(error)
+            if type(fault) is DatabaseError:
+                raise UnavailableError(f"{self._path}: {fault}") from None
+            raise
 
     def close(self) -> None:
         """Close the file as far as this thread has it open. What was remembered of it is forgotten."""
         here = self._here
         if here.connection is not None:
-            here.connection.close(force=True)
+            here.connection.close(True)
             self._known = (None, None)
         here.connection = here.file = here.directory = here.view = here.state = None
         here.lasting = False
@@ -210,6 +213,10 @@ class View(Lists):
     def execute(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
         """Ask this state in SQL: for functions of the store, which take a view or a connection alike."""
         return self._db.execute(sql, values)
+
+    def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
+        """The same for what may give more rows than is wanted."""
+        return self._db.scan(sql, values)
 
     # -- freshness --------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from almanac.domain.memory import uncollected
 from almanac.domain.observations import ReportedValue, Vintage, digest, spelled
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
-from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.digests import digest_of
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.sqlite import OPEN
@@ -72,7 +72,7 @@ class Batch:
         with contextlib.ExitStack() as stack:
             stack.enter_context(uncollected())
             stack.enter_context(self._db.transaction())
-            self.version = int(sqlite.meta(self._db, "version") or 0) + 1
+            self.version = int(meta(self._db, "version") or 0) + 1
             stack.push(self._end)
             self._ending = stack.pop_all()
         return self
@@ -88,7 +88,7 @@ class Batch:
             if self._restated:
                 note_whole(self._db, self.version, self._restated)
             self._db.execute("INSERT INTO version VALUES(?, ?, ?)", (self.version, self._now, self._cause))
-            sqlite.set_meta(self._db, "version", str(self.version))
+            set_meta(self._db, "version", str(self.version))
 
     @property
     def changed(self) -> bool:
@@ -173,7 +173,7 @@ class Batch:
 
     def _reference_changed(self) -> None:
         """What readers hold in memory about series is out of date from this version on."""
-        sqlite.set_meta(self._db, "reference", str(self.version))
+        set_meta(self._db, "reference", str(self.version))
         self._changed = True
 
     def lineage(self, inputs: Sequence[str]) -> int:

@@ -1,0 +1,55 @@
+"""
+What is kept beside the data: accounts, counts of use. Each kind has its tables, in a file of its own or in the data's server.
+
+The statements that make its tables are SQLite's, as everywhere; a server's are made of them.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from almanac.store.engine.errors import StoreError
+from almanac.store.engine.queryable import Queryable
+
+_TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
+
+
+class Area(NamedTuple):
+    """
+    One kind. `name`: what its tables are called together, and what its writers exclude each other by.
+
+    `steps`: what makes schema 1 of nothing, schema 2 of schema 1, and so on. They are never edited: databases of each are
+    everywhere. `lasting`: a commit is safe on disk before it is answered. `newer`: what to do about a database of a later
+    version. `own`: tables of what it makes for itself.
+    """
+
+    name: str
+    steps: tuple[str, ...]
+    lasting: bool
+    newer: str
+    own: frozenset[str] = frozenset()
+
+    @property
+    def schema(self) -> int:
+        """The number of the newest schema."""
+        return len(self.steps)
+
+    @property
+    def tables(self) -> list[str]:
+        """Its tables, each after those that it refers to."""
+        return [name for step in self.steps for name in _TABLE.findall(step)]
+
+    def bring(self, db: Queryable, found: int, where: object) -> bool:
+        """
+        Bring a database to the newest schema, within the caller's transaction. False: it has it already.
+
+        Raises StoreError for one of a later version.
+        """
+        if found > self.schema:
+            raise StoreError(
+                f"{where} has schema {found} of a newer version of Almanac, this one knows {self.schema}: {self.newer}"
+            )
+        for step in self.steps[found:]:
+            db.execute(step)
+        return found < self.schema

@@ -1,0 +1,288 @@
+"""
+One connection to PostgreSQL: the engine's `Database`.
+
+Nothing is set for the session, and every statement that needs the one before it is in a transaction with it: so it works
+behind a pooler that gives each transaction another connection, with `prepared` False for one that keeps no statements.
+
+Writers hold one advisory lock from the beginning of their transaction until it is committed. So they come one after the
+other, each sees what the one before committed, and data versions become visible in order. `area` says what is written:
+writers of different areas (the data, the accounts) do not wait for each other.
+
+`change_token(area, n)` counts the transactions that wrote something: by it a reader knows that nobody did.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import psycopg
+from psycopg import pq
+
+from almanac.store.engine.errors import DatabaseError, UnavailableError
+from almanac.store.engine.postgres.faults import faults
+from almanac.store.engine.postgres.layout import TablesOfSchema
+from almanac.store.engine.postgres.link import Link
+from almanac.store.engine.postgres.rows import FetchedRows, FoundRows
+from almanac.store.engine.postgres.statements import Statement, translated
+from almanac.store.engine.postgres.tables import created, several
+
+#: From so many rows on they are copied, which takes a statement of its own.
+_COPIED = 8
+_STATEMENTS_HELD = 2_000
+_IDLE = pq.TransactionStatus.IDLE
+_BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off; "
+_BEGIN_WRITING = (
+    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL jit = off; SET LOCAL statement_timeout = 0;"
+    " SET LOCAL lock_timeout = {}; SELECT pg_advisory_xact_lock(hashtextextended('almanac {} ' || current_schema(), 0))"
+)
+#: For a server that is set to answer before a commit is on its disk.
+_LASTING = "; SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
+
+
+class Connection:
+    """One connection to one area of one database, used by one thread at a time. Lost, it is made anew at the next use."""
+
+    def __init__(
+        self, opened: Callable[[], Link], area: str, *, busy_seconds: float, read_only: bool, lasting: bool = False
+    ) -> None:
+        self._opened = opened
+        self._begin = _BEGIN_WRITING.format(max(1, int(busy_seconds * 1000)), area) + (_LASTING if lasting else "")
+        self._area = area
+        self._read_only = read_only
+        self._link = opened()
+        self._cursor = psycopg.RawCursor(self._link)
+        self._closed = False
+        self._layout = TablesOfSchema(lambda sql, values: self._cursor.execute(sql, values).fetchall())
+        self._statements: dict[str, Statement] = {}
+        self._changed = self._ever_changed = False
+        self._scans = 0
+
+    # -- statements -------------------------------------------------------------------------------------------------
+
+    def cursor(self) -> Connection:
+        return self
+
+    def execute(self, sql: str, values: Sequence[Any] | None = None, /) -> FoundRows:
+        if values is None and ";" in sql:
+            return self._script(sql)
+        return self._run(self._statement(sql), values or ())
+
+    def _script(self, sql: str) -> FoundRows:
+        """Several statements at once, without values."""
+        found = FoundRows(())
+        with self._writing():
+            for one in several(sql):
+                found = self._run(self._statement(one), ())
+        return found
+
+    def _statement(self, sql: str) -> Statement:
+        found = self._statements.get(sql)
+        if found is None:
+            if len(self._statements) >= _STATEMENTS_HELD:
+                self._statements.clear()
+            made = created(sql)
+            found = Statement(made, (), 0, True, None, None) if made else translated(sql, self._layout)
+            if not made:
+                self._statements[sql] = found
+        return found
+
+    def _run(self, statement: Statement, values: Sequence[Any]) -> FoundRows:
+        if statement.writes and not self._in_transaction:
+            with self.transaction():
+                return self._run(statement, values)
+        cursor = self._cursor
+        self._check(statement, values)
+        cursor.execute(statement.sql, [values[place] for place in statement.places] or None, binary=True)
+        if statement.writes:
+            self._note(cursor.rowcount)
+        return FoundRows(cursor.fetchall() if cursor.description else ())
+
+    def _check(self, statement: Statement, values: Sequence[Any]) -> None:
+        if len(values) != statement.wanted:
+            raise DatabaseError(f"{statement.wanted} values are wanted, {len(values)} were given: {statement.sql}")
+        if statement.writes and self._read_only:
+            raise UnavailableError("attempt to write a readonly database")
+        if self._link.closed and not self._closed:
+            self._again()
+
+    def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> FoundRows:
+        if not self._in_transaction:
+            return self.execute(sql, values)
+        statement, given = self._statement(sql), values or ()
+        self._check(statement, given)
+        self._scans += 1
+        name = f"scan_{self._scans}"
+        bound = [given[place] for place in statement.places] or None
+        self._cursor.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement.sql}", bound)
+
+        def fetch(size: int) -> Sequence[Any]:
+            rows = self._cursor.execute(f"FETCH {size} FROM {name}", binary=True).fetchall()
+            if len(rows) < size:
+                self._cursor.execute(f"CLOSE {name}")
+            return rows
+
+        return FetchedRows(fetch)
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> FoundRows:
+        statement, every = self._statement(sql), list(rows)
+        if not every:
+            return FoundRows(())
+        self._check(statement, every[0])
+        if not statement.writes:
+            return FoundRows(self._asked(statement, every))
+        with self._writing():
+            if statement.copied_into is not None and len(every) >= _COPIED:
+                self._copy(statement, every)
+            else:
+                self._cursor.executemany(statement.sql, _bound(statement, every))
+                self._note(self._cursor.rowcount)
+        return FoundRows(())
+
+    def _asked(self, statement: Statement, rows: Sequence[Sequence[Any]]) -> list[Any]:
+        cursor = self._cursor
+        cursor.executemany(statement.sql, _bound(statement, rows), returning=True)
+        found = cursor.fetchall()
+        while cursor.nextset():
+            found += cursor.fetchall()
+        return found
+
+    def _copy(self, statement: Statement, rows: Sequence[Sequence[Any]]) -> None:
+        """Many new rows at once. `cells`: which of the values given, or what is the same in each row."""
+        cells = statement.cells
+        with self._cursor.copy(f"COPY {statement.copied_into} FROM STDIN") as copying:
+            for row in rows:
+                copying.write_row([cell if isinstance(cell, str) else row[cell] for cell in cells])
+        self._note(len(rows))
+
+    def insert(self, sql: str, values: Sequence[Any], /) -> int:
+        statement = self._statement(sql)
+        if statement.numbers is None:
+            raise DatabaseError(f"the engine gives this row no number: {sql}")
+        return int(self._run(statement._replace(sql=f"{statement.sql} RETURNING {statement.numbers}"), values).get)
+
+    def update(self, sql: str, values: Sequence[Any], /) -> int:
+        with self._writing():
+            self._run(self._statement(sql), values)
+            return max(0, self._cursor.rowcount)
+
+    # -- transactions -----------------------------------------------------------------------------------------------
+
+    @property
+    def _in_transaction(self) -> bool:
+        return not self._link.closed and self._link.pgconn.transaction_status != _IDLE
+
+    def _note(self, rows: int) -> None:
+        """Rows were written; -1 of what has none, as the making of a table."""
+        if rows:
+            self._changed = self._ever_changed = True
+
+    def _writing(self) -> contextlib.AbstractContextManager[None]:
+        """A transaction, the one that is open or one of its own."""
+        return contextlib.nullcontext() if self._in_transaction else self.transaction()
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        with faults():
+            if self._in_transaction:
+                raise DatabaseError("there is a transaction within this one")
+            if self._read_only:
+                raise UnavailableError("attempt to write a readonly database")
+            self._ready()
+            self._changed = False
+            try:
+                self._link.execute(self._begin)
+                yield
+                counted = f"UPDATE change_token SET n = n + 1 WHERE area = '{self._area}'; " if self._changed else ""
+                self._link.execute(f"{counted}COMMIT")
+            except BaseException:  # whatever ended it, a signal too
+                self._undo()
+                raise
+
+    def _undo(self) -> None:
+        status = self._link.pgconn.transaction_status
+        if status in {pq.TransactionStatus.INTRANS, pq.TransactionStatus.INERROR}:
+            with contextlib.suppress(psycopg.Error):  # lost meanwhile: the server undoes it
+                self._link.execute("ROLLBACK")
+        elif status != _IDLE:
+            self._link.close()
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with faults():
+            self.begin_snapshot()
+            try:
+                yield
+            finally:
+                self.end_snapshot()
+
+    def begin_snapshot(self) -> int:
+        with faults():
+            self._ready()
+            try:
+                # The first that is read takes the snapshot.
+                return self._last(f"{_BEGIN_READING}{self._token}")
+            except BaseException:
+                self._undo()
+                raise
+
+    def end_snapshot(self) -> None:
+        if self._in_transaction:
+            with faults():
+                self._link.execute("COMMIT")
+
+    def change_token(self) -> int:
+        with faults():
+            if not self._in_transaction:
+                self._ready()
+            return self._last(self._token)
+
+    @property
+    def _token(self) -> str:
+        return f"SELECT n FROM change_token WHERE area = '{self._area}'"
+
+    def _last(self, sql: str) -> int:
+        """What the last of several statements gives: one number."""
+        cursor = self._link.execute(sql)
+        while cursor.nextset():
+            pass
+        row = cursor.fetchone()
+        if row is None:
+            raise UnavailableError("nobody has made the tables yet")
+        return int(row[0])
+
+    def written(self) -> bool:
+        return self._ever_changed
+
+    def truncate_log(self, seconds: float) -> bool:
+        """PostgreSQL looks after its log itself. After a load it is told to count what is there, so that its plans fit."""
+        with contextlib.suppress(psycopg.Error):
+            self._link.execute("ANALYZE")
+        return True
+
+    # -- the connection itself --------------------------------------------------------------------------------------
+
+    @property
+    def link(self) -> Link:
+        """Psycopg's connection, for what is PostgreSQL's alone."""
+        return self._link
+
+    def _ready(self) -> None:
+        """Connect again where the connection was lost; what was to be done in it failed then, and nothing of it stays."""
+        if self._link.closed and not self._closed:
+            self._again()
+
+    def _again(self) -> None:
+        self._link = self._opened()
+        self._cursor = psycopg.RawCursor(self._link)
+
+    def close(self, force: bool = False, /) -> None:
+        self._closed = True
+        self._link.close()
+
+
+def _bound(statement: Statement, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:
+    """The values that a statement mentions, in the order in which it does."""
+    places = statement.places
+    return rows if places == tuple(range(statement.wanted)) else [[row[place] for place in places] for row in rows]

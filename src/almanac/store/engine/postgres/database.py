@@ -1,0 +1,141 @@
+"""The data database on PostgreSQL: opened, made, emptied."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+
+from almanac.store.engine.data_schema import DATA, LASTING, SCHEMA, meta, statements
+from almanac.store.engine.errors import StoreError
+from almanac.store.engine.postgres.connection import Connection
+from almanac.store.engine.postgres.faults import faults, shown
+from almanac.store.engine.postgres.link import opened
+from almanac.store.engine.postgres.tables import names
+
+#: The area of the data database (`connection.Connection`).
+DATA_AREA = "data"
+_ALONE = "SELECT 1 FROM pg_advisory_xact_lock(hashtextextended('almanac areas ' || current_schema(), 0))"
+
+
+@faults()
+def connect(
+    url: str,
+    *,
+    area: str = DATA_AREA,
+    read_only: bool = False,
+    busy_seconds: float = 30.0,
+    prepared: bool = True,
+    lasting: bool = False,
+    patience: Mapping[str, str] | None = None,
+) -> Connection:
+    """
+    Connect to a database. Raises UnavailableError where it cannot be reached.
+
+    `prepared` False: behind a pooler that gives each transaction another connection and keeps no prepared statements.
+    `lasting`: a commit is on the server's disk before it is answered, also where the server is set to do otherwise.
+    `patience`: what is said of a connection that the address does not say itself.
+    """
+    return Connection(
+        lambda: opened(url, prepared=prepared, patience=patience or {}),
+        area,
+        busy_seconds=busy_seconds,
+        read_only=read_only,
+        lasting=lasting,
+    )
+
+
+@faults()
+def create(url: str, *, any_schema: bool = False, busy_seconds: float = 30.0, prepared: bool = True) -> Connection:
+    """
+    Connect to the data database for writing, making its tables where they are not; they are brought to today's schema
+    where that can be done in place. Raises StoreError where it cannot, unless the caller is about to make them anew.
+    """
+    connection = connect(url, busy_seconds=busy_seconds, prepared=prepared)
+    try:
+        prepare(connection, url, DATA_AREA)
+        if not has_table(connection, "meta"):
+            with connection.transaction():
+                if not has_table(connection, "meta"):
+                    _make(connection, {"version": "0", "reference": "0"})
+        if not any_schema:
+            DATA.bring(connection, shown(url))
+    except BaseException:  # whatever it is, the connection is let go of
+        connection.close()
+        raise
+    return connection
+
+
+def prepare(connection: Connection, url: str, area: str) -> None:
+    """
+    See that a database is one that can be used, and that transactions of an area are counted in it.
+
+    Raises StoreError for one that cannot.
+    """
+    encoding, schema = connection.execute(
+        "SELECT current_setting('server_encoding'), current_schema()::text"
+    ).fetchone() or ("", "")
+    if encoding != "UTF8":
+        raise StoreError(f"{shown(url)} keeps texts as {encoding}: make one with ENCODING 'UTF8'")
+    if schema is None:
+        raise StoreError(f"{shown(url)} has no schema where its search_path leads: make it, or set another search_path")
+    if (
+        has_table(connection, "change_token")
+        and connection.execute("SELECT 1 FROM change_token WHERE area = ?", (area,)).get
+    ):
+        return
+    with connection.transaction():
+        connection.execute(_ALONE)  # whoever prepares another area waits: the table is one for all
+        connection.execute(
+            "CREATE TABLE IF NOT EXISTS change_token("
+            "area TEXT PRIMARY KEY, n INTEGER NOT NULL, schema_number INTEGER NOT NULL DEFAULT 0)"
+        )
+        # It begins anywhere: of two databases that come to stand at one address, one after the other, no two counts agree.
+        connection.execute(
+            "INSERT INTO change_token(area, n) VALUES(?, ?) ON CONFLICT DO NOTHING", (area, secrets.randbits(48))
+        )
+
+
+def has_table(connection: Connection, name: str) -> bool:
+    """Whether a table is there."""
+    return name in tables(connection)
+
+
+def tables(connection: Connection) -> list[str]:
+    """Names of all tables, sorted."""
+    sql = "SELECT tablename::text FROM pg_catalog.pg_tables WHERE schemaname = current_schema() ORDER BY 1"
+    return [name for (name,) in connection.execute(sql)]
+
+
+def recreate(connection: Connection) -> None:
+    """
+    Empty the data database inside the caller's transaction, whatever schema it had. All cursors expire.
+
+    What is kept is what `sqlite.recreate` keeps. Tables that are not the data's are left alone.
+    """
+    ours = {name for part in statements() for name in names(part)}
+    there = [name for name in tables(connection) if name in ours]
+    held: dict[str, str] = dict(connection.execute("SELECT k, v FROM meta"))
+    same = held.pop("schema", None) == SCHEMA
+    kept: Mapping[str, Sequence[Sequence[object]]] = {
+        name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in LASTING if same and name in there
+    }
+    for name in there:
+        connection.execute(f"DROP TABLE {name}")
+    for counted in ("epoch", "events"):
+        held.pop(counted, None)
+    _make(connection, held)
+    for name, lines in kept.items():
+        for line in lines:
+            connection.execute(f"INSERT INTO {name} VALUES({','.join('?' * len(line))})", line)
+
+
+def _make(connection: Connection, values: Mapping[str, str]) -> None:
+    for part in statements():
+        connection.execute(part)
+    fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
+    connection.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
+
+
+def schema_of(connection: Connection) -> int:
+    """The schema of the data in it."""
+    return int(meta(connection, "schema") or 0)

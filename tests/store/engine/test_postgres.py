@@ -1,0 +1,263 @@
+"""The engine's promises, kept by PostgreSQL."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from almanac.store.engine import opening
+from almanac.store.engine.data_schema import SCHEMA, meta, set_meta, statements
+from almanac.store.engine.errors import (
+    BusyError,
+    ConflictError,
+    DatabaseError,
+    FullError,
+    StoppedError,
+    StoreError,
+    UnavailableError,
+)
+from almanac.store.engine.opening import Server
+from almanac.store.engine.patience import Patience, patiently
+from tests.support import postgres
+
+pytestmark = [
+    pytest.mark.postgres,
+    pytest.mark.skipif(postgres.why_not() is not None, reason=postgres.why_not() or ""),
+]
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    name, found = postgres.fresh()
+    yield found
+    postgres.drop(name)
+
+
+@pytest.fixture
+def db(url: str) -> Iterator[Any]:
+    with contextlib.closing(opening.create(Server(url))) as db:
+        yield db
+
+
+def another(url: str, **named: Any) -> Any:
+    return contextlib.closing(opening.connect(Server(url), **named))
+
+
+def test_a_new_database_has_every_table_and_says_its_schema(db: Any, url: str) -> None:
+    from almanac.store.engine.postgres.database import tables
+    from almanac.store.engine.postgres.tables import names
+
+    assert set(tables(db)) == {name for part in statements() for name in names(part)} | {"change_token"}
+    assert (meta(db, "schema"), meta(db, "version")) == (SCHEMA, "0")
+    epoch = meta(db, "epoch")
+    with contextlib.closing(opening.create(Server(url))) as second:  # there is nothing to make any more
+        assert meta(second, "epoch") == epoch
+
+
+def test_a_transaction_is_all_or_nothing(db: Any, url: str) -> None:
+    with pytest.raises(ZeroDivisionError), db.transaction():
+        set_meta(db, "version", "7")
+        raise ZeroDivisionError
+    assert meta(db, "version") == "0"
+    with db.transaction():
+        set_meta(db, "version", "8")
+    with another(url) as second:
+        assert meta(second, "version") == "8"
+
+
+def test_writers_come_one_after_the_other_and_see_what_was_committed(url: str, db: Any) -> None:
+    def count() -> None:
+        with another(url) as mine:
+            for _ in range(25):
+                with mine.transaction():
+                    set_meta(mine, "version", str(int(meta(mine, "version") or 0) + 1))
+
+    threads = [threading.Thread(target=count) for _ in range(4)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert meta(db, "version") == "100"
+
+
+def test_a_writer_that_waits_too_long_is_told_so(db: Any, url: str) -> None:
+    with another(url, busy_seconds=0.01) as second:
+        with db.transaction(), pytest.raises(BusyError), second.transaction():
+            pytest.fail("two writers at once")
+        with second.transaction():
+            set_meta(second, "version", "1")
+    assert meta(db, "version") == "1"
+
+
+def test_writers_of_another_area_do_not_wait(db: Any, url: str) -> None:
+    from almanac.store.engine.postgres import database
+
+    with contextlib.closing(database.connect(url, area="accounts", busy_seconds=0.01)) as other:
+        database.prepare(other, url, "accounts")
+        with db.transaction(), other.transaction():
+            assert other.execute("SELECT 1").get == 1
+        before = db.change_token()
+        with other.transaction():
+            other.execute("CREATE TABLE else_where(n INTEGER)")
+        assert db.change_token() == before
+
+
+def test_a_snapshot_is_one_state_and_tells_whether_anybody_wrote(db: Any, url: str) -> None:
+    with another(url, read_only=True) as reader:
+        first = reader.begin_snapshot()
+        set_meta(db, "version", "5")
+        assert meta(reader, "version") == "0"
+        reader.end_snapshot()
+        second = reader.begin_snapshot()
+        assert meta(reader, "version") == "5"
+        reader.end_snapshot()
+        assert second != first
+        assert reader.begin_snapshot() == second
+        reader.end_snapshot()
+        with db.transaction():
+            assert meta(db, "version") == "5"
+        assert reader.change_token() == second, "a transaction that wrote nothing is no change"
+        with pytest.raises(DatabaseError), db.transaction():
+            set_meta(db, "version", "6")
+            raise DatabaseError("as if")
+        assert reader.change_token() == second, "nor is one that was undone"
+        with pytest.raises(UnavailableError):
+            reader.execute("DELETE FROM meta")
+
+
+def test_the_engine_gives_numbers_that_grow_without_gaps(db: Any) -> None:
+    sql = "INSERT INTO topic VALUES(NULL, ?, ?, ?, ?)"
+    assert [db.insert(sql, (name, "e", "M", "raw")) for name in "ab"] == [1, 2]
+    with pytest.raises(ConflictError), db.transaction():
+        db.insert(sql, ("c", "e", "M", "raw"))
+        db.insert(sql, ("a", "e", "M", "raw"))
+    assert db.insert(sql, ("d", "e", "M", "raw")) == 3
+    assert db.update("UPDATE topic SET kind = 'derived' WHERE topic >= ?", (2,)) == 2
+
+
+@pytest.mark.parametrize("count", [3, 5_000])
+def test_many_rows_are_written_in_order_and_whole(db: Any, count: int) -> None:
+    rows = [(n, 2 * n, f"a\tline\n\\{n}ä") for n in range(count)]
+    with db.transaction():
+        db.executemany("INSERT INTO version VALUES(?, ?, ?)", rows)
+        assert db.execute("SELECT count(*), sum(at) FROM version").fetchone() == (count, count * (count - 1))
+        db.executemany("UPDATE version SET at = ?2 WHERE version = ?1", [(n, 1) for n, *_ in rows])
+    assert db.execute("SELECT DISTINCT at FROM version").fetchall() == [(1,)]
+    assert db.execute("SELECT * FROM version ORDER BY version").fetchall() == [(n, 1, text) for n, _, text in rows]
+    found = db.executemany("SELECT ?1, cause FROM version WHERE version = ?2", [(f"k{n}", n) for n in (2, 0)])
+    assert found.fetchall() == [("k2", rows[2][2]), ("k0", rows[0][2])]
+
+
+def test_values_come_back_as_they_went(db: Any) -> None:
+    row = ("s", 1, None, 4611686018427387904, -3, "é\u2028'", None)
+    db.execute("INSERT INTO source_state VALUES(?, ?, ?, ?, ?, ?, ?)", row)
+    assert db.execute("SELECT * FROM source_state").fetchone() == row
+    for value in (0.1, 5e-324, 1.7976931348623157e308, -0.0, b"\x00\xff\n", True):
+        (found,) = db.execute("SELECT ?", (value,)).fetchone()
+        assert (found, type(found)) == (value, int if value is True else type(value))
+    assert db.execute("SELECT coalesce(NULL, 9e999)").get == float("inf")
+
+
+def test_what_is_scanned_is_found_as_it_is_read(db: Any) -> None:
+    with db.snapshot():
+        rows = db.scan("SELECT generate_series(1, ?)", (100_000_000,))
+        assert [next(rows)[0] for _ in range(300)] == list(range(1, 301))
+        assert db.execute("SELECT 7").get == 7, "another statement between two rows"
+        assert next(rows) == (301,)
+        assert list(db.scan("SELECT generate_series(1, ?)", (1_000,))) == [(n,) for n in range(1, 1_001)]
+
+
+def test_a_statement_ends_when_its_time_is_up_or_nobody_waits(db: Any) -> None:
+    with pytest.raises(StoppedError), opening.faults(), patiently(Patience(0.05)), db.snapshot():
+        db.execute("SELECT pg_sleep(60)")
+    gone = Patience(60)
+    threading.Timer(0.05, gone.end).start()
+    with pytest.raises(StoppedError), opening.faults(), patiently(gone), db.snapshot():
+        db.execute("SELECT pg_sleep(60)")
+    with patiently(Patience(60)), db.snapshot():
+        assert meta(db, "version") == "0"
+
+
+def cut(db: Any, url: str) -> None:
+    """End a connection as an operator, or a server that goes down, would."""
+    number = db.link.info.backend_pid
+    with another(url) as other:
+        other.execute("SELECT pg_terminate_backend(?::integer)", (number,))
+
+
+def test_a_lost_connection_is_told_and_made_anew_at_the_next_use(db: Any, url: str) -> None:
+    with pytest.raises(UnavailableError), db.transaction():
+        set_meta(db, "version", "1")
+        cut(db, url)
+        set_meta(db, "version", "2")
+    with db.transaction():
+        assert meta(db, "version") == "0"
+        set_meta(db, "version", "3")
+    cut(db, url)
+    with pytest.raises(UnavailableError), db.snapshot():
+        pytest.fail("it was lost")
+    with db.snapshot():
+        assert meta(db, "version") == "3"
+
+
+@pytest.mark.parametrize(
+    ("state", "kind"),
+    [
+        ("23505", ConflictError), ("53100", FullError), ("53300", UnavailableError), ("40001", BusyError),
+        ("55P03", BusyError), ("57014", StoppedError), ("57P01", UnavailableError), ("08006", UnavailableError),
+        ("25006", UnavailableError), ("42601", DatabaseError), ("XX000", DatabaseError),
+    ],
+)  # fmt: skip
+def test_each_fault_has_a_class_of_ours(db: Any, state: str, kind: type[DatabaseError]) -> None:
+    with pytest.raises(DatabaseError) as told, db.transaction():
+        db.link.execute(f"DO $$ BEGIN RAISE EXCEPTION 'told' USING ERRCODE = '{state}'; END $$")
+    assert type(told.value) is kind
+    assert "told" in str(told.value)
+
+
+def test_emptied_it_keeps_what_no_payload_tells(db: Any) -> None:
+    db.execute("INSERT INTO turn VALUES('s', 1, 0, NULL, NULL, NULL)")
+    db.execute("INSERT INTO run VALUES('r', 's', 'c', 1, 1, NULL, NULL)")
+    db.execute("INSERT INTO version VALUES(1, 1, 'x')")
+    set_meta(db, "world", "real")
+    epoch = meta(db, "epoch")
+    with db.transaction():
+        opening.recreate(db)
+    assert [db.execute(f"SELECT count(*) FROM {name}").get for name in ("turn", "version", "run")] == [1, 1, 0]
+    assert meta(db, "world") == "real"
+    assert meta(db, "epoch") != epoch
+
+
+SECRET_URL = "postgresql://someone:hunter2@127.0.0.1:1/nowhere"
+
+
+def test_a_password_is_never_shown() -> None:
+    server = Server(SECRET_URL)
+    with pytest.raises(UnavailableError) as told:
+        opening.connect(server)
+    for shown in (str(told.value), str(server), repr(server), opening.advice(told.value, server)):
+        assert "hunter2" not in shown
+    with pytest.raises(UnavailableError) as told:
+        opening.connect(Server("postgresql://someone:hunter2%zz@127.0.0.1/x"))
+    assert "hunter2" not in f"{told.value}{told.value.__cause__}"
+    assert str(server) == "postgresql://127.0.0.1:1/nowhere"
+
+
+def test_behind_a_pooler_of_transactions_nothing_is_prepared(url: str) -> None:
+    with contextlib.closing(opening.create(Server(f"{url}&pooler=transaction"))) as db:
+        for _ in range(20):
+            meta(db, "version")
+        assert db.execute("SELECT count(*) FROM pg_prepared_statements").get == 0
+    with contextlib.closing(opening.create(Server(url))) as db:
+        for _ in range(20):
+            meta(db, "version")
+        assert db.execute("SELECT count(*) FROM pg_prepared_statements").get > 0
+
+
+def test_without_a_schema_to_write_to_it_is_said(url: str) -> None:
+    with pytest.raises(StoreError, match="has no schema where its search_path leads"):
+        opening.create(Server(url.rpartition("%3D")[0] + "%3Dnowhere"))

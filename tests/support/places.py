@@ -1,0 +1,79 @@
+"""Places for databases that tests want on both engines: a file, or a schema of its own on a server."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from almanac.store.engine import opening
+from almanac.store.engine.opening import Place, Server
+from tests.support import postgres
+
+SQLITE = pytest.param("sqlite", marks=pytest.mark.sqlite)
+POSTGRES = pytest.param(
+    "postgres",
+    marks=[
+        pytest.mark.postgres,
+        pytest.mark.skipif(postgres.why_not() is not None, reason=postgres.why_not() or ""),
+    ],
+)
+
+
+def on_each_engine(metafunc: pytest.Metafunc, place: str = "place", path: str = "path") -> None:
+    """Run a test that wants a `place` once for each engine; one that wants the `path` of a file, for SQLite alone."""
+    if place in metafunc.fixturenames:
+        metafunc.parametrize(place, [SQLITE] if path in metafunc.fixturenames else [SQLITE, POSTGRES], indirect=True)
+
+
+@contextlib.contextmanager
+def place_for(engine: str, file: Path) -> Iterator[Place]:
+    """The file, or a schema that is there as long as the block lasts."""
+    if engine == "sqlite":
+        yield file
+        return
+    name, url = postgres.fresh()
+    try:
+        yield Server(url)
+    finally:
+        postgres.drop(name)
+
+
+def told(place: Place) -> str:
+    """A place as an argument of another process, in which `spoken` understands it."""
+    return place.url if isinstance(place, Server) else str(place)
+
+
+#: What another process imports to understand it.
+SPOKEN = """
+from pathlib import Path
+from almanac.store.engine.opening import Server
+def spoken(text):
+    return Server(text) if "://" in text else Path(text)
+"""
+
+
+def end_connections(place: Server) -> int:
+    """End the connections of this process's databases, as a server does that begins anew. Returns how many there were."""
+    import psycopg
+
+    sql = (
+        "SELECT count(pg_terminate_backend(a.pid, 5000)) FROM pg_stat_activity a"
+        " WHERE a.datname = current_database() AND a.application_name = 'almanac' AND a.pid <> pg_backend_pid()"
+    )
+    with psycopg.connect(place.url, autocommit=True) as server:
+        row: Any = server.execute(sql).fetchone()
+    return int(row[0])
+
+
+def kept(place: Place) -> bytes:
+    """All that is stored at a place, as whoever steals it finds it."""
+    if isinstance(place, Path):
+        return b"".join(each.read_bytes() for each in place.parent.iterdir())
+    with contextlib.closing(opening.connect(place)) as db:
+        names = "SELECT tablename::text FROM pg_catalog.pg_tables WHERE schemaname = current_schema()"
+        cells = [cell for (name,) in db.execute(names) for row in db.execute(f"SELECT * FROM {name}") for cell in row]
+    return b"\n".join(cell if isinstance(cell, bytes) else str(cell).encode() for cell in cells)

@@ -1,0 +1,106 @@
+"""
+Databases of PostgreSQL for tests: which server, and a schema of its own in place of each file of SQLite.
+
+Where ALMANAC_TEST_ENGINE is `postgres`, whatever opens a file by the engine's neutral door opens such a schema instead, so
+that a test that says nothing of engines is one of both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from almanac.store.engine import opening
+
+#: A role that may make databases; the database named here is not written to.
+SERVER = os.environ.get("ALMANAC_TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
+ENGINE = os.environ.get("ALMANAC_TEST_ENGINE", "sqlite")
+_count = itertools.count()
+
+
+@cache
+def why_not() -> str | None:
+    """Why there is no server to test with; None where there is one."""
+    try:
+        import psycopg
+    except ImportError:
+        return "the driver of PostgreSQL is not installed"
+    try:
+        psycopg.connect(SERVER, connect_timeout=3).close()
+    except psycopg.Error as error:
+        return f"no PostgreSQL answers: {error}"
+    return None
+
+
+@cache
+def database() -> str:
+    """The address of this process's database, made empty at its first use."""
+    import psycopg
+
+    name = f"almanac_test_{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    with psycopg.connect(SERVER, autocommit=True) as server:
+        server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        server.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
+    base, _, _ = SERVER.rpartition("/")
+    return f"{base}/{name}"
+
+
+def schema(name: str) -> str:
+    """The address of a schema in that database, made where it is not."""
+    import psycopg
+
+    with psycopg.connect(database(), autocommit=True) as server:
+        server.execute(f"CREATE SCHEMA IF NOT EXISTS {name}")
+    return f"{database()}?options={quote(f'-csearch_path={name}')}"
+
+
+def drop(name: str) -> None:
+    """Take a schema away with all that is in it."""
+    import psycopg
+
+    with psycopg.connect(database(), autocommit=True) as server:
+        server.execute(f"DROP SCHEMA IF EXISTS {name} CASCADE")
+
+
+def fresh() -> tuple[str, str]:
+    """The name and the address of a schema that is not there yet."""
+    name = f"s{next(_count)}"
+    return name, schema(name)
+
+
+class InPlaceOfFiles:
+    """Schemas that stand in for files."""
+
+    def __init__(self) -> None:
+        self.made: dict[Path, opening.Server] = {}
+
+    def server(self, path: Path) -> opening.Server:
+        if path.name == ":memory:":
+            return opening.Server(fresh()[1])
+        if path not in self.made:
+            self.made[path] = opening.Server(schema(f"f{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"))
+        return self.made[path]
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[InPlaceOfFiles]:
+    """Have every file opened by the neutral door be a schema, for as long as the patch lasts."""
+    schemas = InPlaceOfFiles()
+
+    def door(name: str) -> None:
+        held = getattr(opening, name)
+
+        def opened(at: opening.Place, **named: object) -> object:
+            return held(schemas.server(at) if isinstance(at, Path) else at, **named)
+
+        monkeypatch.setattr(opening, name, opened)
+
+    for name in ("create", "connect", "open_area", "identity"):
+        door(name)
+    yield schemas
