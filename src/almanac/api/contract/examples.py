@@ -30,11 +30,3 @@ class Recorded(msgspec.Struct, frozen=True):
 def recorded() -> Recorded:
     """What the file holds."""
     return msgspec.json.decode(resources.files(__package__).joinpath(FILE).read_bytes(), type=Recorded)
-
-
-def told(example: Example | None) -> dict[str, Any]:
-    """An example as OpenAPI wants it beside a schema; nothing where there is none."""
-    if example is None:
-        return {}
-    summary = f"{example['request']}, in a simulated world, lists cut short"
-    return {"examples": {"shown": {"summary": summary, "value": example["value"]}}}
