@@ -186,20 +186,12 @@ def _arrow_types(pa: Any) -> dict[str, Any]:
 
 
 def _microseconds(values: list[datetime | None]) -> list[int | None]:
-    known: dict[datetime | None, int | None] = {None: None}
-    for value in values:
-        if value not in known:
-            assert value is not None
-            known[value] = (value - _EPOCH) // _MICROSECOND
-    return [known[value] for value in values]
+    return [None if value is None else (value - _EPOCH) // _MICROSECOND for value in values]
 
 
 def days(values: Sequence[datetime | None]) -> list[date | None]:
     """The days of times that are days."""
-    known: dict[datetime | None, date | None] = {
-        value: None if value is None else value.date() for value in set(values)
-    }
-    return [known[value] for value in values]
+    return [None if value is None else value.date() for value in values]
 
 
 class _Source(NamedTuple):
@@ -221,8 +213,12 @@ def of_records(record: Any, rows: Sequence[Any], attrs: Mapping[str, Any]) -> Ta
 
 
 def _columns(wanted: Iterable[_Source], rows: Sequence[Any]) -> Iterator[Column]:
+    held: dict[str, Sequence[Any]] = {"": rows}
     for name, kind, path, made in wanted:
-        values = list(map(attrgetter(path), rows))
+        whole, _, field = path.rpartition(".")
+        if whole not in held:
+            held[whole] = list(map(attrgetter(whole), rows))
+        values = list(map(attrgetter(field), held[whole]))
         yield Column(name, kind, values if made is None else made(values))
 
 
