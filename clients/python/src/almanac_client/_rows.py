@@ -90,7 +90,7 @@ class Rows(_Kept[T]):
         """Page after page."""
         walk = Walk(self._asked)
         while not walk.ended:
-            yield self._noted(walk, self._core.run(walk.step(self._core.options, self._core.driver.pace)))
+            yield self._noted(walk, self._core.run(walk.step(self._core.options, self._core.pace)))
 
     def __iter__(self) -> Iterator[T]:
         if self._all is not None:
@@ -163,7 +163,7 @@ class AsyncRows(_Kept[T]):
         """Page after page."""
         walk = Walk(self._asked)
         while not walk.ended:
-            yield self._noted(walk, await self._core.run(walk.step(self._core.options, self._core.driver.pace)))
+            yield self._noted(walk, await self._core.run(walk.step(self._core.options, self._core.pace)))
 
     async def __aiter__(self) -> AsyncIterator[T]:
         if self._all is not None:
