@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from almanac_client._resources import AsyncCore, Core
 
 T = TypeVar("T")
+
+
+def _ready(extra: Literal["pandas", "polars", "arrow"]) -> None:
+    """Nothing is asked for a frame that cannot be made. Raises MissingExtra."""
+    from almanac_client._frames import require  # noqa: PLC0415 - frames are not for everyone
+
+    require(extra)
 
 
 class _Kept(Generic[T]):
@@ -129,14 +136,17 @@ class Rows(_Kept[T]):
 
     def to_pandas(self) -> pd.DataFrame:
         """All rows as a frame of pandas."""
+        _ready("pandas")
         return self.table().to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
         """All rows as a frame of polars."""
+        _ready("polars")
         return self.table().to_polars()
 
     def to_arrow(self) -> pa.Table:
         """All rows as an Arrow table."""
+        _ready("arrow")
         return self.table().to_arrow()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -205,12 +215,15 @@ class AsyncRows(_Kept[T]):
 
     async def to_pandas(self) -> pd.DataFrame:
         """All rows as a frame of pandas."""
+        _ready("pandas")
         return (await self.table()).to_pandas()
 
     async def to_polars(self) -> pl.DataFrame:
         """All rows as a frame of polars."""
+        _ready("polars")
         return (await self.table()).to_polars()
 
     async def to_arrow(self) -> pa.Table:
         """All rows as an Arrow table."""
+        _ready("arrow")
         return (await self.table()).to_arrow()
