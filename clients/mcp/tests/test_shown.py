@@ -1,5 +1,6 @@
 """What the pages show: calls with their answers, files of settings, options of the command."""
 
+import itertools
 import json
 import re
 import tomllib
@@ -21,7 +22,7 @@ def shown_calls():
     found = []
     for page in PAGES:
         every = blocks(page)
-        for (language, body), (after, answer) in zip(every, every[1:], strict=False):
+        for (language, body), (after, answer) in itertools.pairwise(every):
             if (language, after) == ("json", "text"):
                 call = json.loads(body)
                 found.append((call["name"], call["arguments"], answer))
