@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import briefs, crowd, data, dearest, looks, report, store, usage
+from bench import briefs, client, crowd, data, dearest, looks, report, store, usage
 from bench.contenders import Contender, contenders
 from bench.load import LoadError
 
@@ -25,7 +25,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "what",
         nargs="?",
-        choices=["pages", "store", "briefs", "dearest", "usage", "looks", "crowd"],
+        choices=["pages", "store", "briefs", "dearest", "usage", "looks", "crowd", "client"],
         help="what to measure; nothing: all",
     )
     parser.add_argument("--observations", type=int, default=1_000_000, help="rows of the store (default: %(default)s)")
@@ -132,6 +132,8 @@ def main() -> None:
         print(briefs.measure(home, key, say), flush=True)
     if chosen.what in {None, "looks"}:
         print(looks.measure(home, key, say), flush=True)
+    if chosen.what in {None, "client"}:
+        print(client.measure(home, key, say), flush=True)
     if chosen.what in {None, "crowd"}:
         print(crowd.measure(chosen.folder, home, key, say, load), flush=True)
     if chosen.what in {None, "dearest"}:

@@ -15,7 +15,7 @@ from almanac_client import _generated_models as m
 from almanac_client._frames import of_records
 from almanac_client._operations import Operation
 
-from .served import client
+from .served import asked, client
 
 LISTS = [one for one in vars(m).values() if isinstance(one, Operation) and one.kind == "list"]
 ASK = {"indicator": "gov_yield_10y", "country": "USA"}
@@ -136,6 +136,7 @@ def test_a_library_that_is_not_there_is_named_with_its_extra(almanac, monkeypatc
             ask()
     with pytest.raises(ImportError):
         rows.to_polars()
+    assert asked(almanac) == []
 
 
 def test_a_table_goes_to_any_library_over_arrow(almanac):
@@ -146,7 +147,8 @@ def test_a_table_shows_five_rows_and_what_should_be_known(almanac):
     table = almanac.observations.list(**ASK).table()
     lines = repr(table).splitlines()
     assert len(lines) == 7
-    assert lines[-1] == f"{len(table)} rows, data version 18, as known now"
+    assert lines[-1] == f"{len(table)} rows of 26 columns, data version 18, as known now"
+    assert len(lines[0].split()) == 9
     assert table._repr_html_().count("<tr>") == 6
 
 

@@ -1,6 +1,7 @@
 """Importing the package brings nothing heavy along, and none of the service."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -56,3 +57,11 @@ def test_modules_say_what_they_are_and_are_short():
         text = path.read_text("utf-8")
         assert ast.get_docstring(ast.parse(text)), path.name
         assert path.name.startswith("_generated_") or len(text.splitlines()) <= 400, path.name
+
+
+def test_the_version_is_said_once():
+    told = re.search(r'(?m)^version = "([^"]+)"$', (PACKAGE.parents[1] / "pyproject.toml").read_text("utf-8"))
+    assert told is not None
+    assert told[1] == almanac_client.__version__
+    changes = (PACKAGE.parents[1] / "CHANGELOG.md").read_text("utf-8")
+    assert f"\n## {told[1]}\n" in changes

@@ -59,14 +59,14 @@ class Script:
 def blocking(script, clock, **options):
     http = httpx2.Client(transport=httpx2.MockTransport(script))
     almanac = a.Almanac(url=BASE, api_key="alm_x", insecure=True, http_client=http, **options)
-    almanac._core.driver.pace.clock = almanac._core.driver.clock = clock
+    almanac._core.pace.clock = almanac._core.driver.clock = clock
     return almanac.coverage
 
 
 def awaiting(script, clock, **options):
     http = httpx2.AsyncClient(transport=httpx2.MockTransport(script))
     almanac = a.AsyncAlmanac(url=BASE, api_key="alm_x", insecure=True, http_client=http, **options)
-    almanac._core.driver.pace.clock = almanac._core.driver.clock = clock
+    almanac._core.pace.clock = almanac._core.driver.clock = clock
     return lambda: asyncio.run(almanac.coverage())
 
 
@@ -166,11 +166,13 @@ def test_the_pace_can_be_left_out(over, clock, options):
 def test_what_is_known_of_limits_is_shared_by_clients_made_of_one(clock):
     http = httpx2.Client(transport=httpx2.MockTransport(Script((200, USED_UP), OK)))
     almanac = a.Almanac(url=BASE, api_key="alm_x", insecure=True, http_client=http)
-    almanac._core.driver.pace.clock = almanac._core.driver.clock = clock
+    almanac._core.pace.clock = almanac._core.driver.clock = clock
     almanac.coverage()
     almanac.with_options(timeout=1).coverage()
     assert clock.waited == [42.0]
-    clock.waited.clear()
+    assert almanac.with_options(api_key="alm_y")._core.pace is not almanac._core.pace
+    assert almanac.with_options(api_key="alm_y")._core.driver is almanac._core.driver
+    assert almanac.at("2026-01-01")._core.known is almanac._core.known
     elsewhere = almanac.with_options(url="http://other.example")
     assert elsewhere._core.driver is not almanac._core.driver
     assert repr(elsewhere) == "<Almanac http://other.example, key from api_key>"

@@ -53,7 +53,7 @@ class AsyncAlmanac(AsyncResources):
         super().__init__(AsyncCore(checked(found), AsyncDriver(found, http_client, Clock())))
 
     def with_options(self, **changes: Any) -> AsyncAlmanac:
-        """The same client with other options; both share connections and what is known of limits."""
+        """The same client with other options; both share connections, and under the same key the pace."""
         return self._like(changed(self._core.options, changes))
 
     def at(self, as_of: str | date | datetime) -> AsyncAlmanac:
@@ -63,11 +63,12 @@ class AsyncAlmanac(AsyncResources):
     def _like(self, other: Options) -> AsyncAlmanac:
         held = self._core
         core = AsyncCore(other, held.driver)
-        if other.url == held.options.url:
-            core.known = held.known
-        else:
-            # Another address has other limits, and perhaps another way there.
+        if other.url != held.options.url:
+            # There may be another way there.
             core.driver = AsyncDriver(other, held.driver.given, held.driver.clock)
+        elif other.key is held.options.key:
+            # Limits are of an account, and so is what may be looked up.
+            core.known, core.pace = held.known, held.pace
         made = object.__new__(AsyncAlmanac)
         AsyncResources.__init__(made, core)
         return made

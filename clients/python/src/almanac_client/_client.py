@@ -64,7 +64,7 @@ class Almanac(Resources):
         super().__init__(Core(checked(found), Driver(found, http_client, Clock())))
 
     def with_options(self, **changes: Any) -> Almanac:
-        """The same client with other options; both share connections and what is known of limits."""
+        """The same client with other options; both share connections, and under the same key the pace."""
         return self._like(changed(self._core.options, changes))
 
     def at(self, as_of: str | date | datetime) -> Almanac:
@@ -74,11 +74,12 @@ class Almanac(Resources):
     def _like(self, other: Options) -> Almanac:
         held = self._core
         core = Core(other, held.driver)
-        if other.url == held.options.url:
-            core.known = held.known
-        else:
-            # Another address has other limits, and perhaps another way there.
+        if other.url != held.options.url:
+            # There may be another way there.
             core.driver = Driver(other, held.driver.given, held.driver.clock)
+        elif other.key is held.options.key:
+            # Limits are of an account, and so is what may be looked up.
+            core.known, core.pace = held.known, held.pace
         made = object.__new__(Almanac)
         Resources.__init__(made, core)
         return made

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 Kind = Literal["string", "float", "int", "bool", "time", "date", "strings"]
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=timezone.utc), timedelta(microseconds=1)
-_SHOWN = 5
+_SHOWN, _COLUMNS_SHOWN = 5, 9
+#: The libraries that frames of an extra are made with.
+_NEEDED = {"pandas": ("pandas", "pyarrow"), "polars": ("polars",), "arrow": ("pyarrow",)}
 #: Of what applies to a row beyond its fields, what is a column of its own; `to_records()` has all.
 _METADATA = ("series_id", "currency", "seasonal_adjustment", "forecast", "withdrawn")
 _RENAMED = {"value_numeric": "value"}
@@ -95,7 +97,9 @@ class Table:
 
     def to_arrow(self) -> pa.Table:
         """An Arrow table. `attrs` are in the schema's metadata, as JSON under `almanac`."""
-        pa = _pyarrow("arrow")
+        require("arrow")
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+
         self._say()
         types = _arrow_types(pa)
         arrays = [pa.array(column.cells, types[column.kind]) for column in self._columns.values()]
@@ -107,11 +111,10 @@ class Table:
 
     def to_pandas(self) -> pd.DataFrame:
         """A frame of pandas. Days are dates, times `datetime64[us, UTC]`; `attrs` are the frame's own."""
-        try:
-            import pandas as pd  # noqa: PLC0415 - an extra
-        except ImportError:
-            raise MissingExtra("pandas", "pandas") from None
-        pa = _pyarrow("pandas")
+        require("pandas")
+        import pandas as pd  # noqa: PLC0415 - an extra
+        import pyarrow as pa  # noqa: PLC0415 - an extra
+
         try:
             text = pd.StringDtype(na_value=float("nan"))
         except TypeError:  # before pandas 2.3
@@ -125,10 +128,9 @@ class Table:
 
     def to_polars(self) -> pl.DataFrame:
         """A frame of polars. Days are `Date`, times `Datetime("us", "UTC")`."""
-        try:
-            import polars as pl  # noqa: PLC0415 - an extra
-        except ImportError:
-            raise MissingExtra("polars", "polars") from None
+        require("polars")
+        import polars as pl  # noqa: PLC0415 - an extra
+
         self._say()
         kinds: dict[str, Any] = {
             "string": pl.String, "float": pl.Float64, "int": pl.Int64, "bool": pl.Boolean, "date": pl.Date,
@@ -155,27 +157,30 @@ class Table:
         )
 
     def __repr__(self) -> str:
-        return _repr.text(self.columns, self._cells(), self._about())
+        return _repr.text(self.columns[:_COLUMNS_SHOWN], self._cells(), self._about())
 
     def _repr_html_(self) -> str:
-        return _repr.html(self.columns, self._cells(), self._about())
+        return _repr.html(self.columns[:_COLUMNS_SHOWN], self._cells(), self._about())
 
     def _cells(self) -> list[list[str]]:
-        return [[_repr.shown(value) for value in row] for row in islice(self._rows(), _SHOWN)]
+        return [[_repr.shown(value) for value in row[:_COLUMNS_SHOWN]] for row in islice(self._rows(), _SHOWN)]
 
     def _about(self) -> str:
         as_of = self.attrs.get("as_of")
-        parts = [f"{len(self)} rows", f"data version {self.attrs.get('data_version')}"]
+        more = len(self.columns) - _COLUMNS_SHOWN
+        counted = f"{len(self)} rows" + (f" of {len(self.columns)} columns" if more > 0 else "")
+        parts = [counted, f"data version {self.attrs.get('data_version')}"]
         parts.append(f"as of {as_of}" if as_of else "as known now")
         return ", ".join([*parts, *([f"{self.withheld} withheld"] if self.withheld else [])])
 
 
-def _pyarrow(extra: str) -> Any:
-    try:
-        import pyarrow as pa  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingExtra("pyarrow", extra) from None
-    return pa
+def require(extra: Literal["pandas", "polars", "arrow"]) -> None:
+    """Raise MissingExtra where a library of an extra is not installed: before anything is asked, rather than after."""
+    for library in _NEEDED[extra]:
+        try:
+            __import__(library)
+        except ImportError:
+            raise MissingExtra(library, extra) from None
 
 
 def _arrow_types(pa: Any) -> dict[str, Any]:
@@ -186,20 +191,12 @@ def _arrow_types(pa: Any) -> dict[str, Any]:
 
 
 def _microseconds(values: list[datetime | None]) -> list[int | None]:
-    known: dict[datetime | None, int | None] = {None: None}
-    for value in values:
-        if value not in known:
-            assert value is not None
-            known[value] = (value - _EPOCH) // _MICROSECOND
-    return [known[value] for value in values]
+    return [None if value is None else (value - _EPOCH) // _MICROSECOND for value in values]
 
 
 def days(values: Sequence[datetime | None]) -> list[date | None]:
     """The days of times that are days."""
-    known: dict[datetime | None, date | None] = {
-        value: None if value is None else value.date() for value in set(values)
-    }
-    return [known[value] for value in values]
+    return [None if value is None else value.date() for value in values]
 
 
 class _Source(NamedTuple):
@@ -221,8 +218,12 @@ def of_records(record: Any, rows: Sequence[Any], attrs: Mapping[str, Any]) -> Ta
 
 
 def _columns(wanted: Iterable[_Source], rows: Sequence[Any]) -> Iterator[Column]:
+    held: dict[str, Sequence[Any]] = {"": rows}
     for name, kind, path, made in wanted:
-        values = list(map(attrgetter(path), rows))
+        whole, _, field = path.rpartition(".")
+        if whole not in held:
+            held[whole] = list(map(attrgetter(whole), rows))
+        values = list(map(attrgetter(field), held[whole]))
         yield Column(name, kind, values if made is None else made(values))
 
 

@@ -10,7 +10,7 @@ from almanac_client._operations import Operation
 from almanac_client._pages import Page, Pagination, Question, Said, data_version, item, page
 from almanac_client._rows import AsyncRows, Rows
 from almanac_client._settings import Options
-from almanac_client._transport import AsyncDriver, Driver, Plan, Reply
+from almanac_client._transport import AsyncDriver, Driver, Pace, Plan, Reply
 
 T = TypeVar("T")
 
@@ -55,17 +55,18 @@ class Response(Generic[T]):
 class Core:
     """Options and the driver that plans are carried out by."""
 
-    __slots__ = ("driver", "known", "options")
+    __slots__ = ("driver", "known", "options", "pace")
 
     def __init__(self, options: Options, driver: Driver) -> None:
         self.options = options
         self.driver = driver
         self.known = Known()
+        self.pace = Pace(driver.clock)
 
     @property
     def way(self) -> Way:
         """What a plan needs."""
-        return Way(self.options, self.driver.pace, self.known)
+        return Way(self.options, self.pace, self.known)
 
     def run(self, plan: Plan[T]) -> T:
         return self.driver.run(plan, self.options)
@@ -74,17 +75,18 @@ class Core:
 class AsyncCore:
     """The same, awaited."""
 
-    __slots__ = ("driver", "known", "options")
+    __slots__ = ("driver", "known", "options", "pace")
 
     def __init__(self, options: Options, driver: AsyncDriver) -> None:
         self.options = options
         self.driver = driver
         self.known = Known()
+        self.pace = Pace(driver.clock)
 
     @property
     def way(self) -> Way:
         """What a plan needs."""
-        return Way(self.options, self.driver.pace, self.known)
+        return Way(self.options, self.pace, self.known)
 
     async def run(self, plan: Plan[T]) -> T:
         return await self.driver.run(plan, self.options)
@@ -103,7 +105,7 @@ class Resource:
 
     def _item(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> T:
         asked = Question(self._core.options, operation, braces, query)
-        return self._core.run(item(self._core.options, self._core.driver.pace, asked))[0]
+        return self._core.run(item(self._core.options, self._core.pace, asked))[0]
 
 
 class RawResource:
@@ -118,11 +120,11 @@ class RawResource:
         self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]
     ) -> Response[Sequence[T]]:
         asked = Question(self._core.options, operation, braces, query)
-        return _of_page(self._core.run(page(self._core.options, self._core.driver.pace, asked)))
+        return _of_page(self._core.run(page(self._core.options, self._core.pace, asked)))
 
     def _item(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> Response[T]:
         asked = Question(self._core.options, operation, braces, query)
-        return _of_item(*self._core.run(item(self._core.options, self._core.driver.pace, asked)))
+        return _of_item(*self._core.run(item(self._core.options, self._core.pace, asked)))
 
 
 class AsyncResource:
@@ -138,7 +140,7 @@ class AsyncResource:
 
     async def _item(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> T:
         asked = Question(self._core.options, operation, braces, query)
-        return (await self._core.run(item(self._core.options, self._core.driver.pace, asked)))[0]
+        return (await self._core.run(item(self._core.options, self._core.pace, asked)))[0]
 
 
 class AsyncRawResource:
@@ -153,11 +155,11 @@ class AsyncRawResource:
         self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]
     ) -> Response[Sequence[T]]:
         asked = Question(self._core.options, operation, braces, query)
-        return _of_page(await self._core.run(page(self._core.options, self._core.driver.pace, asked)))
+        return _of_page(await self._core.run(page(self._core.options, self._core.pace, asked)))
 
     async def _item(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> Response[T]:
         asked = Question(self._core.options, operation, braces, query)
-        return _of_item(*await self._core.run(item(self._core.options, self._core.driver.pace, asked)))
+        return _of_item(*await self._core.run(item(self._core.options, self._core.pace, asked)))
 
 
 def _of_page(found: Page[T]) -> Response[Sequence[T]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from almanac_client._resources import AsyncCore, Core
 
 T = TypeVar("T")
+
+
+def _ready(extra: Literal["pandas", "polars", "arrow"]) -> None:
+    """Nothing is asked for a frame that cannot be made. Raises MissingExtra."""
+    from almanac_client._frames import require  # noqa: PLC0415 - frames are not for everyone
+
+    require(extra)
 
 
 class _Kept(Generic[T]):
@@ -90,7 +97,7 @@ class Rows(_Kept[T]):
         """Page after page."""
         walk = Walk(self._asked)
         while not walk.ended:
-            yield self._noted(walk, self._core.run(walk.step(self._core.options, self._core.driver.pace)))
+            yield self._noted(walk, self._core.run(walk.step(self._core.options, self._core.pace)))
 
     def __iter__(self) -> Iterator[T]:
         if self._all is not None:
@@ -129,14 +136,17 @@ class Rows(_Kept[T]):
 
     def to_pandas(self) -> pd.DataFrame:
         """All rows as a frame of pandas."""
+        _ready("pandas")
         return self.table().to_pandas()
 
     def to_polars(self) -> pl.DataFrame:
         """All rows as a frame of polars."""
+        _ready("polars")
         return self.table().to_polars()
 
     def to_arrow(self) -> pa.Table:
         """All rows as an Arrow table."""
+        _ready("arrow")
         return self.table().to_arrow()
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
@@ -163,7 +173,7 @@ class AsyncRows(_Kept[T]):
         """Page after page."""
         walk = Walk(self._asked)
         while not walk.ended:
-            yield self._noted(walk, await self._core.run(walk.step(self._core.options, self._core.driver.pace)))
+            yield self._noted(walk, await self._core.run(walk.step(self._core.options, self._core.pace)))
 
     async def __aiter__(self) -> AsyncIterator[T]:
         if self._all is not None:
@@ -205,12 +215,15 @@ class AsyncRows(_Kept[T]):
 
     async def to_pandas(self) -> pd.DataFrame:
         """All rows as a frame of pandas."""
+        _ready("pandas")
         return (await self.table()).to_pandas()
 
     async def to_polars(self) -> pl.DataFrame:
         """All rows as a frame of polars."""
+        _ready("polars")
         return (await self.table()).to_polars()
 
     async def to_arrow(self) -> pa.Table:
         """All rows as an Arrow table."""
+        _ready("arrow")
         return (await self.table()).to_arrow()

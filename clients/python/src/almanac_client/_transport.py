@@ -87,7 +87,7 @@ class Clock:
 
 
 class Pace:
-    """What the service last said of the requests left, shared by all that ask with one client."""
+    """What the service last said of the requests left, shared by all that ask with one key."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -187,7 +187,6 @@ class _Driver:
     def __init__(self, options: Options, clock: Clock) -> None:
         self.options = options
         self.clock = clock
-        self.pace = Pace(clock)
 
     def _client_options(self) -> dict[str, Any]:
         from urllib.parse import urlsplit  # noqa: PLC0415 - importing this package must stay quick
