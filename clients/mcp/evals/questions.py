@@ -30,6 +30,7 @@ class Question:
     numbers: list[float] = field(default_factory=list)
     says: list[str] = field(default_factory=list)
     withheld: list[str] = field(default_factory=list)
+    model: list[str] = field(default_factory=list)
 
 
 def numbers_in(text: str) -> set[float]:

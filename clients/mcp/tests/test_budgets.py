@@ -1,6 +1,7 @@
 """No answer is over its budget and no call breaks a tool, whatever is asked: arguments drawn at random, good and bad."""
 
 import random
+import re
 
 import pytest
 
@@ -121,3 +122,8 @@ def test_fifty_random_calls_on_two_plans_over_the_whole_simulated_world(whole, t
     texts = [text for plan in ("pro", "free") for text in hold(Model(served, plan), tool, f"{tool} {plan}", 50)]
     assert sum(not text.startswith("error: ") for text in texts) >= 25
     assert any(text.startswith("error: ") for text in texts)
+    for text in texts:
+        for value in re.findall(
+            r"(?m)^(?:country_\w+,)?(?:consumer_confidence|high_yield_spread\w*),(?:\d[\w-]*,)?([^,]*),", text
+        ):
+            assert value == "withheld"

@@ -2,6 +2,11 @@
 
 import asyncio
 import gc
+import signal
+import socket
+import subprocess
+import sys
+import time
 
 import httpx2
 import pytest
@@ -157,6 +162,43 @@ def test_where_a_key_is_looked_for(headers, key):
     assert key_of(headers) == key
 
 
-def test_two_keys_that_differ():
+@pytest.mark.parametrize(
+    "headers",
+    [{"authorization": "Bearer a", "x-api-key": "b"}, {"x-api-key": "a b"}, {"x-api-key": "é"}, {"x-api-key": "a\x7f"}],
+)
+def test_what_is_no_key(headers):
     with pytest.raises(NoKeyError):
-        key_of({"authorization": "Bearer a", "x-api-key": "b"})
+        key_of(headers)
+
+
+def test_what_can_be_no_key_is_401(address):
+    answer = post(address, **{"x-api-key": "a b"})
+    assert answer.status_code == 401
+    assert "characters that no key has" in answer.text
+
+
+@pytest.mark.slow
+def test_the_command_over_http(served):
+    """The command in a process of its own, from its first answer to the signal that ends it."""
+    with listening(served.app, "off") as behind, socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+        probe.close()
+        command = [sys.executable, "-W", "error", "-m", "almanac_mcp", "--url", f"http://127.0.0.1:{behind}"]
+        with subprocess.Popen(
+            [*command, "--http", f"127.0.0.1:{port}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as process:
+            address = f"http://127.0.0.1:{port}/mcp"
+            until = time.monotonic() + 60
+            while True:
+                assert process.poll() is None
+                assert time.monotonic() < until, "it did not start"
+                try:
+                    assert post(address).status_code == 401
+                    break
+                except httpx2.TransportError:
+                    time.sleep(0.1)
+            assert "2020-01,109.07" in text_of(post(address, **{"x-api-key": served.keys["pro"]}))
+            process.send_signal(signal.SIGTERM)
+            out, said = process.communicate(timeout=20)
+        assert (out, said) == ("", "")

@@ -17,16 +17,19 @@ _key: ContextVar[str | None] = ContextVar("key", default=None)
 
 
 class NoKeyError(Exception):
-    """Two different keys came with a request."""
+    """No key came with a request, two that differ, or what can be none."""
 
 
 def key_of(headers: Mapping[str, str]) -> str | None:
-    """The key in a request's headers, the same two that the interface takes. Raises NoKeyError for two that differ."""
+    """The key in a request's headers, the same two that the interface takes. Raises NoKeyError for two that differ, and for what can be none."""
     scheme, _, bearer = headers.get("authorization", "").strip().partition(" ")
     found = {headers.get("x-api-key", "").strip(), bearer.strip() if scheme.lower() == "bearer" else ""} - {""}
     if len(found) > 1:
         raise NoKeyError("x-api-key and Authorization hold different keys")
-    return found.pop() if found else None
+    key = found.pop() if found else None
+    if key is not None and not (key.isascii() and key.isprintable() and " " not in key):
+        raise NoKeyError("the key has characters that no key has")
+    return key
 
 
 async def with_key(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:

@@ -96,13 +96,17 @@ def _by_name(countries: Iterable[Record]) -> dict[str, Record]:
     return {name: record for name, record in table.items() if record is not None}
 
 
-async def finest(api: Api, record: Record, entity_id: str) -> str | None:
-    """The finest frequency that an entity has an indicator in; None where it has but one, or none."""
+async def finest(api: Api, record: Record, entities: Collection[str]) -> dict[str, str]:
+    """The finest frequency that each of these entities has an indicator in; none told where there is but one."""
     if len(record["frequencies"]) < 2:
-        return None
-    page = await api.page("indicators.series", record["slug"], entity_id=entity_id, limit=500)
-    there = {row["frequency"] for row in page.rows if row["observationCount"]}
-    return next((one for one in FREQUENCIES if one in there), None)
+        return {}
+    page = await api.page("indicators.series", record["slug"], entity_id=sorted(entities), limit=500)
+    held = sorted(
+        (FREQUENCIES.index(row["frequency"]), row["entityId"])
+        for row in page.rows
+        if row["observationCount"] and row["frequency"] in FREQUENCIES
+    )
+    return {entity: FREQUENCIES[place] for place, entity in reversed(held)}
 
 
 def distinct(names: Sequence[str], most: int, what: str) -> list[str]:

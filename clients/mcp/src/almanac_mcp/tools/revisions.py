@@ -31,7 +31,7 @@ async def revisions(
         "observations.vintages",
         indicator_id=record["slug"],
         entity_id=entity["entityId"],
-        frequency=await names.finest(api, record, entity["entityId"]) if period is None else None,
+        frequency=None if period else (await names.finest(api, record, [entity["entityId"]])).get(entity["entityId"]),
         **_within(period),
         as_of=as_of,
         order="asc" if period else "desc",

@@ -39,7 +39,15 @@ async def series(
         "as_of": as_of,
         "limit": most,
     }
-    pages = await together([_page(api, record, entity, frequency, bounds) for record, entity in wanted])
+    ids = [entity["entityId"] for entity in entities]
+    finest = await together([names.finest(api, record, ids) for record in records]) if frequency is None else []
+    known = {record["slug"]: found for record, found in zip(records, finest, strict=False)}
+    pages = await together(
+        [
+            _page(api, record, entity, frequency or known[record["slug"]].get(entity["entityId"]), bounds)
+            for record, entity in wanted
+        ]
+    )
     version = max((page.version for page in pages if page.version is not None), default=None)
     answer = Answer([words.known(as_of, version)], hint=_hint)
     for (record, entity), page in zip(wanted, pages, strict=True):
@@ -54,8 +62,6 @@ async def _indicators(api: Api, asked: Sequence[str]) -> list[Record]:
 
 
 async def _page(api: Api, record: Record, entity: Record, frequency: str | None, bounds: Mapping[str, object]) -> Page:
-    if frequency is None:
-        frequency = await names.finest(api, record, entity["entityId"])
     operation = "derived.observations" if record["kind"] == "derived" else "observations.list"
     return await api.page(
         operation,
