@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,14 @@ def place_for(engine: str, file: Path) -> Iterator[Place]:
         return
     name, url = postgres.fresh()
     try:
-        yield Server(url)
+        yield Server(f"{url}&application_name={_of(name)}")
     finally:
         postgres.drop(name)
+
+
+def _of(schema: str) -> str:
+    """What connections to a schema of this process are called."""
+    return f"almanac_{os.getpid()}_{schema}"
 
 
 def told(place: Place) -> str:
@@ -57,15 +63,13 @@ def spoken(text):
 
 
 def end_connections(place: Server) -> int:
-    """End the connections of this process's databases, as a server does that begins anew. Returns how many there were."""
+    """End all connections to a place of `place_for`, as a server does that begins anew. Returns how many there were."""
     import psycopg
 
-    sql = (
-        "SELECT count(pg_terminate_backend(a.pid, 5000)) FROM pg_stat_activity a"
-        " WHERE a.datname = current_database() AND a.application_name = 'almanac' AND a.pid <> pg_backend_pid()"
-    )
-    with psycopg.connect(place.url, autocommit=True) as server:
-        row: Any = server.execute(sql).fetchone()
+    sql = "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE application_name = %s"
+    name = place.url.rpartition("=")[2]
+    with psycopg.connect(place.url, autocommit=True, application_name="ending") as server:
+        row: Any = server.execute(sql, (name,)).fetchone()
     return int(row[0])
 
 
