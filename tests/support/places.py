@@ -24,10 +24,28 @@ POSTGRES = pytest.param(
 )
 
 
-def on_each_engine(metafunc: pytest.Metafunc, place: str = "place", path: str = "path") -> None:
+def on_each_engine(metafunc: pytest.Metafunc) -> None:
     """Run a test that wants a `place` once for each engine; one that wants the `path` of a file, for SQLite alone."""
-    if place in metafunc.fixturenames:
-        metafunc.parametrize(place, [SQLITE] if path in metafunc.fixturenames else [SQLITE, POSTGRES], indirect=True)
+    if "place" in metafunc.fixturenames:
+        engines = [SQLITE] if "path" in metafunc.fixturenames else [SQLITE, POSTGRES]
+        metafunc.parametrize("place", engines, indirect=True)
+
+
+def placed(file: str) -> Any:
+    """The fixture `place` for `on_each_engine`: a file of that name in the test's folder, or a schema."""
+
+    @pytest.fixture
+    def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+        with place_for(request.param, tmp_path / file) as found:
+            yield found
+
+    return place
+
+
+@pytest.fixture
+def path(place: Path) -> Path:
+    """The file, for what only a file has."""
+    return place
 
 
 @contextlib.contextmanager
