@@ -14,25 +14,18 @@ from almanac.store.accounts.accounts import SCOPES, UNKNOWN, Accounts
 from almanac.store.accounts.keytext import checksum
 from almanac.store.accounts.people import People, SignedIn
 from almanac.store.engine.opening import Server
-from tests.support.places import on_each_engine, place_for
+from tests.support import places
 
 ADA = "ada@example.org"
 
 
-def pytest_generate_tests(metafunc):
-    on_each_engine(metafunc)
+pytest_generate_tests = places.on_each_engine
+place = places.placed("deep/home/accounts.db")
 
 
 @pytest.fixture
 def home(tmp_path):
     return tmp_path / "deep" / "home"
-
-
-@pytest.fixture
-def place(request, home):
-    """Where the accounts are."""
-    with place_for(request.param, home / "accounts.db") as found:
-        yield found
 
 
 @pytest.fixture

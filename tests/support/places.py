@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,28 @@ POSTGRES = pytest.param(
 )
 
 
-def on_each_engine(metafunc: pytest.Metafunc, place: str = "place", path: str = "path") -> None:
+def on_each_engine(metafunc: pytest.Metafunc) -> None:
     """Run a test that wants a `place` once for each engine; one that wants the `path` of a file, for SQLite alone."""
-    if place in metafunc.fixturenames:
-        metafunc.parametrize(place, [SQLITE] if path in metafunc.fixturenames else [SQLITE, POSTGRES], indirect=True)
+    if "place" in metafunc.fixturenames:
+        engines = [SQLITE] if "path" in metafunc.fixturenames else [SQLITE, POSTGRES]
+        metafunc.parametrize("place", engines, indirect=True)
+
+
+def placed(file: str) -> Any:
+    """The fixture `place` for `on_each_engine`: a file of that name in the test's folder, or a schema."""
+
+    @pytest.fixture
+    def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+        with place_for(request.param, tmp_path / file) as found:
+            yield found
+
+    return place
+
+
+@pytest.fixture
+def path(place: Path) -> Path:
+    """The file, for what only a file has."""
+    return place
 
 
 @contextlib.contextmanager
@@ -37,9 +56,14 @@ def place_for(engine: str, file: Path) -> Iterator[Place]:
         return
     name, url = postgres.fresh()
     try:
-        yield Server(url)
+        yield Server(f"{url}&application_name={_of(name)}")
     finally:
         postgres.drop(name)
+
+
+def _of(schema: str) -> str:
+    """What connections to a schema of this process are called."""
+    return f"almanac_{os.getpid()}_{schema}"
 
 
 def told(place: Place) -> str:
@@ -57,15 +81,13 @@ def spoken(text):
 
 
 def end_connections(place: Server) -> int:
-    """End the connections of this process's databases, as a server does that begins anew. Returns how many there were."""
+    """End all connections to a place of `place_for`, as a server does that begins anew. Returns how many there were."""
     import psycopg
 
-    sql = (
-        "SELECT count(pg_terminate_backend(a.pid, 5000)) FROM pg_stat_activity a"
-        " WHERE a.datname = current_database() AND a.application_name = 'almanac' AND a.pid <> pg_backend_pid()"
-    )
-    with psycopg.connect(place.url, autocommit=True) as server:
-        row: Any = server.execute(sql).fetchone()
+    sql = "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE application_name = %s"
+    name = place.url.rpartition("=")[2]
+    with psycopg.connect(place.url, autocommit=True, application_name="ending") as server:
+        row: Any = server.execute(sql, (name,)).fetchone()
     return int(row[0])
 
 

@@ -101,6 +101,6 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[InPlaceOfFiles]:
 
         monkeypatch.setattr(opening, name, opened)
 
-    for name in ("create", "connect", "open_area", "identity"):
+    for name in ("create", "connect", "identity"):
         door(name)
     yield schemas

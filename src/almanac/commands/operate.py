@@ -167,7 +167,7 @@ def backup(file: Path, without_data: bool, verify: bool) -> None:
         made = write(chosen, file, with_data=not without_data, meter=progress.meter)
     click.echo(file)
     say(f"{len(made.members)} members; settings and ALMANAC_SECRET are not among them")
-    if isinstance(chosen.data_place, str):
+    if isinstance(chosen.data_place, str) and not without_data:
         say("the data on the server are not among them: `almanac rebuild` makes them anew, or pg_dump keeps them")
 
 

@@ -12,26 +12,13 @@ from almanac.domain.times import day_at
 from almanac.store.usage import counts
 from almanac.store.usage.counts import UsageFile
 from almanac.store.usage.reports import UsageReports
-from tests.support import postgres
-from tests.support.places import end_connections, on_each_engine, place_for
+from tests.support import places, postgres
 
 NOW = 1_790_000_000
 
 
-def pytest_generate_tests(metafunc):
-    on_each_engine(metafunc)
-
-
-@pytest.fixture
-def place(request, tmp_path):
-    with place_for(request.param, tmp_path / "usage.db") as found:
-        yield found
-
-
-@pytest.fixture
-def path(place):
-    """The file, for what only a file has."""
-    return place
+pytest_generate_tests = places.on_each_engine
+place, path = places.placed("usage.db"), places.path
 
 
 @pytest.fixture
@@ -144,12 +131,12 @@ def failing(*_):
 def test_a_lost_connection_never_hurts_and_nothing_is_counted_twice(tmp_path):
     if postgres.why_not():
         pytest.skip(postgres.why_not())
-    with place_for("postgres", tmp_path) as place:
-        opened = UsageFile(place)
+    with places.place_for("postgres", tmp_path) as server:
+        opened = UsageFile(server)
         tally = Tally(opened, lambda: NOW)
         add(tally, line())
         tally.flush()
-        assert end_connections(place) == 1
+        assert places.end_connections(server) == 1
         add(tally, line(status=404))
         tally.flush()  # told to the log, and kept
         add(tally, line(status=404))

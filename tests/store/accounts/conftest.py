@@ -8,31 +8,18 @@ from argon2 import PasswordHasher
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.passwords import Passwords
 from almanac.store.accounts.people import People
+from tests.support import places
 from tests.support.invented_accounts import ADA, NOW, PASSWORD, PLANS
-from tests.support.places import on_each_engine, place_for
 
-
-def pytest_generate_tests(metafunc):
-    on_each_engine(metafunc)
-
-
-@pytest.fixture
-def place(request, tmp_path):
-    with place_for(request.param, tmp_path / "accounts.db") as found:
-        yield found
+pytest_generate_tests = places.on_each_engine
+place, path = places.placed("accounts.db"), places.path
 
 
 @pytest.fixture
 def another_place(place, tmp_path):
     """One more, of the same engine."""
-    with place_for("sqlite" if isinstance(place, Path) else "postgres", tmp_path / "another.db") as found:
+    with places.place_for("sqlite" if isinstance(place, Path) else "postgres", tmp_path / "another.db") as found:
         yield found
-
-
-@pytest.fixture
-def path(place):
-    """The file, for what only a file has."""
-    return place
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """What only a server brings: it is made by several at once, it goes and comes back, and it has the data beside."""
 
 import contextlib
+import re
 import threading
 from pathlib import Path
 
@@ -107,7 +108,7 @@ def test_tables_that_were_taken_away_refuse_until_they_are_made_again(hosts, ser
     text, _ = one.create_key(ADA, now=NOW)
     assert other.verify(text, NOW)
     (before,) = one.list_keys()
-    name = server.url.rpartition("%3D")[2]
+    name = re.search(r"search_path%3D(\w+)", server.url)[1]
     postgres.drop(name)
     for _ in range(2):
         with pytest.raises(UnavailableError):

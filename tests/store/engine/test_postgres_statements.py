@@ -72,6 +72,9 @@ def test_what_is_read(sql: str, wanted: str) -> None:
           " RETURNING turn.asked_at")),
         ("INSERT INTO topic VALUES(NULL, ?)",
          "INSERT INTO topic VALUES ( ( SELECT coalesce ( max ( topic ) , 0 ) + 1 FROM topic ) , $1 )"),
+        ("INSERT INTO topic(topic, name) VALUES(NULL, ?)",
+         "INSERT INTO topic ( topic , name ) VALUES ( ( SELECT coalesce ( max ( topic ) , 0 ) + 1 FROM topic ) , $1 )"),
+        ("INSERT INTO t VALUES(1, randomblob(16), ?)", "INSERT INTO t VALUES ( 1 , uuid_send ( gen_random_uuid ( ) ) , $1 )"),
     ],
 )  # fmt: skip
 def test_what_is_written(sql: str, wanted: str) -> None:
@@ -107,6 +110,22 @@ def test_expressions_of_an_index_stand_in_brackets() -> None:
         "CREATE INDEX i ON t ( ((( a IS NOT DISTINCT FROM b ))::integer), ((( c >> 2 ) + 1)), d DESC )"
         " WHERE a IS DISTINCT FROM b"
     )
+
+
+TRIGGER = "CREATE TRIGGER gone AFTER UPDATE OF a, b ON t\n BEGIN UPDATE u SET x = max(x, 1); DELETE FROM v; END"
+
+
+def test_a_trigger_has_its_function() -> None:
+    made = (
+        "DO $made$ BEGIN CREATE FUNCTION gone () RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $body$ BEGIN"
+        " UPDATE u SET x = greatest ( x , 1 ); DELETE FROM v; RETURN NULL; END $body$;"
+        " CREATE TRIGGER gone AFTER UPDATE OF a , b ON t FOR EACH STATEMENT EXECUTE FUNCTION gone (); END $made$"
+    )
+    assert created(TRIGGER) == made
+    assert created("DROP TRIGGER gone") == "DROP FUNCTION gone () CASCADE"
+    cut = several(f"CREATE TABLE a(x TEXT); {TRIGGER}; DROP TRIGGER gone; {TRIGGER};")
+    assert [one.split()[1] for one in cut] == ["TABLE", "TRIGGER", "TRIGGER", "TRIGGER"]
+    assert created(cut[1]) == created(cut[3]) == made
 
 
 def test_a_script_is_cut_where_its_statements_end() -> None:

@@ -13,27 +13,15 @@ from almanac.store.engine.errors import DamagedError, DatabaseError, StoreError
 from almanac.store.usage.counts import DAY, HOUR, HOURS_KEPT, MINUTES_KEPT, CountedUse, UsageFile
 from almanac.store.usage.latency import BOUNDS, BUCKETS, bucket, quantile
 from almanac.store.usage.reports import UsageReports
-from tests.support.places import on_each_engine, place_for
+from tests.support import places
 
 #: The first minute of a day.
 NOON = (1_790_000_000 // 86_400) * DAY + 12 * HOUR
 TODAY = day_at(NOON * 60)
 
 
-def pytest_generate_tests(metafunc):
-    on_each_engine(metafunc)
-
-
-@pytest.fixture
-def place(request, tmp_path):
-    with place_for(request.param, tmp_path / "usage.db") as found:
-        yield found
-
-
-@pytest.fixture
-def path(place):
-    """The file, for what only a file has."""
-    return place
+pytest_generate_tests = places.on_each_engine
+place, path = places.placed("usage.db"), places.path
 
 
 @pytest.fixture

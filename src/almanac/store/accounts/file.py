@@ -57,6 +57,8 @@ class AccountsFile:
         self._secrets: dict[str, bytes] = {}
         self._at = at
         self._changing = False
+        #: Whether what stands there could not be opened when it was found.
+        self._unusable = False
         self._open()
 
     @contextlib.contextmanager
@@ -88,7 +90,6 @@ class AccountsFile:
         try:
             self._version, self._mark = self._db.change_token(), self._read_mark()
             self._check_pepper()
-            self._file: tuple[int, int] | None = opening.identity(self._at)
         except BaseException:  # whatever it is, the database is let go of
             self._db.close()
             raise
@@ -139,16 +140,16 @@ class AccountsFile:
     @faults()
     def _notice(self) -> None:
         """Raises UnavailableError where the file is gone or its successor cannot be used: no key is known then."""
-        file = opening.identity(self._at)
-        if file != self._file:
+        if self._unusable or not self._db.standing():
             # Replaced, by a restore: what is remembered of the old file must not outlive it.
-            self._file = None
+            self._unusable = True
             self._db.close()
             self._forget()
             try:
                 self._open()
             except AccountError as error:
                 raise UnavailableError(str(error)) from None
+            self._unusable = False
         version = self._token()
         if version != self._version:
             self._version = version

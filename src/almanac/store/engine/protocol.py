@@ -68,6 +68,15 @@ class Database(Scannable, Protocol):
         """A number that differs from the one before on this connection where another connection has committed meanwhile."""
         ...
 
+    def standing(self) -> bool:
+        """
+        Whether what was opened is still what stands at its place: a file that was replaced is another, though the connection
+        goes on reading the old one. Raises UnavailableError where there is none any more.
+
+        Of what `opening.open_area` opened. A server's always is: whoever takes a database away there ends the connections.
+        """
+        ...
+
     def written(self) -> bool:
         """Whether this connection has changed any row since it was opened."""
         ...

@@ -119,6 +119,13 @@ class Connection(apsw.Connection):
         token: int = self.execute("PRAGMA data_version").get
         return token
 
+    #: The file that was opened, and which it was.
+    opened: tuple[Path, tuple[int, int]]
+
+    def standing(self) -> bool:
+        path, found = self.opened
+        return identity(path) == found
+
     def written(self) -> bool:
         try:
             return self.total_changes() > 0
@@ -270,6 +277,7 @@ def open_area(path: Path, area: Area, *, busy_seconds: float = 30.0) -> Connecti
             with db.transaction():
                 if area.bring(db, int(db.pragma("user_version")), path):
                     db.pragma("user_version", area.schema)
+            db.opened = path, identity(path)
         except BaseException:  # whatever it is, the file is let go of
             db.close()
             raise

@@ -1,1 +1,1 @@
-"""How much was asked by which account, key and endpoint: counters in a file of their own, of numbers only."""
+"""How much was asked by which account, key and endpoint: counters of their own, of numbers only."""

@@ -72,17 +72,15 @@ class UsageFile:
         self._at = at
         self._lock = threading.RLock()
         self._db: Database | None = None
-        self._file: tuple[int, int] | None = None
         self._names: dict[str, int] = {}
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Database]:
         """The counters for one thread at a time; a file is made anew where it was taken away. Errors leave as those of the engine."""
         with self._lock, faults():
-            if self._db is None or self._standing() != self._file:
+            if self._db is None or not self._standing(self._db):
                 self._close()
                 self._db = _open(self._at)
-                self._file = opening.identity(self._at)
             try:
                 yield self._db
             except BaseException:
@@ -95,16 +93,17 @@ class UsageFile:
         with self._lock, faults():
             self._close()
 
-    def _standing(self) -> tuple[int, int] | None:
+    @staticmethod
+    def _standing(db: Database) -> bool:
         try:
-            return opening.identity(self._at)
+            return db.standing()
         except UnavailableError:
-            return None
+            return False
 
     def _close(self) -> None:
         if self._db is not None:
             self._db.close()
-        self._db, self._file = None, None
+        self._db = None
         self._names.clear()
 
     def add(self, counted: Iterable[CountedUse]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
 from almanac.store.engine.areas import Area
 from almanac.store.engine.postgres.connection import Connection
 from almanac.store.engine.postgres.database import connect, prepare
@@ -9,6 +11,14 @@ from almanac.store.engine.postgres.faults import faults, shown
 
 #: They are asked at every request, of a server that may be gone: nobody waits for them as long as for a load.
 _PATIENCE = {"connect_timeout": "3", "tcp_user_timeout": "5000"}
+
+
+def _patient(url: str) -> str:
+    """An address that says so, where it does not say otherwise."""
+    parts = urlsplit(url)
+    said = parse_qsl(parts.query, keep_blank_values=True)
+    told = said + [one for one in _PATIENCE.items() if one[0] not in dict(said)]
+    return urlunsplit(parts._replace(query=urlencode(told, quote_via=quote)))
 
 
 @faults()
@@ -19,12 +29,11 @@ def create(url: str, area: Area, *, busy_seconds: float = 30.0, prepared: bool =
     Raises StoreError for one of a later version.
     """
     connection = connect(
-        url,
+        _patient(url),
         area=area.name,
         busy_seconds=busy_seconds,
         prepared=prepared,
         lasting=area.lasting,
-        patience=_PATIENCE,
     )
     try:
         prepare(connection, url, area.name)

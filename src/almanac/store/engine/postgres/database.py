@@ -26,17 +26,15 @@ def connect(
     busy_seconds: float = 30.0,
     prepared: bool = True,
     lasting: bool = False,
-    patience: Mapping[str, str] | None = None,
 ) -> Connection:
     """
     Connect to a database. Raises UnavailableError where it cannot be reached.
 
     `prepared` False: behind a pooler that gives each transaction another connection and keeps no prepared statements.
     `lasting`: a commit is on the server's disk before it is answered, also where the server is set to do otherwise.
-    `patience`: what is said of a connection that the address does not say itself.
     """
     return Connection(
-        lambda: opened(url, prepared=prepared, patience=patience or {}),
+        lambda: opened(url, prepared=prepared),
         area,
         busy_seconds=busy_seconds,
         read_only=read_only,

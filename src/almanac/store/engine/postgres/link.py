@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import select
 import struct
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from decimal import Decimal
 from typing import Any
 
@@ -117,13 +117,13 @@ def _ready(events: int) -> Ready:
     return Ready((1 if events & ~select.POLLOUT else 0) | (2 if events & select.POLLOUT else 0))
 
 
-def opened(url: str, *, prepared: bool, patience: Mapping[str, str]) -> Link:
+def opened(url: str, *, prepared: bool) -> Link:
     """Connect. Raises UnavailableError where it cannot be; the address is never repeated, for it has a password in it."""
     try:
         said = conninfo_to_dict(url)
     except psycopg.Error:
         raise UnavailableError("the address of the database is none that PostgreSQL understands") from None
-    told: dict[str, Any] = {name: value for name, value in {**_CUSTOMARY, **patience}.items() if name not in said}
+    told: dict[str, Any] = {name: value for name, value in _CUSTOMARY.items() if name not in said}
     threshold = 5 if prepared else None
     link = Link.connect(url, autocommit=True, prepare_threshold=threshold, context=_CONTEXT, **told)
     link.prepared_max = 300
