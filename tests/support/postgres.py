@@ -7,17 +7,19 @@ that a test that says nothing of engines is one of both.
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import itertools
 import os
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-import pytest
-
 from almanac.store.engine import opening
+from almanac.store.engine.data_schema import meta, set_meta
 
 #: A role that may make databases; the database named here is not written to.
 SERVER = os.environ.get("ALMANAC_TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
@@ -44,10 +46,13 @@ def database() -> str:
     """The address of this process's database, made empty at its first use."""
     import psycopg
 
-    name = f"almanac_test_{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    # Named after the folder too: several checkouts may be tested on one server.
+    folder = hashlib.sha256(str(Path.cwd()).encode()).hexdigest()[:8]
+    name = f"almanac_test_{folder}_{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
     with psycopg.connect(SERVER, autocommit=True) as server:
         server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
         server.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
+        server.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
     base, _, _ = SERVER.rpartition("/")
     return f"{base}/{name}"
 
@@ -80,27 +85,49 @@ class InPlaceOfFiles:
 
     def __init__(self) -> None:
         self.made: dict[Path, opening.Server] = {}
+        self.free: list[opening.Server] = []
+
+    def memory(self, create: Callable[..., Any], **named: Any) -> Any:
+        """A database in memory: one that another test is through with, emptied, for to make one takes long."""
+        if not self.free:
+            gc.collect()
+        server = self.free.pop() if self.free else opening.Server(fresh()[1])
+        db = create(server, **named)
+        if meta(db, "used"):
+            _empty(db)
+        set_meta(db, "used", "1")
+        weakref.finalize(db, self.free.append, server)
+        return db
 
     def server(self, path: Path) -> opening.Server:
-        if path.name == ":memory:":
-            return opening.Server(fresh()[1])
         if path not in self.made:
             self.made[path] = opening.Server(schema(f"f{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"))
         return self.made[path]
 
 
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[InPlaceOfFiles]:
-    """Have every file opened by the neutral door be a schema, for as long as the patch lasts."""
+def _empty(db: Any) -> None:
+    from almanac.store.engine.postgres.database import begin, tables
+
+    with db.transaction():
+        for name in tables(db):
+            if name != "change_token":
+                db.execute(f"DELETE FROM {name}")
+        begin(db, {"version": "0", "reference": "0"})
+
+
+def stand_in() -> None:
+    """From here on have every file that is opened by the neutral door be a schema."""
     schemas = InPlaceOfFiles()
 
     def door(name: str) -> None:
         held = getattr(opening, name)
 
         def opened(at: opening.Place, **named: object) -> object:
+            if isinstance(at, Path) and at.name == ":memory:":
+                return schemas.memory(held, **named)
             return held(schemas.server(at) if isinstance(at, Path) else at, **named)
 
-        monkeypatch.setattr(opening, name, opened)
+        setattr(opening, name, opened)
 
     for name in ("create", "connect", "identity"):
         door(name)
-    yield schemas

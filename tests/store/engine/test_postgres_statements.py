@@ -20,6 +20,9 @@ class Layout:
     def columns(self, table: str) -> Sequence[str]:
         return COLUMNS[table]
 
+    def number(self, table: str) -> str | None:
+        return "topic" if table == "topic" else None
+
 
 def said(sql: str) -> str:
     return translated(sql, Layout()).sql
@@ -70,11 +73,30 @@ def test_what_is_read(sql: str, wanted: str) -> None:
         ("INSERT INTO turn VALUES(?1, NULL, ?2) ON CONFLICT(source) DO UPDATE SET owner = ?2 WHERE owner IS NULL RETURNING asked_at",
          ("INSERT INTO turn VALUES ( $1 , NULL , $2 ) ON CONFLICT ( source ) DO UPDATE SET owner = $2 WHERE turn.owner IS NULL"
           " RETURNING turn.asked_at")),
+        ("INSERT OR IGNORE INTO topic(name) VALUES(?)",
+         ("INSERT INTO topic ( topic , name ) VALUES ( ( SELECT coalesce ( max ( topic ) , 0 ) + 1 FROM topic ) , $1 )"
+          " ON CONFLICT DO NOTHING")),
         ("INSERT INTO topic VALUES(NULL, ?)",
          "INSERT INTO topic VALUES ( ( SELECT coalesce ( max ( topic ) , 0 ) + 1 FROM topic ) , $1 )"),
     ],
 )  # fmt: skip
 def test_what_is_written(sql: str, wanted: str) -> None:
+    assert said(sql) == wanted
+
+
+@pytest.mark.parametrize(
+    ("sql", "wanted"),
+    [
+        ("SELECT a, b, max(c) FROM t GROUP BY a ORDER BY a DESC LIMIT ?1",
+         "SELECT DISTINCT ON ( a ) a , b , c FROM t ORDER BY a DESC , c DESC NULLS LAST LIMIT $1"),
+        ("SELECT 1 FROM (SELECT x.a, x.b, min(x.c) AS c FROM t x WHERE x.d = 1 GROUP BY x.a, x.e HAVING x.b > 1) v",
+         ("SELECT 1 FROM ( SELECT * FROM ( SELECT DISTINCT ON ( x.a , x.e ) x.a , x.b , x.c AS c FROM t x WHERE x.d = 1"
+          " ORDER BY x.a , x.e , x.c ASC ) AS picked WHERE b > 1 ) v")),
+        ("SELECT a, max(c) FROM t GROUP BY a", "SELECT a , max ( c ) FROM t GROUP BY a"),
+        ("SELECT a, b, max(c), count(*) FROM t GROUP BY a, b", "SELECT a , b , max ( c ) , count ( * ) FROM t GROUP BY a , b"),
+    ],
+)  # fmt: skip
+def test_of_a_group_the_row_that_has_the_extreme_is_picked(sql: str, wanted: str) -> None:
     assert said(sql) == wanted
 
 

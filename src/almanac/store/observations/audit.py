@@ -177,10 +177,10 @@ _UNLISTED = (
     " OR (v.released_at IS NULL AND NOT EXISTS (SELECT 1 FROM lacking l WHERE l.what = 'release' AND l.topic = v.topic))"
     " OR (v.period & 16383 = 16383 AND NOT EXISTS (SELECT 1 FROM lacking l WHERE l.what = 'start' AND l.topic = v.topic))"
     " UNION ALL SELECT s.id, s.first_period, 0 FROM series s JOIN topic t USING(topic) LEFT JOIN extent e"
-    " ON (e.kind, e.frequency, e.company) = (t.kind, t.frequency, t.entity BETWEEN 'company_' AND 'company_~')"
+    " ON (e.kind, e.frequency, e.company) = (t.kind, t.frequency, CASE WHEN t.entity BETWEEN 'company_' AND 'company_~' THEN 1 ELSE 0 END)"
     " WHERE s.rows > 0 AND (e.low IS NULL OR s.first_period < e.low OR s.last_period > e.high)"
     " UNION ALL SELECT s.id, v.period, v.from_version FROM vintages v JOIN series s USING(series) JOIN topic t ON t.topic = v.topic"
-    " JOIN extent e ON (e.kind, e.frequency, e.company) = (t.kind, t.frequency, t.entity BETWEEN 'company_' AND 'company_~')"
+    " JOIN extent e ON (e.kind, e.frequency, e.company) = (t.kind, t.frequency, CASE WHEN t.entity BETWEEN 'company_' AND 'company_~' THEN 1 ELSE 0 END)"
     f" WHERE {START_ORDINAL_SQL.format('v.period')} < e.first_day"
     f" OR {END_ORDINAL_SQL.format('v.period')} - {EPOCH_ORDINAL} - v.known_at / {DAY_SECONDS} > e.ahead"
 )

@@ -99,7 +99,7 @@ _ENTITIES = (
 _INDICATORS = f"SELECT kind, count(DISTINCT indicator) {_HELD} GROUP BY kind"
 _ROWS = f"SELECT kind, sum(rows) {_HELD} GROUP BY kind"
 _SERIES = (
-    "SELECT coalesce(sum(rows > 0), 0), coalesce(sum(vintages), 0), min(first_period), max(last_period) FROM series"
+    "SELECT count(*) FILTER (WHERE rows > 0), coalesce(sum(vintages), 0), min(first_period), max(last_period) FROM series"
 )
 _SOURCES = (
     "SELECT count(*), count(DISTINCT json_extract(body, '$.provider'))"

@@ -110,6 +110,11 @@ def recreate(connection: Connection) -> None:
 def _make(connection: Connection, values: Mapping[str, str]) -> None:
     for part in statements():
         connection.execute(part)
+    begin(connection, values)
+
+
+def begin(connection: Connection, values: Mapping[str, str]) -> None:
+    """Note what an empty database is: its schema, its epoch, and what else is said."""
     fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
     connection.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
 

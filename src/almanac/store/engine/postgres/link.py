@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
 import struct
 from collections.abc import Generator
@@ -87,6 +88,11 @@ class Link(psycopg.Connection[Any]):
     def wait(self, gen: Any, *args: Any, **named: Any) -> Any:
         """Run one of the driver's generators to its end; it waits for the server now and then."""
         return self._wait_patiently(gen) if is_patient() else super().wait(gen, *args, **named)
+
+    def __del__(self) -> None:
+        # One that nobody holds any more is closed without a word, as a file is.
+        with contextlib.suppress(Exception):
+            self.pgconn.finish()
 
     def _wait_patiently(self, gen: Generator[Any, Any, Any]) -> Any:
         cancelled = False

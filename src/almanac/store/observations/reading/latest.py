@@ -234,7 +234,7 @@ def _pairs(
     view: View, selection: Selection, descending: bool, after: list[Any] | None, hopeful: _Hopeful | None
 ) -> Iterator[_Pair]:
     """(indicator, entity) in order, with the frequencies there are; those alone of which one is hopeful."""
-    conditions: list[str] = ["1"]
+    conditions: list[str] = ["TRUE"]
     values: list[Any] = []
     for column, names in (("indicator", selection.indicators), ("entity", selection.entities)):
         if names is not None:
