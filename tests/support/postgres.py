@@ -7,7 +7,6 @@ that a test that says nothing of engines is one of both.
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import itertools
 import os
@@ -89,14 +88,19 @@ class InPlaceOfFiles:
 
     def memory(self, create: Callable[..., Any], **named: Any) -> Any:
         """A database in memory: one that another test is through with, emptied, for to make one takes long."""
-        if not self.free:
-            gc.collect()
         server = self.free.pop() if self.free else opening.Server(fresh()[1])
         db = create(server, **named)
         if meta(db, "used"):
             _empty(db)
         set_meta(db, "used", "1")
-        weakref.finalize(db, self.free.append, server)
+        gone = weakref.finalize(db, self.free.append, server)
+        close = db.close
+
+        def closed(force: bool = False, /) -> None:  # noqa: FBT001, FBT002  (the engine's own)
+            close(force)
+            gone()
+
+        db.close = closed
         return db
 
     def server(self, path: Path) -> opening.Server:
@@ -115,9 +119,39 @@ def _empty(db: Any) -> None:
         begin(db, {"version": "0", "reference": "0"})
 
 
+class _Links:
+    """Connections that a test is through with, for the next: to begin one, and to learn what it knows, takes long."""
+
+    def __init__(self) -> None:
+        self._idle: dict[str, list[Any]] = {}
+
+    def patch(self) -> None:
+        from almanac.store.engine.postgres import connection, database
+
+        opened, close = database.opened, connection.Connection.close
+
+        def again(url: str, *, prepared: bool) -> Any:
+            idle = self._idle.setdefault(f"{url} {prepared}", [])
+            link = idle.pop() if idle else opened(url, prepared=prepared)
+            link.place = idle
+            return link
+
+        def keep(db: Any, force: bool = False, /) -> None:  # noqa: FBT001, FBT002
+            link = db.link
+            if not db.closed and not link.closed and not db.in_transaction:
+                db.let_go()
+                link.place.append(link)
+            else:
+                close(db, force)
+
+        database.opened = again
+        connection.Connection.close = keep
+
+
 def stand_in() -> None:
     """From here on have every file that is opened by the neutral door be a schema."""
     schemas = InPlaceOfFiles()
+    _Links().patch()
 
     def door(name: str) -> None:
         held = getattr(opening, name)

@@ -30,7 +30,9 @@ from almanac.store.engine.postgres.tables import created, several
 
 #: From so many rows on they are copied, which takes a statement of its own.
 _COPIED = 8
-_STATEMENTS_HELD = 2_000
+#: Statements as they were written, and as PostgreSQL takes them; of all connections of the process.
+_statements: dict[str, Statement] = {}
+_STATEMENTS_HELD = 4_000
 _IDLE = pq.TransactionStatus.IDLE
 _BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off; "
 _BEGIN_WRITING = (
@@ -51,7 +53,6 @@ class Connection:
         self._cursor = psycopg.RawCursor(self._link)
         self._closed = False
         self._layout = TablesOfSchema(lambda sql, values: self._cursor.execute(sql, values).fetchall())
-        self._statements: dict[str, Statement] = {}
         self._changed = self._ever_changed = False
         self._scans = 0
 
@@ -74,18 +75,21 @@ class Connection:
         return found
 
     def _statement(self, sql: str) -> Statement:
-        found = self._statements.get(sql)
+        found = _statements.get(sql)
         if found is None:
-            if len(self._statements) >= _STATEMENTS_HELD:
-                self._statements.clear()
+            if len(_statements) >= _STATEMENTS_HELD:
+                _statements.clear()
             made = created(sql)
-            found = Statement(made, (), 0, True, None, None) if made else translated(sql, self._layout)
-            if not made:
-                self._statements[sql] = found
+            if made is not None or sql[:5].upper() in {"ALTER", "DROP "}:
+                # What was said with the tables as they were before may be said otherwise.
+                self._layout.forget()
+                _statements.clear()
+                return Statement(made or sql, (), 0, True, None, None)
+            found = _statements[sql] = translated(sql, self._layout)
         return found
 
     def _run(self, statement: Statement, values: Sequence[Any]) -> FoundRows:
-        if statement.writes and not self._in_transaction:
+        if statement.writes and not self.in_transaction:
             with self.transaction():
                 return self._run(statement, values)
         cursor = self._cursor
@@ -104,7 +108,7 @@ class Connection:
             self._again()
 
     def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> FoundRows:
-        if not self._in_transaction:
+        if not self.in_transaction:
             return self.execute(sql, values)
         statement, given = self._statement(sql), values or ()
         self._check(statement, given)
@@ -166,7 +170,8 @@ class Connection:
     # -- transactions -----------------------------------------------------------------------------------------------
 
     @property
-    def _in_transaction(self) -> bool:
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open, of either kind."""
         return not self._link.closed and self._link.pgconn.transaction_status != _IDLE
 
     def _note(self, rows: int) -> None:
@@ -176,12 +181,12 @@ class Connection:
 
     def _writing(self) -> contextlib.AbstractContextManager[None]:
         """A transaction, the one that is open or one of its own."""
-        return contextlib.nullcontext() if self._in_transaction else self.transaction()
+        return contextlib.nullcontext() if self.in_transaction else self.transaction()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         with faults():
-            if self._in_transaction:
+            if self.in_transaction:
                 raise DatabaseError("there is a transaction within this one")
             if self._read_only:
                 raise UnavailableError("attempt to write a readonly database")
@@ -224,13 +229,13 @@ class Connection:
                 raise
 
     def end_snapshot(self) -> None:
-        if self._in_transaction:
+        if self.in_transaction:
             with faults():
                 self._link.execute("COMMIT")
 
     def change_token(self) -> int:
         with faults():
-            if not self._in_transaction:
+            if not self.in_transaction:
                 self._ready()
             return self._last(self._token)
 
@@ -274,8 +279,16 @@ class Connection:
         self._cursor = psycopg.RawCursor(self._link)
 
     def close(self, force: bool = False, /) -> None:
-        self._closed = True
+        self.let_go()
         self._link.close()
+
+    def let_go(self) -> None:
+        """Never use the link again, nor make another: it is whoever's who asks for it now."""
+        self._closed = True
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
 
 
 def _bound(statement: Statement, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:

@@ -15,6 +15,11 @@ class TablesOfSchema:
         self._columns: dict[str, list[str]] = {}
         self._numbers: dict[str, str | None] = {}
 
+    def forget(self) -> None:
+        """Ask again: tables were made or changed."""
+        for known in (self._keys, self._columns, self._numbers):
+            known.clear()
+
     def key(self, table: str) -> Sequence[str]:
         """Columns of the primary key, in order."""
         if table not in self._keys:

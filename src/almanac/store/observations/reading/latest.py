@@ -126,7 +126,8 @@ def newest_of_topics(
     sql, read = (_NOW, reader.shown) if as_of is None else (_THEN, reader.stated)
     newest: dict[int, ObservationRow | None] = {}
     bound = (json.dumps(topics), version, *(() if as_of is None else (as_of,)))
-    for topic, rows_of in groupby(view.execute(sql, bound), key=itemgetter(0)):
+    # Not every engine keeps the rows of a topic together.
+    for topic, rows_of in groupby(sorted(view.execute(sql, bound), key=itemgetter(0)), key=itemgetter(0)):
         group = list(rows_of)
         if group[0][_PERIOD] < first:
             continue
