@@ -11,14 +11,16 @@ import hashlib
 import itertools
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from almanac.store.engine import opening
-from almanac.store.engine.data_schema import meta, set_meta
+from almanac.store.engine import opening, sqlite
+from almanac.store.engine.data_schema import meta, set_meta, statements, tables_of
+from almanac.store.engine.moving import move
 
 #: A role that may make databases; the database named here is not written to.
 SERVER = os.environ.get("ALMANAC_TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
@@ -85,6 +87,7 @@ class InPlaceOfFiles:
     def __init__(self) -> None:
         self.made: dict[Path, opening.Server] = {}
         self.free: list[opening.Server] = []
+        self.asleep = False
 
     def memory(self, create: Callable[..., Any], **named: Any) -> Any:
         """A database in memory: one that another test is through with, emptied, for to make one takes long."""
@@ -93,19 +96,36 @@ class InPlaceOfFiles:
         if meta(db, "used"):
             _empty(db)
         set_meta(db, "used", "1")
-        gone = weakref.finalize(db, self.free.append, server)
+        gone = weakref.finalize(db, self._back, server)
         close = db.close
 
-        def closed(force: bool = False, /) -> None:  # noqa: FBT001, FBT002  (the engine's own)
+        def closed(force: bool = False, /) -> None:
             close(force)
             gone()
 
         db.close = closed
         return db
 
+    def _back(self, server: opening.Server) -> None:
+        """Whole ones come back; one whose tables a test took away does not."""
+        import psycopg
+
+        with psycopg.connect(server.url, autocommit=True) as db:
+            there = {name for (name,) in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")}
+        if there.issuperset(name for part in statements() for name in tables_of(part)):
+            self.free.append(server)
+
     def server(self, path: Path) -> opening.Server:
+        """The schema in place of a file, with all that is in it where there is one: worlds are built as files, and copied."""
         if path not in self.made:
-            self.made[path] = opening.Server(schema(f"f{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"))
+            server = self.made[path] = opening.Server(schema(f"f{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"))
+            if path.is_file():
+                from almanac.store.engine.postgres import database
+
+                with closing(sqlite.connect(path, read_only=True)) as held:
+                    with closing(database.create(server.url)) as db:
+                        move(held, db)
+                        db.link.execute("ANALYZE")
         return self.made[path]
 
 
@@ -136,7 +156,7 @@ class _Links:
             link.place = idle
             return link
 
-        def keep(db: Any, force: bool = False, /) -> None:  # noqa: FBT001, FBT002
+        def keep(db: Any, force: bool = False, /) -> None:
             link = db.link
             if not db.closed and not link.closed and not db.in_transaction:
                 db.let_go()
@@ -148,15 +168,30 @@ class _Links:
         connection.Connection.close = keep
 
 
+_schemas = InPlaceOfFiles()
+
+
+@contextmanager
+def files() -> Iterator[None]:
+    """Files are files in the block: a world is built as one that others copy."""
+    before, _schemas.asleep = _schemas.asleep, True
+    try:
+        yield
+    finally:
+        _schemas.asleep = before
+
+
 def stand_in() -> None:
     """From here on have every file that is opened by the neutral door be a schema."""
-    schemas = InPlaceOfFiles()
+    schemas = _schemas
     _Links().patch()
 
     def door(name: str) -> None:
         held = getattr(opening, name)
 
         def opened(at: opening.Place, **named: object) -> object:
+            if schemas.asleep:
+                return held(at, **named)
             if isinstance(at, Path) and at.name == ":memory:":
                 return schemas.memory(held, **named)
             return held(schemas.server(at) if isinstance(at, Path) else at, **named)

@@ -364,6 +364,7 @@ def store(tmp_path):
     writer.close()
 
 
+@pytest.mark.sqlite
 def test_views_of_one_turn_are_one_state(store):
     """What is written meanwhile is seen from the next turn on. A fault or a lost file ends the turn's transaction too."""
     path, writer = store
@@ -437,6 +438,7 @@ def test_without_a_turn_each_view_is_the_newest_state(store):
     reader.close()
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("table", ["current", "vintages"])
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("indicators", [None, ("level", "policy")])

@@ -5,12 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 
-from almanac.store.engine.data_schema import DATA, LASTING, SCHEMA, meta, statements
+from almanac.store.engine.data_schema import DATA, LASTING, SCHEMA, statements, tables_of
 from almanac.store.engine.errors import StoreError
 from almanac.store.engine.postgres.connection import Connection
 from almanac.store.engine.postgres.faults import faults, shown
 from almanac.store.engine.postgres.link import opened
-from almanac.store.engine.postgres.tables import names
 
 #: The area of the data database (`connection.Connection`).
 DATA_AREA = "data"
@@ -90,7 +89,7 @@ def recreate(connection: Connection) -> None:
 
     What is kept is what `sqlite.recreate` keeps. Tables that are not the data's are left alone.
     """
-    ours = {name for part in statements() for name in names(part)}
+    ours = {name for part in statements() for name in tables_of(part)}
     there = [name for name in tables(connection) if name in ours]
     held: dict[str, str] = dict(connection.execute("SELECT k, v FROM meta"))
     same = held.pop("schema", None) == SCHEMA
@@ -117,8 +116,3 @@ def begin(connection: Connection, values: Mapping[str, str]) -> None:
     """Note what an empty database is: its schema, its epoch, and what else is said."""
     fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
     connection.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
-
-
-def schema_of(connection: Connection) -> int:
-    """The schema of the data in it."""
-    return int(meta(connection, "schema") or 0)

@@ -89,7 +89,7 @@ class Link(psycopg.Connection[Any]):
         """Run one of the driver's generators to its end; it waits for the server now and then."""
         return self._wait_patiently(gen) if is_patient() else super().wait(gen, *args, **named)
 
-    def __del__(self) -> None:
+    def __del__(self, *_: Any) -> None:
         # One that nobody holds any more is closed without a word, as a file is.
         with contextlib.suppress(Exception):
             self.pgconn.finish()

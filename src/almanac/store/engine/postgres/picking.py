@@ -112,9 +112,7 @@ def _distinct(
 def _bare(pieces: Sequence[str]) -> list[str]:
     """Columns without the names of their tables, which are not known outside."""
     return [
-        piece
-        for at, piece in enumerate(pieces)
-        if piece != "." and (at + 1 == len(pieces) or pieces[at + 1] != ".")
+        piece for at, piece in enumerate(pieces) if piece != "." and (at + 1 == len(pieces) or pieces[at + 1] != ".")
     ]
 
 

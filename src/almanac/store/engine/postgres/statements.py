@@ -8,7 +8,7 @@ other's here, once for each text of a statement; what they mean differently is w
 - `IS` between values is `IS NOT DISTINCT FROM`; beside a bracket that is compared with a number, it is a number.
 - Hints to SQLite's planner mean nothing here: `INDEXED BY`, `CROSS JOIN` with a condition, a plus before a column.
 - `max` and `min` of several values are `greatest` and `least`. They pass over NULLs, where SQLite's give NULL.
-- `x'..'`, `9e999`, `group_concat`, `instr`, `iif`, `json_extract`, `json_each`.
+- Nothing is in `IN ()`. `x'..'`, `9e999`, `group_concat`, `instr`, `iif`, `json_extract`, `json_each`.
 - The other columns of a group of which one `max` or `min` is asked are those of the row that has it (`picking`).
 - A subquery in FROM has a name. NULL as the first value of a new row is the next number of its table. What conflicts
   with nothing named conflicts with the key; columns of the row that is there are named with their table.
@@ -121,7 +121,7 @@ def translated(sql: str, layout: Layout) -> Statement:
 
 def reworded(tokens: list[str]) -> list[str]:
     """Whatever is said in other words, but for values and what is written."""
-    return _subqueries(_functions(_comparisons(_joins(_hints(picked(tokens))))))
+    return _subqueries(_functions(_comparisons(_joins(_hints(picked(_emptied(tokens)))))))
 
 
 def _values(tokens: list[str]) -> tuple[list[str], tuple[int, ...], int]:
@@ -137,6 +137,20 @@ def _values(tokens: list[str]) -> tuple[list[str], tuple[int, ...], int]:
         highest = max(highest, place)
         found.append(f"${numbers.setdefault(place, len(numbers) + 1)}")
     return found, tuple(place - 1 for place in numbers), highest
+
+
+def _emptied(tokens: list[str]) -> list[str]:
+    """A column is in no empty list, which SQLite lets one write."""
+    found: list[str] = []
+    for piece in tokens:
+        if piece == ")" and found[-2:] in (["IN", "("], ["in", "("]):
+            negated = found[-3].upper() == "NOT"
+            del found[-3 if negated else -2 :]
+            del found[-3 if found[-2:-1] == ["."] else -1 :]
+            found.append("TRUE" if negated else "FALSE")
+        else:
+            found.append(piece)
+    return found
 
 
 def _hints(tokens: list[str]) -> list[str]:
