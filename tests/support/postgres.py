@@ -7,12 +7,13 @@ that a test that says nothing of engines is one of both.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import itertools
 import os
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -47,15 +48,24 @@ def database() -> str:
     """The address of this process's database, made empty at its first use."""
     import psycopg
 
-    # Named after the folder too: several checkouts may be tested on one server.
-    folder = hashlib.sha256(str(Path.cwd()).encode()).hexdigest()[:8]
-    name = f"almanac_test_{folder}_{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    # Several runs may go on at one server. One that was killed left its database behind.
+    name = f"almanac_test_{os.getpid()}"
     with psycopg.connect(SERVER, autocommit=True) as server:
-        server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        for (left,) in server.execute("SELECT datname FROM pg_database WHERE datname LIKE 'almanac_test_%'").fetchall():
+            if left == name or not Path(f"/proc/{left.rpartition('_')[2]}").exists():
+                server.execute(f"DROP DATABASE IF EXISTS {left} WITH (FORCE)")
         server.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
         server.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
+    atexit.register(_leave, name)
     base, _, _ = SERVER.rpartition("/")
     return f"{base}/{name}"
+
+
+def _leave(name: str) -> None:
+    import psycopg
+
+    with suppress(psycopg.Error), psycopg.connect(SERVER, autocommit=True) as server:
+        server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
 def schema(name: str) -> str:
