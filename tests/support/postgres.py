@@ -121,7 +121,9 @@ class InPlaceOfFiles:
         import psycopg
 
         with psycopg.connect(server.url, autocommit=True) as db:
-            there = {name for (name,) in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")}
+            there = {
+                name for (name,) in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+            }
         if there.issuperset(name for part in statements() for name in tables_of(part)):
             self.free.append(server)
 
@@ -132,18 +134,17 @@ class InPlaceOfFiles:
             if path.is_file():
                 from almanac.store.engine.postgres import database
 
-                with closing(sqlite.connect(path, read_only=True)) as held:
-                    with closing(database.create(server.url)) as db:
-                        move(held, db)
-                        db.link.execute("ANALYZE")
+                with closing(sqlite.connect(path, read_only=True)) as held, closing(database.create(server.url)) as db:
+                    move(held, db)
+                    db.truncate_log(0)
         return self.made[path]
 
 
 def _empty(db: Any) -> None:
-    from almanac.store.engine.postgres.database import begin, tables
+    from almanac.store.engine.postgres.database import begin
 
     with db.transaction():
-        for name in tables(db):
+        for name in db.tables():
             if name != "change_token":
                 db.execute(f"DELETE FROM {name}")
         begin(db, {"version": "0", "reference": "0"})

@@ -155,17 +155,23 @@ def _tell(found: Status) -> None:
 def backup(file: Path, without_data: bool, verify: bool) -> None:
     """Write everything to one FILE: accounts, secrets, raw payloads, data. May run while serving and ingesting."""
     from almanac.pipeline.operate.backup import backup as write
+    from almanac.store.engine.opening import place
 
     if verify:
         if without_data:
             raise click.UsageError("--verify looks at all that FILE holds: no other option goes with it")
         _look_over(file)
         return
+    chosen = settings(home=False)
     progress = Progress()
     with progress():
-        made = write(settings(home=False), file, with_data=not without_data, meter=progress.meter)
+        made = write(chosen, file, with_data=not without_data, meter=progress.meter)
     click.echo(file)
     say(f"{len(made.members)} members; settings and ALMANAC_SECRET are not among them")
+    if chosen.data_file is None and not without_data:
+        say(
+            f"the data are not either: back up {place(chosen.data_place)} with pg_dump, or run `almanac rebuild` after a restore"
+        )
 
 
 def _look_over(file: Path) -> None:

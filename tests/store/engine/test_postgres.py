@@ -48,9 +48,7 @@ def another(url: str, **named: Any) -> Any:
 
 
 def test_a_new_database_has_every_table_and_says_its_schema(db: Any, url: str) -> None:
-    from almanac.store.engine.postgres.database import tables
-
-    assert set(tables(db)) == {name for part in statements() for name in tables_of(part)} | {"change_token"}
+    assert set(db.tables()) == {name for part in statements() for name in tables_of(part)} | {"change_token"}
     assert (meta(db, "schema"), meta(db, "version")) == (SCHEMA, "0")
     epoch = meta(db, "epoch")
     with contextlib.closing(opening.create(Server(url))) as second:  # there is nothing to make any more

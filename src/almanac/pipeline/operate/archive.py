@@ -36,16 +36,16 @@ class BackupError(Exception):
 
 
 class KeptDatabase(NamedTuple):
-    """A database of a home: where it is, and which schema this version of Almanac knows and a file has."""
+    """A database of a home: where its file is (None: on a server, whose operator backs it up), and which schema this version of Almanac knows and a file has."""
 
-    path: Callable[[Settings], Path]
+    path: Callable[[Settings], Path | None]
     known: int
     schema: Callable[[Path], int]
 
 
 #: The databases that a backup carries, each copied whole while it is in use. One more is one line here.
 DATABASES: dict[str, KeptDatabase] = {
-    DATA: KeptDatabase(lambda settings: settings.data_path, int(sqlite.SCHEMA), detached.schema_of_data),
+    DATA: KeptDatabase(lambda settings: settings.data_file, int(sqlite.SCHEMA), detached.schema_of_data),
     "accounts.db": KeptDatabase(lambda settings: settings.accounts_path, accounts.SCHEMA, detached.user_version),
     "usage.db": KeptDatabase(lambda settings: settings.usage_path, usage.SCHEMA, detached.user_version),
 }

@@ -49,7 +49,7 @@ def backup(settings: Settings, file: Path, *, with_data: bool = True, meter: Met
         raise BackupError(f"{file} is there already; choose another name or remove it")
     if settings.restored_path.exists():
         raise BackupError(f"a restore into {settings.home} was cut off: end it first with `almanac restore`")
-    held = {name: path for name, part in DATABASES.items() if (path := part.path(settings)).exists()}
+    held = {name: path for name, part in DATABASES.items() if (path := part.path(settings)) and path.exists()}
     raw = blobs_at(settings.raw_place)
     if not held and next(raw.names(""), None) is None:
         raise BackupError(f"there is nothing to back up in {settings.home}")

@@ -49,7 +49,7 @@ class Vitals(msgspec.Struct, frozen=True):
 
 class Room(msgspec.Struct, frozen=True):
     """
-    What there is on disk, bytes. By name: sizes of the database files and of their logs; free space and size of the
+    What there is on disk, bytes. By name: sizes of the database files, of those there are, and of their logs; free space and size of the
     disks of the folders `home`, `data` and `raw`, each disk once.
     """
 
@@ -106,7 +106,8 @@ def sources(
 
 def room(settings: Settings) -> Room:
     """Look at the disk. A file that is not there has no bytes; a folder that is not there yet, the room of the one above."""
-    files = {"data": settings.data_path, "accounts": settings.accounts_path}
+    data = settings.data_file
+    files = {**({} if data is None else {"data": data}), "accounts": settings.accounts_path}
     used = {name: shutil.disk_usage(path) for name, path in _disks(settings).items()}
     return Room(
         databases={name: _bytes(path) for name, path in files.items()},
@@ -117,7 +118,9 @@ def room(settings: Settings) -> Room:
 
 
 def _disks(settings: Settings) -> dict[str, Path]:
-    folders = {"home": settings.home, "data": settings.data_path.parent}
+    folders = {"home": settings.home}
+    if settings.data_file is not None:
+        folders["data"] = settings.data_file.parent
     if settings.raw_path is not None:
         folders["raw"] = settings.raw_path
     found: dict[int, tuple[str, Path]] = {}

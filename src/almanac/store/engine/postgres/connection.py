@@ -253,6 +253,19 @@ class Connection:
             raise UnavailableError("nobody has made the tables yet")
         return int(row[0])
 
+    def tables(self) -> list[str]:
+        sql = "SELECT tablename::text FROM pg_catalog.pg_tables WHERE schemaname = current_schema() ORDER BY 1"
+        return [name for (name,) in self.execute(sql)]
+
+    def damages(self, table: str | None = None) -> Iterator[str]:
+        """The server looks after its pages itself, and fails to read one whose checksum is wrong: so all are read."""
+        for name in self.tables() if table is None else [table]:
+            try:
+                self.execute(f"SELECT count(*) FROM {name}")
+            except psycopg.errors.DataCorrupted as error:
+                yield f"table {name}: {error}"
+                return  # the transaction reads nothing more
+
     def written(self) -> bool:
         return self._ever_changed
 

@@ -74,13 +74,7 @@ def prepare(connection: Connection, url: str, area: str) -> None:
 
 def has_table(connection: Connection, name: str) -> bool:
     """Whether a table is there."""
-    return name in tables(connection)
-
-
-def tables(connection: Connection) -> list[str]:
-    """Names of all tables, sorted."""
-    sql = "SELECT tablename::text FROM pg_catalog.pg_tables WHERE schemaname = current_schema() ORDER BY 1"
-    return [name for (name,) in connection.execute(sql)]
+    return name in connection.tables()
 
 
 def recreate(connection: Connection) -> None:
@@ -90,7 +84,7 @@ def recreate(connection: Connection) -> None:
     What is kept is what `sqlite.recreate` keeps. Tables that are not the data's are left alone.
     """
     ours = {name for part in statements() for name in tables_of(part)}
-    there = [name for name in tables(connection) if name in ours]
+    there = [name for name in connection.tables() if name in ours]
     held: dict[str, str] = dict(connection.execute("SELECT k, v FROM meta"))
     same = held.pop("schema", None) == SCHEMA
     kept: Mapping[str, Sequence[Sequence[object]]] = {

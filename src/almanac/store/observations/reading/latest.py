@@ -271,7 +271,7 @@ def _pairs(
     way = "DESC" if descending else ""
     sql = f"SELECT indicator, entity, frequency, topic FROM {table} WHERE {' AND '.join(conditions)} ORDER BY indicator {way}, entity {way}, frequency"
     for lead in leads:
-        for (indicator, entity), group in groupby(view.execute(sql, [*lead, *values]), key=itemgetter(0, 1)):
+        for (indicator, entity), group in groupby(view.scan(sql, [*lead, *values]), key=itemgetter(0, 1)):
             topics = list(group)
             yield _Pair(indicator, entity, [found[2] for found in topics], [found[3] for found in topics])
 
