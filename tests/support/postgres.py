@@ -182,6 +182,12 @@ class _Links:
 _schemas = InPlaceOfFiles()
 
 
+def bring(path: Path) -> None:
+    """Where schemas stand in for files, let this one hold what the file holds: before a request waits for it."""
+    if ENGINE == "postgres" and not _schemas.asleep:
+        _schemas.server(path)
+
+
 @contextmanager
 def files() -> Iterator[None]:
     """Files are files in the block: a world is built as one that others copy."""

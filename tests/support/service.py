@@ -31,6 +31,7 @@ from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.opening import place
 from almanac.store.observations.reading.reader import Reader
 
+from . import postgres
 from .invented_mirror import NOW
 
 #: Plans that allow tests as many requests as they like, and histories as documented.
@@ -174,4 +175,5 @@ class Service:
 def copy(built: Path, home: Path) -> Path:
     """A home of one's own, the same as the one built."""
     shutil.copytree(built, home)
+    postgres.bring(home / "data.db")
     return home

@@ -21,6 +21,7 @@ import psycopg
 from psycopg import pq
 
 from almanac.store.engine.errors import DatabaseError, UnavailableError
+from almanac.store.engine.postgres.asking import asking_of
 from almanac.store.engine.postgres.faults import faults
 from almanac.store.engine.postgres.layout import TablesOfSchema
 from almanac.store.engine.postgres.link import Link
@@ -33,8 +34,10 @@ _COPIED = 8
 #: Statements as they were written, and as PostgreSQL takes them; of all connections of the process.
 _statements: dict[str, Statement] = {}
 _STATEMENTS_HELD = 4_000
+#: Where the driver sees one of these, or a ROLLBACK, it has the server forget whatever was prepared: it is not shown them.
+_UNPREPARING = frozenset({"DROP ", "ALTER"})
 _IDLE = pq.TransactionStatus.IDLE
-_BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off; "
+_BEGIN_READING = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off; "
 _BEGIN_WRITING = (
     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL jit = off; SET LOCAL statement_timeout = 0;"
     " SET LOCAL lock_timeout = {}; SELECT pg_advisory_xact_lock(hashtextextended('almanac {} ' || current_schema(), 0))"
@@ -48,10 +51,10 @@ class Connection:
         self._opened = opened
         self._busy = max(1, int(busy_seconds * 1000))
         self._area = area
+        self._token = f"SELECT n FROM change_token WHERE area = '{area}'".encode()
         self._read_only = read_only
-        self._link = opened()
-        self._cursor = psycopg.RawCursor(self._link)
-        self._closed = False
+        self._closed = self._ending = False
+        self._again()
         self._layout = TablesOfSchema(lambda sql, values: self._cursor.execute(sql, values).fetchall())
         self._changed = self._ever_changed = False
         self._scans = 0
@@ -80,7 +83,7 @@ class Connection:
             if len(_statements) >= _STATEMENTS_HELD:
                 _statements.clear()
             made = created(sql)
-            if made is not None or sql[:5].upper() in {"ALTER", "DROP "}:
+            if made is not None or sql[:5].upper() in _UNPREPARING:
                 # What was said with the tables as they were before may be said otherwise.
                 self._layout.forget()
                 _statements.clear()
@@ -92,11 +95,17 @@ class Connection:
         if statement.writes and not self.in_transaction:
             with self.transaction():
                 return self._run(statement, values)
-        cursor = self._cursor
         self._check(statement, values)
-        cursor.execute(statement.sql, [values[place] for place in statement.places] or None, binary=True)
-        if statement.writes:
-            self._note(cursor.rowcount)
+        bound = [values[place] for place in statement.places]
+        if not statement.writes:
+            return FoundRows(self._asking.rows(statement.sql, bound))
+        if statement.sql[:5].upper() in _UNPREPARING:
+            self._asking.first(statement.sql.encode())
+            self._note(-1)
+            return FoundRows(())
+        cursor = self._cursor
+        cursor.execute(statement.sql, bound or None, binary=True)
+        self._note(cursor.rowcount)
         return FoundRows(cursor.fetchall() if cursor.description else ())
 
     def _check(self, statement: Statement, values: Sequence[Any]) -> None:
@@ -104,8 +113,7 @@ class Connection:
             raise DatabaseError(f"{statement.wanted} values are wanted, {len(values)} were given: {statement.sql}")
         if statement.writes and self._read_only:
             raise UnavailableError("attempt to write a readonly database")
-        if self._link.closed and not self._closed:
-            self._again()
+        self._ready()
 
     def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> FoundRows:
         if not self.in_transaction:
@@ -172,6 +180,7 @@ class Connection:
     @property
     def in_transaction(self) -> bool:
         """Whether a transaction is open, of either kind."""
+        self._settle()
         return not self._link.closed and self._link.pgconn.transaction_status != _IDLE
 
     def _note(self, rows: int) -> None:
@@ -205,7 +214,7 @@ class Connection:
         status = self._link.pgconn.transaction_status
         if status in {pq.TransactionStatus.INTRANS, pq.TransactionStatus.INERROR}:
             with contextlib.suppress(psycopg.Error):  # lost meanwhile: the server undoes it
-                self._link.execute("ROLLBACK")
+                self._asking.first(b"ROLLBACK")
         elif status != _IDLE:
             self._link.close()
 
@@ -223,7 +232,7 @@ class Connection:
             self._ready()
             try:
                 # The first that is read takes the snapshot.
-                return self._last(f"{_BEGIN_READING}{self._token}")
+                return self._number(_BEGIN_READING + self._token)
             except BaseException:
                 self._undo()
                 raise
@@ -231,27 +240,20 @@ class Connection:
     def end_snapshot(self) -> None:
         if self.in_transaction:
             with faults():
-                self._link.execute("COMMIT")
+                # Nobody waits for the answer: it is taken when there is something to ask again.
+                self._link.pgconn.send_query(b"COMMIT")
+                self._ending = True
 
     def change_token(self) -> int:
         with faults():
-            if not self.in_transaction:
-                self._ready()
-            return self._last(self._token)
+            self._ready()
+            return self._number(self._token)
 
-    @property
-    def _token(self) -> str:
-        return f"SELECT n FROM change_token WHERE area = '{self._area}'"
-
-    def _last(self, sql: str) -> int:
-        """What the last of several statements gives: one number."""
-        cursor = self._link.execute(sql)
-        while cursor.nextset():
-            pass
-        row = cursor.fetchone()
-        if row is None:
+    def _number(self, sql: bytes) -> int:
+        found = self._asking.first(sql)
+        if found is None:
             raise UnavailableError("nobody has made the tables yet")
-        return int(row[0])
+        return int(found)
 
     def tables(self) -> list[str]:
         sql = "SELECT tablename::text FROM pg_catalog.pg_tables WHERE schemaname = current_schema() ORDER BY 1"
@@ -279,17 +281,28 @@ class Connection:
 
     @property
     def link(self) -> Link:
-        """Psycopg's connection, for what is PostgreSQL's alone."""
+        """The driver's connection, for what is PostgreSQL's alone."""
+        self._settle()
         return self._link
 
     def _ready(self) -> None:
         """Connect again where the connection was lost; what was to be done in it failed then, and nothing of it stays."""
+        self._settle()
         if self._link.closed and not self._closed:
             self._again()
+
+    def _settle(self) -> None:
+        """Take the answer to the end of a snapshot. Where the connection was lost meanwhile, the next use makes another."""
+        if self._ending:
+            self._ending = False
+            with contextlib.suppress(psycopg.Error):
+                while self._link.pgconn.get_result() is not None:
+                    pass
 
     def _again(self) -> None:
         self._link = self._opened()
         self._cursor = psycopg.RawCursor(self._link)
+        self._asking = asking_of(self._link)
 
     def close(self, force: bool = False, /) -> None:
         self.let_go()
@@ -297,6 +310,7 @@ class Connection:
 
     def let_go(self) -> None:
         """Never use the link again, nor make another: it is whoever's who asks for it now."""
+        self._settle()
         self._closed = True
 
     @property
