@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from almanac.__main__ import main
 from almanac.commands.progress import Progress
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from tests.support.paths import REAL_DATA
 
 from .support.treasury_home import BILLS, GOOD, NOW, ROWS, SOURCE, url, write_mirror
@@ -244,7 +244,7 @@ def test_long_work_tells_how_far_it_has_come_when_redirected(run, mirror, tmp_pa
         (("backup", tmp_path / "b", "--verify"), "MiB unpacked: "),
     ):
         if "backup" in words:  # the small store of a test is read in one piece
-            with closing(sqlite.connect(tmp_path / "home/data.db")) as db:
+            with closing(opening.connect(tmp_path / "home/data.db")) as db:
                 sqlite.set_meta(db, "padding", "x" * (5 << 20))
         stderr = run(*words).stderr
         assert [line for line in stderr.splitlines() if line.startswith(told)] != [], (words, stderr)

@@ -14,7 +14,7 @@ import pytest
 import uvloop
 
 from almanac.serving import _Every, at_turn, ready
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.observations.reading.reader import Reader
 
 
@@ -111,7 +111,7 @@ def test_metrics_have_their_room_or_stay_in_the_process(tmp_path: Path, disk: st
 def test_who_asks_after_a_commit_is_answered_from_after_it(tmp_path: Path) -> None:
     """Although the request before, whose turn it came in, was begun before the commit."""
     path = tmp_path / "data.db"
-    writer = sqlite.create(path)
+    writer = opening.create(path)
     reader = Reader(path, at_turn=at_turn)
     seen: list[int] = []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from almanac.commands import accounts, config, ingest, keys, operate, serve, sources, worker
+from almanac.commands import accounts, config, ingest, keys, migrate, operate, serve, sources, worker
 from almanac.commands.shared import Commands
 
 
@@ -31,6 +31,7 @@ for _command in (
     operate.status,
     operate.backup,
     operate.restore,
+    migrate.migrate,
     serve.serve,
     serve.demo,
 ):

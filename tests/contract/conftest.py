@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import invented_mirror
+from tests.support import invented_mirror, postgres
 from tests.support.service import Service, build, copy, settings
 
 from . import filed, simulated, whole_world
@@ -26,7 +26,8 @@ def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str, name: str, ma
         if not done.exists():
             making = root / f"{name}.making"
             shutil.rmtree(making, ignore_errors=True)
-            make(making)
+            with postgres.files():
+                make(making)
             making.rename(done)
     return done
 

@@ -18,7 +18,7 @@ from almanac.domain.periods import Period
 from almanac.store.companies.filings import FilingBook
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
 from almanac.store.companies.statement_book import BALANCE, CASH_FLOW, INCOME, Key
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.events import events
 from almanac.store.observations.writing.batch import Batch
 
@@ -189,7 +189,7 @@ def fill(db: Any, batch: Batch) -> None:
 
 def add(path: Path) -> None:
     """Write all of it into a data database that has its reference records."""
-    db = sqlite.create(path)
+    db = opening.create(path)
     with Batch(db, 1, "payload") as batch:
         fill(db, batch)
     db.close()

@@ -19,7 +19,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
 from almanac.domain.rights import Exposure, Rights
 from almanac.domain.times import end_of_day
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.summary import records
 from tests.support.service import make_accounts, settings
@@ -127,7 +127,7 @@ def build(home: Path, made: list[Made]) -> None:
     """A home with these companies in it, and accounts."""
     chosen = settings(home)
     home.mkdir(parents=True, exist_ok=True)
-    db = sqlite.create(chosen.data_path)
+    db = opening.create(chosen.data_path)
     fill(db, made)
     db.close()
     make_accounts(chosen)

@@ -13,7 +13,7 @@ from almanac.domain.periods import Period
 from almanac.reports.scoring import MODEL, PILLARS
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
 from almanac.store.companies.statement_book import Key
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.observations.writing.batch import Batch
 from tests.support.invented_mirror import FREE_FROM
 from tests.support.service import Service, settings
@@ -45,7 +45,7 @@ def many(tmp_path_factory):
     home = tmp_path_factory.mktemp("companies") / "home"
     made = invented_companies.companies(60)
     invented_companies.build(home, made)
-    db = sqlite.create(settings(home).data_path)
+    db = opening.create(settings(home).data_path)
     with Batch(db, 1, "payload") as batch:
         batch.touch()
         for company in made:

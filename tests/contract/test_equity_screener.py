@@ -11,7 +11,7 @@ from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerF
 from almanac.domain.periods import add_months
 from almanac.domain.times import end_of_day, wire_time
 from almanac.reports.filter_text import folded
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.observations.fragments import shortest
 from almanac.store.observations.reading import row_rights as verdicts
 from almanac.store.observations.writing.batch import Batch
@@ -460,7 +460,7 @@ def test_a_moment_before_all_companies(screen, as_of):
 
 def change(own, *statements):
     """Execute statements as one data version."""
-    db = sqlite.create(own.settings.data_path)
+    db = opening.create(own.settings.data_path)
     with Batch(db, 1, "test") as batch:
         for sql, values in statements:
             db.execute(sql, values)
@@ -601,7 +601,7 @@ def test_answers_do_not_depend_on_withheld_values(screen, tmp_path):
 
 def open_up(own, exposure):
     """Change the rights of the closed feed, as the pipeline does: a data version and a reference version."""
-    db = sqlite.create(own.settings.data_path)
+    db = opening.create(own.settings.data_path)
     with Batch(db, 1, "rights") as batch:
         db.execute(
             "UPDATE record SET body = json_set(body, '$.rights.exposure', ?) WHERE kind = 'source' AND id = ?",
@@ -633,7 +633,7 @@ def test_a_walk_is_pinned(own):
     first = own.get(PATH, **query).json()
     # Three times, so that the version the walk is pinned to is not among the last two any more.
     for value in (0.07, 0.08, 0.09):
-        db = sqlite.create(own.settings.data_path)
+        db = opening.create(own.settings.data_path)
         with Batch(db, 1, "payload") as batch:
             for company in MADE:
                 write_readings(

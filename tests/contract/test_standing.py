@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from almanac.api.endpoints.reference import standing
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.observations import specs
 from almanac.store.summary import figures
 from tests.support.invented_mirror import TREASURY_DAYS, treasury_file
@@ -52,7 +52,7 @@ def fresh(own):
 
 def test_a_series_judged_by_its_reading_follows_it_without_a_data_version(own):
     # Written past the catalogue, which would put the series right again.
-    with contextlib.closing(sqlite.connect(own.settings.data_path)) as db:
+    with contextlib.closing(opening.connect(own.settings.data_path)) as db:
         for number, name in list(db.execute("SELECT series, id FROM series WHERE source = 'us-treasury-par'")):
             spec = msgspec.structs.replace(specs.of(db, name), judged_by_fetch=True)
             db.execute("UPDATE series SET spec = ? WHERE series = ?", (specs.put(db, spec), number))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from tests.support.treasury_home import PAYLOADS, SERVED, SHOWN
 
 _QUERIES = {
@@ -23,7 +23,7 @@ _QUERIES = {
 
 def state(home: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Everything that is served, and where it came from."""
-    db = sqlite.connect(home / "data.db", read_only=True)
+    db = opening.connect(home / "data.db", read_only=True)
     try:
         with db.snapshot():
             return {name: list(db.execute(sql)) for name, sql in _QUERIES.items()}
@@ -32,7 +32,7 @@ def state(home: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def version(home: Path) -> int:
-    db = sqlite.connect(home / "data.db", read_only=True)
+    db = opening.connect(home / "data.db", read_only=True)
     try:
         return int(sqlite.meta(db, "version") or 0)
     finally:

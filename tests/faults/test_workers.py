@@ -13,7 +13,7 @@ import pytest
 
 from almanac.domain.cadence import Turn
 from almanac.domain.times import instant
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.log import turns
 from tests.support.paths import ROOT
 from tests.support.processes import PATIENCE, run, start
@@ -55,12 +55,12 @@ def asked(publisher):
 
 
 def held(home):
-    with closing(sqlite.create(home / "data.db")) as db:
+    with closing(opening.create(home / "data.db")) as db:
         return turns.held(db).get(TREASURY_SOURCE)
 
 
 def folded(home):
-    with closing(sqlite.create(home / "data.db")) as db:
+    with closing(opening.create(home / "data.db")) as db:
         return db.execute("SELECT count(*) FROM payload WHERE state = 'folded'").get
 
 
@@ -162,7 +162,7 @@ def test_after_a_kill_the_lease_runs_out_and_the_next_worker_goes_on(home):
         other = run(home, "worker", "us-treasury", "--once", before=before, **QUICK)
         assert f"{TREASURY_SOURCE}: {owner} is asking it\n" in other.stderr
         assert asked(publisher) == Counter(["2023", "2024", "2025"])
-        with closing(sqlite.create(home / "data.db")) as db:
+        with closing(opening.create(home / "data.db")) as db:
             db.execute("UPDATE turn SET expires_at = ?", (int(time.time()) - 1,))
         run(home, "worker", "us-treasury", "--once", before=before, **QUICK)
     assert folded(home) == 4

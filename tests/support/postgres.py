@@ -7,17 +7,21 @@ that a test that says nothing of engines is one of both.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import itertools
 import os
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-import pytest
-
-from almanac.store.engine import opening
+from almanac.store.engine import opening, sqlite
+from almanac.store.engine.data_schema import meta, set_meta, statements, tables_of
+from almanac.store.engine.moving import move
 
 #: A role that may make databases; the database named here is not written to.
 SERVER = os.environ.get("ALMANAC_TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/postgres")
@@ -44,12 +48,24 @@ def database() -> str:
     """The address of this process's database, made empty at its first use."""
     import psycopg
 
-    name = f"almanac_test_{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    # Several runs may go on at one server. One that was killed left its database behind.
+    name = f"almanac_test_{os.getpid()}"
     with psycopg.connect(SERVER, autocommit=True) as server:
-        server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+        for (left,) in server.execute("SELECT datname FROM pg_database WHERE datname LIKE 'almanac_test_%'").fetchall():
+            if left == name or not Path(f"/proc/{left.rpartition('_')[2]}").exists():
+                server.execute(f"DROP DATABASE IF EXISTS {left} WITH (FORCE)")
         server.execute(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
+        server.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
+    atexit.register(_leave, name)
     base, _, _ = SERVER.rpartition("/")
     return f"{base}/{name}"
+
+
+def _leave(name: str) -> None:
+    import psycopg
+
+    with suppress(psycopg.Error), psycopg.connect(SERVER, autocommit=True) as server:
+        server.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
 def schema(name: str) -> str:
@@ -80,27 +96,124 @@ class InPlaceOfFiles:
 
     def __init__(self) -> None:
         self.made: dict[Path, opening.Server] = {}
+        self.free: list[opening.Server] = []
+        self.asleep = False
+
+    def memory(self, create: Callable[..., Any], **named: Any) -> Any:
+        """A database in memory: one that another test is through with, emptied, for to make one takes long."""
+        server = self.free.pop() if self.free else opening.Server(fresh()[1])
+        db = create(server, **named)
+        if meta(db, "used"):
+            _empty(db)
+        set_meta(db, "used", "1")
+        gone = weakref.finalize(db, self._back, server)
+        close = db.close
+
+        def closed(force: bool = False, /) -> None:
+            close(force)
+            gone()
+
+        db.close = closed
+        return db
+
+    def _back(self, server: opening.Server) -> None:
+        """Whole ones come back; one whose tables a test took away does not."""
+        import psycopg
+
+        with psycopg.connect(server.url, autocommit=True) as db:
+            there = {
+                name for (name,) in db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+            }
+        if there.issuperset(name for part in statements() for name in tables_of(part)):
+            self.free.append(server)
 
     def server(self, path: Path) -> opening.Server:
-        if path.name == ":memory:":
-            return opening.Server(fresh()[1])
+        """The schema in place of a file, with all that is in it where there is one: worlds are built as files, and copied."""
         if path not in self.made:
-            self.made[path] = opening.Server(schema(f"f{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"))
+            server = self.made[path] = opening.Server(schema(f"f{hashlib.sha256(str(path).encode()).hexdigest()[:16]}"))
+            if path.is_file():
+                from almanac.store.engine.postgres import database
+
+                with closing(sqlite.connect(path, read_only=True)) as held, closing(database.create(server.url)) as db:
+                    move(held, db)
+                    db.truncate_log(0)
         return self.made[path]
 
 
-def stand_in(monkeypatch: pytest.MonkeyPatch) -> Iterator[InPlaceOfFiles]:
-    """Have every file opened by the neutral door be a schema, for as long as the patch lasts."""
-    schemas = InPlaceOfFiles()
+def _empty(db: Any) -> None:
+    from almanac.store.engine.postgres.database import begin
+
+    with db.transaction():
+        for name in db.tables():
+            if name != "change_token":
+                db.execute(f"DELETE FROM {name}")
+        begin(db, {"version": "0", "reference": "0"})
+
+
+class _Links:
+    """Connections that a test is through with, for the next: to begin one, and to learn what it knows, takes long."""
+
+    def __init__(self) -> None:
+        self._idle: dict[str, list[Any]] = {}
+
+    def patch(self) -> None:
+        from almanac.store.engine.postgres import connection, database
+
+        opened, close = database.opened, connection.Connection.close
+
+        def again(url: str, *, prepared: bool) -> Any:
+            idle = self._idle.setdefault(f"{url} {prepared}", [])
+            link = idle.pop() if idle else opened(url, prepared=prepared)
+            link.place = idle
+            return link
+
+        def keep(db: Any, force: bool = False, /) -> None:
+            link = db.link
+            if not db.closed and not link.closed and not db.in_transaction:
+                db.let_go()
+                link.place.append(link)
+            else:
+                close(db, force)
+
+        database.opened = again
+        connection.Connection.close = keep
+
+
+_schemas = InPlaceOfFiles()
+
+
+def bring(path: Path) -> None:
+    """Where schemas stand in for files, let this one hold what the file holds: before a request waits for it."""
+    if ENGINE == "postgres" and not _schemas.asleep:
+        _schemas.server(path)
+
+
+@contextmanager
+def files() -> Iterator[None]:
+    """Files are files in the block: a world is built as one that others copy."""
+    before, _schemas.asleep = _schemas.asleep, True
+    try:
+        yield
+    finally:
+        _schemas.asleep = before
+
+
+def stand_in() -> None:
+    """From here on have every file that is opened by the neutral door be a schema."""
+    schemas = _schemas
+    _Links().patch()
 
     def door(name: str) -> None:
         held = getattr(opening, name)
 
         def opened(at: opening.Place, **named: object) -> object:
+            if schemas.asleep:
+                return held(at, **named)
+            if isinstance(at, Path) and at.name == ":memory:":
+                return schemas.memory(held, **named)
             return held(schemas.server(at) if isinstance(at, Path) else at, **named)
 
-        monkeypatch.setattr(opening, name, opened)
+        setattr(opening, name, opened)
 
     for name in ("create", "connect", "identity"):
         door(name)
-    yield schemas

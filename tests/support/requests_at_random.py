@@ -114,12 +114,12 @@ def _path_value(chance: random.Random, path: str, name: str, words: Vocabulary) 
     if chance.random() < 0.03:
         return "nothing-of-that-name"
     if name == "id":
-        return chance.choice(words.ids)
+        return chance.choice(words.ids or ["obs_none"])
     if path.startswith("/derived-indicators"):
         return chance.choice(words.derived)
     if path.startswith("/entities"):
         return chance.choice(words.values["entity"])
-    return chance.choice(words.values[name])
+    return chance.choice(words.values[name] or ["nothing-of-that-name"])
 
 
 def _value(chance: random.Random, path: str, param: Mapping[str, Any], words: Vocabulary) -> str:
@@ -135,7 +135,7 @@ def _value(chance: random.Random, path: str, param: Mapping[str, Any], words: Vo
     if name == "limit":
         return str(chance.choice([1, 2, 5, 17, 100, schema.get("maximum", 100)]))
     if name in words.values:
-        return chance.choice(words.values[name])
+        return chance.choice(words.values[name] or ["nothing-of-that-name"])
     if name in {"as_of", "start_date", "end_date", "period_start", "period_end"}:
         return f"{chance.randint(2015, 2026)}-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}"
     return (

@@ -28,8 +28,10 @@ from almanac.pipeline.world import World
 from almanac.serving import limiter
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine.errors import UnavailableError
+from almanac.store.engine.opening import place
 from almanac.store.observations.reading.reader import Reader
 
+from . import postgres
 from .invented_mirror import NOW
 
 #: Plans that allow tests as many requests as they like, and histories as documented.
@@ -91,7 +93,7 @@ class Service:
         self.settings = settings(self.home, **self.more)
         self.keys = dict(line.split() for line in (self.home / "keys").read_text().splitlines())
         self.accounts = Accounts(self.settings.accounts_path)
-        self.reader = Reader(self.settings.data_path)
+        self.reader = Reader(place(self.settings.data_place))
         self.endpoints: tuple[Endpoint, ...] = endpoints(Explainer(CATALOG, explain_company), explain_scores)
         self.app = App(
             self.endpoints,
@@ -173,4 +175,5 @@ class Service:
 def copy(built: Path, home: Path) -> Path:
     """A home of one's own, the same as the one built."""
     shutil.copytree(built, home)
+    postgres.bring(home / "data.db")
     return home

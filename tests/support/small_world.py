@@ -27,7 +27,7 @@ from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.processes import Processes
 from almanac.pipeline.world import REAL, World
 from almanac.sources.base import Block, Parsed, Payload
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.log import payloads
 from almanac.store.observations import fragments
 from almanac.store.observations.reading.directory import Directory
@@ -230,7 +230,7 @@ class SmallWorld(World):
 
     def __init__(self) -> None:
         self.settings = Settings(now="2026-01-01T00:00:00Z")
-        self.db = sqlite.create(Path(":memory:"))
+        self.db = opening.create(Path(":memory:"))
         self.kind = REAL
         self.catalog = CATALOG
         self.raw = RawStore(Blobs())

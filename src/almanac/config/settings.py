@@ -135,6 +135,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     sources: dict[str, SourceSettings] = msgspec.field(default_factory=dict)
     http: Http = msgspec.field(default_factory=Http)
 
+    def __repr__(self) -> str:
+        """Without what is secret: addresses of databases and mail servers hold passwords."""
+        return f"Settings(home={str(self.home)!r})"
+
     @property
     def api_address(self) -> str:
         """Where programs reach the interface, without a slash at the end."""
@@ -153,6 +157,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.database_url.startswith("sqlite:///"):
             return Path(self.database_url.removeprefix("sqlite:///"))
         raise SettingError(f"the data are on a server, and in no file of SQLite: {self._server}")
+
+    @property
+    def data_file(self) -> Path | None:
+        """The same; None where the data are on a server."""
+        return self.data_path if self._server is None else None
 
     @property
     def data_place(self) -> Path | str:

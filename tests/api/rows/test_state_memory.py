@@ -10,7 +10,7 @@ import pytest
 
 from almanac.api.rows.redaction import Redaction
 from almanac.api.rows.state_memory import memory_of
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.observations.reading.reader import Reader
 
 
@@ -18,7 +18,7 @@ from almanac.store.observations.reading.reader import Reader
 def store(tmp_path):
     """A file of its own, and who writes to it."""
     path = tmp_path / "data.db"
-    writer = sqlite.create(path)
+    writer = opening.create(path)
     yield path, writer
     writer.close()
 

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from almanac.pipeline.ingest.lease import LEASE_SECONDS, Lease, Leaseholder
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.log import turns
 
 
@@ -25,7 +25,7 @@ def clock():
 
 @pytest.fixture
 def path(tmp_path):
-    with closing(sqlite.create(tmp_path / "data.db")) as db:
+    with closing(opening.create(tmp_path / "data.db")) as db:
         turns.take(db, "fred", "a", 1_000, 1_000 + LEASE_SECONDS)
     return tmp_path / "data.db"
 
@@ -35,7 +35,7 @@ def lease(path, clock, every=0.01):
 
 
 def held(path):
-    with closing(sqlite.connect(path)) as db:
+    with closing(opening.connect(path)) as db:
         return turns.held(db)["fred"]
 
 
@@ -56,7 +56,7 @@ def test_it_is_renewed_as_time_goes_on(path, clock):
 
 
 def test_its_owner_learns_that_another_has_it(path, clock):
-    with closing(sqlite.connect(path)) as db:
+    with closing(opening.connect(path)) as db:
         assert turns.take(db, "fred", "b", 1_000 + LEASE_SECONDS, 9_000) is not None
     with lease(path, clock) as mine:
         until(lambda: mine.lost)
@@ -73,7 +73,7 @@ def test_one_that_ran_out_unrenewed_is_lost_even_where_nobody_took_it(path, cloc
 
 
 def test_a_store_that_is_not_to_be_had_for_a_while_costs_nothing(path, clock):
-    with closing(sqlite.connect(path)) as db, lease(path, clock, every=0.02) as mine:
+    with closing(opening.connect(path)) as db, lease(path, clock, every=0.02) as mine:
         with db.transaction():
             clock.now += 100
             time.sleep(0.2)

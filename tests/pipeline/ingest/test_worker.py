@@ -23,7 +23,7 @@ from almanac.pipeline.operate.status import status
 from almanac.pipeline.world import World, WorldError
 from almanac.sources.base import SourceChanged
 from almanac.sources.feeds import us_treasury
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import StoreError
 from almanac.store.log import turns
 from tests.support.publisher import Publisher, ToLoopback
@@ -111,7 +111,7 @@ def make(home, asked, names=(TREASURY, MOF, RBA), stop=None, owner="a", told=Non
 
 
 def held(home):
-    with closing(sqlite.create(home.data_path)) as db:
+    with closing(opening.create(home.data_path)) as db:
         return turns.held(db)
 
 
@@ -224,7 +224,7 @@ def test_a_fault_costs_one_source_its_turn_and_shows_in_the_status(home):
 def test_a_store_that_fails_later_on_is_tried_again_one_that_fails_at_first_is_not(home, monkeypatch):
     asked, stop = Asked(), Waits(3)
     one = make(home, asked, names=(RBA,), stop=stop)
-    real, broken = sqlite.create, []
+    real, broken = opening.create, []
 
     def create(path, **more):
         if len(broken) < 1 and asked.when:

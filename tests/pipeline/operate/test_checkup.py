@@ -15,7 +15,7 @@ from almanac.gauges import Held, StoreGauges
 from almanac.pipeline.operate.checkup import checkup
 from almanac.pipeline.operate.vitals import room, vitals
 from almanac.pipeline.world import World
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.observations.reading.reader import Reader
 from tests.support.treasury_home import GOOD, NOW, ROWS, SOURCE, settings, take
 
@@ -54,7 +54,7 @@ def test_a_service_that_does_well_is_ok(tmp_path, plenty):
     code, line, figures = check(settings(tmp_path).home, NOW)
     assert (code, line[:10]) == (1, "WARNING - ")  # every series is stale on that day
     assert f"late: {SOURCE}" in line
-    with closing(sqlite.connect(settings(tmp_path).data_path)) as db:
+    with closing(opening.connect(settings(tmp_path).data_path)) as db:
         db.execute("UPDATE source_state SET last_attempt_at = 1767873600, last_success_at = 1767873600")
     code, line, figures = check(settings(tmp_path).home)
     assert (code, line) == (0, "OK - 1 sources ok, data version 5")
@@ -102,7 +102,7 @@ def test_a_store_that_cannot_be_read_is_critical_and_left_alone(tmp_path, damage
     if damage == "garbage":
         (home / "data.db").write_text("no database " * 1000)
     elif damage == "newer":
-        with closing(sqlite.create(home / "data.db")) as db:
+        with closing(opening.create(home / "data.db")) as db:
             sqlite.set_meta(db, "schema", "99")
     elif damage == "settings":
         (home / "almanac.toml").write_text("port = 'x'")

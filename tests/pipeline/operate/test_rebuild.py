@@ -9,7 +9,7 @@ from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.world import REAL, SIMULATED, World, WorldError
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import StoreError
 from almanac.store.observations.reading.reader import Reader
 from almanac.store.raw.captures import Corrupt
@@ -84,7 +84,7 @@ def test_a_rebuild_cut_short_changes_nothing(world):
 def test_readers_keep_the_old_state_until_the_end(world):
     before = list(world.db.execute(SERVED))
     seen = []
-    reader = sqlite.connect(world.settings.data_path, read_only=True)
+    reader = opening.connect(world.settings.data_path, read_only=True)
 
     def watched(captures, _):
         for capture in captures:

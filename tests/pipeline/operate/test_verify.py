@@ -7,7 +7,7 @@ import pytest
 from almanac.domain.periods import Period
 from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from tests.support.treasury_home import SLOPE, SOURCE, TWO_YEARS
 
 SECOND, FIFTH, SIXTH = (Period.parse(day).key for day in ("2026-01-02", "2026-01-05", "2026-01-06"))
@@ -36,7 +36,7 @@ def test_checking_writes_nothing_and_holds_up_no_writer(world):
     walk = verify(world, Checked())
     world.db.execute("UPDATE vintages SET ingested_at = 0 WHERE period = ?", (SECOND,))
     next(walk)
-    other = sqlite.connect(world.settings.data_path, busy_seconds=0)
+    other = opening.connect(world.settings.data_path, busy_seconds=0)
     with other.transaction():
         other.execute("DELETE FROM unmapped")
     other.close()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from almanac.store.engine import opening
-from almanac.store.engine.data_schema import SCHEMA, meta, set_meta, statements
+from almanac.store.engine.data_schema import SCHEMA, meta, set_meta, statements, tables_of
 from almanac.store.engine.errors import (
     BusyError,
     ConflictError,
@@ -48,10 +48,7 @@ def another(url: str, **named: Any) -> Any:
 
 
 def test_a_new_database_has_every_table_and_says_its_schema(db: Any, url: str) -> None:
-    from almanac.store.engine.postgres.database import tables
-    from almanac.store.engine.postgres.tables import names
-
-    assert set(tables(db)) == {name for part in statements() for name in names(part)} | {"change_token"}
+    assert set(db.tables()) == {name for part in statements() for name in tables_of(part)} | {"change_token"}
     assert (meta(db, "schema"), meta(db, "version")) == (SCHEMA, "0")
     epoch = meta(db, "epoch")
     with contextlib.closing(opening.create(Server(url))) as second:  # there is nothing to make any more

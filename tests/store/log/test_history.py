@@ -1,11 +1,11 @@
 """The log as those who run the service read it."""
 
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.log import history, payloads
 
 
 def test_runs_come_latest_first_and_page_by_their_beginning(tmp_path):
-    db = sqlite.create(tmp_path / "data.db")
+    db = opening.create(tmp_path / "data.db")
     with db.transaction():
         for number, source in enumerate(("one", "two", "one")):
             payloads.start_run(db, f"run{number}", source, "invented", 3, 100 + number)
@@ -19,7 +19,7 @@ def test_runs_come_latest_first_and_page_by_their_beginning(tmp_path):
 
 
 def test_what_a_source_said_last_is_its_last_attempts(tmp_path):
-    db = sqlite.create(tmp_path / "data.db")
+    db = opening.create(tmp_path / "data.db")
     with db.transaction():
         payloads.note_attempt(db, "one", 100, succeeded=False, kept=False, error="no answer")
         payloads.note_attempt(db, "one", 200, succeeded=False, kept=False, error="no answer again")

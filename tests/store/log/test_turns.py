@@ -6,19 +6,19 @@ from contextlib import closing
 import pytest
 
 from almanac.domain.cadence import Turn
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.log import turns
 
 
 @pytest.fixture
 def path(tmp_path):
-    with closing(sqlite.create(tmp_path / "data.db")):
+    with closing(opening.create(tmp_path / "data.db")):
         return tmp_path / "data.db"
 
 
 @pytest.fixture
 def db(path):
-    with closing(sqlite.connect(path)) as opened:
+    with closing(opening.connect(path)) as opened:
         yield opened
 
 
@@ -69,7 +69,7 @@ def test_of_many_that_try_at_once_one_gets_it(path):
     start, got = threading.Barrier(8), []
 
     def one(owner):
-        with closing(sqlite.connect(path)) as mine:
+        with closing(opening.connect(path)) as mine:
             start.wait()
             if turns.take(mine, "fred", owner, 100, 700) is not None:
                 got.append(owner)
@@ -79,7 +79,7 @@ def test_of_many_that_try_at_once_one_gets_it(path):
         thread.start()
     for thread in threads:
         thread.join()
-    with closing(sqlite.connect(path)) as db:
+    with closing(opening.connect(path)) as db:
         assert [turns.held(db)["fred"].owner] == got
 
 
@@ -88,5 +88,5 @@ def test_turns_and_leases_outlive_a_rebuild(db):
     turns.note(db, "rba", 50)
     before = turns.held(db)
     with db.transaction():
-        sqlite.recreate(db)
+        opening.recreate(db)
     assert turns.held(db) == before == {"fred": turns.SourceTurn(Turn(), "a", 700), "rba": turns.SourceTurn(Turn(50))}

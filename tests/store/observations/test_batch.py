@@ -8,7 +8,7 @@ from almanac.domain.observations import DAY, FINAL, UNKNOWN, ReportedValue, Vint
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import ConflictError
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch, by_period, fold
@@ -29,7 +29,7 @@ AT = 1_775_001_600
 
 @pytest.fixture
 def db():
-    connection = sqlite.create(Path(":memory:"))
+    connection = opening.create(Path(":memory:"))
     yield connection
     connection.close()
 
@@ -87,6 +87,7 @@ def test_a_write_without_rows_can_be_a_version(db):
     assert version(db) == 1
 
 
+@pytest.mark.sqlite  # its trigger
 def test_an_exception_undoes_everything(db):
     append(db, 1, ReportedValue(JANUARY, 1.0))
 

@@ -10,7 +10,7 @@ from almanac.domain.observations import ReportedValue, Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.observations.writing.dependents import WHOLE
@@ -49,7 +49,7 @@ class Store:
 @pytest.fixture
 def store():
     """A, B, a series with one lineage from A, one from that, and one whose rows have lineages of their own."""
-    one = Store(sqlite.create(Path(":memory:")))
+    one = Store(opening.create(Path(":memory:")))
     ref = PayloadRef(1, AT, (AT, "0" * 64))
     with one.batch() as batch:
         for raw in (A, B, OTHER):

@@ -66,6 +66,7 @@ def test_pages_joined_are_the_whole_in_order(world, descending, as_of, limit):
     assert shown(found) == shown(expected)
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("table", ["current", "vintages"])
 def test_each_part_gives_its_rows_in_order_without_sorting_them_all(world, table):
     plan = world.db.execute(

@@ -12,7 +12,7 @@ import pytest
 
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.engine.errors import BusyError, UnavailableError
 from almanac.store.observations.fragments import value_of
 from almanac.store.observations.reading.reader import Reader, View
@@ -249,7 +249,7 @@ def stored(tmp_path, world):
     """The small world in a file, with a reader of its own connection."""
     world.db.close()
     path = tmp_path / "data.db"
-    world.db = sqlite.create(path)
+    world.db = opening.create(path)
     world.sync()
     world.restart()
     reader = Reader(path)
@@ -359,11 +359,12 @@ def test_a_walk_goes_on_among_the_nulls_without_coming_back_to_the_others(world,
 def store(tmp_path):
     """A file of its own, and who writes to it."""
     path = tmp_path / "data.db"
-    writer = sqlite.create(path)
+    writer = opening.create(path)
     yield path, writer
     writer.close()
 
 
+@pytest.mark.sqlite
 def test_views_of_one_turn_are_one_state(store):
     """What is written meanwhile is seen from the next turn on. A fault or a lost file ends the turn's transaction too."""
     path, writer = store
@@ -437,6 +438,7 @@ def test_without_a_turn_each_view_is_the_newest_state(store):
     reader.close()
 
 
+@pytest.mark.sqlite
 @pytest.mark.parametrize("table", ["current", "vintages"])
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("indicators", [None, ("level", "policy")])

@@ -10,7 +10,7 @@ import pytest
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing import tidy
 from almanac.store.observations.writing.batch import Batch
@@ -24,7 +24,7 @@ DAY = 86_400
 
 @pytest.fixture
 def db(tmp_path: Path) -> apsw.Connection:
-    return sqlite.create(tmp_path / "data.db")
+    return opening.create(tmp_path / "data.db")
 
 
 def state(db: apsw.Connection, value: float, at: int) -> None:
@@ -62,6 +62,7 @@ def test_more_than_one_slice_goes(db: apsw.Connection, monkeypatch: pytest.Monke
     assert db.execute("SELECT count(*) FROM current").get == 1
 
 
+@pytest.mark.sqlite  # its plan is asked in its own words
 def test_the_search_uses_the_index_of_ended_rows(db: apsw.Connection) -> None:
     """A scan of `current` after every run would cost more than the run."""
     plan = db.execute(

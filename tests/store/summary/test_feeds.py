@@ -8,7 +8,7 @@ import pytest
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Rights
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.observations import specs
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.reader import View
@@ -19,7 +19,7 @@ A, Q = Frequency.ANNUAL, Frequency.QUARTERLY
 
 @pytest.fixture
 def view(tmp_path):
-    with closing(sqlite.create(tmp_path / "data.db")) as db:
+    with closing(opening.create(tmp_path / "data.db")) as db:
         for name in ("office", "filings"):
             made = Source(
                 id=name, provider="p", name=name, description="Invented.", homepage="/", connector="x",
@@ -36,10 +36,12 @@ def add(view, source, entity, frequency, last, kind="raw", rows=1, **more):
     )
     topic = (spec.indicator, entity, frequency.value, kind)
     view.execute("INSERT OR IGNORE INTO topic VALUES(NULL, ?, ?, ?, ?)", topic)
+    number = view.execute(
+        "SELECT topic FROM topic WHERE (indicator, entity, frequency, kind) = (?, ?, ?, ?)", topic
+    ).get
     view.execute(
-        "INSERT INTO series SELECT NULL, ?, topic, ?, ?, 0, 0, NULL, NULL, NULL, ?, ?, NULL, ?, NULL, NULL, 0"
-        " FROM topic WHERE (indicator, entity, frequency, kind) = (?, ?, ?, ?)",
-        (spec.id, source, specs.put(view._db, spec), rows, rows, Period.parse(last).key, *topic),
+        "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, 0, 0, NULL, NULL, NULL, ?, ?, NULL, ?, NULL, NULL, 0)",
+        (spec.id, number, source, specs.put(view._db, spec), rows, rows, Period.parse(last).key),
     )
     return spec.id
 

@@ -131,12 +131,12 @@ class Patrol:
         opening.identity(self._data)
         with opening.faults(), contextlib.closing(opening.connect(self._data, read_only=True)) as db, db.snapshot():
             if present.stage == "tables":
-                table = next((name for name in audit.tables(db) if name > present.after), None)
+                table = next((name for name in db.tables() if name > present.after), None)
                 if table is None:
                     present.stage, present.after = "topics", "0"
                     return True
                 present.after = table  # before it is looked at: one that cannot be read at all is passed by, as below
-                if any(True for _ in audit.damages_of(db, table)):
+                if any(True for _ in db.damages(table)):
                     self._found(present, f"table {table}")
                 return True
             until = self._clock() + _PIECE_SECONDS

@@ -57,7 +57,7 @@ def verify(world: World, checked: Checked, meter: Meter = unmetered) -> Iterator
     for flaw in world.raw.verify(meter):
         yield f"raw store: {flaw.name}: {flaw.reason}"
     with world.db.snapshot():
-        yield from (f"database: {told}" for told in audit.damages(world.db))
+        yield from (f"database: {told}" for told in world.db.damages())
         yield from _payloads(world, checked)
         series = {one.number: one for one in audit.series(world.db)}
         checked.series = len(series)

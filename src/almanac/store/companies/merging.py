@@ -157,7 +157,7 @@ def _place(db: Database, field: str, value: str) -> str | None:
     """Id of the reference record of an entity with this in a field."""
     # Parsing some 230 records for each company would take longer than all else.
     told = json.dumps({field: value}, separators=(",", ":"))[1:-1]
-    found: str | None = db.execute("SELECT id FROM record WHERE kind = 'entity' AND instr(body, ?)", (told,)).get
+    found: str | None = db.execute("SELECT id FROM record WHERE kind = 'entity' AND instr(body, ?) > 0", (told,)).get
     return found
 
 

@@ -7,6 +7,7 @@ that both come out alike.
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 
 from almanac.store.engine.migrations import Schema, Step
@@ -38,6 +39,11 @@ DATA = Schema(
 SCHEMA = str(DATA.newest)
 #: Tables of which an emptied database keeps what they hold: the list of versions, the health of sources, whose turn it is.
 LASTING = ("version", "source_state", "turn")
+
+
+def tables_of(script: str) -> list[str]:
+    """The tables that a schema file makes, in its order."""
+    return re.findall(r"^CREATE TABLE (\w+)", script, re.MULTILINE)
 
 
 def statements() -> list[str]:

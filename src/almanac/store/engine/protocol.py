@@ -7,7 +7,7 @@ each sees the version that the one before committed, and versions become visible
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -79,6 +79,14 @@ class Database(Scannable, Protocol):
 
     def written(self) -> bool:
         """Whether this connection has changed any row since it was opened."""
+        ...
+
+    def tables(self) -> list[str]:
+        """Names of all tables, sorted."""
+        ...
+
+    def damages(self, table: str | None = None) -> Iterator[str]:
+        """What the engine itself finds wrong with what it stores: with all of it, or with one table and its indices."""
         ...
 
     def truncate_log(self, seconds: float) -> bool:

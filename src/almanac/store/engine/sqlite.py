@@ -132,6 +132,13 @@ class Connection(apsw.Connection):
         except apsw.ConnectionClosedError:  # whoever closed it was through with it
             return False
 
+    def tables(self) -> list[str]:
+        return sorted(name for (name,) in self.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"))
+
+    def damages(self, table: str | None = None) -> Iterator[str]:
+        check = "PRAGMA integrity_check" if table is None else f'PRAGMA integrity_check("{table}")'
+        yield from (told for (told,) in self.execute(check) if told != "ok")
+
     def truncate_log(self, seconds: float) -> bool:
         held: int = self.execute("PRAGMA busy_timeout").get
         self.set_busy_timeout(int(seconds * 1000))

@@ -31,7 +31,7 @@ def runs(db: Queryable, limit: int, *, source: str | None = None, before: int | 
     """The latest runs first, of one source or all, those begun before a moment where one is given."""
     sql = (
         "SELECT run, source, connector, connector_version, started_at, finished_at, outcome FROM run"
-        " WHERE (?1 IS NULL OR source = ?1) AND (?2 IS NULL OR started_at < ?2)"
+        " WHERE source = coalesce(?1, source) AND started_at < coalesce(?2, started_at + 1)"
         " ORDER BY started_at DESC, source, run LIMIT ?3"
     )
     return [RunRow(*row) for row in db.execute(sql, (source, before, limit))]

@@ -62,7 +62,7 @@ def by_number(db: Queryable, number: int) -> PayloadRow | None:
 
 def in_state(db: Database, state: str, source: str | None = None) -> list[PayloadRow]:
     """Payloads in a state, in the order of folding."""
-    sql = f"SELECT {_COLUMNS} WHERE state = ? AND (?2 IS NULL OR source = ?2) ORDER BY fetched_at, sha256"
+    sql = f"SELECT {_COLUMNS} WHERE state = ? AND source = coalesce(?2, source) ORDER BY fetched_at, sha256"
     return [PayloadRow(*row) for row in db.execute(sql, (state, source))]
 
 
@@ -119,9 +119,9 @@ def note_attempt(
     held: int | None = db.execute("SELECT fetched_at FROM source_state WHERE source = ?", (source,)).get
     db.execute(
         "UPDATE source_state SET last_attempt_at = ?1, last_error = ?2,"
-        " last_success_at = CASE WHEN ?3 THEN ?1 ELSE last_success_at END,"
-        " last_ingested_at = CASE WHEN ?4 THEN ?1 ELSE last_ingested_at END,"
-        " failures = CASE WHEN ?3 THEN 0 ELSE failures + 1 END,"
+        " last_success_at = CASE WHEN ?3 = 1 THEN ?1 ELSE last_success_at END,"
+        " last_ingested_at = CASE WHEN ?4 = 1 THEN ?1 ELSE last_ingested_at END,"
+        " failures = CASE WHEN ?3 = 1 THEN 0 ELSE failures + 1 END,"
         " fetched_at = max(coalesce(fetched_at, ?6), coalesce(?6, fetched_at)) WHERE source = ?5",
         (now, error, succeeded, kept, source, fetched_at),
     )

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from almanac.domain.observations import Vintage
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.queryable import Queryable, Scannable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.notes import body_sql
 from almanac.store.observations.period_sql import END_ORDINAL_SQL, START_ORDINAL_SQL
@@ -61,24 +61,9 @@ class Unnoted(NamedTuple):
     version: int
 
 
-def damages(db: Queryable) -> Iterator[str]:
-    """What the engine itself finds wrong with its file: pages, indices that do not agree with their tables."""
-    yield from (told for (told,) in db.execute("PRAGMA integrity_check") if told != "ok")
-
-
 def misplaced(db: Queryable) -> Iterator[str]:
     """Ids of series that are not of the topic, or not as specified, that the id says."""
     yield from (identifier for (identifier,) in db.execute(_MISPLACED))
-
-
-def tables(db: Queryable) -> list[str]:
-    """Names of all tables, sorted."""
-    return sorted(name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"))
-
-
-def damages_of(db: Queryable, table: str) -> Iterator[str]:
-    """What the engine finds wrong with one table and its indices."""
-    yield from (told for (told,) in db.execute(f'PRAGMA integrity_check("{table}")') if told != "ok")
 
 
 def topics_after(db: Queryable, topic: int) -> list[int]:
@@ -99,7 +84,7 @@ def lineages(db: Queryable) -> dict[int, list[str]]:
     return {number: json.loads(inputs) for number, inputs in db.execute("SELECT lineage, inputs FROM lineage")}
 
 
-def lineages_of_rows(db: Queryable) -> Iterator[tuple[str, int]]:
+def lineages_of_rows(db: Scannable) -> Iterator[tuple[str, int]]:
     """Each series id with each lineage that open vintages of it have of their own."""
     yield from db.execute(
         "SELECT DISTINCT id, v.lineage FROM vintages v JOIN series USING(series)"
@@ -107,36 +92,36 @@ def lineages_of_rows(db: Queryable) -> Iterator[tuple[str, int]]:
     )
 
 
-def vintages(db: Queryable, topic: int | None = None) -> Iterator[tuple[CellKey, list[tuple[Vintage, int]]]]:
+def vintages(db: Scannable, topic: int | None = None) -> Iterator[tuple[CellKey, list[tuple[Vintage, int]]]]:
     """
     Open vintages by cell, in the order of cells; of each ascending by knowledge time, with the number of its id. Of all
     topics, or of one.
     """
-    for cell, lines in itertools.groupby(db.execute(*_of(_VINTAGES, topic)), key=itemgetter(0, 1, 2)):
+    for cell, lines in itertools.groupby(db.scan(*_of(_VINTAGES, topic)), key=itemgetter(0, 1, 2)):
         yield CellKey(*cell), [(Vintage(*line[3:12]), line[12]) for line in lines]
 
 
-def current(db: Queryable, topic: int | None = None) -> Iterator[tuple[CellKey, list[CurrentRow]]]:
+def current(db: Scannable, topic: int | None = None) -> Iterator[tuple[CellKey, list[CurrentRow]]]:
     """Open rows of `current` by cell, in the order of cells. Of all topics, or of one."""
-    for cell, lines in itertools.groupby(db.execute(*_of(_CURRENT, topic)), key=itemgetter(0, 1, 2)):
+    for cell, lines in itertools.groupby(db.scan(*_of(_CURRENT, topic)), key=itemgetter(0, 1, 2)):
         yield CellKey(*cell), [CurrentRow(*line[3:]) for line in lines]
 
 
-def shared_ids(db: Queryable) -> Iterator[tuple[int, int]]:
+def shared_ids(db: Scannable) -> Iterator[tuple[int, int]]:
     """Numbers of ids that several open vintages have, and how many."""
-    yield from db.execute(
+    yield from db.scan(
         f"SELECT hash, count(*) FROM vintages WHERE to_version = {OPEN} GROUP BY hash HAVING count(*) > 1"
     )
 
 
-def unnoted(db: Queryable) -> Iterator[Unnoted]:
+def unnoted(db: Scannable) -> Iterator[Unnoted]:
     """Changes that were not noted."""
-    return map(Unnoted._make, db.execute(_UNNOTED))
+    return map(Unnoted._make, db.scan(_UNNOTED))
 
 
-def unlisted(db: Queryable) -> Iterator[Unnoted]:
+def unlisted(db: Scannable) -> Iterator[Unnoted]:
     """Vintages that a list by their ingestion, their release or their first day would miss; with the version they came in."""
-    return map(Unnoted._make, db.execute(_UNLISTED))
+    return map(Unnoted._make, db.scan(_UNLISTED))
 
 
 def _of(sql: str, topic: int | None) -> tuple[str, tuple[int, ...]]:
@@ -177,10 +162,10 @@ _UNLISTED = (
     " OR (v.released_at IS NULL AND NOT EXISTS (SELECT 1 FROM lacking l WHERE l.what = 'release' AND l.topic = v.topic))"
     " OR (v.period & 16383 = 16383 AND NOT EXISTS (SELECT 1 FROM lacking l WHERE l.what = 'start' AND l.topic = v.topic))"
     " UNION ALL SELECT s.id, s.first_period, 0 FROM series s JOIN topic t USING(topic) LEFT JOIN extent e"
-    " ON (e.kind, e.frequency, e.company) = (t.kind, t.frequency, t.entity BETWEEN 'company_' AND 'company_~')"
+    " ON (e.kind, e.frequency, e.company) = (t.kind, t.frequency, CASE WHEN t.entity BETWEEN 'company_' AND 'company_~' THEN 1 ELSE 0 END)"
     " WHERE s.rows > 0 AND (e.low IS NULL OR s.first_period < e.low OR s.last_period > e.high)"
     " UNION ALL SELECT s.id, v.period, v.from_version FROM vintages v JOIN series s USING(series) JOIN topic t ON t.topic = v.topic"
-    " JOIN extent e ON (e.kind, e.frequency, e.company) = (t.kind, t.frequency, t.entity BETWEEN 'company_' AND 'company_~')"
+    " JOIN extent e ON (e.kind, e.frequency, e.company) = (t.kind, t.frequency, CASE WHEN t.entity BETWEEN 'company_' AND 'company_~' THEN 1 ELSE 0 END)"
     f" WHERE {START_ORDINAL_SQL.format('v.period')} < e.first_day"
     f" OR {END_ORDINAL_SQL.format('v.period')} - {EPOCH_ORDINAL} - v.known_at / {DAY_SECONDS} > e.ahead"
 )

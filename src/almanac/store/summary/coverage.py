@@ -98,9 +98,7 @@ _ENTITIES = (
 )
 _INDICATORS = f"SELECT kind, count(DISTINCT indicator) {_HELD} GROUP BY kind"
 _ROWS = f"SELECT kind, sum(rows) {_HELD} GROUP BY kind"
-_SERIES = (
-    "SELECT coalesce(sum(rows > 0), 0), coalesce(sum(vintages), 0), min(first_period), max(last_period) FROM series"
-)
+_SERIES = "SELECT count(*) FILTER (WHERE rows > 0), coalesce(sum(vintages), 0), min(first_period), max(last_period) FROM series"
 _SOURCES = (
     "SELECT count(*), count(DISTINCT json_extract(body, '$.provider'))"
     " FROM (SELECT DISTINCT source FROM series WHERE rows > 0)"

@@ -21,6 +21,7 @@ import psycopg
 from psycopg import pq
 
 from almanac.store.engine.errors import DatabaseError, UnavailableError
+from almanac.store.engine.postgres.asking import asking_of
 from almanac.store.engine.postgres.faults import faults
 from almanac.store.engine.postgres.layout import TablesOfSchema
 from almanac.store.engine.postgres.link import Link
@@ -30,9 +31,13 @@ from almanac.store.engine.postgres.tables import created, several
 
 #: From so many rows on they are copied, which takes a statement of its own.
 _COPIED = 8
-_STATEMENTS_HELD = 2_000
+#: Statements as they were written, and as PostgreSQL takes them; of all connections of the process.
+_statements: dict[str, Statement] = {}
+_STATEMENTS_HELD = 4_000
+#: Where the driver sees one of these, or a ROLLBACK, it has the server forget whatever was prepared: it is not shown them.
+_UNPREPARING = frozenset({"DROP ", "ALTER"})
 _IDLE = pq.TransactionStatus.IDLE
-_BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off; "
+_BEGIN_READING = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off; "
 _BEGIN_WRITING = (
     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL jit = off; SET LOCAL statement_timeout = 0;"
     " SET LOCAL lock_timeout = {}; SELECT pg_advisory_xact_lock(hashtextextended('almanac {} ' || current_schema(), 0))"
@@ -50,12 +55,11 @@ class Connection:
         self._opened = opened
         self._begin = _BEGIN_WRITING.format(max(1, int(busy_seconds * 1000)), area) + (_LASTING if lasting else "")
         self._area = area
+        self._token = f"SELECT n FROM change_token WHERE area = '{area}'".encode()
         self._read_only = read_only
-        self._link = opened()
-        self._cursor = psycopg.RawCursor(self._link)
-        self._closed = False
+        self._closed = self._ending = False
+        self._again()
         self._layout = TablesOfSchema(lambda sql, values: self._cursor.execute(sql, values).fetchall())
-        self._statements: dict[str, Statement] = {}
         self._changed = self._ever_changed = False
         self._scans = 0
 
@@ -78,25 +82,34 @@ class Connection:
         return found
 
     def _statement(self, sql: str) -> Statement:
-        found = self._statements.get(sql)
+        found = _statements.get(sql)
         if found is None:
-            if len(self._statements) >= _STATEMENTS_HELD:
-                self._statements.clear()
+            if len(_statements) >= _STATEMENTS_HELD:
+                _statements.clear()
             made = created(sql)
-            found = Statement(made, (), 0, True, None, None) if made else translated(sql, self._layout)
-            if not made:
-                self._statements[sql] = found
+            if made is not None or sql[:5].upper() in _UNPREPARING:
+                # What was said with the tables as they were before may be said otherwise.
+                self._layout.forget()
+                _statements.clear()
+                return Statement(made or sql, (), 0, True, None, None)
+            found = _statements[sql] = translated(sql, self._layout)
         return found
 
     def _run(self, statement: Statement, values: Sequence[Any]) -> FoundRows:
-        if statement.writes and not self._in_transaction:
+        if statement.writes and not self.in_transaction:
             with self.transaction():
                 return self._run(statement, values)
-        cursor = self._cursor
         self._check(statement, values)
-        cursor.execute(statement.sql, [values[place] for place in statement.places] or None, binary=True)
-        if statement.writes:
-            self._note(cursor.rowcount)
+        bound = [values[place] for place in statement.places]
+        if not statement.writes:
+            return FoundRows(self._asking.rows(statement.sql, bound))
+        if statement.sql[:5].upper() in _UNPREPARING:
+            self._asking.first(statement.sql.encode())
+            self._note(-1)
+            return FoundRows(())
+        cursor = self._cursor
+        cursor.execute(statement.sql, bound or None, binary=True)
+        self._note(cursor.rowcount)
         return FoundRows(cursor.fetchall() if cursor.description else ())
 
     def _check(self, statement: Statement, values: Sequence[Any]) -> None:
@@ -104,11 +117,10 @@ class Connection:
             raise DatabaseError(f"{statement.wanted} values are wanted, {len(values)} were given: {statement.sql}")
         if statement.writes and self._read_only:
             raise UnavailableError("attempt to write a readonly database")
-        if self._link.closed and not self._closed:
-            self._again()
+        self._ready()
 
     def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> FoundRows:
-        if not self._in_transaction:
+        if not self.in_transaction:
             return self.execute(sql, values)
         statement, given = self._statement(sql), values or ()
         self._check(statement, given)
@@ -170,7 +182,9 @@ class Connection:
     # -- transactions -----------------------------------------------------------------------------------------------
 
     @property
-    def _in_transaction(self) -> bool:
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open, of either kind."""
+        self._settle()
         return not self._link.closed and self._link.pgconn.transaction_status != _IDLE
 
     def _note(self, rows: int) -> None:
@@ -180,12 +194,12 @@ class Connection:
 
     def _writing(self) -> contextlib.AbstractContextManager[None]:
         """A transaction, the one that is open or one of its own."""
-        return contextlib.nullcontext() if self._in_transaction else self.transaction()
+        return contextlib.nullcontext() if self.in_transaction else self.transaction()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
         with faults():
-            if self._in_transaction:
+            if self.in_transaction:
                 raise DatabaseError("there is a transaction within this one")
             if self._read_only:
                 raise UnavailableError("attempt to write a readonly database")
@@ -204,7 +218,7 @@ class Connection:
         status = self._link.pgconn.transaction_status
         if status in {pq.TransactionStatus.INTRANS, pq.TransactionStatus.INERROR}:
             with contextlib.suppress(psycopg.Error):  # lost meanwhile: the server undoes it
-                self._link.execute("ROLLBACK")
+                self._asking.first(b"ROLLBACK")
         elif status != _IDLE:
             self._link.close()
 
@@ -222,35 +236,41 @@ class Connection:
             self._ready()
             try:
                 # The first that is read takes the snapshot.
-                return self._last(f"{_BEGIN_READING}{self._token}")
+                return self._number(_BEGIN_READING + self._token)
             except BaseException:
                 self._undo()
                 raise
 
     def end_snapshot(self) -> None:
-        if self._in_transaction:
+        if self.in_transaction:
             with faults():
-                self._link.execute("COMMIT")
+                # Nobody waits for the answer: it is taken when there is something to ask again.
+                self._link.pgconn.send_query(b"COMMIT")
+                self._ending = True
 
     def change_token(self) -> int:
         with faults():
-            if not self._in_transaction:
-                self._ready()
-            return self._last(self._token)
+            self._ready()
+            return self._number(self._token)
 
-    @property
-    def _token(self) -> str:
-        return f"SELECT n FROM change_token WHERE area = '{self._area}'"
-
-    def _last(self, sql: str) -> int:
-        """What the last of several statements gives: one number."""
-        cursor = self._link.execute(sql)
-        while cursor.nextset():
-            pass
-        row = cursor.fetchone()
-        if row is None:
+    def _number(self, sql: bytes) -> int:
+        found = self._asking.first(sql)
+        if found is None:
             raise UnavailableError("nobody has made the tables yet")
-        return int(row[0])
+        return int(found)
+
+    def tables(self) -> list[str]:
+        sql = "SELECT tablename::text FROM pg_catalog.pg_tables WHERE schemaname = current_schema() ORDER BY 1"
+        return [name for (name,) in self.execute(sql)]
+
+    def damages(self, table: str | None = None) -> Iterator[str]:
+        """The server looks after its pages itself, and fails to read one whose checksum is wrong: so all are read."""
+        for name in self.tables() if table is None else [table]:
+            try:
+                self.execute(f"SELECT count(*) FROM {name}")
+            except psycopg.errors.DataCorrupted as error:
+                yield f"table {name}: {error}"
+                return  # the transaction reads nothing more
 
     def standing(self) -> bool:
         return True
@@ -268,21 +288,41 @@ class Connection:
 
     @property
     def link(self) -> Link:
-        """Psycopg's connection, for what is PostgreSQL's alone."""
+        """The driver's connection, for what is PostgreSQL's alone."""
+        self._settle()
         return self._link
 
     def _ready(self) -> None:
         """Connect again where the connection was lost; what was to be done in it failed then, and nothing of it stays."""
+        self._settle()
         if self._link.closed and not self._closed:
             self._again()
+
+    def _settle(self) -> None:
+        """Take the answer to the end of a snapshot. Where the connection was lost meanwhile, the next use makes another."""
+        if self._ending:
+            self._ending = False
+            with contextlib.suppress(psycopg.Error):
+                while self._link.pgconn.get_result() is not None:
+                    pass
 
     def _again(self) -> None:
         self._link = self._opened()
         self._cursor = psycopg.RawCursor(self._link)
+        self._asking = asking_of(self._link)
 
     def close(self, force: bool = False, /) -> None:
-        self._closed = True
+        self.let_go()
         self._link.close()
+
+    def let_go(self) -> None:
+        """Never use the link again, nor make another: it is whoever's who asks for it now."""
+        self._settle()
+        self._closed = True
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
 
 
 def _bound(statement: Statement, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 
-from almanac.store.engine.data_schema import DATA, LASTING, SCHEMA, meta, statements
+from almanac.store.engine.data_schema import DATA, LASTING, SCHEMA, statements, tables_of
 from almanac.store.engine.errors import StoreError
 from almanac.store.engine.postgres.connection import Connection
 from almanac.store.engine.postgres.faults import faults, shown
 from almanac.store.engine.postgres.link import opened
-from almanac.store.engine.postgres.tables import names
 
 #: The area of the data database (`connection.Connection`).
 DATA_AREA = "data"
@@ -95,13 +94,7 @@ def prepare(connection: Connection, url: str, area: str) -> None:
 
 def has_table(connection: Connection, name: str) -> bool:
     """Whether a table is there."""
-    return name in tables(connection)
-
-
-def tables(connection: Connection) -> list[str]:
-    """Names of all tables, sorted."""
-    sql = "SELECT tablename::text FROM pg_catalog.pg_tables WHERE schemaname = current_schema() ORDER BY 1"
-    return [name for (name,) in connection.execute(sql)]
+    return name in connection.tables()
 
 
 def recreate(connection: Connection) -> None:
@@ -110,8 +103,8 @@ def recreate(connection: Connection) -> None:
 
     What is kept is what `sqlite.recreate` keeps. Tables that are not the data's are left alone.
     """
-    ours = {name for part in statements() for name in names(part)}
-    there = [name for name in tables(connection) if name in ours]
+    ours = {name for part in statements() for name in tables_of(part)}
+    there = [name for name in connection.tables() if name in ours]
     held: dict[str, str] = dict(connection.execute("SELECT k, v FROM meta"))
     same = held.pop("schema", None) == SCHEMA
     kept: Mapping[str, Sequence[Sequence[object]]] = {
@@ -130,10 +123,10 @@ def recreate(connection: Connection) -> None:
 def _make(connection: Connection, values: Mapping[str, str]) -> None:
     for part in statements():
         connection.execute(part)
+    begin(connection, values)
+
+
+def begin(connection: Connection, values: Mapping[str, str]) -> None:
+    """Note what an empty database is: its schema, its epoch, and what else is said."""
     fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
     connection.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
-
-
-def schema_of(connection: Connection) -> int:
-    """The schema of the data in it."""
-    return int(meta(connection, "schema") or 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
 import struct
 from collections.abc import Generator
@@ -20,9 +21,9 @@ from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.patience import is_over, is_patient
 
 #: So often it is asked whether anybody still waits for a statement, in milliseconds.
-_LOOK = 20
+LOOK = 20
 #: So long a statement is waited for that nobody waits for any more, seconds.
-_END_SECONDS = 5.0
+END_SECONDS = 5.0
 #: What is said of a connection that its address does not say itself.
 _CUSTOMARY = {
     "application_name": "almanac",
@@ -84,9 +85,17 @@ _TYPES = _types()
 class Link(psycopg.Connection[Any]):
     """psycopg's own connection, which ends a statement when nobody waits for it any more."""
 
+    #: What asks by it directly (`asking`).
+    asking: Any = None
+
     def wait(self, gen: Any, *args: Any, **named: Any) -> Any:
         """Run one of the driver's generators to its end; it waits for the server now and then."""
         return self._wait_patiently(gen) if is_patient() else super().wait(gen, *args, **named)
+
+    def __del__(self, *_: Any) -> None:
+        # One that nobody holds any more is closed without a word, as a file is.
+        with contextlib.suppress(Exception):
+            self.pgconn.finish()
 
     def _wait_patiently(self, gen: Generator[Any, Any, Any]) -> Any:
         cancelled = False
@@ -95,10 +104,10 @@ class Link(psycopg.Connection[Any]):
             wanted = next(gen)
             while True:
                 waiting.register(self.pgconn.socket, _EVENTS[int(wanted)])
-                events = waiting.poll(_LOOK)
+                events = waiting.poll(LOOK)
                 if not events and not cancelled and is_over():
                     cancelled = True
-                    self.cancel_safe(timeout=_END_SECONDS)
+                    self.cancel_safe(timeout=END_SECONDS)
                 wanted = gen.send(_ready(events[0][1]) if events else Ready.NONE)
         except StopIteration as end:
             return end.value

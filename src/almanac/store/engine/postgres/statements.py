@@ -8,7 +8,8 @@ other's here, once for each text of a statement; what they mean differently is w
 - `IS` between values is `IS NOT DISTINCT FROM`; beside a bracket that is compared with a number, it is a number.
 - Hints to SQLite's planner mean nothing here: `INDEXED BY`, `CROSS JOIN` with a condition, a plus before a column.
 - `max` and `min` of several values are `greatest` and `least`. They pass over NULLs, where SQLite's give NULL.
-- `x'..'`, `9e999`, `group_concat`, `instr`, `iif`, `randomblob`, `json_extract`, `json_each`.
+- Nothing is in `IN ()`. `x'..'`, `9e999`, `group_concat`, `instr`, `iif`, `randomblob`, `json_extract`, `json_each`.
+- The other columns of a group of which one `max` or `min` is asked are those of the row that has it (`picking`).
 - A subquery in FROM has a name. NULL as the first value of a new row is the next number of its table. What conflicts
   with nothing named conflicts with the key; columns of the row that is there are named with their table.
 """
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from almanac.store.engine.postgres.picking import picked
 from almanac.store.engine.postgres.tokens import closing, cut, is_name, joined, parts
 
 
@@ -30,6 +32,10 @@ class Layout(Protocol):
 
     def columns(self, table: str) -> Sequence[str]:
         """All columns, in order."""
+        ...
+
+    def number(self, table: str) -> str | None:
+        """The column that the engine gives a number, where the table is one of numbered rows."""
         ...
 
 
@@ -96,6 +102,7 @@ _BEFORE_A_HINT = frozenset(
         "WHEN",
     ]
 )
+_TYPES = {"BLOB": "bytea", "INTEGER": "bigint", "REAL": "float8"}
 _SCALARS = {"MAX": "greatest", "MIN": "least"}
 
 
@@ -114,7 +121,7 @@ def translated(sql: str, layout: Layout) -> Statement:
 
 def reworded(tokens: list[str]) -> list[str]:
     """Whatever is said in other words, but for values and what is written."""
-    return _subqueries(_functions(_comparisons(_joins(_hints(tokens)))))
+    return _subqueries(_functions(_comparisons(_joins(_hints(picked(_emptied(tokens)))))))
 
 
 def _values(tokens: list[str]) -> tuple[list[str], tuple[int, ...], int]:
@@ -130,6 +137,20 @@ def _values(tokens: list[str]) -> tuple[list[str], tuple[int, ...], int]:
         highest = max(highest, place)
         found.append(f"${numbers.setdefault(place, len(numbers) + 1)}")
     return found, tuple(place - 1 for place in numbers), highest
+
+
+def _emptied(tokens: list[str]) -> list[str]:
+    """A column is in no empty list, which SQLite lets one write."""
+    found: list[str] = []
+    for piece in tokens:
+        if piece == ")" and found[-2:] in (["IN", "("], ["in", "("]):
+            negated = found[-3].upper() == "NOT"
+            del found[-3 if negated else -2 :]
+            del found[-3 if found[-2:-1] == ["."] else -1 :]
+            found.append("TRUE" if negated else "FALSE")
+        else:
+            found.append(piece)
+    return found
 
 
 def _hints(tokens: list[str]) -> list[str]:
@@ -243,6 +264,8 @@ def _functions(tokens: list[str]) -> list[str]:
         inner = [_functions(part) for part in parts(tokens[at + 2 : end])]
         if name in _SCALARS and len(inner) > 1:
             found += _call(_SCALARS[name], inner)
+        elif name == "CAST":
+            found += _call(piece, [[*inner[0][:-1], _TYPES.get(inner[0][-1].upper(), inner[0][-1])]])
         elif name in _SHAPES:
             found += _SHAPES[name](inner)
         else:
@@ -349,12 +372,18 @@ def _numbered(tokens: list[str], table: str, layout: Layout) -> tuple[list[str],
     No sequence: a write that is undone leaves no gap, and the same load gives the same numbers on either engine. Writers
     come one after the other, so no two take the same.
     """
-    at = closing(tokens, 3) + 1 if tokens[3] == "(" else 3  # the columns may be named
-    if [piece.upper() for piece in tokens[at : at + 3]] != ["VALUES", "(", "NULL"]:
+    named = tokens[3] == "("
+    begin = closing(tokens, 3) + 1 if named else 3
+    if [piece.upper() for piece in tokens[begin : begin + 2]] != ["VALUES", "("]:
         return tokens, None
-    (column,) = layout.key(table)
+    column = layout.number(table)
+    given = tokens[begin + 2].upper() == "NULL"
+    if column is None or (not named and not given) or (named and (column in tokens[4:begin]) != given):
+        return tokens, None
     following = ["(", "SELECT", "coalesce", "(", "max", "(", column, ")", ",", "0", ")", "+", "1", "FROM", table, ")"]
-    return [*tokens[: at + 2], *following, *tokens[at + 3 :]], column
+    if given:
+        return [*tokens[: begin + 2], *following, *tokens[begin + 3 :]], column
+    return [*tokens[:4], column, ",", *tokens[4 : begin + 2], *following, ",", *tokens[begin + 2 :]], column
 
 
 def _listed(names: Sequence[str]) -> list[str]:

@@ -18,13 +18,6 @@ def several(script: str) -> list[str]:
     return [joined(one) for one in _statements(cut(script))]
 
 
-def names(script: str) -> list[str]:
-    """The tables that a schema file makes."""
-    return [
-        tokens[2] for tokens in _statements(cut(script)) if [word.upper() for word in tokens[:2]] == ["CREATE", "TABLE"]
-    ]
-
-
 def created(sql: str) -> str | None:
     """A statement that makes a table, an index or a trigger, or takes a trigger away or gives a table another column; None for any other."""
     if sql[:6].upper() not in _MAKING:

@@ -105,7 +105,7 @@ class Changes:
             found = self._db.execute(f"{sql} WHERE {query.where} {order}", (*span, *span, *query.values))
         else:
             sql = f"SELECT {_NAMES}, {_LOW}, {_HIGH} FROM topic t WHERE {query.where} {order}"
-            found = self._db.execute(sql, (*span * 4, *query.values))
+            found = self._db.scan(sql, (*span * 4, *query.values))
         for row in found:
             if row[5] is not None:
                 yield _ChangedTopic(*row)
@@ -131,7 +131,7 @@ class Changes:
             query.add(f"x.period {'<=' if descending else '>='} ?", begin)
         order = in_order("x.period", descending=descending)
         sql = f"SELECT DISTINCT x.period FROM vintages x WHERE {query.where} ORDER BY {order}"
-        for (period,) in self._db.execute(sql, query.values):
+        for (period,) in self._db.scan(sql, query.values):
             yield period
 
     def _stated(self, query: Conditions) -> None:

@@ -275,5 +275,5 @@ def _query(columns: str, table: str, condition: str) -> str:
     )
 
 
-_NOW = _query("x.value, x.text, x.marked", "current", "1")
+_NOW = _query("x.value, x.text, x.marked", "current", "TRUE")
 _THEN = _query("x.value, x.text", "vintages", "{0}.known_at <= ?3")

@@ -27,7 +27,7 @@ _UNNAMED = 1_000
 MIXED_SOURCE = "almanac-derived"
 _SERIES_HELD = 50_000
 
-_JUDGED_OTHERWISE = "SELECT series FROM series JOIN spec USING(spec) WHERE judged_otherwise"
+_JUDGED_OTHERWISE = "SELECT series FROM series JOIN spec USING(spec) WHERE judged_otherwise = 1"
 
 T = TypeVar("T")
 

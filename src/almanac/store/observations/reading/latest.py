@@ -126,7 +126,8 @@ def newest_of_topics(
     sql, read = (_NOW, reader.shown) if as_of is None else (_THEN, reader.stated)
     newest: dict[int, ObservationRow | None] = {}
     bound = (json.dumps(topics), version, *(() if as_of is None else (as_of,)))
-    for topic, rows_of in groupby(view.execute(sql, bound), key=itemgetter(0)):
+    # Not every engine keeps the rows of a topic together.
+    for topic, rows_of in groupby(sorted(view.execute(sql, bound), key=itemgetter(0)), key=itemgetter(0)):
         group = list(rows_of)
         if group[0][_PERIOD] < first:
             continue
@@ -234,7 +235,7 @@ def _pairs(
     view: View, selection: Selection, descending: bool, after: list[Any] | None, hopeful: _Hopeful | None
 ) -> Iterator[_Pair]:
     """(indicator, entity) in order, with the frequencies there are; those alone of which one is hopeful."""
-    conditions: list[str] = ["1"]
+    conditions: list[str] = ["TRUE"]
     values: list[Any] = []
     for column, names in (("indicator", selection.indicators), ("entity", selection.entities)):
         if names is not None:
@@ -270,7 +271,7 @@ def _pairs(
     way = "DESC" if descending else ""
     sql = f"SELECT indicator, entity, frequency, topic FROM {table} WHERE {' AND '.join(conditions)} ORDER BY indicator {way}, entity {way}, frequency"
     for lead in leads:
-        for (indicator, entity), group in groupby(view.execute(sql, [*lead, *values]), key=itemgetter(0, 1)):
+        for (indicator, entity), group in groupby(view.scan(sql, [*lead, *values]), key=itemgetter(0, 1)):
             topics = list(group)
             yield _Pair(indicator, entity, [found[2] for found in topics], [found[3] for found in topics])
 

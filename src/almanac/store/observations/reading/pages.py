@@ -131,7 +131,7 @@ class Pages:
         ):
             return False, False
         counted = self._db.execute(
-            "SELECT count(*) - count(DISTINCT topic), sum(s.rows <> s.vintages) FROM topic t JOIN series s USING(topic)"
+            "SELECT count(*) - count(DISTINCT topic), count(*) FILTER (WHERE s.rows <> s.vintages) FROM topic t JOIN series s USING(topic)"
             " WHERE t.indicator = ? AND t.entity = ? AND s.vintages > 0",
             (indicators[0], entities[0]),
         ).fetchone()

@@ -241,9 +241,9 @@ class Runs:
         if first is not None:
             query.from_topic(first, descending)
         found: list[tuple[Any, ...]] = self._db.execute(
-            "SELECT t.topic, t.indicator, t.entity, t.frequency, count(*), max(s.series), sum(s.rows), sum(s.rows <> s.vintages)"
+            "SELECT t.topic, t.indicator, t.entity, t.frequency, count(*), max(s.series), sum(s.rows), count(*) FILTER (WHERE s.rows <> s.vintages)"
             f" FROM topic t CROSS JOIN series s ON s.topic = t.topic WHERE {query.where}"
-            f" GROUP BY {in_order(*TOPIC_ORDER, descending=False)}"
+            f" GROUP BY {in_order(*TOPIC_ORDER, descending=False)}, t.topic"
             f" ORDER BY {in_order(*TOPIC_ORDER, descending=descending)} LIMIT {_TOPICS + 1}",
             query.values,
         ).fetchall()

@@ -120,10 +120,10 @@ def of_sources(sources: frozenset[str], topic: str, *, each: bool = False) -> tu
     named = sorted(sources)
     marks = ", ".join("?" * len(named))
     # A correlated EXISTS would have the rows sorted.
-    asked = f"(SELECT max(s.source IN ({marks})) FROM series s WHERE s.topic = {topic})"
+    asked = f"(SELECT max(CASE WHEN s.source IN ({marks}) THEN 1 ELSE 0 END) FROM series s WHERE s.topic = {topic}) = 1"
     if each:
         return asked, named
-    many = f"(SELECT 1 FROM series s WHERE s.source IN ({marks}) LIMIT 1 OFFSET {LISTED})"
+    many = f"EXISTS (SELECT 1 FROM series s WHERE s.source IN ({marks}) LIMIT 1 OFFSET {LISTED})"
     listed = f"{topic} IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))"
     return f"CASE WHEN {many} THEN {asked} ELSE {listed} END", [*named] * 3
 
@@ -141,7 +141,7 @@ class Conditions:
 
     @property
     def where(self) -> str:
-        return " AND ".join(self._parts) or "1"
+        return " AND ".join(self._parts) or "TRUE"
 
     def topics(self, selection: Selection) -> None:
         """For lists of rows, in the order of topics: no condition may lead the database to another order, which it would sort."""

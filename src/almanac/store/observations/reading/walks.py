@@ -193,7 +193,7 @@ class Walk:
                 found = self._db.execute(
                     f"WITH RECURSIVE g(topic) AS (SELECT ({leap} ORDER BY x.topic LIMIT 1) UNION ALL"
                     f" SELECT ({leap} AND x.topic > g.topic ORDER BY x.topic LIMIT 1) FROM g WHERE g.topic IS NOT NULL"
-                    f" LIMIT {_TOPICS + 1}) SELECT topic FROM g WHERE topic IS NOT NULL",
+                    f") SELECT topic FROM g WHERE topic IS NOT NULL LIMIT {_TOPICS + 1}",
                     (half, moment),
                 )
                 topics.update(topic for (topic,) in found)

@@ -37,7 +37,7 @@ _SPAN = (
     " DO UPDATE SET low = min(low, excluded.low), high = max(high, excluded.high)"
 )
 _EXTENT = (
-    "INSERT INTO extent SELECT kind, frequency, entity BETWEEN 'company_' AND 'company_~', ?, ?, ?, ?, ? FROM topic WHERE topic = ?"
+    "INSERT INTO extent SELECT kind, frequency, CASE WHEN entity BETWEEN 'company_' AND 'company_~' THEN 1 ELSE 0 END, ?, ?, ?, ?, ? FROM topic WHERE topic = ?"
     " ON CONFLICT(kind, frequency, company) DO UPDATE SET low = min(low, excluded.low), high = max(high, excluded.high),"
     " vintages = vintages + excluded.vintages, first_day = min(first_day, excluded.first_day),"
     " ahead = max(ahead, excluded.ahead)"
