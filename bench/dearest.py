@@ -7,7 +7,7 @@ import random
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +25,15 @@ from bench.inside import Inside
 from bench.servers import interface
 
 _SEED, _TRIED = 20_261_122, 40
+#: Days before today at which bounds are tried: what is new, what is old, and what lies before everything.
+_AGO = (0, 1, 3, 30, 200, 400, 1_000, 2_000, 2_600, 3_650, 5_500, 9_000, 20_000)
+#: Days between two bounds that are tried together.
+_APART = (0, 1, 3, 30, 400)
+#: Bounds that belong together, and filters that few or many rows pass: each alone with each order of a list.
+_PAIRS = (("start_date", "end_date"), ("period_start", "period_end"))
+_FILTERS = ("frequency", "source_id", "provider_id", "indicator_id", "country", "kind", "freshness")
+#: Mixtures of orders, bounds and filters for a list, beside those of single parameters.
+_MIXED = 150
 #: A request is asked this often at first, and the dearest ones this often again: the least counts, for it is what the
 #: request costs when nothing has to be loaded for it.
 _ONCE, _AGAIN = 2, 3
@@ -118,6 +127,44 @@ def requests(endpoint: Endpoint, words: Words, chance: random.Random) -> Iterato
             yield f"{_path(endpoint, words, chance)}?{urlencode(most | _given(endpoint, required, words, chance) | {one.name: word})}"
 
 
+def mixtures(endpoint: Endpoint, words: Words, chance: random.Random, count: int = _MIXED) -> Iterator[str]:
+    """
+    Requests of a list that are dear where an index does not happen to help: an order either way, with bounds that lie far
+    from it or close together, a past day, and filters that few rows pass.
+    """
+    names = endpoint.by_name
+    if "limit" not in names or not {"sort", "as_of", "since"} & names.keys():
+        return
+    today = datetime.now(UTC).date()
+
+    def day() -> date:
+        return today - timedelta(chance.choice(_AGO) + chance.randrange(3))
+
+    for _ in range(count):
+        query = {one.name: _value(endpoint, one, words, chance) for one in names.values() if one.required}
+        query["limit"] = str(names["limit"].maximum)
+        for name in ("sort", "order", "sources"):
+            if name in names and names[name].names and chance.random() < 0.6:
+                query[name] = chance.choice(names[name].names)
+        for name in _FILTERS:
+            if name in names and chance.random() < 0.15:
+                query[name] = _value(endpoint, names[name], words, chance)
+        for low, high in _PAIRS:
+            if low in names and chance.random() < 0.5:
+                first = day()
+                last = first + timedelta(chance.choice(_APART))
+                query |= chance.choice(
+                    [
+                        {low: first.isoformat()},
+                        {high: first.isoformat()},
+                        {low: first.isoformat(), high: last.isoformat()},
+                    ]
+                )
+        if "as_of" in names and chance.random() < 0.3:
+            query["as_of"] = min(day(), today - timedelta(1)).isoformat()
+        yield f"{_path(endpoint, words, chance)}?{urlencode(query)}"
+
+
 def _given(endpoint: Endpoint, required: Sequence[Param], words: Words, chance: random.Random) -> dict[str, str]:
     return {one.name: _value(endpoint, one, words, chance) for one in required}
 
@@ -154,7 +201,8 @@ def dearest(service: Service, say: Any) -> dict[str, tuple[str, Cost]]:
     words, chance = Words(service), random.Random(_SEED)
     found: dict[str, tuple[str, Cost]] = {}
     for endpoint in service.app.endpoints:
-        tried = [(target, service.cost(target)) for target in requests(endpoint, words, chance)]
+        every = [*requests(endpoint, words, chance), *mixtures(endpoint, words, chance)]
+        tried = [(target, service.cost(target)) for target in every]
         answered = sorted((one for one in tried if one[1].status == 200), key=lambda one: -one[1].cpu)
         if not answered:
             raise RuntimeError(f"no request to {endpoint.path} was answered: {tried[0]}")

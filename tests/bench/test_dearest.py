@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from bench.dearest import Words, requests
+from bench.dearest import Words, mixtures, requests
 from tests.contract.declared import ENDPOINTS
 
 NAMES = (
@@ -41,3 +41,21 @@ def test_every_parameter_is_tried_and_most_requests_are_well_formed(path, words)
     assert alone
     for query in alone:
         endpoint.read(query, 1_900_000_000)
+
+
+def test_lists_are_asked_in_each_order_with_bounds_near_and_far(words):
+    endpoint = ENDPOINTS["/observations"]
+    asked = [dict(parse_qsl(target.partition("?")[2])) for target in mixtures(endpoint, words, random.Random(1), 3_000)]
+    orders = {(one.get("sort"), one.get("order"), "start_date" in one, "period_end" in one) for one in asked}
+    every = {(sort, order) for sort in endpoint.by_name["sort"].names for order in ("asc", "desc")}
+    assert {(sort, order) for sort, order, *_ in orders} >= every
+    for sort, order in every:
+        assert {(sort, order, True, True), (sort, order, False, False)} <= orders
+    assert any(one.get("period_start") == one.get("period_end") is not None for one in asked)
+    assert not list(mixtures(ENDPOINTS["/rates/{scope}"], words, random.Random(1)))
+
+
+@pytest.mark.parametrize("path", sorted(ENDPOINTS))
+def test_mixtures_are_well_formed(path, words):
+    for target in mixtures(ENDPOINTS[path], words, random.Random(2), 40):
+        ENDPOINTS[path].read(parse_qsl(target.partition("?")[2]), 1_900_000_000)

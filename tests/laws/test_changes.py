@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from almanac.store.observations.fragments import value_of
-from almanac.store.observations.reading import changes
+from almanac.store.observations.reading import changes, walks
 from almanac.store.observations.reading.selection import Selection
 from almanac.store.observations.writing.tidy import purge
 from tests.support.generators import histories, responses
@@ -181,3 +181,33 @@ def test_pages_of_changes_joined_are_the_whole(first, data, query, later, descen
                 event = later.pop()
                 getattr(world, event[0])(*event[1])
         assert shown(joined) == shown(whole)
+
+
+@FAST
+@given(
+    histories, events, asked, st.integers(-1, 6), st.integers(0, 3), st.booleans(), st.sampled_from([1, 20_000]),
+    st.sampled_from([0, 30_000]), st.sampled_from([0, 2_000]),
+)  # fmt: skip
+def test_bounds_on_knowledge_leave_out_what_is_beyond_them(
+    first, then, query, low, days, descending, many, near, topics
+):
+    """By whichever way they are found: cell by cell, topic by topic, or all gone through."""
+    every, filters = query["every"], query["filters"]
+    as_of = None if query["day"] is None else START + query["day"] * 86_400
+    with (
+        SmallWorld() as world,
+        patch.multiple(changes, _MANY=many, _NEAR=near),
+        patch.object(walks, "TOPICS", topics),
+    ):
+        world.send(first)
+        middle = world.version
+        for event in then:
+            getattr(world, event[0])(*event[1])
+        bounds = {"observed_from": START + low * 86_400, "observed_to": START + (low + days) * 86_400}
+        for since in {0, middle // 2, middle}:
+            whole, _ = all_changes(world, since, every, as_of, filters, descending=descending)
+            found, _ = all_changes(world, since, every, as_of, {**filters, **bounds}, descending=descending)
+            within = [row for row in whole if bounds["observed_from"] <= row.known <= bounds["observed_to"]]
+            assert [(name_of(row, True), row.marked) for row in found] == [
+                (name_of(row, True), row.marked) for row in within
+            ]

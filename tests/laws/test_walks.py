@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
-from almanac.store.observations.reading import keys, walks
+from almanac.store.observations.reading import keys, topic_rows, walks
 from almanac.store.observations.reading.selection import Selection
 from tests.laws.test_now_and_pages import expected_order
 from tests.support.small_world import ALPHA, BETA, START, SmallWorld, shown
@@ -47,9 +47,12 @@ asked = st.fixed_dictionaries(
         "as_of": st.none() | times,
         "limit": st.integers(1, 4),
         "chunk": st.sampled_from([1, 2, 1_000]),
+        "seconds": st.sampled_from([1, 100_000]),
         "topics": st.sampled_from([0, 2_000]),
         "moments": st.sampled_from([0, 16]),
         "few": st.sampled_from([0, 0, 10_000]),
+        "aside": st.sampled_from([0, 2, 2_000]),
+        "sorted": st.sampled_from([0, 0, 25_000]),
         "listed": st.sampled_from([0, 3_000]),
         "vain": st.sampled_from([0, 60_000]),
         "filters": st.sampled_from(
@@ -58,6 +61,8 @@ asked = st.fixed_dictionaries(
                 {"frequency": "M"},
                 {"kind": "raw"},
                 {"kind": "derived"},
+                {"sources": frozenset({ALPHA})},
+                {"sources": frozenset({BETA}), "frequency": "D"},
                 {"ends_by": LAST},
                 {"starts_from": LAST - timedelta(6), "ends_by": LAST + timedelta(6)},
                 {"ends_from": LAST, "ends_by": LAST},
@@ -95,18 +100,21 @@ def order(rows, sort, descending):
 
 def check(lines, one):
     few = {
+        "_FIRST_SECONDS": one["seconds"],
         "_CHUNK": one["chunk"],
-        "_MOST": max(2, one["chunk"]),
-        "_TOPICS": one["topics"],
         "_IN_VAIN": one["vain"],
         "_MOMENTS": one["moments"],
     }
     with SmallWorld() as world, ExitStack() as stack:
         for module, name, value in (
             (keys, "_FEW", one["few"]),
+            (keys, "_SORTED", one["sorted"]),
+            (keys, "_ASIDE", one["aside"]),
             (keys, "LISTED", one["listed"]),
             (keys, "_SPARE", 1),
             (keys, "_FEW_END", one["ends"]),
+            (topic_rows, "TOPICS", one["topics"]),
+            (walks, "TOPICS", one["topics"]),
             *((walks, name, number) for name, number in few.items()),
         ):
             stack.enter_context(mock.patch.object(module, name, value))

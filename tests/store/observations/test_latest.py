@@ -1,6 +1,6 @@
 """The list of latest readings, whose topics are looked at many at once, against the reading of each pair alone."""
 
-from datetime import date
+from datetime import date, timedelta
 from unittest import mock
 
 from hypothesis import HealthCheck, given, settings
@@ -45,18 +45,20 @@ def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, des
     """Whether those that may be so are remembered or not, the list is that of all readings, tested one by one."""
     with SmallWorld() as world, mock.patch.multiple(module, _RARE=rare, _CHUNK=chunk):
         world.send([*responses, *(level(source, day, *lines) for source, day, lines in ahead)])
-        view, today = world.view(), date(2025, 4, 10)
-        place = {"version": view.version, "as_of": None, "descending": descending}
-        every = walked(view, Selection(), **place, limit=limit)
-        for status in ("fresh", "stale", "unknown"):
+        view = world.view()
+        for as_of in (None, *world.moments()[1::4]):
+            today = date(2025, 4, 10) if as_of is None else date.fromtimestamp(as_of) + timedelta(20)
+            place = {"version": view.version, "as_of": as_of, "descending": descending}
+            every = walked(view, Selection(), **place, limit=limit)
+            for status in ("fresh", "stale", "unknown"):
 
-            def accept(row, status=status):
-                return view.freshness(row.series, view.version, None, today) == status
+                def accept(row, as_of=as_of, today=today, status=status):
+                    return view.freshness(row.series, view.version, as_of, today) == status
 
-            found = walked(
-                view, Selection(), **place, limit=limit, accept=accept, freshness=WantedFreshness(status, today)
-            )
-            assert found == [row for row in every if accept(row)]
+                found = walked(
+                    view, Selection(), **place, limit=limit, accept=accept, freshness=WantedFreshness(status, today)
+                )
+                assert found == [row for row in every if accept(row)]
 
 
 @FAST

@@ -12,6 +12,7 @@ from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.log.payloads import PayloadRow
+from almanac.store.observations.period_sql import PART_KNOWN_SQL, PARTS_KNOWN
 
 
 def put_entries(db: Database, row: PayloadRow, entries: Iterable[tuple[str, ReleaseCalendarEntry]]) -> None:
@@ -84,11 +85,9 @@ def known(
 
 def last_known(db: Queryable) -> int | None:
     """The last knowledge time of all vintages, whatever version they are of (unix seconds)."""
-    half = "(SELECT known_at FROM vintages INDEXED BY vintages_known WHERE (released_at IS known_at) = {} ORDER BY known_at DESC LIMIT 1)"
-    found: int | None = db.execute(
-        f"SELECT max(coalesce({half.format(0)}, {half.format(1)}), coalesce({half.format(1)}, {half.format(0)}))"
-    ).get
-    return found
+    part = f"SELECT known_at FROM vintages INDEXED BY vintages_known WHERE {PART_KNOWN_SQL.format('')} = ? ORDER BY known_at DESC LIMIT 1"
+    found = [db.execute(part, (number,)).get for number in PARTS_KNOWN]
+    return max((known for known in found if known is not None), default=None)
 
 
 def events_of(db: Database, source: str | None, kind: str, country: str) -> list[str]:

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from almanac.domain.observations import Vintage
+from almanac.domain.periods import INSTANT, LONGEST
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
 from almanac.store.engine.queryable import Queryable, Scannable
 from almanac.store.engine.sqlite import OPEN
@@ -161,11 +162,12 @@ _UNLISTED = (
     " WHERE g.at IS NULL OR v.period NOT BETWEEN g.low AND g.high"
     " OR (v.released_at IS NULL AND NOT EXISTS (SELECT 1 FROM lacking l WHERE l.what = 'release' AND l.topic = v.topic))"
     " OR (v.period & 16383 = 16383 AND NOT EXISTS (SELECT 1 FROM lacking l WHERE l.what = 'start' AND l.topic = v.topic))"
-    " UNION ALL SELECT s.id, s.first_period, 0 FROM series s JOIN topic t USING(topic) LEFT JOIN extent e"
-    " ON (e.kind, e.frequency, e.company) = (t.kind, t.frequency, CASE WHEN t.entity BETWEEN 'company_' AND 'company_~' THEN 1 ELSE 0 END)"
-    " WHERE s.rows > 0 AND (e.low IS NULL OR s.first_period < e.low OR s.last_period > e.high)"
     " UNION ALL SELECT s.id, v.period, v.from_version FROM vintages v JOIN series s USING(series) JOIN topic t ON t.topic = v.topic"
-    " JOIN extent e ON (e.kind, e.frequency, e.company) = (t.kind, t.frequency, CASE WHEN t.entity BETWEEN 'company_' AND 'company_~' THEN 1 ELSE 0 END)"
-    f" WHERE {START_ORDINAL_SQL.format('v.period')} < e.first_day"
+    " LEFT JOIN extent e ON (e.kind, e.frequency, e.company, e.source, e.at_once)"
+    " = (t.kind, t.frequency, CASE WHEN t.entity BETWEEN 'company_' AND 'company_~' THEN 1 ELSE 0 END,"
+    " s.source, CASE WHEN v.released_at = v.known_at THEN 1 ELSE 0 END)"
+    " WHERE e.low IS NULL OR v.period NOT BETWEEN e.low AND e.high OR v.known_at NOT BETWEEN e.first_known AND e.last_known"
+    f" OR {START_ORDINAL_SQL.format('v.period')} < e.first_day"
+    f" OR {LONGEST} - (v.period & {INSTANT}) NOT BETWEEN CASE WHEN v.period & {INSTANT} < {INSTANT} THEN e.shortest ELSE -1 END AND e.longest"
     f" OR {END_ORDINAL_SQL.format('v.period')} - {EPOCH_ORDINAL} - v.known_at / {DAY_SECONDS} > e.ahead"
 )

@@ -61,8 +61,14 @@ CREATE TABLE vintages(
   note INTEGER, lineage INTEGER NOT NULL, hash INTEGER NOT NULL,
   PRIMARY KEY(topic, period, series, known_at, from_version, payload)) WITHOUT ROWID, STRICT;
 CREATE INDEX vintages_hash ON vintages(hash);  -- leads from a row's id to the row (almanac.store.observations.id_hashes)
--- Lists by observedAt as of a past moment; its first half, rows known when they were released, by releasedAt too.
-CREATE INDEX vintages_known ON vintages((released_at IS known_at), known_at);
+-- Lists by observedAt as of a past moment, and of rows known when they were released by releasedAt: in twice six parts,
+-- by how many days after its period's end a row was known (almanac.store.observations.reading.lags). No row is looked at for it.
+CREATE INDEX vintages_known ON vintages(
+  (CASE WHEN released_at = known_at THEN 6 ELSE 0 END
+    + CASE WHEN known_at / 86400 + 719163 - (period >> 14) < 0 THEN 0 WHEN known_at / 86400 + 719163 - (period >> 14) < 32 THEN 1
+    WHEN known_at / 86400 + 719163 - (period >> 14) < 128 THEN 2 WHEN known_at / 86400 + 719163 - (period >> 14) < 512 THEN 3
+    WHEN known_at / 86400 + 719163 - (period >> 14) < 2048 THEN 4 ELSE 5 END),
+  known_at, topic, period, released_at);
 -- The few that are not: released at one time, known at another; and those of periods of an odd length, by their first day
 -- (almanac.store.observations.reading.walks).
 CREATE INDEX vintages_late ON vintages(released_at) WHERE released_at <> known_at;
@@ -85,13 +91,15 @@ CREATE TABLE ingested(
   at INTEGER NOT NULL, topic INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
   PRIMARY KEY(at, topic)) WITHOUT ROWID, STRICT;
 CREATE TABLE lacking(what TEXT NOT NULL, topic INTEGER NOT NULL, PRIMARY KEY(what, topic)) WITHOUT ROWID, STRICT;
--- The same of all vintages of a kind and frequency, of companies or not: how many there ever were, between which periods,
--- the first day of any, and by how many days at most a period ended after its vintage was known.
+-- The same of all vintages of a kind, frequency and source, of companies or not, known when released (at_once) or not: how many
+-- there ever were, between which periods, the first day of any, by how many days at most a period ended after its vintage was
+-- known, when the first and the last was, and how many days periods that are no instants have between first and last.
 CREATE TABLE extent(
-  kind TEXT NOT NULL, frequency TEXT NOT NULL, company INTEGER NOT NULL,
+  kind TEXT NOT NULL, frequency TEXT NOT NULL, company INTEGER NOT NULL, source TEXT NOT NULL, at_once INTEGER NOT NULL,
   low INTEGER NOT NULL, high INTEGER NOT NULL, vintages INTEGER NOT NULL,
-  first_day INTEGER NOT NULL, ahead INTEGER NOT NULL,
-  PRIMARY KEY(kind, frequency, company)) WITHOUT ROWID, STRICT;
+  first_day INTEGER NOT NULL, ahead INTEGER NOT NULL, first_known INTEGER NOT NULL, last_known INTEGER NOT NULL,
+  shortest INTEGER NOT NULL, longest INTEGER NOT NULL,
+  PRIMARY KEY(kind, frequency, company, source, at_once)) WITHOUT ROWID, STRICT;
 
 -- The latest vintage of each cell. What is paged most is already written for the wire, as marked text
 -- (almanac.store.observations.fragments); of the rest there is what that text is made from.
@@ -103,7 +111,12 @@ CREATE TABLE current(
   value REAL, text TEXT, note INTEGER,      -- of companies' cells, which are many and seldom asked for one by one
   marked BLOB,                              -- of all others
   PRIMARY KEY(topic, period, series, from_version)) WITHOUT ROWID, STRICT;
-CREATE INDEX current_known ON current((released_at IS known_at), known_at);
+CREATE INDEX current_known ON current(
+  (CASE WHEN released_at = known_at THEN 6 ELSE 0 END
+    + CASE WHEN known_at / 86400 + 719163 - (period >> 14) < 0 THEN 0 WHEN known_at / 86400 + 719163 - (period >> 14) < 32 THEN 1
+    WHEN known_at / 86400 + 719163 - (period >> 14) < 128 THEN 2 WHEN known_at / 86400 + 719163 - (period >> 14) < 512 THEN 3
+    WHEN known_at / 86400 + 719163 - (period >> 14) < 2048 THEN 4 ELSE 5 END),
+  known_at, topic, period, released_at);
 CREATE INDEX current_late ON current(released_at) WHERE released_at <> known_at;
 CREATE INDEX current_odd ON current((period >> 14) + (period & 16383) - 16382)
   WHERE (period & 16383) < 16383 AND 16382 - (period & 16383) NOT IN (0, 6, 27, 28, 29, 30, 88, 89, 90, 91, 97, 180, 181, 182, 183, 272, 273, 274, 279, 363, 364, 365, 370);

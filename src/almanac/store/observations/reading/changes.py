@@ -7,10 +7,16 @@ differs is then told from its vintages, which are never dropped. So the work fol
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from almanac.store.observations.fragments import marked
+from almanac.store.observations.reading.keys import EVERY_PART
+from almanac.store.observations.reading.lags import KNOWN_WITHIN, known_spans, listed
+from almanac.store.observations.reading.period_days import END, PART
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import BORROW, BORROWED, VINTAGE, ObservationRow, RowReader, cut
 from almanac.store.observations.reading.selection import TOPIC_ORDER, Conditions, Selection, already_given, in_order
@@ -18,6 +24,12 @@ from almanac.store.observations.writing.dependents import WHOLE
 
 #: Where more was noted than this, topics are gone through in order instead, each looked up: a page then ends the search.
 _MANY = 20_000
+
+#: So many vintages at most within bounds on knowledge are gone through for the cells they are of.
+_NEAR = 50_000
+
+#: A moment by which everything is known.
+_EVER = 1 << 62
 
 #: A vintage as found: from_version, to_version, then the columns `VINTAGE` and `BORROWED`.
 _VintageRow = tuple[Any, ...]
@@ -51,6 +63,8 @@ class Changes:
             "SELECT coalesce(max(version), 0) FROM version WHERE cause = 'rebuild' AND version <= ?", (version,)
         ).get
         self._forgotten = 0 < since < rebuilt
+        #: Where few cells have a vintage within the bounds: their periods, by topic. Others give nothing.
+        self._cells: dict[int, list[int]] | None = None
         #: The earliest version from `since` on of which the vintages tell.
         self._base = rebuilt if self._forgotten else since
 
@@ -97,21 +111,68 @@ class Changes:
         if place is not None:
             query.from_topic(place[:3], descending)
         order = f"ORDER BY {in_order(*TOPIC_ORDER, descending=descending)}"
-        many = self._db.execute(
-            f"SELECT count(*) FROM (SELECT 1 FROM change WHERE version > ? AND version <= ? LIMIT {_MANY})", span
-        ).get
-        if many < _MANY:
+        topics = self._bounded()
+        if not self._since and self._selection.bounded and self._version == self._db.version:
+            query.known_topics(self._selection)  # what was taken away since has no row: nothing had been before
+        many = (
+            topics is not None
+            or self._db.execute(
+                f"SELECT count(*) FROM (SELECT 1 FROM change WHERE version > ? AND version <= ? LIMIT {_MANY})", span
+            ).get
+            >= _MANY
+        )
+        if not many:
             sql = f"{_TOUCHED} SELECT {_NAMES}, u.low, u.high FROM touched u CROSS JOIN topic t ON t.topic = u.topic"
             found = self._db.execute(f"{sql} WHERE {query.where} {order}", (*span, *span, *query.values))
         else:
-            sql = f"SELECT {_NAMES}, {_LOW}, {_HIGH} FROM topic t WHERE {query.where} {order}"
-            found = self._db.scan(sql, (*span * 4, *query.values))
+            tables = "topic t" if topics is None else "json_each(?) g CROSS JOIN topic t ON t.topic = g.value"
+            sql = f"SELECT {_NAMES}, {_LOW}, {_HIGH} FROM {tables} WHERE {query.where} {order}"
+            given = [] if topics is None else [json.dumps(topics)]
+            found = self._db.scan(sql, (*span * 4, *given, *query.values))
         for row in found:
             if row[5] is not None:
                 yield _ChangedTopic(*row)
 
+    def _bounded(self) -> list[int] | None:
+        """
+        Topics with vintages within the bounds on knowledge, or of the periods asked for; None where those are many.
+
+        What a cell gives is one of its vintages, so no others need be looked at. Few cells are remembered one by one.
+        """
+        selection = self._selection
+        query = Conditions()
+        query.periods(selection)
+        if not selection.bounded:
+            if not self._db.few_end(selection, _EVER):
+                return None
+            low, high = selection.ends or (1, 0)
+            within = f"FROM ({EVERY_PART}) s CROSS JOIN vintages x INDEXED BY vintages_end"
+            return self._remembered(f"{within} WHERE {PART} = s.column1 AND {END} BETWEEN ? AND ? AND {query.where}", (low, high, *query.values))  # fmt: skip
+        spans = known_spans(self._db, selection, self._as_of)
+        if not spans:
+            return []
+        rows = f"FROM {listed(spans)} s CROSS JOIN vintages x INDEXED BY vintages_known WHERE {KNOWN_WITHIN} AND {query.where}"
+        bound = (*chain.from_iterable(spans), *query.values)
+        if self._db.execute(f"SELECT 1 {rows} LIMIT 1 OFFSET {_NEAR}", bound).get is None:
+            return self._remembered(rows, bound)
+        return self._db.touched(selection, self._as_of)
+
+    def _remembered(self, rows: str, bound: tuple[Any, ...]) -> list[int]:
+        """Topics of those cells of some vintages `x` that may have changed; the cells are remembered."""
+        since, version = self._since, self._version
+        sql = f"SELECT DISTINCT x.topic, x.period {rows} AND ({_CHANGED} OR x.topic IN ({_REORDERED_TOPICS})) ORDER BY 1, 2"
+        found = self._db.execute(sql, (*bound, since, version, version, since, since, version, since, version))
+        self._cells = {topic: [period for _, period in group] for topic, group in groupby(found, key=itemgetter(0))}
+        return list(self._cells)
+
     def _periods(self, topic: _ChangedTopic, descending: bool, begin: int | None) -> Iterator[int]:
         """Periods of a topic in which a vintage came or ended after `since`; of a whole one all periods."""
+        if self._cells is not None:
+            held = self._cells[topic.number]
+            for period in reversed(held) if descending else held:
+                if begin is None or (period <= begin if descending else period >= begin):
+                    yield period
+            return
         query = Conditions()
         query.add("x.topic = ?", topic.number)
         query.add("x.period BETWEEN ? AND ?", topic.low, topic.high)
@@ -239,6 +300,15 @@ def _later(column: str) -> str:
     return f"{column} > ? AND {column} <= ?"
 
 
+#: A cell of a vintage `x` that was noted to have changed: one of its vintages came or ended, or all of its topic count.
+_CHANGED = (
+    f"EXISTS (SELECT 1 FROM change c WHERE c.topic = x.topic AND {_later('c.version')} AND x.period BETWEEN c.low AND c.high"
+    f" AND (c.high = {WHOLE} OR EXISTS (SELECT 1 FROM vintages k WHERE {_SAME_CELL} AND k.from_version <= ?"
+    " AND k.to_version > ? AND (k.from_version > ? OR k.to_version <= ?))))"
+)
+_REORDERED_TOPICS = (
+    f"SELECT o.topic FROM preference p CROSS JOIN topic o ON o.indicator = p.indicator WHERE {_later('p.from_version')}"
+)
 #: Topics with the spans noted for them; of indicators whose order of sources is another, all cells.
 _TOUCHED = (
     "WITH touched(topic, low, high) AS MATERIALIZED (SELECT topic, min(low), max(high) FROM ("

@@ -10,10 +10,15 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, groupby
+from operator import itemgetter
 from typing import Any
 
+from almanac.domain.times import day_at
 from almanac.store.engine.protocol import Database
+from almanac.store.observations.period_sql import LAGS, LEAST_LAGS
+from almanac.store.observations.reading.lags import KNOWN_WITHIN, KnownSpan, known_spans, listed
+from almanac.store.observations.reading.period_days import END, PART, PARTS
 from almanac.store.observations.reading.rows import BORROW, BORROWED, CURRENT, TOPIC, VINTAGE
 from almanac.store.observations.reading.selection import (
     CELL_ORDER,
@@ -26,19 +31,30 @@ from almanac.store.observations.reading.selection import (
     Selection,
     in_order,
 )
-from almanac.store.observations.reading.walks import END, HALVES, PART, PARTS, SORTED, TooFewError, Touched, Walk
-from almanac.store.observations.reading.wanted_keys import KEY, KEYS, WantedKeys, extent_of
+from almanac.store.observations.reading.topic_rows import Key
+from almanac.store.observations.reading.walks import SORTED, TooFewError, Touched, Walk
+from almanac.store.observations.reading.wanted_keys import KEY, KEYS, WantedKeys, ending, extent_of
 
-#: So many rows at most are sorted rather than looked for topic by topic.
-_FEW = 10_000
+#: So many rows at most are sorted rather than looked for topic by topic; of so many at most they are told by their periods.
+_FEW, _TOLD = 10_000, 60_000
+#: So many rows at most, evenly spread, are sorted by period where old ones come first of what became known lately.
+_LATELY = 100_000
+#: Where so many times as many would have come to be known, evenly spread, they are not counted.
+_SPREAD = 4
+#: Of so many rows at most that there ever were all are sorted, rather than walked in their order.
+_SORTED = 25_000
 #: The same of rows that are found by the end of their periods.
 _FEW_END = 3_000
-_EVERY_PART = f"VALUES {', '.join(f'({part})' for part in range(PARTS))}"
+#: So many rows at most are taken aside whose periods lie far from when they were known; and orders in which that helps.
+_ASIDE = 8_000
+_BY_PERIOD = frozenset({"period_start", "period_end", "ingested_at"})
+EVERY_PART = f"VALUES {', '.join(f'({part})' for part in range(PARTS))}"
 #: Keys found at once: a page's and some to spare at first, then more each time.
 _SPARE, _MOST = 16, 4_096
 
 #: A row as found, after its place: the sort value, indicator, entity, frequency and period.
 Placed = tuple[list[Any], tuple[Any, ...]]
+_PLACE = itemgetter(slice(KEY))
 
 
 class Keys:
@@ -54,78 +70,83 @@ class Keys:
 
         Rows of `current` have the columns `CURRENT`, those of `vintages` `VINTAGE` and `BORROWED`.
         """
-        size = wanted.limit + _SPARE
-        way = self._way(wanted)
-        place = after
-        while True:
-            found = self._keys(wanted, way, place, size)
-            ended = len(found) < size
-            group: list[Placed] = []
-            for row in self._behind(wanted, found):
-                if group and group[0][0] != row[0]:
-                    yield group
-                    group = []
-                group.append(row)
-            if ended:
-                if group:
-                    yield group
-                return
-            # The last group may go on behind the last key. It is found again as a whole, so what was found of it is left.
-            last = list(found[-1][:KEY])
-            if group and group[0][0] != last:
-                yield group
-            size = size * 2 if last == place else min(size * 2, _MOST)
-            place = last
+        groups = groupby(self._keys(wanted, self._way(wanted), after), key=_PLACE)
+        size, ended = wanted.limit + _SPARE, False
+        while not ended:
+            keys: list[Key] = []
+            for _, group in groups:
+                keys += group
+                if len(keys) >= size:
+                    break
+            else:
+                ended = True
+            for _, rows in groupby(self._behind(wanted, keys), key=itemgetter(0)):
+                yield list(rows)
+            size = min(size * 2, _MOST)
 
     def _way(self, wanted: WantedKeys) -> str | Touched:
         """By which index, `topics`, `sources` (their topics), `walk`, or what became known at few moments."""
         selection = wanted.selection
         named = (selection.indicators is not None) + (selection.entities is not None)
-        if named < 2 and selection.bounded and self._few(wanted):
+        told = named < 2 and (selection.bounded or (SORTS[wanted.sort] is not None and wanted.as_of is not None))
+        if told and self._few(wanted, _FEW):
             return "known"
         if self.few_end(wanted.table, selection):
             return "ends"
         rows = None if named else self._of_sources(selection)
-        if rows is not None and (SORTS[wanted.sort] is None or rows < 5 * _FEW):
+        if rows is not None and (SORTS[wanted.sort] is None or rows < _SORTED):
             return "sources"
         if not named and selection.bounded and SORTS[wanted.sort] is None:
             touched = Walk(self._db, wanted).touched()
             if touched is not None:
                 return touched
-        if named or extent_of(self._db, selection).vintages < 5 * _FEW:
+        if told and self._few(wanted, _TOLD):
+            return "known"
+        if named or extent_of(self._db, selection).vintages < _SORTED:
             return "topics"
-        return "walk" if wanted.sort in SORTED else "end" if wanted.sort == "period_end" else "topics"
+        if self._backwards(wanted):
+            return "known"
+        return "walk" if wanted.sort in SORTED else "topics"
 
-    def _few(self, wanted: WantedKeys) -> bool:
-        """Whether few rows at all came to be known in the span asked for."""
+    def _backwards(self, wanted: WantedKeys) -> bool:
+        """Whether old periods come first of what became known lately: rows of those are few, and far between all others."""
+        by_period = wanted.sort in {"period_start", "period_end"} and not wanted.descending
+        return by_period and wanted.selection.observed_from is not None and self._spread(wanted) < _LATELY
+
+    def _spread(self, wanted: WantedKeys) -> float:
+        """How many rows would have come to be known in the span asked for, had they all done so evenly."""
+        spans, whole = self._spans(wanted), extent_of(self._db, Selection())
+        seconds = max((span.high for span in spans), default=0) - min((span.low for span in spans), default=0)
+        return seconds / max(1, whole.last_known - whole.first_known) * whole.vintages
+
+    def _few(self, wanted: WantedKeys, most: int) -> bool:
+        """Whether few rows of the periods asked for came to be known in the span asked for, and of all periods not more than `most`."""
+        spans = self._spans(wanted)
+        if not spans:
+            return True
+        if self._spread(wanted) > _SPREAD * most:
+            return False  # not even counted
         query = Conditions()
-        query.add(HALVES)
-        query.known(wanted.selection, wanted.as_of)
-        counted: int = self._db.execute(
-            f"SELECT count(*) FROM (SELECT 1 FROM {wanted.table} x INDEXED BY {wanted.table}_known"
-            f" WHERE {query.where} LIMIT {_FEW})",
-            query.values,
-        ).get
-        return counted < _FEW
+        query.periods(wanted.selection)
+        counted: tuple[int, int] | None = self._db.execute(
+            f"SELECT count(*), coalesce(sum(told), 0) FROM (SELECT CASE WHEN {query.where} THEN 1 ELSE 0 END AS told FROM {listed(spans)} s"
+            f" CROSS JOIN {wanted.table} x INDEXED BY {wanted.table}_known WHERE {KNOWN_WITHIN} LIMIT {most + 1})",
+            (*query.values, *chain.from_iterable(spans)),
+        ).fetchone()
+        looked_at, found = counted or (0, 0)
+        return looked_at <= most and found <= _FEW
+
+    def _spans(self, wanted: WantedKeys) -> list[KnownSpan]:
+        return known_spans(self._db, wanted.selection, wanted.as_of)
 
     def _of_sources(self, selection: Selection) -> int | None:
         """How many vintages of the kind and frequency asked for there are of the sources; None where they have many series."""
         if selection.sources is None:
             return None
         named = sorted(selection.sources)
-        own = f"FROM series s {{}} WHERE s.source IN ({', '.join('?' * len(named))})"
-        many = self._db.execute(f"SELECT 1 {own.format('')} LIMIT 1 OFFSET {LISTED}", named).get
-        if many is not None:
-            return None
-        query = Conditions()
-        for column, name in (("kind", selection.kind), ("frequency", selection.frequency)):
-            if name is not None:
-                query.add(f"t.{column} = ?", name)
-        topics = own.format("CROSS JOIN topic t ON t.topic = s.topic")
-        rows: int = self._db.execute(
-            f"SELECT coalesce(sum(s.vintages), 0) {topics} AND {query.where}", (*named, *query.values)
-        ).get
-        return rows
+        own = f"FROM series s WHERE s.source IN ({', '.join('?' * len(named))})"
+        many = self._db.execute(f"SELECT 1 {own} LIMIT 1 OFFSET {LISTED}", named).get
+        return None if many is not None else extent_of(self._db, selection).vintages
 
     def few_end(self, table: str, selection: Selection) -> bool:
         """Whether few rows at all are of periods that end in the span asked for."""
@@ -134,31 +155,122 @@ class Keys:
             return False
         query = Conditions()
         query.periods(selection)
-        rows = f"FROM ({_EVERY_PART}) p CROSS JOIN {table} x INDEXED BY {table}_end"
+        rows = f"FROM ({EVERY_PART}) p CROSS JOIN {table} x INDEXED BY {table}_end"
         sql = f"SELECT 1 {rows} WHERE {PART} = p.column1 AND {END} BETWEEN ? AND ? AND {query.where} LIMIT 1 OFFSET {_FEW_END}"
         return self._db.execute(sql, (*span, *query.values)).get is None
 
-    def _keys(
-        self, wanted: WantedKeys, way: str | Touched, place: list[Any] | None, size: int
-    ) -> list[tuple[Any, ...]]:
-        """The first so many keys from a place on, with sort value and place before each."""
+    def _keys(self, wanted: WantedKeys, way: str | Touched, place: list[Any] | None) -> Iterator[Key]:
+        """Keys from a place on, with sort value and place before each."""
+        if way != "walk" or wanted.sort not in _BY_PERIOD:
+            return self._nearest(wanted, way, place)
+        spans, narrow = self._aside(wanted)
+        found = self._nearest(wanted._replace(selection=narrow), way, place)
+        if not spans:
+            return found
+        aside = iter(self._sorted(wanted, "known", place, -1, spans=spans, beside=narrow))
+        down = wanted.descending
+        return heapq.merge(
+            found, aside, key=lambda key: ((key[0] is None) != down, key[0] or 0, *key[1:KEY]), reverse=down
+        )
+
+    def _aside(self, wanted: WantedKeys) -> tuple[list[KnownSpan], Selection]:
+        """
+        Spans of the few rows whose periods lie far from when they were known, and where those of all others are.
+
+        Old periods are not gone through for what is new, nor new ones for what was known long ago, on account of a few.
+        """
+        selection = wanted.selection
+        by_lag: dict[int, list[KnownSpan]] = {}
+        for span in self._spans(wanted):
+            by_lag.setdefault(span.lag, []).append(span)
+        spans: list[KnownSpan] = []
+
+        left = _ASIDE
+
+        def taken(lag: int) -> bool:
+            nonlocal left
+            here = by_lag.get(lag, [])
+            count = self._count(wanted.table, here, left + 1) if here else 0
+            if count > left:
+                return False
+            left -= count
+            spans.extend(here)
+            return True
+
+        high = min((one for one in (selection.observed_to, wanted.as_of) if one is not None), default=None)
+        narrow = selection
+        if high is not None and taken(0):
+            narrow = ending(narrow, to=day_at(high) + 1)
+        for lag in reversed(range(1, LAGS)) if selection.observed_from is not None else ():
+            if not taken(lag):
+                break
+            narrow = ending(narrow, since=day_at(selection.observed_from or 0) - LEAST_LAGS[lag - 1])
+        return spans, narrow
+
+    def _count(self, table: str, spans: list[KnownSpan], most: int) -> int:
+        """How many rows there are in some spans, so many at most."""
+        rows = f"FROM {listed(spans)} s CROSS JOIN {table} x INDEXED BY {table}_known WHERE {KNOWN_WITHIN} LIMIT ?"
+        count: int = self._db.execute(
+            f"SELECT count(*) FROM (SELECT 1 {rows})", (*chain.from_iterable(spans), most)
+        ).get
+        return count
+
+    def _nearest(self, wanted: WantedKeys, way: str | Touched, place: list[Any] | None) -> Iterator[Key]:
+        """The same by one way."""
+        walk = Walk(self._db, wanted)
         if isinstance(way, Touched):
-            return list(islice(Walk(self._db, wanted).of_touched(way, place), size))
+            yield from walk.of_touched(way, place)
+            return
+        given: list[Key] = []
         if way == "walk":
             try:
-                return list(islice(Walk(self._db, wanted).keys(place), size))
+                for key in walk.keys(place):
+                    given = [*given, key] if given and _PLACE(given[0]) == _PLACE(key) else [key]
+                    yield key
             except TooFewError:
-                way = "topics"
+                way, place = "topics", list(_PLACE(given[0])) if given else place
+            else:
+                return
         if way == "sources" and SORTS[wanted.sort] is None:
-            return list(islice(Walk(self._db, wanted).of_sources(place), size))
+            yield from walk.of_sources(place)
+            return
+        spans = self._spans(wanted) if way == "known" else []
+        if way == "known" and not spans:
+            return
+        # Not all that is found is given: to sort twice costs more than some to spare.
+        size = 2 * (wanted.limit + _SPARE)
+        while True:
+            found = self._sorted(wanted, way, place, size, spans=spans)
+            if len(found) < size:
+                yield from (key for key in found if key not in given)
+                return
+            # Its last group may go on behind the last key, and is found again as a whole.
+            last = found[-1][:KEY]
+            whole = [key for key in found if key[:KEY] != last]
+            yield from (key for key in whole if key not in given)
+            size, place = size * 2 if not whole else min(size * 2, _MOST), list(last)
+
+    def _sorted(
+        self,
+        wanted: WantedKeys,
+        way: str,
+        place: list[Any] | None,
+        size: int,
+        *,
+        spans: list[KnownSpan],
+        beside: Selection | None = None,
+    ) -> list[tuple[Any, ...]]:
+        """The same, by the database's own order or sorted by it. `beside`: none of the periods that are asked for there."""
         selection, sort, descending = wanted.selection, wanted.sort, wanted.descending
         column = SORTS[sort]
         query = Conditions()
-        query.topics(selection)
+        # A row tells its own source; a topic is asked for its sources where it is not looked into otherwise.
+        query.topics(selection, sources=way == "topics")
         query.periods(selection)
         query.known(selection, wanted.as_of)
-        if way == "known":
-            query.add(HALVES)
+        query.series(selection)
+        if beside is not None:
+            query.add("x.period NOT BETWEEN ? AND ?", *beside.keys)
         if way == "topics" and selection.bounded and wanted.version == self._newest:
             query.known_topics(selection)
         if column is None and way in {"topics", "ends"}:
@@ -172,7 +284,7 @@ class Keys:
         if way == "ends":
             query.add(f"{PART} = p.column1 AND {END} BETWEEN ? AND ?", *(selection.ends or ()))
             tables = (
-                f"({_EVERY_PART}) p CROSS JOIN {wanted.table} x INDEXED BY {wanted.table}_end"
+                f"({EVERY_PART}) p CROSS JOIN {wanted.table} x INDEXED BY {wanted.table}_end"
                 " CROSS JOIN topic t ON t.topic = x.topic"
             )
         elif way == "sources":
@@ -182,21 +294,18 @@ class Keys:
                 f"({group}) g CROSS JOIN topic t ON t.topic = g.topic CROSS JOIN {wanted.table} x ON x.topic = t.topic"
             )
             query.values[:0] = named
-        elif way == "topics":
-            tables = f"topic t CROSS JOIN {wanted.table} x ON x.topic = t.topic"
+        elif way == "known":
+            tables = (
+                f"{listed(spans)} s CROSS JOIN {wanted.table} x INDEXED BY {wanted.table}_known"
+                " CROSS JOIN topic t ON t.topic = x.topic"
+            )
+            query.add(KNOWN_WITHIN)
+            query.values[:0] = chain.from_iterable(spans)
         else:
-            tables = f"{wanted.table} x INDEXED BY {wanted.table}_{way} CROSS JOIN topic t ON t.topic = x.topic"
+            tables = f"topic t CROSS JOIN {wanted.table} x ON x.topic = t.topic"
         columns = f"{column or '0'}, {TOPIC}, x.period, x.topic, {KEYS[wanted.table]}"
-        if way == "end" and selection.ends_by is not None:
-            query.add(f"{END} <= ?", selection.ends_by.toordinal())
-        sql = f"SELECT {columns} FROM {tables} WHERE {query.where}"
-        if way != "end":
-            return self._db.execute(f"{sql} ORDER BY {order} LIMIT {size}", query.values).fetchall()
-        # Each part of the index gives its keys in order, so the whole is their merging, by value and then by place.
-        sql = f"{sql} AND {PART} = ? ORDER BY {order} LIMIT {size}"
-        parts = [self._db.execute(sql, (*query.values, part)) for part in range(PARTS)]
-        merged = heapq.merge(*parts, key=lambda key: key[:KEY], reverse=descending)
-        return [key for key, _ in zip(merged, range(size), strict=False)]
+        sql = f"SELECT {columns} FROM {tables} WHERE {query.where} ORDER BY {order} LIMIT {size}"
+        return self._db.execute(sql, query.values).fetchall()
 
     def _behind(self, wanted: WantedKeys, keys: list[tuple[Any, ...]]) -> Iterator[Placed]:
         """The rows behind keys, those of them that the state asked for has."""

@@ -26,6 +26,7 @@ from almanac.store.observations.reading.rows import (
     RowReader,
 )
 from almanac.store.observations.reading.selection import NO_COMPANY, Selection, of_sources
+from almanac.store.observations.reading.wanted_keys import reachable
 
 #: Pairs looked at beyond what a page lacks: some have no reading.
 _SPARE = 16
@@ -72,9 +73,8 @@ def latest(
     last: list[Any] | None = None
     if selection.empty:
         return rows, None
-    current = as_of is None and version == view.version
-    hopeful = None if freshness is None else _hopeful(view, freshness, current=current)
-    pairs = _pairs(view, selection, descending, after, hopeful)
+    hopeful = None if freshness is None else _hopeful(view, freshness, as_of, current=version == view.version)
+    pairs = _pairs(view, reachable(view, selection, as_of), descending, after, hopeful)
     while some := list(islice(pairs, limit + _SPARE - len(rows))):
         check()
         found = newest_of_topics(view, selection, [topic for one in some for topic in one.topics], version, as_of)
@@ -188,12 +188,13 @@ class _Chunk(NamedTuple):
     topics: str
 
 
-def _hopeful(view: View, wanted: WantedFreshness, *, current: bool) -> _Hopeful | None:
+def _hopeful(view: View, wanted: WantedFreshness, as_of: int | None, *, current: bool) -> _Hopeful | None:
     """
     What a pair must have so that its reading can be of a freshness: one series that may be so. None: any may.
 
     A series that has a reading is unknown only where it is judged by its source's fetches. Which are fresh and which
-    stale is told by the newest periods that are counted of series, where the `current` state is asked for.
+    stale is told by the newest periods that are counted of series, where the `current` version is asked for: by a past
+    moment it was the same one unless something became known since, and none that is newer unless a value was taken back.
     """
     special = view.directory.judged_otherwise()
     if wanted.status == "unknown":
@@ -205,11 +206,17 @@ def _hopeful(view: View, wanted: WantedFreshness, *, current: bool) -> _Hopeful 
         # A day is fresh that lies no further back than the frequency allows.
         sign = ">=" if wanted.status == "fresh" else "<"
         ends = f"(s.last_period >> {SPAN_BITS}) {sign} ? - CASE o.frequency {allowances} END"
-        condition = f"({ends} OR s.series IN ({', '.join('?' * len(special))}))"
-        values = [wanted.today.toordinal(), *special]
+        revised = " AND s.rows <> s.vintages" if wanted.status == "fresh" else ""
+        since = "" if as_of is None else f"(s.last_known > ?{revised}) OR "
+        condition = f"({since}{ends} OR s.series IN ({', '.join('?' * len(special))}))"
+        values = [*([] if as_of is None else [as_of]), wanted.today.toordinal(), *special]
+        if as_of is not None:
+            condition = f"(s.first_known <= ? AND {condition})"
+            values.insert(0, as_of)
     held: dict[Any, list[_Chunk] | None] = view.shared.setdefault("topics that may be of a freshness", {})
-    if wanted in held:
-        chunks = held[wanted]
+    key = (wanted, as_of)
+    if key in held:
+        chunks = held[key]
     else:
         found = view.execute(
             "SELECT t.indicator, t.entity, t.topic FROM (SELECT DISTINCT o.indicator, o.entity FROM series s CROSS JOIN topic o ON o.topic = s.topic"
@@ -220,7 +227,7 @@ def _hopeful(view: View, wanted: WantedFreshness, *, current: bool) -> _Hopeful 
         if len(held) >= _STATES_HELD:
             held.clear()
         # Of many the list comes to a page soon enough; few are rather looked up.
-        chunks = held[wanted] = None if len(found) > _RARE else list(_chunks(found))
+        chunks = held[key] = None if len(found) > _RARE else list(_chunks(found))
     return _Hopeful(condition, values, chunks)
 
 

@@ -35,6 +35,7 @@ from almanac.store.observations.reading.selection import (
     already_given,
     in_order,
 )
+from almanac.store.observations.reading.walks import Walk
 from almanac.store.observations.reading.wanted_keys import WantedKeys, reachable
 
 #: Topics of which it is remembered which series compete in them.
@@ -90,6 +91,11 @@ class Lists:
     def few_end(self, selection: Selection, as_of: int | None) -> bool:
         """Whether the periods asked for end within days that few rows do: those are found by that."""
         return self._keys.few_end("current" if as_of is None else "vintages", selection)
+
+    def touched(self, selection: Selection, as_of: int | None) -> list[int] | None:
+        """Topics with vintages within the bounds on knowledge, where those came to be known at few moments, and in few topics."""
+        found = Walk(self._db, WantedKeys("vintages", selection, "topic", 0, as_of, False, 0)).touched()
+        return None if found is None else list(found.topics)
 
     def _by_topic(
         self,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from almanac.domain.periods import highest_key, lowest_key
+from almanac.domain.periods import EVERY_KEY, highest_key, lowest_key
 from almanac.store.observations.period_sql import END_ORDINAL_SQL, START_ORDINAL_SQL, STARTS_FROM_SQL
 
 
@@ -44,6 +44,16 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
         """Between which days periods end, both included, as ordinals; None where either side is open."""
         lower = max((day for day in (self.ends_from, self.starts_from) if day is not None), default=None)
         return None if lower is None or self.ends_by is None else (lower.toordinal(), self.ends_by.toordinal())
+
+    @property
+    def keys(self) -> tuple[int, int]:
+        """Between which keys periods are, both included, as far as their last day tells."""
+        lower = max((day for day in (self.ends_from, self.starts_from) if day is not None), default=None)
+        low, high = EVERY_KEY
+        return (
+            low if lower is None else lowest_key(lower),
+            high if self.ends_by is None else highest_key(self.ends_by),
+        )
 
     def observed(self, known: int) -> bool:
         """`observed_from` and `observed_to` test the row that was chosen; they never make an older vintage appear."""
@@ -143,8 +153,12 @@ class Conditions:
     def where(self) -> str:
         return " AND ".join(self._parts) or "TRUE"
 
-    def topics(self, selection: Selection) -> None:
-        """For lists of rows, in the order of topics: no condition may lead the database to another order, which it would sort."""
+    def topics(self, selection: Selection, *, sources: bool = True) -> None:
+        """
+        For lists of rows, in the order of topics: no condition may lead the database to another order, which it would sort.
+
+        `sources`: those alone that have series of the sources asked for.
+        """
         self._among("t.indicator", selection.indicators, leading=True)
         self._among("t.entity", selection.entities, leading=False)
         if selection.frequency is not None:
@@ -154,10 +168,17 @@ class Conditions:
         # What the index has not is tested last: topics that fail before are passed over without a look at them.
         if selection.kind is not None:
             self.add("t.kind = ?", selection.kind)
-        if selection.sources is not None:
+        if selection.sources is not None and sources:
             few = selection.indicators is not None and selection.entities is not None
             condition, named = of_sources(selection.sources, "t.topic", each=few)
             self.add(condition, *named)
+
+    def series(self, selection: Selection) -> None:
+        """Rows of the sources asked for alone, where those of others that compete in their topics are of no use."""
+        if selection.sources is not None:
+            named = sorted(selection.sources)
+            own = f"(SELECT s.source FROM series s WHERE s.series = x.series) IN ({', '.join('?' * len(named))})"
+            self.add(own, *named)
 
     def _among(self, column: str, names: tuple[str, ...] | None, *, leading: bool) -> None:
         """
@@ -175,11 +196,15 @@ class Conditions:
         self.add(f"+{column} IN ({', '.join('?' * len(names))})", *names)
 
     def periods(self, selection: Selection) -> None:
+        low, high = selection.keys
         if selection.ends_by is not None:
-            self.add("x.period <= ?", highest_key(selection.ends_by))
-        lower = max((day for day in (selection.ends_from, selection.starts_from) if day is not None), default=None)
-        if lower is not None:
-            self.add("x.period >= ?", lowest_key(lower))
+            self.add("x.period <= ?", high)
+        if selection.ends_from is not None or selection.starts_from is not None:
+            self.add("x.period >= ?", low)
+        self.starts(selection)
+
+    def starts(self, selection: Selection) -> None:
+        """Of the bounds on periods the one on their first day."""
         if selection.starts_from is not None:
             self.add(STARTS_FROM_SQL.format("x.period", "?"), selection.starts_from.toordinal())
 

@@ -325,7 +325,7 @@ class Batch:
             self._db.executemany(_CLOSE_NEW, closed)
             self._db.executemany(_CLOSE, closed)
         self._db.executemany(_INSERT, inserted)
-        note_new(self._db, topic, [(row[1], row[3], row[9], row[10]) for row in inserted])
+        note_new(self._db, topic, place, [(row[1], row[3], row[9], row[10]) for row in inserted])
         if ended:
             self._db.executemany(_END_NEW, ended)
             self._db.executemany(_END, ended)
