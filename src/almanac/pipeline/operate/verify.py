@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import msgspec
 
+from almanac.domain.companies import is_company
 from almanac.domain.events import EventState
 from almanac.domain.observations import FORECAST, Vintage, digest
 from almanac.domain.periods import Period
@@ -159,7 +160,7 @@ def _cells(
         checked.vintages += len(vintages)
         _count(counted[stored.number], cell.period, [vintage for vintage, _ in vintages])
         yield from (f"{where}: {what}" for what in _history(stored, cell.period, vintages, folded))
-        yield from (f"{where}: {what}" for what in _current(stored.id, cell.period, vintages[-1][0], rows))
+        yield from (f"{where}: {what}" for what in _current(stored, cell.period, vintages[-1][0], rows))
     while shown_cell is not None:
         yield _without_vintage(shown_cell)
         shown_cell, shown = next(current, nothing)
@@ -216,8 +217,12 @@ def _history(one: StoredSeries, period: int, taken: Sequence[tuple[Vintage, int]
         previous = vintage
 
 
-def _current(series: str, period: int, last: Vintage, rows: Sequence[CurrentRow]) -> Iterator[str]:
-    """The row of `current` against the last open vintage, rendered anew."""
+def _current(one: StoredSeries, period: int, last: Vintage, rows: Sequence[CurrentRow]) -> Iterator[str]:
+    """The row of `current` against the last open vintage, rendered anew. Of companies there is none."""
+    if is_company(one.entity):
+        if rows:
+            yield "is a company's, but has a row of `current`"
+        return
     if last.withdrawn:
         if rows:
             yield "is withdrawn but still current"
@@ -225,14 +230,10 @@ def _current(series: str, period: int, last: Vintage, rows: Sequence[CurrentRow]
     if len(rows) != 1:
         yield f"has {len(rows)} current rows"
         return
-    wanted = CurrentRow(
-        last.known, last.released, last.ingested, last.flags, last.lineage, last.value, last.text, last.note, None
+    text = rendered(
+        one.id, period, last.known, last.value, last.text, last.flags, last.released, last.ingested, last.note
     )
-    if rows[0].marked is not None:
-        text = rendered(
-            series, period, last.known, last.value, last.text, last.flags, last.released, last.ingested, last.note
-        )
-        wanted = wanted._replace(value=None, text=None, note=None, marked=text)
+    wanted = CurrentRow(last.known, last.released, last.ingested, last.flags, last.lineage, text)
     for name, held, want in zip(CurrentRow._fields, rows[0], wanted, strict=True):
         if held != want:
             yield f"current has {name} {held!r}, its last vintage gives {want!r}"

@@ -13,7 +13,10 @@ from almanac.store.engine.migrations import Schema, Step
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 
-STEPS = (Step(6, "what rows of companies share is stored once, and their money is in units of its own currency", None),)
+STEPS = (
+    Step(6, "what rows of companies share is stored once, and their money is in units of its own currency", None),
+    Step(7, "what companies serve now is read from their vintages", None),
+)
 
 
 def meta(connection: Queryable, key: str) -> str | None:

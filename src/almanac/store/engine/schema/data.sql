@@ -23,6 +23,8 @@ CREATE TABLE topic(
   topic INTEGER PRIMARY KEY, indicator TEXT NOT NULL, entity TEXT NOT NULL, frequency TEXT NOT NULL, kind TEXT NOT NULL,
   UNIQUE(indicator, entity, frequency)) STRICT;
 CREATE INDEX topic_entity ON topic(entity, indicator, frequency);
+-- The same order without companies, whose topics are the most by far: lists of all else need not pass them over.
+CREATE INDEX topic_countries ON topic(indicator, entity, frequency) WHERE entity NOT BETWEEN 'company_' AND 'company_~';
 
 -- What series are, but for whose: written once for all those that differ in nothing else.
 CREATE TABLE spec(
@@ -59,7 +61,7 @@ CREATE TABLE vintages(
   from_version INTEGER NOT NULL, payload INTEGER NOT NULL, to_version INTEGER NOT NULL,
   value REAL, text TEXT, flags INTEGER NOT NULL, released_at INTEGER, ingested_at INTEGER NOT NULL,
   note INTEGER, lineage INTEGER NOT NULL, hash INTEGER NOT NULL,
-  PRIMARY KEY(topic, period, series, known_at, from_version, payload)) WITHOUT ROWID, STRICT;
+  PRIMARY KEY(topic, period, series, known_at, from_version)) WITHOUT ROWID, STRICT;
 CREATE INDEX vintages_hash ON vintages(hash);  -- leads from a row's id to the row (almanac.store.observations.id_hashes)
 -- Lists by observedAt as of a past moment; its first half, rows known when they were released, by releasedAt too.
 CREATE INDEX vintages_known ON vintages((released_at IS known_at), known_at);
@@ -93,15 +95,15 @@ CREATE TABLE extent(
   first_day INTEGER NOT NULL, ahead INTEGER NOT NULL,
   PRIMARY KEY(kind, frequency, company)) WITHOUT ROWID, STRICT;
 
--- The latest vintage of each cell. What is paged most is already written for the wire, as marked text
--- (almanac.store.observations.fragments); of the rest there is what that text is made from.
+-- The latest vintage of each cell, already written for the wire as marked text (almanac.store.observations.fragments).
+-- Companies have no rows here: their cells are many, seldom asked for one by one, and nearly all have one vintage, so
+-- what they serve is read from the vintages (almanac.store.observations.reading.states).
 CREATE TABLE current(
   topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL,
   from_version INTEGER NOT NULL, to_version INTEGER NOT NULL,
   known_at INTEGER NOT NULL, released_at INTEGER, ingested_at INTEGER NOT NULL,
   flags INTEGER NOT NULL, lineage INTEGER NOT NULL,
-  value REAL, text TEXT, note INTEGER,      -- of companies' cells, which are many and seldom asked for one by one
-  marked BLOB,                              -- of all others
+  marked BLOB NOT NULL,
   PRIMARY KEY(topic, period, series, from_version)) WITHOUT ROWID, STRICT;
 CREATE INDEX current_known ON current((released_at IS known_at), known_at);
 CREATE INDEX current_late ON current(released_at) WHERE released_at <> known_at;

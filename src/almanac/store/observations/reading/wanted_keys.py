@@ -13,7 +13,7 @@ from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.selection import Conditions, Selection
 
 #: What tells a row from the others of its table, and may stand in an index.
-KEYS = {"current": "x.series, x.from_version", "vintages": "x.series, x.known_at, x.from_version, x.payload"}
+KEYS = {"current": "x.series, x.from_version", "vintages": "x.series, x.known_at, x.from_version"}
 #: Where the key's columns begin in what is found: the sort value, the topic's three names and the period stand before.
 KEY = 5
 
@@ -55,6 +55,8 @@ def extent_of(db: Database, selection: Selection) -> Extent:
             query.add(f"{column} = ?", name)
     if not selection.companies:
         query.add("company = 0")
+    if not selection.countries:
+        query.add("company = 1")
     found = db.execute(
         f"SELECT min(low), max(high), sum(vintages), min(first_day), max(ahead) FROM extent WHERE {query.where}",
         query.values,

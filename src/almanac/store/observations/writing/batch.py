@@ -50,7 +50,7 @@ class Handle(NamedTuple):
     allowance_days: int
     is_new: bool
     lineage: int
-    #: Whether its rows are kept written for the wire.
+    #: Whether its rows are kept written for the wire, in `current`: those of companies are not.
     paged: bool
 
 
@@ -305,18 +305,18 @@ class Batch:
             last_before = before[-1] if before else None
             last = after[-1] if after else None
             if last_before != last:
+                # Of companies' cells these rows are only counted, not written.
                 if last_before is not None and not last_before.withdrawn:
                     ended.append((version, topic, period, place))
                 if last is not None and not last.withdrawn:
                     known, value, text, flags, released, ingested, _, note, lineage = last
                     row = (topic, period, place, version, known, released, ingested, flags, lineage)
+                    whole = b""
                     if series.paged:
                         # An earlier vintage that has come to be the last again was not among those inserted.
                         bits = bits or digest(name, period, last.known, last.value, last.text)
                         whole = marked(spelled(bits), period, known, value, text, flags, released, ingested, note)
-                        shown.append((*row, None, None, None, whole))
-                    else:
-                        shown.append((*row, value, text, self._notes.number(note), None))
+                    shown.append((*row, whole))
         if not changed:
             return changed
         self._changed = True
@@ -326,11 +326,14 @@ class Batch:
             self._db.executemany(_CLOSE, closed)
         self._db.executemany(_INSERT, inserted)
         note_new(self._db, topic, [(row[1], row[3], row[9], row[10]) for row in inserted])
-        if ended:
-            self._db.executemany(_END_NEW, ended)
-            self._db.executemany(_END, ended)
-        self._db.executemany(_SHOW, shown)
-        series_figures.keep(self._db, topic, place, closed=closed, inserted=inserted, ended=ended, shown=shown)
+        if series.paged:
+            if ended:
+                self._db.executemany(_END_NEW, ended)
+                self._db.executemany(_END, ended)
+            self._db.executemany(_SHOW, shown)
+        series_figures.keep(
+            self._db, topic, place, paged=series.paged, closed=closed, inserted=inserted, ended=ended, shown=shown
+        )
         return changed
 
 
@@ -355,7 +358,7 @@ _NUMBERS = (
 _NONE: list[Vintage] = []
 # The version is bound, not written into the statements: then they are prepared once, not for every payload.
 _INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?,?)"
-_SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?,?,?,?)"
+_SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?)"
 _THIS = "WHERE topic = ?2 AND period = ?3 AND series = ?4"
 #: What this very batch wrote goes without a trace; what was there before is kept, ended at this version.
 _CLOSE_NEW = f"DELETE FROM vintages {_THIS} AND known_at = ?5 AND from_version = ?1"
