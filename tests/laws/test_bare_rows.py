@@ -12,7 +12,8 @@ from almanac.api.rows.redaction import Redaction
 from almanac.pipeline.operate import verify as verifying
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.store.observations.reading import columns as column_reading
-from almanac.store.observations.reading import pages, runs, selection as selecting, states
+from almanac.store.observations.reading import pages, runs, states
+from almanac.store.observations.reading import selection as selecting
 from almanac.store.observations.reading.columns import Readings
 from almanac.store.observations.reading.selection import SORTS, Selection
 from almanac.store.observations.writing import batch
@@ -36,7 +37,9 @@ def bare(entity):
 def without_rows():
     """As if that entity were a company."""
     same, other = f"+{{}} = '{BARE}'", f"+{{}} <> '{BARE}'"
-    of_companies = column_reading._query("x.value, x.text", "vintages", column_reading._KNOWN, f" AND t.entity = '{BARE}'")
+    of_companies = column_reading._query(
+        "x.value, x.text", "vintages", column_reading._KNOWN, f" AND t.entity = '{BARE}'"
+    )
     with contextlib.ExitStack() as stack:
         for module in (batch, pages, runs, states, verifying):
             stack.enter_context(patch.object(module, "is_company", bare))

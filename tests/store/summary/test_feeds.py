@@ -37,7 +37,7 @@ def add(view, source, entity, frequency, last, kind="raw", rows=1, **more):
     topic = (spec.indicator, entity, frequency.value, kind)
     view.execute("INSERT OR IGNORE INTO topic VALUES(NULL, ?, ?, ?, ?)", topic)
     view.execute(
-        "INSERT INTO series SELECT NULL, ?, topic, ?, ?, 0, 0, NULL, NULL, NULL, ?, ?, NULL, ?, NULL, NULL, 0"
+        "INSERT INTO series SELECT NULL, ?, topic, ?, ?, 0, 0, NULL, NULL, ?, ?, NULL, ?, NULL, NULL, 0"
         " FROM topic WHERE (indicator, entity, frequency, kind) = (?, ?, ?, ?)",
         (spec.id, source, specs.put(view._db, spec), rows, rows, Period.parse(last).key, *topic),
     )

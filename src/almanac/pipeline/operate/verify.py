@@ -22,6 +22,7 @@ from almanac.store.observations import audit, specs
 from almanac.store.observations.audit import CellKey, CurrentRow, StoredSeries
 from almanac.store.observations.fragments import rendered
 from almanac.store.observations.id_hashes import number_of, series_prefix
+from almanac.store.observations.withheld_ids import series_hash
 from almanac.store.observations.writing.batch import Batch, Handle
 from almanac.store.raw.captures import Corrupt
 
@@ -165,6 +166,8 @@ def _cells(
         yield _without_vintage(shown_cell)
         shown_cell, shown = next(current, nothing)
     for number, one in series.items():
+        if one.hash != series_hash(one.id):
+            yield f"series {one.id}: is not found by its id"
         told = _Figures(*one.figures)
         if told != counted[number]:
             yield f"series {one.id}: says {told} of itself, its rows say {counted[number]}"

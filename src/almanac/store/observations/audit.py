@@ -20,7 +20,7 @@ class StoredSeries(NamedTuple):
     """
     A series as its own line has it, with the kind of its topic.
 
-    `entity`: whose it is. `figures`: rows, vintages, first and last period (keys), first and last knowledge time (unix seconds).
+    `entity`: whose it is. `hash`: what it is found by. `figures`: rows, vintages, first and last period (keys), first and last knowledge time (unix seconds).
     """
 
     number: int
@@ -28,6 +28,7 @@ class StoredSeries(NamedTuple):
     topic: int
     kind: str
     entity: str
+    hash: int
     lineage: int
     figures: tuple[int, int, int | None, int | None, int | None, int | None]
 
@@ -88,8 +89,8 @@ def topics_after(db: Queryable, topic: int) -> list[int]:
 def series(db: Queryable, topic: int | None = None) -> Iterator[StoredSeries]:
     """Every series, or those of one topic."""
     sql, values = _of(_SERIES, topic)
-    for number, identifier, own, kind, entity, lineage, *figures in db.execute(sql, values):
-        yield StoredSeries(number, identifier, own, kind, entity, lineage, tuple(figures))
+    for number, identifier, own, kind, entity, hashed, lineage, *figures in db.execute(sql, values):
+        yield StoredSeries(number, identifier, own, kind, entity, hashed, lineage, tuple(figures))
 
 
 def lineages(db: Queryable) -> dict[int, list[str]]:
@@ -143,7 +144,7 @@ def _of(sql: str, topic: int | None) -> tuple[str, tuple[int, ...]]:
 
 
 _SERIES = (
-    "SELECT series, id, topic, kind, entity, lineage, rows, vintages, first_period, last_period, first_known, last_known"
+    "SELECT series, id, topic, kind, entity, hash, lineage, rows, vintages, first_period, last_period, first_known, last_known"
     " FROM series JOIN topic USING(topic) WHERE {}"
 )
 _MISPLACED = (

@@ -35,14 +35,14 @@ CREATE TABLE spec(
 CREATE INDEX spec_digest ON spec(digest);
 
 CREATE TABLE series(
-  series INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, topic INTEGER NOT NULL, source TEXT NOT NULL,
+  series INTEGER PRIMARY KEY, id TEXT NOT NULL, topic INTEGER NOT NULL, source TEXT NOT NULL,
   spec INTEGER NOT NULL,
   lineage INTEGER NOT NULL,                 -- set of input series all rows share; 0: raw, or lineage per row
   exposure INTEGER NOT NULL, reason TEXT,   -- tightened by the feed's own metadata
-  folded_at INTEGER, folded_sha TEXT,       -- the newest payload folded in: an older one means replay
+  folded INTEGER,                           -- the newest payload folded in: an older one means replay
   rows INTEGER NOT NULL, vintages INTEGER NOT NULL, first_period INTEGER, last_period INTEGER,
   first_known INTEGER, last_known INTEGER,
-  hash INTEGER NOT NULL) STRICT;             -- leads from a withheld row's id to its series
+  hash INTEGER NOT NULL) STRICT;             -- leads from an id, of the series or of a withheld row, to the series
 CREATE INDEX series_hash ON series(hash);
 CREATE INDEX series_topic ON series(topic);
 CREATE INDEX series_source ON series(source);

@@ -79,9 +79,7 @@ class Lists:
         valued = SORTS[sort] is not None
         if valued or selection.bounded or few_end:
             walks = [
-                self._found(
-                    WantedKeys(part.table, reached, sort, version, part.as_of, descending, limit), every, after
-                )
+                self._found(WantedKeys(part.table, reached, sort, version, part.as_of, descending, limit), every, after)
                 for part in parts(selection, as_of)
                 for reached in [reachable(self._db, part.selection, part.as_of)]
             ]

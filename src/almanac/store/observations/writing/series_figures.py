@@ -14,7 +14,15 @@ _Bound = Sequence[tuple[Any, ...]]
 
 
 def keep(
-    db: Database, topic: int, series: int, *, paged: bool, closed: _Bound, inserted: _Bound, ended: _Bound, shown: _Bound
+    db: Database,
+    topic: int,
+    series: int,
+    *,
+    paged: bool,
+    closed: _Bound,
+    inserted: _Bound,
+    ended: _Bound,
+    shown: _Bound,
 ) -> None:
     """
     Bring the figures into step with vintages that were closed and inserted, and rows of `current` that were ended and
