@@ -26,7 +26,7 @@ from almanac.store.observations.reading.latest import reading
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.row_rights import withheld
 from almanac.store.observations.reading.rows import ObservationRow
-from almanac.store.observations.reading.selection import COMPANY, Selection
+from almanac.store.observations.reading.selection import COMPANY, NO_COMPANY, Selection
 from almanac.store.observations.reading.states import EVER
 
 #: Columns kept at most: all fields that can be screened by, at two versions. Some fifty megabytes where there are 6,000
@@ -276,7 +276,7 @@ def _query(columns: str, table: str, condition: str, more: str = "") -> str:
     )
 
 
-_NOW = _query("x.marked", "current", "1")
+_NOW = _query("x.marked", "current", "1", f" AND {NO_COMPANY.format('t.entity')}")
 _KNOWN = "{0}.known_at <= ?3"
 _THEN = _query("x.value, x.text", "vintages", _KNOWN)
 _COMPANIES = _query("x.value, x.text", "vintages", _KNOWN, f" AND {COMPANY.format('t.entity')}")

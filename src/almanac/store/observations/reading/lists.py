@@ -35,7 +35,7 @@ from almanac.store.observations.reading.selection import (
     already_given,
     in_order,
 )
-from almanac.store.observations.reading.states import merged, parts
+from almanac.store.observations.reading.states import merged, parts, walked
 from almanac.store.observations.reading.wanted_keys import WantedKeys, reachable
 
 #: Topics of which it is remembered which series compete in them.
@@ -80,7 +80,7 @@ class Lists:
         if valued or selection.bounded or few_end:
             walks = [
                 self._found(WantedKeys(part.table, reached, sort, version, part.as_of, descending, limit), every, after)
-                for part in parts(selection, as_of)
+                for part in walked(selection, as_of)
                 for reached in [reachable(self._db, part.selection, part.as_of)]
             ]
             return cut(merged(walks, valued=valued, descending=descending), selection, limit)
@@ -97,7 +97,7 @@ class Lists:
 
     def few_end(self, selection: Selection, as_of: int | None) -> bool:
         """Whether the periods asked for end within days that few rows do: those are found by that."""
-        reached = [(part.table, reachable(self._db, part.selection, part.as_of)) for part in parts(selection, as_of)]
+        reached = [(part.table, reachable(self._db, part.selection, part.as_of)) for part in walked(selection, as_of)]
         return all(self._keys.few_end(table, one) for table, one in reached)
 
     def _by_topic(

@@ -38,6 +38,17 @@ def moment(entity: str, as_of: int | None) -> int | None:
     return EVER if as_of is None and is_company(entity) else as_of
 
 
+def walked(selection: Selection, as_of: int | None) -> list[Part]:
+    """
+    The same for a list that an index gives in order, over everything: that of `vintages` has companies and all others.
+
+    In two parts a walk for the rows of one kind would pass over all of the other kind.
+    """
+    if as_of is None and selection.entities is None and selection.companies and selection.countries:
+        return [Part(selection, EVER)]
+    return parts(selection, as_of)
+
+
 def parts(selection: Selection, as_of: int | None) -> list[Part]:
     """What together is the list asked for; no topic is in two of them."""
     if as_of is not None:
