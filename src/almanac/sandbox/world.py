@@ -145,6 +145,12 @@ class SimulatedPages:
             yield Response(one.source, one.url, one.make(), one.fetched_at, one.media_type)
 
 
+def curves(now: int) -> SimulatedPages:
+    """The first pages of the world as of `now`: the yield curves of two treasuries, which take some seconds to load."""
+    economy = Economy(datetime.fromtimestamp(now, UTC).date())
+    return SimulatedPages([*treasury(economy, now), *mof(economy, now)], 0, now)
+
+
 def world(
     now: int, observations: int | None = None, *, companies: bool = True, market: int | None = None
 ) -> SimulatedPages:

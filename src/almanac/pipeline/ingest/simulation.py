@@ -38,6 +38,12 @@ def load(
     return take_in(world, pages, say, meter)
 
 
+def load_curves(world: World, say: Say) -> list[RunOutcome]:
+    """The yield curves of that world alone, up to the beginning of today: `load` goes on from there."""
+    now = world.settings.clock()
+    return take_in(world, simulated.curves(now - now % DAY_SECONDS), say)
+
+
 def take_in(world: World, pages: Iterable[Response], say: Say, meter: Meter = unmetered) -> list[RunOutcome]:
     """
     Take in pages of the simulated world in their order; what is there already is passed over.
