@@ -16,7 +16,7 @@ from almanac.store.observations.notes import body_sql
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.rows import BORROW, BORROWED, ObservationRow
 from almanac.store.observations.reading.selection import CELL_ORDER, Conditions, Position, Selection, in_order
-from almanac.store.observations.reading.states import Part, merged, parts
+from almanac.store.observations.reading.states import ListPart, merged, parts
 from almanac.store.observations.reading.wanted_keys import reachable
 
 #: Places of the columns of a found row: what a page of bytes is made of,
@@ -86,7 +86,7 @@ class Pages:
 
     def _part(
         self,
-        part: Part,
+        part: ListPart,
         *,
         version: int,
         descending: bool,

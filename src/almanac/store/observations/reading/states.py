@@ -22,7 +22,7 @@ EVER = 1 << 61
 _Row = TypeVar("_Row")
 
 
-class Part(NamedTuple):
+class ListPart(NamedTuple):
     """Rows of a list that are in one table: `current` where `as_of` is None, else `vintages` known by then."""
 
     selection: Selection
@@ -38,31 +38,31 @@ def moment(entity: str, as_of: int | None) -> int | None:
     return EVER if as_of is None and is_company(entity) else as_of
 
 
-def walked(selection: Selection, as_of: int | None) -> list[Part]:
+def walked(selection: Selection, as_of: int | None) -> list[ListPart]:
     """
     The same for a list that an index gives in order, over everything: that of `vintages` has companies and all others.
 
     In two parts a walk for the rows of one kind would pass over all of the other kind.
     """
     if as_of is None and selection.entities is None and selection.companies and selection.countries:
-        return [Part(selection, EVER)]
+        return [ListPart(selection, EVER)]
     return parts(selection, as_of)
 
 
-def parts(selection: Selection, as_of: int | None) -> list[Part]:
+def parts(selection: Selection, as_of: int | None) -> list[ListPart]:
     """What together is the list asked for; no topic is in two of them."""
     if as_of is not None:
-        return [Part(selection, as_of)]
+        return [ListPart(selection, as_of)]
     entities = selection.entities
     if entities is None:
         found = [
-            Part(replace(selection, companies=False), None),
-            Part(replace(selection, countries=False), EVER),
+            ListPart(replace(selection, companies=False), None),
+            ListPart(replace(selection, countries=False), EVER),
         ]
     else:
         found = [
-            Part(replace(selection, entities=tuple(one for one in entities if not is_company(one))), None),
-            Part(replace(selection, entities=tuple(one for one in entities if is_company(one))), EVER),
+            ListPart(replace(selection, entities=tuple(one for one in entities if not is_company(one))), None),
+            ListPart(replace(selection, entities=tuple(one for one in entities if is_company(one))), EVER),
         ]
     return [part for part in found if not part.selection.empty]
 
