@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from almanac.config import Settings
-from almanac.pipeline.ingest.simulation import load
+from almanac.pipeline.ingest.simulation import load_curves
 from almanac.pipeline.world import SIMULATED, World
 from almanac.store.accounts.accounts import AccountError, Accounts
 from almanac.store.accounts.people import People
@@ -35,30 +35,30 @@ class Prepared(NamedTuple):
 
 
 def prepare(settings: Settings, say: Callable[[str], None]) -> Prepared:
-    """Load the simulated economies up to today into a folder of its own; make the first account, and a fresh key.
+    """Load the simulated yield curves up to today into a folder of its own; make the first account, and a fresh key.
 
-    A second run adds only the days since. The key of the run before stops working. Companies are left to `companies`.
+    A second run adds only the days since. The key of the run before stops working. All else is left to `rest`.
     """
     apart = msgspec.structs.replace(settings, home=settings.home / "demo", database_url=None, raw_url=None)
     apart.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with World(apart, kind=SIMULATED) as opened:
-        say("Loading the simulated world (about a minute the first time) …")
-        outcomes = load(opened, lambda _: None, companies=False)
+        say("Loading the simulated yield curves …")
+        outcomes = load_curves(opened, lambda _: None)
         say(f"{sum(o.folded for o in outcomes)} simulated payloads read.")
     return Prepared(apart, *_first_account(apart))
 
 
 @contextmanager
-def companies(settings: Settings, say: Callable[[str], None]) -> Iterator[None]:
+def rest(settings: Settings, say: Callable[[str], None]) -> Iterator[None]:
     """
-    Load the simulated companies in a process of their own while the service answers already.
+    Load the other economies, then companies, in a process of their own while the service answers already.
 
     Ended with the block if it is not through by then; the next run goes on where it was.
     """
     environ = {**os.environ, "ALMANAC_HOME": str(settings.home)}
     for name in ("ALMANAC_DATABASE_URL", "ALMANAC_RAW_URL"):
         environ.pop(name, None)
-    say("The simulated companies are loaded meanwhile (a few minutes the first time) …")
+    say("Other economies, then companies are loaded meanwhile (some minutes the first time) …")
     command = [sys.executable, "-m", "almanac", "sandbox"]
     quiet = subprocess.DEVNULL
     with subprocess.Popen(command, env=environ, stdout=quiet, stderr=quiet) as process:  # noqa: S603  (our own command)
@@ -66,9 +66,7 @@ def companies(settings: Settings, say: Callable[[str], None]) -> Iterator[None]:
         def tell() -> None:
             code = process.wait()
             if not ended.is_set():
-                say(
-                    "The simulated companies are there." if code == 0 else f"Loading the companies failed: exit {code}."
-                )
+                say("The whole world is there." if code == 0 else f"Loading the rest of the world failed: exit {code}.")
 
         ended = threading.Event()
         threading.Thread(target=tell, daemon=True).start()

@@ -14,8 +14,8 @@ _QUERIES = {
     "payloads": PAYLOADS,
     "records": "SELECT kind, id, body FROM record ORDER BY kind, id",
     "orders": "SELECT DISTINCT indicator, sources FROM preference ORDER BY 1, 2",
-    "series": "SELECT id, source, body, s.exposure, folded_at, folded_sha, rows, vintages, first_period, last_period,"
-    " first_known, last_known FROM series s JOIN spec USING(spec) ORDER BY id",
+    "series": "SELECT id, s.source, body, s.exposure, p.fetched_at, p.sha256, rows, vintages, first_period, last_period,"
+    " first_known, last_known FROM series s JOIN spec USING(spec) LEFT JOIN payload p ON p.payload = s.folded ORDER BY id",
     "unmapped": "SELECT source, native, rows FROM unmapped ORDER BY 1, 2",
     "world": "SELECT v FROM meta WHERE k = 'world'",
 }

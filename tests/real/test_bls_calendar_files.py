@@ -37,7 +37,7 @@ def taken(home, name):
         )
         assert outcome.exit_code == 0
         found = world.db.execute(
-            "SELECT DISTINCT event, type, occurred_at, json_extract(body, '$.period') FROM event"
+            "SELECT DISTINCT event, type, occurred_at, period FROM event"
             " WHERE category = 'macro_release' AND to_version = ? ORDER BY occurred_at",
             (sqlite.OPEN,),
         )

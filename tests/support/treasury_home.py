@@ -98,7 +98,7 @@ SERVED = (
     " FROM vintages v JOIN series s USING(series) WHERE v.to_version = 2147483647 ORDER BY s.id, v.period, v.known_at"
 )
 SHOWN = (
-    "SELECT s.id, c.period, c.value, c.text, (SELECT n.body FROM note n WHERE n.note = c.note), c.marked"
+    "SELECT s.id, c.period, c.marked"
     " FROM current c JOIN series s USING(series)"
     " WHERE c.to_version = 2147483647 ORDER BY s.id, c.period"
 )

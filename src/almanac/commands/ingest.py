@@ -135,8 +135,9 @@ def _lacks_key(chosen: Settings, source: Source) -> bool:
 
 @click.command()
 @click.option("--observations", type=click.IntRange(min=1), help="Make a larger world, of about so many rows.")
+@click.option("--companies", type=click.IntRange(min=1), help="Make a larger market, of so many companies.")
 @processes_option
-def sandbox(observations: int | None, processes: int | None) -> None:
+def sandbox(observations: int | None, companies: int | None, processes: int | None) -> None:
     """Load the built-in simulated world, up to today. A second run adds only what is new."""
     from almanac.pipeline.ingest.outcome import exit_code
     from almanac.pipeline.ingest.simulation import load
@@ -147,7 +148,7 @@ def sandbox(observations: int | None, processes: int | None) -> None:
         try:
             progress = Progress()
             with progress():
-                outcomes = load(world, lambda _: None, observations, meter=progress.meter)
+                outcomes = load(world, lambda _: None, observations, market=companies, meter=progress.meter)
         except ValueError as error:
             raise click.ClickException(str(error)) from None
     summary(outcomes)

@@ -69,7 +69,7 @@ def serve(no_dashboard: bool, **options: Any) -> None:
 @_listeners
 def demo(no_dashboard: bool, **options: Any) -> None:
     """Load the simulated world into a folder of its own, print where to look, a fresh key and a first request, and serve it."""
-    from almanac.demo import companies, prepare, told
+    from almanac.demo import prepare, rest, told
     from almanac.hosting import serve as run
 
     chosen = _chosen(settings(), dashboard=False if no_dashboard else None, **options)
@@ -80,5 +80,5 @@ def demo(no_dashboard: bool, **options: Any) -> None:
     prepared = prepare(chosen, say)
     for line in told(prepared):
         click.echo(line)
-    with companies(prepared.settings, say):
+    with rest(prepared.settings, say):
         run(prepared.settings)

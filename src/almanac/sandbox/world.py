@@ -7,6 +7,7 @@ The connectors of the real feeds read it; nothing here is parsed by anything mad
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +15,9 @@ from typing import Any
 
 from almanac.domain.times import wire_time
 from almanac.sandbox.calendars import MEETINGS, RELEASE_DAYS, calendars
-from almanac.sandbox.companies.responses import SEC
+from almanac.sandbox.companies.cast import cast
+from almanac.sandbox.companies.market import MOST
+from almanac.sandbox.companies.responses import SEC, further
 from almanac.sandbox.companies.responses import companies as company_pages
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import (
@@ -125,30 +128,46 @@ def _source(
 
 
 class SimulatedPages:
-    """Pages of the world in their order, each made when it is asked for, and how many there are."""
+    """
+    Pages of the world in their order, each made when it is asked for, and how many there are: of the companies beyond
+    its own `cast`, up to `market` in all, two each at most.
+    """
 
-    def __init__(self, captures: Sequence[PendingResponse]) -> None:
+    def __init__(self, captures: Sequence[PendingResponse], market: int, now: int) -> None:
         self._captures = captures
+        self._market, self._now = market, now
 
     def __len__(self) -> int:
-        return len(self._captures)
+        return len(self._captures) + 2 * max(0, self._market - len(cast()))
 
     def __iter__(self) -> Iterator[Response]:
-        for one in self._captures:
+        for one in itertools.chain(self._captures, further(self._market, self._now)):
             yield Response(one.source, one.url, one.make(), one.fetched_at, one.media_type)
 
 
-def world(now: int, observations: int | None = None, *, companies: bool = True) -> SimulatedPages:
+def curves(now: int) -> SimulatedPages:
+    """The first pages of the world as of `now`: the yield curves of two treasuries, which take some seconds to load."""
+    economy = Economy(datetime.fromtimestamp(now, UTC).date())
+    return SimulatedPages([*treasury(economy, now), *mof(economy, now)], 0, now)
+
+
+def world(
+    now: int, observations: int | None = None, *, companies: bool = True, market: int | None = None
+) -> SimulatedPages:
     """Every page of the world as of `now` (unix seconds), one body in memory at a time.
 
     First those of the economy in the order of `fetched_at`, then what companies file in that order: what is computed
     from a page is computed once for many pages of a kind.
 
     `observations` asks for about so many macroeconomic rows in all; fewer than the world has anyway change nothing.
-    `companies`: with what the simulated companies file.
+    `companies`: with what the simulated companies file; `market` asks for so many of them in all, and fewer than the world
+    has anyway change nothing.
 
-    Raises ValueError for a `now` before 2016-01-04 and for more observations than there are, before the first page.
+    Raises ValueError for a `now` before 2016-01-04 and for more observations or companies than there are, before the
+    first page.
     """
+    if market is not None and market > MOST:
+        raise ValueError(f"companies: at most {MOST}, not {market}")
     if now < int(EARLIEST.timestamp()):
         raise ValueError(f"now: the simulated world begins at {EARLIEST:%Y-%m-%d}, not at {wire_time(now)}")
     economy = Economy(datetime.fromtimestamp(now, UTC).date())
@@ -156,4 +175,4 @@ def world(now: int, observations: int | None = None, *, companies: bool = True) 
     captures.sort(key=lambda capture: capture.fetched_at)
     if companies:
         captures += sorted(company_pages(now), key=lambda capture: capture.fetched_at)
-    return SimulatedPages(captures)
+    return SimulatedPages(captures, market or 0 if companies else 0, now)

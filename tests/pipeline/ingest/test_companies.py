@@ -15,6 +15,7 @@ from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.world import World
 from almanac.store.companies.statement_bodies import unpack
 from almanac.store.engine.sqlite import OPEN
+from almanac.store.events.bodies import fields_of
 from almanac.store.observations.reading import lookup
 from almanac.store.observations.reading.reader import Reader
 from tests.support.filed_company import (
@@ -70,13 +71,10 @@ EVERYTHING = (
         " JOIN series s ON s.series = v.series LEFT JOIN lineage l ON l.lineage = v.lineage"
         f" WHERE v.to_version = {OPEN} ORDER BY 1, 2, 3"
     ),
-    (
-        "SELECT s.id, c.period, substr(c.marked, 8, 30), c.known_at FROM current c JOIN series s USING(series)"
-        f" WHERE c.to_version = {OPEN} ORDER BY 1, 2"
-    ),
+    "SELECT id, rows, vintages, first_period, last_period, first_known, last_known FROM series ORDER BY 1",
     f"SELECT entity, kind, frequency, period, known_at, body FROM statement WHERE to_version = {OPEN} ORDER BY 1, 2, 3, 4, 5",
     (
-        "SELECT event, known_at, occurred_at, category, type, status, body FROM event"
+        "SELECT event, known_at, occurred_at, category, type, status, period, body FROM event"
         f" WHERE source = 'sec' AND to_version = {OPEN} ORDER BY 1, 2"
     ),
     "SELECT entity, slug, name, ticker, sector, template, currency, reports FROM company ORDER BY 1",
@@ -145,11 +143,12 @@ def test_statements_are_kept_as_they_stood_after_each_filing(world):
 
 
 def test_filings_are_events(world):
-    found = list(
-        world.db.execute(
-            "SELECT type, known_at, json_extract(body, '$.title') FROM event WHERE entity = ? ORDER BY 2, 1", (ENTITY,)
+    found = [
+        (kind, moment, fields_of(ENTITY, body)["title"])
+        for kind, moment, body in world.db.execute(
+            "SELECT type, known_at, body FROM event WHERE entity = ? ORDER BY 2, 1", (ENTITY,)
         )
-    )
+    ]
     assert (found[0][0], found[0][1]) == ("annual_report", at(1))
     assert [kind for kind, moment, _ in found if moment == known(EVENTS[0][3])] == ["results"]
     assert all(NAME in title for _, _, title in found)
@@ -246,10 +245,10 @@ def test_a_second_run_adds_nothing(world, tmp_path):
 def test_a_renamed_company_s_events_carry_its_name(tmp_path):
     other = built(tmp_path, INDEX, FACTS, (INDEX_URL, "2024-06-02T00:00:01Z", index("Renamed Harrows Corp"), 200))
     try:
-        sql = f"SELECT json_extract(body, '$.title') FROM event WHERE entity = ? AND to_version = {OPEN}"
-        titles = list(other.db.execute(sql, (ENTITY,)))
+        sql = f"SELECT body FROM event WHERE entity = ? AND to_version = {OPEN}"
+        titles = [fields_of(ENTITY, body)["title"] for (body,) in other.db.execute(sql, (ENTITY,))]
         assert titles
-        assert all("Renamed Harrows Corp" in title for (title,) in titles)
+        assert all("Renamed Harrows Corp" in title for title in titles)
     finally:
         other.db.close()
 
@@ -279,8 +278,8 @@ def test_verify_finds_a_statement_and_an_item_that_do_not_follow(tmp_path):
 def row_of(view, slug, frequency, day):
     """The current row of a company's value."""
     series, period, known, value = view.execute(
-        f"SELECT s.id, c.period, c.known_at, c.value FROM current c JOIN topic t USING(topic) JOIN series s USING(series) WHERE t.entity = ? AND t.indicator = ?"
-        f" AND t.frequency = ? AND c.period >> 14 = ? AND c.to_version = {OPEN}",
+        f"SELECT s.id, v.period, v.known_at, v.value FROM vintages v JOIN topic t USING(topic) JOIN series s USING(series) WHERE t.entity = ? AND t.indicator = ?"
+        f" AND t.frequency = ? AND v.period >> 14 = ? AND v.to_version = {OPEN} ORDER BY v.known_at DESC LIMIT 1",
         (ENTITY, slug, frequency, date.fromisoformat(day).toordinal()),
     ).fetchone()
     return lookup.by_id(view, observation_id(series, period, known, value, None)).row

@@ -12,6 +12,7 @@ from almanac.pipeline.world import REAL, SIMULATED, World, WorldError
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import StoreError
 from almanac.store.observations.reading.reader import Reader
+from almanac.store.observations.withheld_ids import series_hash
 from almanac.store.raw.captures import Corrupt
 from tests.support.paths import REAL_DATA
 from tests.support.treasury_home import ROWS, SERVED, SLOPE, SOURCE, TWO_YEARS, served, settings, take, values
@@ -209,8 +210,8 @@ def test_recomputing_clears_what_no_formula_makes(world):
     orphan = SLOPE.replace("country_usa", "country_jpn")
     world.db.execute("INSERT INTO topic VALUES(9999, 'yield_slope_2s10s', 'country_jpn', 'D', 'derived')")
     world.db.execute(
-        "INSERT INTO series VALUES(NULL, ?, 9999, ?, ?, ?, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0)",
-        (orphan, SOURCE, series[1], series[2]),
+        "INSERT INTO series VALUES(NULL, ?, 9999, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, ?)",
+        (orphan, SOURCE, series[1], series[2], series_hash(orphan)),
     )
     with world.batch("damage") as batch:
         batch.replace(batch.existing(orphan), batch.history(batch.existing(SLOPE), (0, 1 << 62)))

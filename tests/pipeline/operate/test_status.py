@@ -100,7 +100,7 @@ def test_a_company_counts_one_statement_for_each_period_of_its_telling_line(worl
         # A second source that tells the same statements adds none.
         for source, count in (("sec", rows), ("copy", rows - 1)):
             world.db.execute(
-                "INSERT INTO series VALUES(NULL, ?, ?, ?, 1, 0, 0, NULL, NULL, NULL, ?, ?, NULL, NULL, NULL, NULL, 0)",
+                "INSERT INTO series VALUES(NULL, ?, ?, ?, 1, 0, 0, NULL, NULL, ?, ?, NULL, NULL, NULL, NULL, 0)",
                 (f"{source}-{number}", number, source, count, count),
             )
     found = coverage(world.db)

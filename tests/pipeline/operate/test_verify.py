@@ -63,6 +63,7 @@ def test_checking_writes_nothing_and_holds_up_no_writer(world):
         (f"UPDATE series SET rows = rows + 1 WHERE {TWO}", "its rows say"),
         (f"UPDATE series SET last_known = last_known + 1 WHERE {TWO}", "its rows say"),
         (f"DELETE FROM series WHERE id = '{TWO_YEARS}'", f"there is no series {TWO_YEARS}"),
+        (f"UPDATE series SET hash = hash + 1 WHERE {TWO}", "is not found by its id"),
         (f"UPDATE series SET lineage = 999 WHERE {SLOPES}", "there is no lineage 999"),
         (f"UPDATE vintages SET lineage = 999 WHERE {TWO} AND period = {SIXTH}", "a row has lineage 999"),
         (f"UPDATE vintages SET value = 0.6000000000000002 WHERE {SLOPES} AND period = {SIXTH}", "computed anew it is"),

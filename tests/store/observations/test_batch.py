@@ -269,6 +269,9 @@ def test_a_set_of_inputs_has_one_number_in_the_order_given(db):
 
 
 def test_what_a_series_was_folded_from_is_remembered_and_its_newest(db):
+    for number in (3, 5):
+        row = (number, f"capture {number}", f"{number:064}", AT + number, AT + number)
+        db.execute("INSERT INTO payload VALUES(?, ?, 'invented', '', ?, '', 0, ?, ?, '', 'folded', NULL)", row)
     append(db, 5, ReportedValue(JANUARY, 1.0))
     append(db, 3, ReportedValue(JANUARY, 1.0))
     with Batch(db, AT, "test") as batch:

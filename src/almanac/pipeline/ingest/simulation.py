@@ -19,15 +19,29 @@ _GROUP, _BYTES = 500, 16 << 20
 
 
 def load(
-    world: World, say: Say, observations: int | None = None, *, companies: bool = True, meter: Meter = unmetered
+    world: World,
+    say: Say,
+    observations: int | None = None,
+    *,
+    companies: bool = True,
+    market: int | None = None,
+    meter: Meter = unmetered,
 ) -> list[RunOutcome]:
     """
     Bring the simulated world up to the beginning of today (UTC), so that a second run on the same day adds nothing.
 
-    `observations` asks for about so many rows; `companies` False leaves out what companies file. Raises ValueError for more than there are, or a clock before the world.
+    `observations` asks for about so many rows, `market` for so many companies; `companies` False leaves out what companies
+    file. Raises ValueError for more than there are, or a clock before the world.
     """
     now = world.settings.clock()
-    return take_in(world, simulated.world(now - now % DAY_SECONDS, observations, companies=companies), say, meter)
+    pages = simulated.world(now - now % DAY_SECONDS, observations, companies=companies, market=market)
+    return take_in(world, pages, say, meter)
+
+
+def load_curves(world: World, say: Say) -> list[RunOutcome]:
+    """The yield curves of that world alone, up to the beginning of today: `load` goes on from there."""
+    now = world.settings.clock()
+    return take_in(world, simulated.curves(now - now % DAY_SECONDS), say)
 
 
 def take_in(world: World, pages: Iterable[Response], say: Say, meter: Meter = unmetered) -> list[RunOutcome]:

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import msgspec
 
+from almanac.domain.companies import is_company
 from almanac.domain.events import EventState
 from almanac.domain.observations import FORECAST, Vintage, digest
 from almanac.domain.periods import Period
@@ -21,6 +22,7 @@ from almanac.store.observations import audit, specs
 from almanac.store.observations.audit import CellKey, CurrentRow, StoredSeries
 from almanac.store.observations.fragments import rendered
 from almanac.store.observations.id_hashes import number_of, series_prefix
+from almanac.store.observations.withheld_ids import series_hash
 from almanac.store.observations.writing.batch import Batch, Handle
 from almanac.store.raw.captures import Corrupt
 
@@ -159,11 +161,13 @@ def _cells(
         checked.vintages += len(vintages)
         _count(counted[stored.number], cell.period, [vintage for vintage, _ in vintages])
         yield from (f"{where}: {what}" for what in _history(stored, cell.period, vintages, folded))
-        yield from (f"{where}: {what}" for what in _current(stored.id, cell.period, vintages[-1][0], rows))
+        yield from (f"{where}: {what}" for what in _current(stored, cell.period, vintages[-1][0], rows))
     while shown_cell is not None:
         yield _without_vintage(shown_cell)
         shown_cell, shown = next(current, nothing)
     for number, one in series.items():
+        if one.hash != series_hash(one.id):
+            yield f"series {one.id}: is not found by its id"
         told = _Figures(*one.figures)
         if told != counted[number]:
             yield f"series {one.id}: says {told} of itself, its rows say {counted[number]}"
@@ -216,8 +220,12 @@ def _history(one: StoredSeries, period: int, taken: Sequence[tuple[Vintage, int]
         previous = vintage
 
 
-def _current(series: str, period: int, last: Vintage, rows: Sequence[CurrentRow]) -> Iterator[str]:
-    """The row of `current` against the last open vintage, rendered anew."""
+def _current(one: StoredSeries, period: int, last: Vintage, rows: Sequence[CurrentRow]) -> Iterator[str]:
+    """The row of `current` against the last open vintage, rendered anew. Of companies there is none."""
+    if is_company(one.entity):
+        if rows:
+            yield "is a company's, but has a row of `current`"
+        return
     if last.withdrawn:
         if rows:
             yield "is withdrawn but still current"
@@ -225,14 +233,10 @@ def _current(series: str, period: int, last: Vintage, rows: Sequence[CurrentRow]
     if len(rows) != 1:
         yield f"has {len(rows)} current rows"
         return
-    wanted = CurrentRow(
-        last.known, last.released, last.ingested, last.flags, last.lineage, last.value, last.text, last.note, None
+    text = rendered(
+        one.id, period, last.known, last.value, last.text, last.flags, last.released, last.ingested, last.note
     )
-    if rows[0].marked is not None:
-        text = rendered(
-            series, period, last.known, last.value, last.text, last.flags, last.released, last.ingested, last.note
-        )
-        wanted = wanted._replace(value=None, text=None, note=None, marked=text)
+    wanted = CurrentRow(last.known, last.released, last.ingested, last.flags, last.lineage, text)
     for name, held, want in zip(CurrentRow._fields, rows[0], wanted, strict=True):
         if held != want:
             yield f"current has {name} {held!r}, its last vintage gives {want!r}"

@@ -19,6 +19,7 @@ from almanac.sandbox.companies.calendar import Calendar, fiscal_calendar
 from almanac.sandbox.companies.cast import Filer, cast
 from almanac.sandbox.companies.filings import Paper, docket, fetched_after
 from almanac.sandbox.companies.financial import finance, fund, shell
+from almanac.sandbox.companies.market import filer
 from almanac.sandbox.companies.operating import goods
 from almanac.sandbox.companies.reports import stated
 from almanac.sandbox.feeds import PendingResponse
@@ -46,7 +47,7 @@ class FilingHistory(NamedTuple):
 @functools.lru_cache(maxsize=4)
 def filed(number: int, now: int) -> FilingHistory:
     """The company of that number with all that can have been fetched by `now` (unix seconds)."""
-    company = cast()[number]
+    company = filer(number)
     calendar = fiscal_calendar(company, datetime.fromtimestamp(now, UTC).date())
     if not calendar.ends:
         return FilingHistory(company, calendar, TrueBooks({}, {}, [], [], [], []), [])
@@ -63,14 +64,7 @@ def companies(now: int) -> Iterator[PendingResponse]:
         papers = filed(company.number, now).papers
         if not papers:
             continue
-        last = max(fetched_after(paper) for paper in papers)
-        url = formats.SUBMISSIONS_URL.format(cik=company.cik)
-        yield PendingResponse(SEC, url, last, _JSON, functools.partial(_submissions, company.number, now))
-        if any(paper.figures for paper in papers):
-            url = formats.FACTS_URL.format(cik=company.cik)
-            yield PendingResponse(
-                SEC, url, last + _AFTER_SUBMISSIONS, _JSON, functools.partial(_facts, company.number, now)
-            )
+        yield from _pages(company, papers, now)
         changes += [
             fetched_after(paper) for paper in papers if paper.form in {"424B4", "25-NSE"} or _renames(company, paper)
         ]
@@ -81,6 +75,30 @@ def companies(now: int) -> Iterator[PendingResponse]:
         # By the number that each has: neither size nor order of the real list is known here.
         made = functools.partial(formats.company_tickers, rows)
         yield PendingResponse(SEC, formats.TICKERS_URL, changed + 3600, _JSON, made)
+
+
+def further(count: int, now: int) -> Iterator[PendingResponse]:
+    """
+    The pages of the companies beyond the world's own, up to so many in all, one after the other.
+
+    The lists of tickers do not have them: their submissions say what they are listed under. So the world's own pages are
+    the same with them and without.
+    """
+    for number in range(len(cast()), count):
+        found = filed(number, now)
+        if found.papers:
+            yield from _pages(found.company, found.papers, now)
+
+
+def _pages(company: Filer, papers: list[Paper], now: int) -> Iterator[PendingResponse]:
+    last = max(fetched_after(paper) for paper in papers)
+    url = formats.SUBMISSIONS_URL.format(cik=company.cik)
+    yield PendingResponse(SEC, url, last, _JSON, functools.partial(_submissions, company.number, now))
+    if any(paper.figures for paper in papers):
+        url = formats.FACTS_URL.format(cik=company.cik)
+        yield PendingResponse(
+            SEC, url, last + _AFTER_SUBMISSIONS, _JSON, functools.partial(_facts, company.number, now)
+        )
 
 
 def _listings(company: Filer, papers: list[Paper]) -> list[_Listed]:

@@ -9,6 +9,8 @@ from almanac.domain.companies import Filing
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 
+#: What nearly all filings have for items.
+_NO_ITEMS = "[]"
 _COLUMNS = "accession, form, filed, known_at, report_date, fiscal_year, fiscal_period, items, document, description"
 
 
@@ -100,7 +102,8 @@ def of(db: Queryable, entity: str) -> dict[str, Filing]:
 
 def _filing(row: tuple[object, ...]) -> Filing:
     accession, form, filed, known, report, year, period, items, document, description = row
-    return Filing(accession, form, filed, known, report, year, period, tuple(json.loads(items)), document, description)  # type: ignore[arg-type]  # the columns' types are these
+    told = () if items == _NO_ITEMS else tuple(json.loads(items))  # type: ignore[arg-type]  # a text
+    return Filing(accession, form, filed, known, report, year, period, told, document, description)  # type: ignore[arg-type]  # the columns' types are these
 
 
 def every(db: Queryable, entity: str) -> list[tuple[Filing, bool]]:

@@ -14,30 +14,12 @@ from almanac.store.engine.migrations import Schema, Step
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 
-
-def _found_sooner(db: Database) -> None:
-    """The index of knowledge times anew, and what is held at most told of each source, as the file of today's schema says."""
-    whole = statements()[0]
-    for kind, name in (("INDEX", "vintages_known"), ("INDEX", "current_known"), ("TABLE", "extent")):
-        made = re.search(rf"CREATE {kind} {name}\b[^;]*;", whole)
-        assert made is not None  # the files of the program have it
-        db.execute(f"DROP {kind} {name}")
-        db.execute(made.group())
-    db.execute(
-        "INSERT INTO extent SELECT t.kind, t.frequency, t.entity BETWEEN 'company_' AND 'company_~', s.source,"
-        " coalesce(v.released_at = v.known_at, 0), min(v.period), max(v.period), count(*),"
-        " min((v.period >> 14) - CASE WHEN v.period & 16383 = 16383 THEN 0 ELSE 16382 - (v.period & 16383) END),"
-        " max((v.period >> 14) - 719163 - v.known_at / 86400 + 1), min(v.known_at), max(v.known_at),"
-        " coalesce(min(CASE WHEN v.period & 16383 < 16383 THEN 16382 - (v.period & 16383) END), 0),"
-        " coalesce(max(CASE WHEN v.period & 16383 < 16383 THEN 16382 - (v.period & 16383) END), 0)"
-        " FROM vintages v JOIN series s USING(series) JOIN topic t ON t.topic = v.topic GROUP BY 1, 2, 3, 4, 5"
-    )
-
-
 STEPS = (
     Step(6, "what rows of companies share is stored once, and their money is in units of its own currency", None),
     Step(
-        7, "rows are found by when they were known without a look at them, and by what each source has", _found_sooner
+        7,
+        "what companies serve now is read from their vintages, and rows are found by when they were known without a look at them",
+        None,
     ),
 )
 

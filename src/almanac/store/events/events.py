@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-import msgspec
-
 from almanac.domain.events import EventState, settle
 from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
+from almanac.store.events.bodies import fields_of, packed
 
 #: Fields with a column of their own; the others are in `body`.
 _COLUMNS = (
@@ -28,6 +27,7 @@ _COLUMNS = (
     "entity",
     "country",
     "indicator",
+    "period",
 )
 _SELECTED = ", ".join(f"x.{name}" for name in (*_COLUMNS, "body"))
 #: Where the number of events is kept: counting them would read them all.
@@ -65,7 +65,7 @@ def replace(db: Database, version: int, target: Mapping[str, Sequence[EventState
     db.executemany(f"UPDATE event SET to_version = {version:d} {_THIS} AND to_version = {OPEN}", closed)
     db.executemany(
         "INSERT INTO event(event, known_at, from_version, to_version, occurred_at, category, type, status, source,"
-        f" entity, country, indicator, body) VALUES(?, ?, ?, {OPEN}, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        f" entity, country, indicator, period, body) VALUES(?, ?, ?, {OPEN}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         added,
     )
     if more:
@@ -87,16 +87,16 @@ def held(db: Queryable, event: str) -> list[EventState]:
 
 
 def _row(state: EventState, version: int) -> tuple[Any, ...]:
-    body = msgspec.json.encode({name: value for name in _BODY if (value := getattr(state, name)) not in {None, ()}})
+    body = packed(state.entity, {name: getattr(state, name) for name in _BODY})
     return (
         state.event, state.known_at, version, state.occurred_at, state.category, state.type, state.status, state.source,
-        state.entity, state.country, state.indicator, body.decode(),
+        state.entity, state.country, state.indicator, state.period, body,
     )  # fmt: skip
 
 
 def _state(row: Sequence[Any]) -> EventState:
-    body = msgspec.json.decode(row[-1])
-    return EventState(**dict(zip(_COLUMNS, row, strict=False)), **body | {"data": tuple(body.get("data", ()))})
+    held = dict(zip(_COLUMNS, row, strict=False))
+    return EventState(**held, **fields_of(held["entity"], row[-1]))
 
 
 _THIS = "WHERE event = ? AND known_at = ?"

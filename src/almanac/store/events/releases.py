@@ -11,8 +11,10 @@ from almanac.domain.releases import HeadlineVintage, ReleaseCalendarEntry
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
+from almanac.store.events.bodies import fields_of
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.period_sql import PART_KNOWN_SQL, PARTS_KNOWN
+from almanac.store.observations.withheld_ids import found_by
 
 
 def put_entries(db: Database, row: PayloadRow, entries: Iterable[tuple[str, ReleaseCalendarEntry]]) -> None:
@@ -61,8 +63,8 @@ def stated(db: Database, series: str) -> list[HeadlineVintage]:
     """Open vintages of a series, by period and knowledge time; none for a series that is not there."""
     found = db.execute(
         "SELECT v.period, v.known_at, v.released_at, v.flags, v.value FROM series s CROSS JOIN vintages v"
-        f" ON v.topic = s.topic AND v.series = s.series WHERE s.id = ? AND v.to_version = {OPEN} ORDER BY v.period, v.known_at",
-        (series,),
+        f" ON v.topic = s.topic AND v.series = s.series WHERE s.hash = ? AND s.id = ? AND v.to_version = {OPEN} ORDER BY v.period, v.known_at",
+        found_by(series),
     )
     return list(map(HeadlineVintage._make, found))
 
@@ -116,12 +118,6 @@ def series_of(db: Database, indicators: Iterable[str]) -> list[str]:
     return [row[0] for row in found]
 
 
-class _Numbers(msgspec.Struct):
-    """The part of a body that says where the numbers are."""
-
-    data: tuple[str, ...] = ()
-
-
 class Out(NamedTuple):
     """A release that is out. `released`: unix seconds, as its event has it; `data`: sources of its numbers."""
 
@@ -171,11 +167,11 @@ def page(
         values += after
     way = "DESC" if descending else "ASC"
     lines = db.execute(
-        f"SELECT x.event, x.type, x.source, x.country, json_extract(x.body, '$.period'), {_RELEASED}, x.body FROM event x"
+        f"SELECT x.event, x.type, x.source, x.country, x.period, {_RELEASED}, x.body FROM event x"
         f" INDEXED BY {index} WHERE {' AND '.join(conditions)} ORDER BY {_RELEASED} {way}, x.event {way} LIMIT ?",
         (*values, limit + 1),
     )
-    rows = [Out._make((*line[:-1], msgspec.json.decode(line[-1], type=_Numbers).data)) for line in lines]
+    rows = [Out._make((*line[:-1], fields_of(None, line[-1])["data"])) for line in lines]
     if len(rows) <= limit:
         return rows, None
     last = rows[limit - 1]
@@ -185,7 +181,7 @@ def page(
 #: As the index `event_out` has it.
 _RELEASED = "x.occurred_at"
 _OUT = (
-    "x.category = 'macro_release' AND x.status IN ('released', 'revised') AND json_extract(x.body, '$.period') IS NOT NULL"
+    "x.category = 'macro_release' AND x.status IN ('released', 'revised') AND x.period IS NOT NULL"
     " AND x.from_version <= ?1 AND x.to_version > ?1 AND x.known_at <= ?2"
     " AND NOT EXISTS (SELECT 1 FROM event y WHERE y.event = x.event AND y.known_at > x.known_at AND y.known_at <= ?2"
     " AND y.from_version <= ?1 AND y.to_version > ?1)"

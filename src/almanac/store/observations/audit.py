@@ -21,13 +21,15 @@ class StoredSeries(NamedTuple):
     """
     A series as its own line has it, with the kind of its topic.
 
-    `figures`: rows, vintages, first and last period (keys), first and last knowledge time (unix seconds).
+    `entity`: whose it is. `hash`: what it is found by. `figures`: rows, vintages, first and last period (keys), first and last knowledge time (unix seconds).
     """
 
     number: int
     id: str
     topic: int
     kind: str
+    entity: str
+    hash: int
     lineage: int
     figures: tuple[int, int, int | None, int | None, int | None, int | None]
 
@@ -41,17 +43,14 @@ class CellKey(NamedTuple):
 
 
 class CurrentRow(NamedTuple):
-    """An open row of `current`: times in unix seconds; `marked` its part rendered as JSON, or what that is made from."""
+    """An open row of `current`: times in unix seconds; `marked` its part rendered as JSON."""
 
     known: int
     released: int | None
     ingested: int
     flags: int
     lineage: int
-    value: float | None
-    text: str | None
-    note: str | None
-    marked: bytes | None
+    marked: bytes
 
 
 class Unnoted(NamedTuple):
@@ -76,8 +75,8 @@ def topics_after(db: Queryable, topic: int) -> list[int]:
 def series(db: Queryable, topic: int | None = None) -> Iterator[StoredSeries]:
     """Every series, or those of one topic."""
     sql, values = _of(_SERIES, topic)
-    for number, identifier, own, kind, lineage, *figures in db.execute(sql, values):
-        yield StoredSeries(number, identifier, own, kind, lineage, tuple(figures))
+    for number, identifier, own, kind, entity, hashed, lineage, *figures in db.execute(sql, values):
+        yield StoredSeries(number, identifier, own, kind, entity, hashed, lineage, tuple(figures))
 
 
 def lineages(db: Queryable) -> dict[int, list[str]]:
@@ -131,7 +130,7 @@ def _of(sql: str, topic: int | None) -> tuple[str, tuple[int, ...]]:
 
 
 _SERIES = (
-    "SELECT series, id, topic, kind, lineage, rows, vintages, first_period, last_period, first_known, last_known"
+    "SELECT series, id, topic, kind, entity, hash, lineage, rows, vintages, first_period, last_period, first_known, last_known"
     " FROM series JOIN topic USING(topic) WHERE {}"
 )
 _MISPLACED = (
@@ -147,8 +146,8 @@ _VINTAGES = (
     f" FROM vintages WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series, known_at"
 )
 _CURRENT = (
-    "SELECT topic, period, series, known_at, released_at, ingested_at, flags, lineage, value,"
-    f" text, {body_sql('current')}, marked FROM current WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series"
+    "SELECT topic, period, series, known_at, released_at, ingested_at, flags, lineage, marked"
+    f" FROM current WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series"
 )
 _UNNOTED = (
     "SELECT s.id, v.period, v.version FROM (SELECT topic, period, series, from_version AS version FROM vintages UNION ALL"

@@ -14,6 +14,7 @@ from almanac.domain.reference import SeriesSpec
 from almanac.store.engine.digests import digest_of
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
+from almanac.store.observations.withheld_ids import NAMED, found_by
 
 _decode = msgspec.json.Decoder(SeriesSpec).decode
 
@@ -49,7 +50,7 @@ def in_use(db: Queryable) -> Iterator[SeriesSpec]:
 
 def of(db: Queryable, identifier: str) -> SeriesSpec:
     """Specification of a series that is there."""
-    (found,) = db.execute(f"{_STORED} WHERE s.id = ?", (identifier,))
+    (found,) = db.execute(f"{_STORED} WHERE {NAMED}", found_by(identifier))
     return read(*found)
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import functools
 import hashlib
 
+#: Finds the series of an id in its table; bound is what `found_by` gives.
+NAMED = "hash = ? AND id = ?"
 SERIES_BITS = 58
 _PERIOD, _KNOWN = 36, 36
 #: Knowledge times before 1970 are negative.
@@ -23,6 +25,11 @@ _VALUES = {character: value for value, character in enumerate(_ALPHABET)}
 def series_hash(series: str) -> int:
     """58 bits of SHA-256 over a series id."""
     return int.from_bytes(hashlib.sha256(series.encode()).digest()[:8], "big") >> 64 - SERIES_BITS
+
+
+def found_by(series: str) -> tuple[int, str]:
+    """What is bound to find a series by its id with `NAMED`: an index of the ids themselves would be as large as they are."""
+    return series_hash(series), series
 
 
 def withheld_id(series: str, period: int, known: int) -> str:

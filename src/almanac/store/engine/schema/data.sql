@@ -23,6 +23,8 @@ CREATE TABLE topic(
   topic INTEGER PRIMARY KEY, indicator TEXT NOT NULL, entity TEXT NOT NULL, frequency TEXT NOT NULL, kind TEXT NOT NULL,
   UNIQUE(indicator, entity, frequency)) STRICT;
 CREATE INDEX topic_entity ON topic(entity, indicator, frequency);
+-- The same order without companies, whose topics are the most by far: lists of all else need not pass them over.
+CREATE INDEX topic_countries ON topic(indicator, entity, frequency) WHERE entity NOT BETWEEN 'company_' AND 'company_~';
 
 -- What series are, but for whose: written once for all those that differ in nothing else.
 CREATE TABLE spec(
@@ -33,14 +35,14 @@ CREATE TABLE spec(
 CREATE INDEX spec_digest ON spec(digest);
 
 CREATE TABLE series(
-  series INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, topic INTEGER NOT NULL, source TEXT NOT NULL,
+  series INTEGER PRIMARY KEY, id TEXT NOT NULL, topic INTEGER NOT NULL, source TEXT NOT NULL,
   spec INTEGER NOT NULL,
   lineage INTEGER NOT NULL,                 -- set of input series all rows share; 0: raw, or lineage per row
   exposure INTEGER NOT NULL, reason TEXT,   -- tightened by the feed's own metadata
-  folded_at INTEGER, folded_sha TEXT,       -- the newest payload folded in: an older one means replay
+  folded INTEGER,                           -- the newest payload folded in: an older one means replay
   rows INTEGER NOT NULL, vintages INTEGER NOT NULL, first_period INTEGER, last_period INTEGER,
   first_known INTEGER, last_known INTEGER,
-  hash INTEGER NOT NULL) STRICT;             -- leads from a withheld row's id to its series
+  hash INTEGER NOT NULL) STRICT;             -- leads from an id, of the series or of a withheld row, to the series
 CREATE INDEX series_hash ON series(hash);
 CREATE INDEX series_topic ON series(topic);
 CREATE INDEX series_source ON series(source);
@@ -59,7 +61,7 @@ CREATE TABLE vintages(
   from_version INTEGER NOT NULL, payload INTEGER NOT NULL, to_version INTEGER NOT NULL,
   value REAL, text TEXT, flags INTEGER NOT NULL, released_at INTEGER, ingested_at INTEGER NOT NULL,
   note INTEGER, lineage INTEGER NOT NULL, hash INTEGER NOT NULL,
-  PRIMARY KEY(topic, period, series, known_at, from_version, payload)) WITHOUT ROWID, STRICT;
+  PRIMARY KEY(topic, period, series, known_at, from_version)) WITHOUT ROWID, STRICT;
 CREATE INDEX vintages_hash ON vintages(hash);  -- leads from a row's id to the row (almanac.store.observations.id_hashes)
 -- Lists by observedAt as of a past moment, and of rows known when they were released by releasedAt: in twice six parts,
 -- by how many days after its period's end a row was known (almanac.store.observations.reading.lags). No row is looked at for it.
@@ -101,15 +103,15 @@ CREATE TABLE extent(
   shortest INTEGER NOT NULL, longest INTEGER NOT NULL,
   PRIMARY KEY(kind, frequency, company, source, at_once)) WITHOUT ROWID, STRICT;
 
--- The latest vintage of each cell. What is paged most is already written for the wire, as marked text
--- (almanac.store.observations.fragments); of the rest there is what that text is made from.
+-- The latest vintage of each cell, already written for the wire as marked text (almanac.store.observations.fragments).
+-- Companies have no rows here: their cells are many, seldom asked for one by one, and nearly all have one vintage, so
+-- what they serve is read from the vintages (almanac.store.observations.reading.states).
 CREATE TABLE current(
   topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL,
   from_version INTEGER NOT NULL, to_version INTEGER NOT NULL,
   known_at INTEGER NOT NULL, released_at INTEGER, ingested_at INTEGER NOT NULL,
   flags INTEGER NOT NULL, lineage INTEGER NOT NULL,
-  value REAL, text TEXT, note INTEGER,      -- of companies' cells, which are many and seldom asked for one by one
-  marked BLOB,                              -- of all others
+  marked BLOB NOT NULL,
   PRIMARY KEY(topic, period, series, from_version)) WITHOUT ROWID, STRICT;
 CREATE INDEX current_known ON current(
   (CASE WHEN released_at = known_at THEN 6 ELSE 0 END

@@ -26,7 +26,8 @@ from almanac.store.observations.reading.latest import reading
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.row_rights import withheld
 from almanac.store.observations.reading.rows import ObservationRow
-from almanac.store.observations.reading.selection import Selection
+from almanac.store.observations.reading.selection import COMPANY, NO_COMPANY, Selection
+from almanac.store.observations.reading.states import EVER
 
 #: Columns kept at most: all fields that can be screened by, at two versions. Some fifty megabytes where there are 6,000
 #: companies. As-of columns serve the pages of one walk. With fewer, the lists of both screeners' fields drove each other out.
@@ -217,7 +218,7 @@ def _chosen(
     view: View, indicator: str, entity: str, frequency: str, cell: Sequence[_NewestRow], version: int, as_of: int | None
 ) -> _NewestRow | None:
     """The preferred row of a cell; where it is none, or a forecast, what older cells have."""
-    if as_of is not None and len(cell) > 1:
+    if len(cell) > 1:
         latest: dict[int, _NewestRow] = {}
         for one in cell:
             if one.series not in latest or one.known > latest[one.series].known:
@@ -249,21 +250,21 @@ def _newest(view: View, indicator: str, version: int, as_of: int | None) -> list
     """
     All rows of the newest cell of each topic that has a row which is no forecast, by entity and frequency.
 
-    Under `as_of` all vintages of that cell that were known then.
+    Under `as_of` all vintages of that cell that were known then; so of companies always.
     """
-    if as_of is None:
-        found = view.execute(_NOW, (indicator, version))
-        return [
-            _NewestRow._make(line[:-1] if line[-1] is None else (*line[:-3], *value_of(line[-1]))) for line in found
-        ]
-    return list(map(_NewestRow._make, view.execute(_THEN, (indicator, version, as_of))))
+    if as_of is not None:
+        return list(map(_NewestRow._make, view.execute(_THEN, (indicator, version, as_of))))
+    shown = view.execute(_NOW, (indicator, version))
+    found = [_NewestRow._make((*line[:-1], *value_of(line[-1]))) for line in shown]
+    found += map(_NewestRow._make, view.execute(_COMPANIES, (indicator, version, EVER)))
+    return sorted(found, key=_TOPIC)
 
 
 _OPEN = "{0}.from_version <= ?2 AND {0}.to_version > ?2"
 _COLUMNS = "SELECT t.entity, t.frequency, x.period, x.series, x.lineage, x.known_at, x.flags, p.unit"
 
 
-def _query(columns: str, table: str, condition: str) -> str:
+def _query(columns: str, table: str, condition: str, more: str = "") -> str:
     mine, inner = (f"{condition} AND {_OPEN}".format(name) for name in "xy")
     newest = (
         f"SELECT y.period FROM {table} y WHERE y.topic = t.topic AND y.flags & {FORECAST} = 0 AND {inner}"
@@ -271,9 +272,11 @@ def _query(columns: str, table: str, condition: str) -> str:
     )
     return (
         f"{_COLUMNS}, {columns} FROM topic t CROSS JOIN {table} x ON x.topic = t.topic AND x.period = ({newest})"
-        f" CROSS JOIN series s ON s.series = x.series CROSS JOIN spec p USING(spec) WHERE t.indicator = ?1 AND {mine} ORDER BY t.entity, t.frequency"
+        f" CROSS JOIN series s ON s.series = x.series CROSS JOIN spec p USING(spec) WHERE t.indicator = ?1{more} AND {mine} ORDER BY t.entity, t.frequency"
     )
 
 
-_NOW = _query("x.value, x.text, x.marked", "current", "TRUE")
-_THEN = _query("x.value, x.text", "vintages", "{0}.known_at <= ?3")
+_NOW = _query("x.marked", "current", "TRUE", f" AND {NO_COMPANY.format('t.entity')}")
+_KNOWN = "{0}.known_at <= ?3"
+_THEN = _query("x.value, x.text", "vintages", _KNOWN)
+_COMPANIES = _query("x.value, x.text", "vintages", _KNOWN, f" AND {COMPANY.format('t.entity')}")

@@ -20,6 +20,7 @@ from almanac.domain.units import currency_of
 from almanac.store.engine.protocol import Database
 from almanac.store.observations import specs
 from almanac.store.observations.fragments import dumps
+from almanac.store.observations.withheld_ids import NAMED, found_by
 
 #: Rank of a source that the order of an indicator does not name.
 _UNNAMED = 1_000
@@ -192,7 +193,7 @@ class Directory:
     def series_by_id(self, identifier: str) -> SeriesInfo | None:
         number = self._by_id.get(identifier)
         if number is None:
-            number = self._db.execute("SELECT series FROM series WHERE id = ?", (identifier,)).get
+            number = self._db.execute(f"SELECT series FROM series WHERE {NAMED}", found_by(identifier)).get
         return None if number is None else self.series(number)
 
     def judged_otherwise(self) -> list[int]:

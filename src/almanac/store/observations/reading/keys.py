@@ -343,6 +343,6 @@ _SHOWN = (
 )
 _STATED = (
     f"SELECT ?1, {VINTAGE}, {BORROWED} FROM vintages x {BORROW} WHERE x.period = ?2 AND x.topic = ?3 AND x.series = ?4"
-    " AND x.known_at = ?5 AND x.from_version = ?6 AND x.payload = ?7 AND x.from_version <= ?8 AND x.to_version > ?8"
+    " AND x.known_at = ?5 AND x.from_version = ?6 AND x.from_version <= ?7 AND x.to_version > ?7"
 )
 _STANDING = f"{_STATED} AND (x.value IS NOT NULL OR x.text IS NOT NULL) AND {NOT_SUPERSEDED}"

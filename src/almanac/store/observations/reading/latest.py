@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from almanac.store.observations.reading.rows import (
     RowReader,
 )
 from almanac.store.observations.reading.selection import NO_COMPANY, Selection, of_sources
+from almanac.store.observations.reading.states import EVER
 from almanac.store.observations.reading.wanted_keys import reachable
 
 #: Pairs looked at beyond what a page lacks: some have no reading.
@@ -123,12 +124,15 @@ def newest_of_topics(
     otherwise = selection.bounded or selection.starts_from is not None or selection.ends_by is not None
     directory, sources = view.directory, selection.sources
     reader = RowReader(directory)
-    sql, read = (_NOW, reader.shown) if as_of is None else (_THEN, reader.stated)
+    shown = [] if as_of is not None else view.execute(_NOW, (json.dumps(topics), version)).fetchall()
+    # Of those that have no row there all cells are withdrawn, or they are a company's.
+    left = set(topics).difference(found[0] for found in shown)
+    bound = (json.dumps([topic for topic in topics if topic in left]), version, EVER if as_of is None else as_of)
+    stated = view.execute(_THEN, bound) if left else ()
     newest: dict[int, ObservationRow | None] = {}
-    bound = (json.dumps(topics), version, *(() if as_of is None else (as_of,)))
     # Not every engine keeps the rows of a topic together.
-    for topic, rows_of in groupby(sorted(view.execute(sql, bound), key=itemgetter(0)), key=itemgetter(0)):
-        group = list(rows_of)
+    for topic, rows_of in groupby(sorted(chain(shown, stated), key=itemgetter(0)), key=itemgetter(0)):
+        group, read = list(rows_of), reader.stated if topic in left else reader.shown
         if group[0][_PERIOD] < first:
             continue
         if otherwise:

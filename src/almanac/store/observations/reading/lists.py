@@ -35,6 +35,7 @@ from almanac.store.observations.reading.selection import (
     already_given,
     in_order,
 )
+from almanac.store.observations.reading.states import merged, parts, walked
 from almanac.store.observations.reading.walks import Walk
 from almanac.store.observations.reading.wanted_keys import WantedKeys, reachable
 
@@ -75,22 +76,30 @@ class Lists:
         """
         if selection.empty:
             return [], None
-        selection = reachable(self._db, selection, as_of)
-        if SORTS[sort] is not None or selection.bounded or self.few_end(selection, as_of):
-            wanted = WantedKeys(
-                "current" if as_of is None else "vintages", selection, sort, version, as_of, descending, limit
-            )
-            return cut(self._found(wanted, every, after), selection, limit)
+        few_end = self.few_end(selection, as_of)
+        valued = SORTS[sort] is not None
+        if valued or selection.bounded or few_end:
+            walks = [
+                self._found(WantedKeys(part.table, reached, sort, version, part.as_of, descending, limit), every, after)
+                for part in walked(selection, as_of)
+                for reached in [reachable(self._db, part.selection, part.as_of)]
+            ]
+            return cut(merged(walks, valued=valued, descending=descending), selection, limit)
         if not every:
             found, following = self.pages.found(
                 selection, version=version, as_of=as_of, descending=descending, after=after, limit=limit, whole=True
             )
             return self.pages.rows(found), following
-        return cut(self._by_topic(selection, version, as_of, descending, after), selection, limit)
+        walks = [
+            self._by_topic(reachable(self._db, part.selection, part.as_of), version, part.as_of, descending, after)
+            for part in parts(selection, as_of)
+        ]
+        return cut(merged(walks, valued=False, descending=descending), selection, limit)
 
     def few_end(self, selection: Selection, as_of: int | None) -> bool:
         """Whether the periods asked for end within days that few rows do: those are found by that."""
-        return self._keys.few_end("current" if as_of is None else "vintages", selection)
+        reached = [(part.table, reachable(self._db, part.selection, part.as_of)) for part in walked(selection, as_of)]
+        return all(self._keys.few_end(table, one) for table, one in reached)
 
     def touched(self, selection: Selection, as_of: int | None) -> list[int] | None:
         """Topics with vintages within the bounds on knowledge, where those came to be known at few moments, and in few topics."""

@@ -14,26 +14,29 @@ from almanac.store.engine.protocol import Database
 from almanac.store.observations.fragments import rendered
 from almanac.store.observations.notes import body_sql
 from almanac.store.observations.reading.directory import Directory
-from almanac.store.observations.reading.rows import BORROW, ObservationRow
+from almanac.store.observations.reading.rows import BORROW, BORROWED, ObservationRow
 from almanac.store.observations.reading.selection import CELL_ORDER, Conditions, Position, Selection, in_order
+from almanac.store.observations.reading.states import ListPart, merged, parts
 from almanac.store.observations.reading.wanted_keys import reachable
 
 #: Places of the columns of a found row: what a page of bytes is made of,
 TOPIC, PERIOD, SERIES, LINEAGE, KNOWN, MARKED = range(6)
 #: what more an `ObservationRow` has,
 RELEASED, INGESTED, FLAGS = range(6, 9)
-#: and what a row is rendered from.
+#: and what a vintage is rendered from.
 VALUE, TEXT, NOTE = range(9, 12)
 
 _CELL = "x.topic, x.period, x.series, x.lineage, x.known_at"
 _TIMES = "x.released_at, x.ingested_at, x.flags"
 _CURRENT = "FROM topic t CROSS JOIN current x ON x.topic = t.topic"
 _BYTES = f"SELECT {_CELL}, x.marked {_CURRENT}"
-_ROWS = f"SELECT {_CELL}, x.marked, {_TIMES}, x.value, x.text, {body_sql('x')} {_CURRENT}"
+_ROWS = f"SELECT {_CELL}, x.marked, {_TIMES} {_CURRENT}"
 _VINTAGES = (
-    f"SELECT {_CELL}, c.marked, {_TIMES}, x.value, x.text, {body_sql('x')}"
+    f"SELECT {_CELL}, {BORROWED}, {_TIMES}, x.value, x.text, {body_sql('x')}"
     f" FROM topic t CROSS JOIN vintages x ON x.topic = t.topic {BORROW}"
 )
+#: Of companies there is nothing to borrow.
+_UNWRITTEN = _VINTAGES.removesuffix(BORROW).replace(BORROWED, "NULL")
 
 #: Rows fetched beyond what a batch is expected to need, and the most fetched at once.
 _SPARE, _MOST = 8, 20_000
@@ -68,7 +71,32 @@ class Pages:
         """
         if selection.empty:
             return [], None
-        selection = reachable(self._db, selection, as_of)
+        found = [
+            self._part(part, version=version, descending=descending, after=after, limit=limit, whole=whole)
+            for part in parts(selection, as_of)
+        ]
+        if len(found) == 1:
+            return found[0]
+        placed = [[(row, self._place(row)) for row in rows] for rows, _ in found]
+        together = list(merged(map(iter, placed), valued=False, descending=descending))
+        rows = [row for row, _ in together[:limit]]
+        if len(together) > limit or any(following is not None for _, following in found):
+            return rows, together[len(rows) - 1][1]
+        return rows, None
+
+    def _part(
+        self,
+        part: ListPart,
+        *,
+        version: int,
+        descending: bool,
+        after: list[Any] | None,
+        limit: int,
+        whole: bool,
+    ) -> tuple[list[PageRow], list[Any] | None]:
+        """The same of what is in one table."""
+        as_of = part.as_of
+        selection = reachable(self._db, part.selection, as_of)
         place = Position(*after) if after else None
         wanted = self._wanted(selection)
         observed = (
@@ -76,13 +104,12 @@ class Pages:
         )
         rows: list[PageRow] = []
         alone, settled = self._topic(selection, version)
-        then = as_of is not None and not settled
-        # Cells of companies are not kept written for the wire.
-        bare = not then and _any_company(selection)
+        # Cells of companies are in no other table.
+        then = as_of is not None and not (settled and not _any_company(selection))
         # A batch is fetched whole, which is cheaper than row by row: one row a cell at first, more where cells have more.
         size = limit + 2
         while True:
-            sql, values = _query(selection, version, as_of, descending, place, vintages=then, whole=whole or bare)
+            sql, values = _query(selection, version, as_of, descending, place, vintages=then, whole=whole)
             before = len(rows)
             batch = list(self._db.execute(f"{sql} LIMIT {size}", values))
             ended = len(batch) < size
@@ -101,8 +128,6 @@ class Pages:
             else:
                 last = singles[-1] if singles else None
                 rows += self._alive(singles) if then else singles
-            if bare:
-                rows[before:] = [row if row[MARKED] is not None else self._rendered(row) for row in rows[before:]]
             if last is not None:
                 place = Position(*self._place(last))
             if len(rows) > limit:
@@ -244,6 +269,11 @@ def _any_company(selection: Selection) -> bool:
     return selection.companies and (selection.entities is None or any(map(is_company, selection.entities)))
 
 
+def _any_other(selection: Selection) -> bool:
+    """Whether there may be others than those."""
+    return selection.countries and (selection.entities is None or not all(map(is_company, selection.entities)))
+
+
 def _query(
     selection: Selection,
     version: int,
@@ -262,5 +292,6 @@ def _query(
     query.pinned(version)
     if as_of is not None:
         query.add("x.known_at <= ?", as_of)
-    columns = _VINTAGES if vintages else _ROWS if whole else _BYTES
+    stated = _VINTAGES if _any_other(selection) else _UNWRITTEN
+    columns = stated if vintages else _ROWS if whole else _BYTES
     return f"{columns} WHERE {query.where} ORDER BY {in_order(*CELL_ORDER, descending=descending)}", query.values

@@ -25,6 +25,7 @@ from almanac.store.engine.queryable import Rows
 from almanac.store.observations.reading.directory import Directory, SeriesInfo
 from almanac.store.observations.reading.lists import Lists
 from almanac.store.observations.reading.selection import NOT_SUPERSEDED
+from almanac.store.observations.reading.states import moment
 
 _NEWEST_HELD = 200_000
 
@@ -224,6 +225,7 @@ class View(Lists):
         """Key of the newest period of a series that is no forecast, as known at the time asked."""
         key = (series.number, version, -1 if as_of is None else as_of)
         if key not in self._newest:
+            as_of = moment(series.spec.entity, as_of)
             if as_of is None:
                 sql = (
                     "SELECT period FROM current WHERE topic = ? AND series = ? AND from_version <= ? AND to_version > ?"

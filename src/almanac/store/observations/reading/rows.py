@@ -13,7 +13,7 @@ from almanac.store.observations.reading.selection import Selection
 TOPIC = "t.indicator, t.entity, t.frequency"
 _COMMON = "x.period, x.series, x.known_at, x.released_at, x.ingested_at, x.flags, x.lineage"
 VINTAGE = f"{_COMMON}, x.value, x.text, {body_sql('x')}"
-CURRENT = f"{VINTAGE}, x.marked"
+CURRENT = f"{_COMMON}, x.marked"
 #: A vintage that is the one shown now is rendered already: most rows of a past state are.
 BORROWED = "c.marked"
 BORROW = (
@@ -68,15 +68,15 @@ class RowReader:
 
     def shown(self, found: tuple[Any, ...]) -> ObservationRow:
         """From the columns `CURRENT`."""
-        return self._made(found, withdrawn=False)
+        period, number, known, released, ingested, flags, lineage, marked = found
+        series = self._directory.series(number)
+        return ObservationRow(series, period, known, released, ingested, flags, lineage, marked)
 
     def stated(self, found: tuple[Any, ...]) -> ObservationRow:
         """From the columns `VINTAGE` and `BORROWED`; what could not be borrowed is rendered anew."""
-        return self._made(found, withdrawn=found[7] is None and found[8] is None)
-
-    def _made(self, found: tuple[Any, ...], *, withdrawn: bool) -> ObservationRow:
         period, number, known, released, ingested, flags, lineage, value, text, note, marked = found
         series = self._directory.series(number)
         if marked is None:
             marked = rendered(series.id, period, known, value, text, flags, released, ingested, note)
+        withdrawn = value is None and text is None
         return ObservationRow(series, period, known, released, ingested, flags, lineage, marked, withdrawn)

@@ -23,6 +23,8 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     frequency: str | None = None
     #: Rows of companies too, not those of countries and regions only.
     companies: bool = True
+    #: Rows of all others too, not those of companies only.
+    countries: bool = True
     starts_from: date | None = None
     ends_by: date | None = None
     #: Periods must end on or after this day (a plan's window).
@@ -32,7 +34,12 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def empty(self) -> bool:
-        return self.indicators == () or self.entities == () or self.sources == frozenset()
+        return (
+            self.indicators == ()
+            or self.entities == ()
+            or self.sources == frozenset()
+            or not (self.companies or self.countries)
+        )
 
     @property
     def bounded(self) -> bool:
@@ -113,8 +120,9 @@ NOT_SUPERSEDED = (
 )
 
 
-#: An entity that is no company; the `+` as below.
-NO_COMPANY = "+{} NOT BETWEEN 'company_' AND 'company_~'"
+#: An entity that is no company, as an index of topics has it; and one that is, with a `+` as below.
+NO_COMPANY = "{} NOT BETWEEN 'company_' AND 'company_~'"
+COMPANY = "+{} BETWEEN 'company_' AND 'company_~'"
 
 
 #: Of sources with more series than this their topics are not listed: each topic met is asked instead.
@@ -165,6 +173,8 @@ class Conditions:
             self.add("t.frequency = ?", selection.frequency)
         if not selection.companies:
             self.add(NO_COMPANY.format("t.entity"))
+        if not selection.countries:
+            self.add(COMPANY.format("t.entity"))
         # What the index has not is tested last: topics that fail before are passed over without a look at them.
         if selection.kind is not None:
             self.add("t.kind = ?", selection.kind)

@@ -13,7 +13,7 @@ from almanac.store.engine.queryable import Queryable
 from almanac.store.observations.reading.selection import Conditions, Selection
 
 #: What tells a row from the others of its table, and may stand in an index.
-KEYS = {"current": "x.series, x.from_version", "vintages": "x.series, x.known_at, x.from_version, x.payload"}
+KEYS = {"current": "x.series, x.from_version", "vintages": "x.series, x.known_at, x.from_version"}
 #: Where the key's columns begin in what is found: the sort value, the topic's three names and the period stand before.
 KEY = 5
 
@@ -66,6 +66,8 @@ def extent_of(db: Queryable, selection: Selection, *, at_once: bool | None = Non
         query.add("company = 0")
     if selection.sources is not None:
         query.add(f"source IN ({', '.join('?' * len(selection.sources))})", *sorted(selection.sources))
+    if not selection.countries:
+        query.add("company = 1")
     found = db.execute(
         f"SELECT min(low), max(high), sum(vintages), min(first_day), max(ahead), min(first_known), max(last_known),"
         f" min(shortest), max(longest) FROM extent WHERE {query.where}",

@@ -29,7 +29,7 @@ from almanac.store.observations import specs
 from almanac.store.observations.fragments import marked
 from almanac.store.observations.id_hashes import number_of, series_prefix
 from almanac.store.observations.notes import Notes, body_sql
-from almanac.store.observations.withheld_ids import series_hash
+from almanac.store.observations.withheld_ids import NAMED, found_by, series_hash
 from almanac.store.observations.writing import series_figures
 from almanac.store.observations.writing.dependents import NOTE_SQL, note_whole
 from almanac.store.observations.writing.fold import History, by_period, fold
@@ -50,7 +50,7 @@ class Handle(NamedTuple):
     allowance_days: int
     is_new: bool
     lineage: int
-    #: Whether its rows are kept written for the wire.
+    #: Whether its rows are kept written for the wire, in `current`: those of companies are not.
     paged: bool
 
 
@@ -117,11 +117,13 @@ class Batch:
         number = specs.put(self._db, spec)
         lineage = self.lineage(inputs) if inputs else 0
         allowance, paged = _allowance(spec), not is_company(spec.entity)
-        found = self._db.execute("SELECT series, topic, spec, lineage FROM series WHERE id = ?", (spec.id,)).fetchone()
+        found = self._db.execute(
+            f"SELECT series, topic, spec, lineage FROM series WHERE {NAMED}", found_by(spec.id)
+        ).fetchone()
         if found is None:
             topic = self._topic(spec, kind)
             series = self._db.insert(
-                "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, ?, 0, NULL, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, ?)",
+                "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, ?)",
                 (spec.id, topic, spec.source, number, lineage, series_hash(spec.id)),
             )
             handle = Handle(series, spec.id, topic, allowance, True, lineage, paged)
@@ -141,7 +143,9 @@ class Batch:
         """A series that is there already. Raises KeyError otherwise."""
         held = self._handles.get(identifier)
         if held is None:
-            found = self._db.execute("SELECT series, topic, lineage FROM series WHERE id = ?", (identifier,)).fetchone()
+            found = self._db.execute(
+                f"SELECT series, topic, lineage FROM series WHERE {NAMED}", found_by(identifier)
+            ).fetchone()
             if found is None:
                 raise KeyError(identifier)
             spec = specs.of(self._db, identifier)
@@ -231,17 +235,18 @@ class Batch:
         """Note that a payload spoke of a series, and the newest one that did."""
         self._db.execute("INSERT OR IGNORE INTO series_payload VALUES(?, ?)", (series.number, payload.number))
         self._db.execute(
-            "UPDATE series SET folded_at = ?1, folded_sha = ?2 WHERE series = ?3"
-            " AND (folded_at IS NULL OR (folded_at, folded_sha) < (?1, ?2))",
-            (*payload.order, series.number),
+            "UPDATE series SET folded = ? WHERE series = ? AND NOT EXISTS"
+            " (SELECT 1 FROM payload p WHERE p.payload = folded AND (p.fetched_at, p.sha256) >= (?, ?))",
+            (payload.number, series.number, *payload.order),
         )
 
     def behind(self, series: Handle, payload: PayloadRef) -> bool:
         """Whether a payload is older than the newest one folded into a series, so that the series must be replayed."""
-        found = self._db.execute(
-            "SELECT folded_at, folded_sha FROM series WHERE series = ?", (series.number,)
-        ).fetchone()
-        return found is not None and found[0] is not None and (found[0], found[1]) > payload.order
+        sql = (
+            "SELECT 1 FROM series s JOIN payload p ON p.payload = s.folded"
+            " WHERE s.series = ? AND (p.fetched_at, p.sha256) > (?, ?)"
+        )
+        return bool(self._db.execute(sql, (series.number, *payload.order)).get)
 
     def payloads_of(self, series: Handle) -> list[int]:
         """Numbers of all payloads that ever spoke of a series."""
@@ -305,18 +310,18 @@ class Batch:
             last_before = before[-1] if before else None
             last = after[-1] if after else None
             if last_before != last:
+                # Of companies' cells these rows are only counted, not written.
                 if last_before is not None and not last_before.withdrawn:
                     ended.append((version, topic, period, place))
                 if last is not None and not last.withdrawn:
                     known, value, text, flags, released, ingested, _, note, lineage = last
                     row = (topic, period, place, version, known, released, ingested, flags, lineage)
+                    whole = b""
                     if series.paged:
                         # An earlier vintage that has come to be the last again was not among those inserted.
                         bits = bits or digest(name, period, last.known, last.value, last.text)
                         whole = marked(spelled(bits), period, known, value, text, flags, released, ingested, note)
-                        shown.append((*row, None, None, None, whole))
-                    else:
-                        shown.append((*row, value, text, self._notes.number(note), None))
+                    shown.append((*row, whole))
         if not changed:
             return changed
         self._changed = True
@@ -326,11 +331,14 @@ class Batch:
             self._db.executemany(_CLOSE, closed)
         self._db.executemany(_INSERT, inserted)
         note_new(self._db, topic, place, [(row[1], row[3], row[9], row[10]) for row in inserted])
-        if ended:
-            self._db.executemany(_END_NEW, ended)
-            self._db.executemany(_END, ended)
-        self._db.executemany(_SHOW, shown)
-        series_figures.keep(self._db, topic, place, closed=closed, inserted=inserted, ended=ended, shown=shown)
+        if series.paged:
+            if ended:
+                self._db.executemany(_END_NEW, ended)
+                self._db.executemany(_END, ended)
+            self._db.executemany(_SHOW, shown)
+        series_figures.keep(
+            self._db, topic, place, paged=series.paged, closed=closed, inserted=inserted, ended=ended, shown=shown
+        )
         return changed
 
 
@@ -355,7 +363,7 @@ _NUMBERS = (
 _NONE: list[Vintage] = []
 # The version is bound, not written into the statements: then they are prepared once, not for every payload.
 _INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?,?)"
-_SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?,?,?,?)"
+_SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?)"
 _THIS = "WHERE topic = ?2 AND period = ?3 AND series = ?4"
 #: What this very batch wrote goes without a trace; what was there before is kept, ended at this version.
 _CLOSE_NEW = f"DELETE FROM vintages {_THIS} AND known_at = ?5 AND from_version = ?1"

@@ -14,11 +14,20 @@ _Bound = Sequence[tuple[Any, ...]]
 
 
 def keep(
-    db: Database, topic: int, series: int, *, closed: _Bound, inserted: _Bound, ended: _Bound, shown: _Bound
+    db: Database,
+    topic: int,
+    series: int,
+    *,
+    paged: bool,
+    closed: _Bound,
+    inserted: _Bound,
+    ended: _Bound,
+    shown: _Bound,
 ) -> None:
     """
     Bring the figures into step with vintages that were closed and inserted, and rows of `current` that were ended and
-    shown, all of one series and ascending by period. Only what may have shrunk is looked up.
+    shown, all of one series and ascending by period. Only what may have shrunk is looked up: in `current`, or for a series
+    that is not `paged`, and has no rows there, among its vintages.
     """
     known = [row[3] for row in inserted]
     db.execute(
@@ -34,7 +43,7 @@ def keep(
         ),
     )
     if ended:
-        db.execute(_PERIODS, (topic, series))
+        db.execute(_PERIODS if paged else _PERIODS_STATED, (topic, series))
     if closed:
         db.execute(_KNOWN, (topic, series))
 
@@ -47,10 +56,21 @@ _GROW = (
     " first_known = coalesce(min(first_known, ?6), first_known, ?6),"
     " last_known = coalesce(max(last_known, ?7), last_known, ?7) WHERE series = ?1"
 )
-_SHOWN = f"FROM current WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}"
-_PERIODS = (
-    f"UPDATE series SET first_period = (SELECT period {_SHOWN} ORDER BY period LIMIT 1),"
-    f" last_period = (SELECT period {_SHOWN} AND flags & {FORECAST} = 0 ORDER BY period DESC LIMIT 1) WHERE series = ?2"
+
+
+def _periods(shown: str) -> str:
+    return (
+        f"UPDATE series SET first_period = (SELECT x.period {shown} ORDER BY x.period LIMIT 1),"
+        f" last_period = (SELECT x.period {shown} AND x.flags & {FORECAST} = 0 ORDER BY x.period DESC LIMIT 1) WHERE series = ?2"
+    )
+
+
+_THIS = f"x WHERE x.topic = ?1 AND x.series = ?2 AND x.to_version = {OPEN}"
+_PERIODS = _periods(f"FROM current {_THIS}")
+_PERIODS_STATED = _periods(
+    f"FROM vintages {_THIS} AND (x.value IS NOT NULL OR x.text IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM vintages y"
+    " WHERE y.topic = x.topic AND y.period = x.period AND y.series = x.series AND y.known_at > x.known_at"
+    f" AND y.to_version = {OPEN})"
 )
 _KNOWN = (
     "UPDATE series SET (first_known, last_known) = (SELECT min(known_at), max(known_at) FROM vintages"

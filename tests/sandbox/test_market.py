@@ -1,0 +1,82 @@
+"""Further companies of the simulated world: as many as are asked for, each with books of its own."""
+
+import itertools
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from almanac.config import Settings
+from almanac.pipeline.ingest.simulation import take_in
+from almanac.pipeline.operate.verify import Checked, verify
+from almanac.pipeline.world import SIMULATED, World
+from almanac.sandbox.companies.cast import cast
+from almanac.sandbox.companies.market import MOST, filer
+from almanac.sandbox.companies.responses import _facts, further
+from almanac.sandbox.world import Response, world
+
+from .simulated_companies import NOW
+
+COUNT = 3_000
+#: When there is little to make.
+EARLY = int(datetime(2016, 2, 1, tzinfo=UTC).timestamp())
+
+
+def test_further_companies_are_told_apart_by_all_that_names_them():
+    everyone = [filer(number) for number in range(COUNT)]
+    assert everyone[: len(cast())] == list(cast())
+    assert len({one.cik for one in everyone}) == len({one.ticker for one in everyone}) == COUNT
+    assert all(one.ticker.isalpha() and 3 <= len(one.ticker) <= 5 for one in everyone)
+    assert filer(MOST - 1).cik == cast()[0].cik + MOST - 1
+    # They are of all trades, and most have a name that no other has.
+    assert {one.trade.name for one in everyone[len(cast()) :]} == {one.trade.name for one in cast()}
+    assert len({one.name for one in everyone}) > COUNT * 0.9
+
+
+def test_one_that_does_as_another_has_other_figures():
+    own = sum(one.seat is None for one in cast())
+    pages = {page.url: page for page in further(len(cast()) + 2, NOW)}
+    facts = [json.loads(page.make()) for url, page in pages.items() if "companyfacts" in url]
+    assert len(facts) == 2
+    mine, other = (
+        [row["val"] for row in found["facts"]["us-gaap"]["Assets"]["units"]["USD"]]
+        for found in (facts[0], json.loads(_facts(len(cast()) % own, NOW)))
+    )
+    assert len(mine) > 20
+    assert not set(mine) & set(other)
+
+
+def test_the_pages_of_a_world_are_the_same_with_a_larger_market():
+    small, large = world(EARLY), world(EARLY, market=len(cast()) + 3)
+    assert len(large) == len(small) + 6
+    assert len(world(EARLY, market=10)) == len(small)
+    told = [(page.url, page.fetched_at) for page in small._captures]
+    assert [(page.url, page.fetched_at) for page in large._captures] == told
+    assert len(world(EARLY, companies=False, market=1_000)) < len(small)
+
+
+def test_more_than_have_numbers_are_refused():
+    with pytest.raises(ValueError, match="companies: at most 40000, not 40001"):
+        world(NOW, market=MOST + 1)
+
+
+def test_a_further_company_is_found_by_its_ticker_and_all_of_it_can_be_verified(tmp_path: Path):
+    pages = [
+        Response(page.source, page.url, page.make(), page.fetched_at, page.media_type)
+        for page in itertools.islice(further(len(cast()) + 2, NOW), 4)
+    ]
+    with World(Settings(home=tmp_path, now="2026-11-20T12:00:00Z"), kind=SIMULATED) as loaded:
+        take_in(loaded, pages, lambda _: None)
+        for number in (len(cast()), len(cast()) + 1):
+            company = filer(number)
+            entity = f"company_{company.cik:010d}"
+            found = loaded.db.execute(
+                "SELECT entity FROM alias WHERE scheme = 'ticker' AND alias = ?", (company.ticker,)
+            )
+            assert list(found) == [(entity,)]
+            assert loaded.db.execute("SELECT count(*) FROM statement WHERE entity = ?", (entity,)).get > 50
+        # Of companies nothing is kept twice.
+        assert loaded.db.execute("SELECT count(*) FROM current").get == 0
+        assert loaded.db.execute("SELECT sum(rows) FROM series").get > 2_000
+        assert list(verify(loaded, Checked())) == []
