@@ -126,6 +126,7 @@ def test_what_has_no_column_type_is_json(almanac):
     texts = [text for text in rows.to_polars()["rights_consent"] if text is not None]
     assert [json.loads(text)["reference"] for text in texts] == ["an invented letter"]
     assert rows.to_polars().schema["frequencies"] == pl.List(pl.String)
+    assert rows.to_polars()["attribution"].null_count() == 0
 
 
 def test_a_library_that_is_not_there_is_named_with_its_extra(almanac, monkeypatch):

@@ -164,8 +164,11 @@ def test_a_join_sees_what_was_known_at_each_row(almanac):
     late = joined.filter(pl.col("cpi_index_nsa_observed_at") > pl.col("timestamp"))
     assert len(late) == 0
     as_pandas = pd.DataFrame({"timestamp": pd.to_datetime(pd.Series(times), utc=True)})
+    as_pandas.index = [f"row {n}" for n in range(len(times))]
     found = almanac.join_as_of(as_pandas, indicator="cpi_index_nsa", place="USA")
     assert isinstance(found, pd.DataFrame)
+    assert found.index.equals(as_pandas.index)
+    assert "cpi_index_nsa" not in as_pandas.columns
     assert [None if pd.isna(v) else v for v in found["cpi_index_nsa"]] == expected
 
 

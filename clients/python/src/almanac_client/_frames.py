@@ -247,7 +247,7 @@ def _sources(record: type[Any], path: str, prefix: str) -> Iterator[_Source]:
                 for one in _sources(hint, f"{where}.", "")
                 if one.name in _METADATA
             )
-        elif name == "attribution" and "rights" in hints:
+        elif name == "attribution" and hints.get("rights") is m.RowRights:
             continue  # it stands among the rights
         elif isinstance(hint, type) and issubclass(hint, msgspec.Struct) and hint is _bare(hints[name], optional=False):
             yield from _sources(hint, f"{where}.", f"{prefix}{name}_")

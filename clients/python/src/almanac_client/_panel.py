@@ -196,7 +196,10 @@ def join_as_of(way: Way, df: Any, *, slug: str, place: str | None, on: str, by: 
     if len(empty):
         nothing = [nw.lit(None).cast(kinds[name]).alias(name) for name in added]
         joined = nw.concat([joined, empty.with_columns(*nothing)], how="vertical")
-    return joined.sort(index).drop(index).to_native()
+    native = joined.sort(index).drop(index).to_native()
+    if frame.implementation.is_pandas():
+        native.index = df.index
+    return native
 
 
 def _added(slug: str) -> tuple[str, str, str]:

@@ -163,7 +163,7 @@ def _confirmed(kept: Reply, outcome: Reply) -> Reply | None:
     data version of its day, so a walk begun with it would miss what later pages have since become.
     """
     version = outcome.headers.get("x-data-version")
-    if version != kept.headers.get("x-data-version") and b'"has_more":true' in kept.content[-4096:]:
+    if version != kept.headers.get("x-data-version") and b'"has_more":true' in kept.content:
         return None
     return Reply(200, {**kept.headers, **outcome.headers}, kept.content)
 
