@@ -72,8 +72,8 @@ class Served:
     keys: dict[str, str] = field(repr=False)
 
     @staticmethod
-    def over(home: Path) -> Served:
-        chosen = settings(home, NOW=NOW)
+    def over(home: Path, **more: str) -> Served:
+        chosen = settings(home, NOW=NOW, **more)
         app = App(
             endpoints(Explainer(load(), explain_company), explain_scores),
             Accounts(chosen.accounts_path),
