@@ -1,9 +1,13 @@
 """How many requests a call leads to, for each counts against the plan of whoever asks."""
 
 import asyncio
+import re
 
 import pytest
 from mcp.client.client import Client
+
+from .conftest import Model
+from .world import Served
 
 
 class Counting:
@@ -57,3 +61,10 @@ def test_a_call_leads_to_few_requests(served, tool, arguments, most):
 
     assert not asyncio.run(ask()).is_error
     assert 1 <= len(counting.paths) <= most, counting.paths
+
+
+def test_a_plan_that_is_used_up_is_told_with_when_to_call_again(home):
+    served = Served.over(home, PLANS__PRO__REQUESTS_PER_MINUTE="2")
+    text = Model(served).refused("almanac_series", indicators=["cpi_index"], places=["USA"])
+    assert text.startswith("error: rate_limited: ")
+    assert re.search(r"suggestion: call again in \d+ seconds", text)

@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+from almanac.domain.events import CATEGORIES
+from almanac.domain.periods import Frequency
+
 NAMES = [
     "almanac_find", "almanac_series", "almanac_latest", "almanac_revisions", "almanac_company", "almanac_screen",
     "almanac_rates", "almanac_brief", "almanac_calendar", "almanac_explain",
@@ -35,6 +38,12 @@ def test_schemas_are_plain_and_closed(listed):
         text = json.dumps(schema)
         assert [word for word in ("anyOf", "$ref", '"null"', '"title"') if word in text] == []
         assert {"type"} <= set.intersection(*[set(one) for one in schema["properties"].values()])
+
+
+def test_choices_are_those_of_the_service(listed):
+    schemas = {one.name: one.input_schema["properties"] for one in listed.tools}
+    assert schemas["almanac_calendar"]["category"]["enum"] == list(CATEGORIES)
+    assert set(schemas["almanac_series"]["frequency"]["enum"]) == {one.word for one in Frequency} - {"nine_months"}
 
 
 def test_budgets_of_arguments(listed):
