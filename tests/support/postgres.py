@@ -159,7 +159,7 @@ class _Links:
     def patch(self) -> None:
         from almanac.store.engine.postgres import connection, database
 
-        opened, close = database.opened, connection.Connection.close
+        opened, close = database.opened, connection.PostgresConnection.close
 
         def again(url: str, *, prepared: bool) -> Any:
             idle = self._idle.setdefault(f"{url} {prepared}", [])
@@ -176,7 +176,7 @@ class _Links:
                 close(db, force)
 
         database.opened = again
-        connection.Connection.close = keep
+        connection.PostgresConnection.close = keep
 
 
 _schemas = InPlaceOfFiles()

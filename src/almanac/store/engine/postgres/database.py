@@ -7,28 +7,32 @@ from collections.abc import Mapping, Sequence
 
 from almanac.store.engine.data_schema import DATA, LASTING, SCHEMA, statements, tables_of
 from almanac.store.engine.errors import StoreError
-from almanac.store.engine.postgres.connection import Connection
+from almanac.store.engine.postgres.connection import PostgresConnection
 from almanac.store.engine.postgres.faults import faults, shown
 from almanac.store.engine.postgres.link import opened
 
-#: The area of the data database (`connection.Connection`).
+#: The area of the data database (`connection.PostgresConnection`).
 DATA_AREA = "data"
 
 
 @faults()
 def connect(
     url: str, *, area: str = DATA_AREA, read_only: bool = False, busy_seconds: float = 30.0, prepared: bool = True
-) -> Connection:
+) -> PostgresConnection:
     """
     Connect to a database. Raises UnavailableError where it cannot be reached.
 
     `prepared` False: behind a pooler that gives each transaction another connection and keeps no prepared statements.
     """
-    return Connection(lambda: opened(url, prepared=prepared), area, busy_seconds=busy_seconds, read_only=read_only)
+    return PostgresConnection(
+        lambda: opened(url, prepared=prepared), area, busy_seconds=busy_seconds, read_only=read_only
+    )
 
 
 @faults()
-def create(url: str, *, any_schema: bool = False, busy_seconds: float = 30.0, prepared: bool = True) -> Connection:
+def create(
+    url: str, *, any_schema: bool = False, busy_seconds: float = 30.0, prepared: bool = True
+) -> PostgresConnection:
     """
     Connect to the data database for writing, making its tables where they are not; they are brought to today's schema
     where that can be done in place. Raises StoreError where it cannot, unless the caller is about to make them anew.
@@ -48,7 +52,7 @@ def create(url: str, *, any_schema: bool = False, busy_seconds: float = 30.0, pr
     return connection
 
 
-def prepare(connection: Connection, url: str, area: str) -> None:
+def prepare(connection: PostgresConnection, url: str, area: str) -> None:
     """
     See that a database is one that can be used, and that transactions of an area are counted in it.
 
@@ -72,12 +76,12 @@ def prepare(connection: Connection, url: str, area: str) -> None:
         connection.execute("INSERT INTO change_token VALUES(?, ?) ON CONFLICT DO NOTHING", (area, secrets.randbits(48)))
 
 
-def has_table(connection: Connection, name: str) -> bool:
+def has_table(connection: PostgresConnection, name: str) -> bool:
     """Whether a table is there."""
     return name in connection.tables()
 
 
-def recreate(connection: Connection) -> None:
+def recreate(connection: PostgresConnection) -> None:
     """
     Empty the data database inside the caller's transaction, whatever schema it had. All cursors expire.
 
@@ -100,13 +104,13 @@ def recreate(connection: Connection) -> None:
             connection.execute(f"INSERT INTO {name} VALUES({','.join('?' * len(line))})", line)
 
 
-def _make(connection: Connection, values: Mapping[str, str]) -> None:
+def _make(connection: PostgresConnection, values: Mapping[str, str]) -> None:
     for part in statements():
         connection.execute(part)
     begin(connection, values)
 
 
-def begin(connection: Connection, values: Mapping[str, str]) -> None:
+def begin(connection: PostgresConnection, values: Mapping[str, str]) -> None:
     """Note what an empty database is: its schema, its epoch, and what else is said."""
     fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
     connection.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
