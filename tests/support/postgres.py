@@ -150,11 +150,16 @@ def _empty(db: Any) -> None:
         begin(db, {"version": "0", "reference": "0"})
 
 
+#: Connections kept for later tests, at most.
+_IDLE = 8
+
+
 class _Links:
     """Connections that a test is through with, for the next: to begin one, and to learn what it knows, takes long."""
 
     def __init__(self) -> None:
         self._idle: dict[str, list[Any]] = {}
+        self._latest: list[Any] = []
 
     def patch(self) -> None:
         from almanac.store.engine.postgres import connection, database
@@ -164,6 +169,7 @@ class _Links:
         def again(url: str, *, prepared: bool) -> Any:
             idle = self._idle.setdefault(f"{url} {prepared}", [])
             link = idle.pop() if idle else opened(url, prepared=prepared)
+            self._latest = [one for one in self._latest if one is not link]
             link.place = idle
             return link
 
@@ -172,6 +178,13 @@ class _Links:
             if not db.closed and not link.closed and not db.in_transaction:
                 db.let_go()
                 link.place.append(link)
+                self._latest.append(link)
+                if len(self._latest) > _IDLE:
+                    # A server has room for a hundred, of all that test with it.
+                    oldest = self._latest.pop(0)
+                    if oldest in oldest.place:
+                        oldest.place.remove(oldest)
+                        oldest.close()
             else:
                 close(db, force)
 
