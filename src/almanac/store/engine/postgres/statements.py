@@ -131,11 +131,23 @@ def _emptied(tokens: list[str]) -> list[str]:
         if piece == ")" and found[-2:] in (["IN", "("], ["in", "("]):
             negated = found[-3].upper() == "NOT"
             del found[-3 if negated else -2 :]
-            del found[-3 if found[-2:-1] == ["."] else -1 :]
+            del found[_operand(found) :]
             found.append("TRUE" if negated else "FALSE")
         else:
             found.append(piece)
     return found
+
+
+def _operand(found: list[str]) -> int:
+    """Where the last operand begins: a name, with that of its table, or what is in a bracket, with the function's name."""
+    at = len(found) - 1
+    if found[at] == ")":
+        depth = 1
+        while depth:
+            at -= 1
+            depth += (found[at] == ")") - (found[at] == "(")
+        return at - 1 if at and is_name(found[at - 1]) and found[at - 1].upper() not in _BEFORE_A_HINT else at
+    return at - 2 if found[at - 1 : at] == ["."] else at
 
 
 def _hints(tokens: list[str]) -> list[str]:
