@@ -20,7 +20,7 @@ from typing import Any
 from urllib.parse import quote
 
 from almanac.store.engine import opening, sqlite
-from almanac.store.engine.data_schema import meta, set_meta, statements, tables_of
+from almanac.store.engine.data_schema import begin, meta, set_meta, statements, tables_of
 from almanac.store.engine.moving import move
 
 #: A role that may make databases; the database named here is not written to.
@@ -141,8 +141,6 @@ class InPlaceOfFiles:
 
 
 def _empty(db: Any) -> None:
-    from almanac.store.engine.postgres.database import begin
-
     with db.transaction():
         for name in db.tables():
             if name != "change_token":

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
 
-from almanac.store.engine.data_schema import DATA, LASTING, SCHEMA, statements, tables_of
+from almanac.store.engine import data_schema
+from almanac.store.engine.data_schema import DATA, statements, tables_of
 from almanac.store.engine.errors import StoreError
 from almanac.store.engine.postgres.connection import PostgresConnection
 from almanac.store.engine.postgres.faults import faults, shown
@@ -43,7 +43,7 @@ def create(
         if not has_table(connection, "meta"):
             with connection.transaction():
                 if not has_table(connection, "meta"):
-                    _make(connection, {"version": "0", "reference": "0"})
+                    data_schema.make(connection, {"version": "0", "reference": "0"})
         if not any_schema:
             DATA.bring(connection, shown(url))
     except BaseException:  # whatever it is, the connection is let go of
@@ -82,35 +82,6 @@ def has_table(connection: PostgresConnection, name: str) -> bool:
 
 
 def recreate(connection: PostgresConnection) -> None:
-    """
-    Empty the data database inside the caller's transaction, whatever schema it had. All cursors expire.
-
-    What is kept is what `sqlite.recreate` keeps. Tables that are not the data's are left alone.
-    """
+    """The same as of a file; tables that are not the data's are left alone."""
     ours = {name for part in statements() for name in tables_of(part)}
-    there = [name for name in connection.tables() if name in ours]
-    held: dict[str, str] = dict(connection.execute("SELECT k, v FROM meta"))
-    same = held.pop("schema", None) == SCHEMA
-    kept: Mapping[str, Sequence[Sequence[object]]] = {
-        name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in LASTING if same and name in there
-    }
-    for name in there:
-        connection.execute(f"DROP TABLE {name}")
-    for counted in ("epoch", "events"):
-        held.pop(counted, None)
-    _make(connection, held)
-    for name, lines in kept.items():
-        for line in lines:
-            connection.execute(f"INSERT INTO {name} VALUES({','.join('?' * len(line))})", line)
-
-
-def _make(connection: PostgresConnection, values: Mapping[str, str]) -> None:
-    for part in statements():
-        connection.execute(part)
-    begin(connection, values)
-
-
-def begin(connection: PostgresConnection, values: Mapping[str, str]) -> None:
-    """Note what an empty database is: its schema, its epoch, and what else is said."""
-    fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
-    connection.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
+    data_schema.recreate(connection, [name for name in connection.tables() if name in ours])
