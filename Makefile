@@ -10,7 +10,7 @@ GENERATORS_STAMP := .venv-generators/.installed
 WORKERS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-all check docs site pictures bench oracle bucket generators lock clean
+.PHONY: help setup run test test-slow test-postgres test-all check docs site pictures bench oracle bucket generators lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,6 +33,9 @@ test: $(STAMP) ## Run the test suite (skips what needs services or files that ar
 test-slow: $(STAMP) ## Run the slow laws, faults and load tests alone
 	$(BIN)/python -m pytest -n auto -m "slow and not browser"
 	$(BIN)/python -m pytest -n auto -m browser
+
+test-postgres: $(STAMP) ## Run the tests of the store on PostgreSQL (127.0.0.1:5432, or ALMANAC_TEST_POSTGRES_URL)
+	ALMANAC_TEST_ENGINE=postgres $(BIN)/python -m pytest -n auto tests/store/log tests/store/companies tests/store/observations tests/store/summary tests/store/events
 
 test-all: test test-slow ## Run the whole suite, the slow laws, faults and load tests too
 

@@ -8,7 +8,7 @@ from collections.abc import Generator
 import hypothesis
 import pytest
 
-from tests.support import postgres
+ON_POSTGRES = os.environ.get("ALMANAC_TEST_ENGINE") == "postgres"
 
 # How long a case takes says how busy the machine is: `make bench` measures, tests do not.
 # What lands must not depend on chance: there the examples are the same each time, elsewhere new ones are looked for.
@@ -18,13 +18,15 @@ hypothesis.settings.load_profile("almanac")
 
 def pytest_configure() -> None:
     """With ALMANAC_TEST_ENGINE=postgres, tests that say nothing of engines are of PostgreSQL."""
-    if postgres.ENGINE == "postgres":
+    if ON_POSTGRES:
+        from tests.support import postgres
+
         postgres.stand_in()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of what only a file has are not for a server."""
-    if postgres.ENGINE == "postgres":
+    if ON_POSTGRES:
         for item in items:
             if item.get_closest_marker("sqlite"):
                 item.add_marker(pytest.mark.skip(reason="what it is about, a server has not"))

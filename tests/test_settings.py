@@ -49,7 +49,8 @@ PLACE = "allowed: a folder, file:// and its path, or s3://bucket/prefix"
         ("CORS_ORIGINS", "https://a.example/", "came 'https://a.example/'; allowed: origins, like https://app.example.org, or *"),
         ("HOST", "nowhere", "came 'nowhere'; allowed: an address, like 127.0.0.1 or ::"),
         ("NOW", "2026-01-01", "came '2026-01-01'; allowed: a time with a zone, like 2026-10-31T00:00:00Z"),
-        ("DATABASE_URL", "postgres://h/d", "came 'postgres://h/d'; allowed: sqlite:/// and the path of a file"),
+        ("DATABASE_URL", "mysql://me:word@h/d",
+         "came a value that is not shown; allowed: sqlite:/// and the path of a file, or postgresql://user@host/database"),
         ("RAW_URL", "gs://bucket", f"came 'gs://bucket'; {PLACE}"),
         ("RAW_URL", "s3://Bucket", f"came 's3://Bucket'; {PLACE}"),
         ("RAW_URL", "s3://", f"came 's3://'; {PLACE}"),
@@ -165,3 +166,13 @@ def test_the_version_is_that_of_the_package():
 
     done = CliRunner().invoke(main, ["--version"])
     assert (done.exit_code, done.output) == (0, f"almanac {version('almanac')}\n")
+
+
+def test_a_database_on_a_server_never_shows_its_password(tmp_path):
+    chosen = load({"ALMANAC_HOME": str(tmp_path), "ALMANAC_DATABASE_URL": "postgresql://me:word@db.example/almanac"})
+    assert "word" not in repr(chosen)
+    assert chosen.data_file is None
+    with pytest.raises(SettingError, match=r"db\.example/almanac") as caught:
+        _ = chosen.data_path
+    assert "word" not in str(caught.value)
+    assert chosen.data_place == "postgresql://me:word@db.example/almanac"

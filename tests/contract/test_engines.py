@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from almanac.store.engine import opening, sqlite
@@ -21,14 +22,15 @@ pytestmark = [
 ]
 
 
-class Client:
+class Client(httpx2.Client):
     """A service in this process, asked as one elsewhere would be."""
 
     def __init__(self, service: Service) -> None:
+        super().__init__()
         self._service = service
 
-    def get(self, url: str) -> Any:
-        return self._service.request("GET", url)
+    def get(self, url: Any, **_: Any) -> httpx2.Response:
+        return self._service.request("GET", str(url))
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +57,8 @@ def differences(both: tuple[Service, Service], seed: int, count: int) -> tuple[i
     """How many answers were compared, and those that are others."""
     held, moved = map(Client, both)
     told, other = 0, []
-    for target in requests(held, seed, count):  # type: ignore[arg-type]  # it is asked as one elsewhere would be
-        here, there = list(ask(held, target)), list(ask(moved, target))  # type: ignore[arg-type]
+    for target in requests(held, seed, count):
+        here, there = list(ask(held, target)), list(ask(moved, target))
         told += len(here)
         if here != there:
             other.append(f"{target}: {here} and {there}")

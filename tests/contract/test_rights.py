@@ -284,6 +284,7 @@ def work(service, identifier):
     return done
 
 
+@pytest.mark.sqlite  # which lines of ours run, a first question of a new connection would tell otherwise
 def test_a_guessed_id_of_a_withheld_row_is_refused_with_the_work_of_a_wrong_one(service):
     """
     Its own id is a digest of its value: whoever tries values must not see in the time of the refusal which is right. Counted

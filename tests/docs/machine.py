@@ -165,6 +165,12 @@ class Machine:
         told = self._call("podman", words[1], "--help").stdout
         assert [one for one in words[2:] if one.startswith("-") and not re.search(rf"{one}\b", told)] == []
 
+    def _postgres_client(self, words: list[str]) -> None:
+        """A server is another machine's; here, that the options are those of the program."""
+        self._needs(words[0])
+        told = self._call(words[0], "--help").stdout
+        assert [one for one in words[1:] if one.startswith("-") and not re.search(rf"{one}\b", told)] == []
+
     # -----------------------------------------------------------------------------------------------------------------
 
     def _needs(self, program: str) -> None:
@@ -196,6 +202,8 @@ class Machine:
         "nginx": _nginx,
         "openssl": _as_it_stands,
         "podman": _podman,
+        "createuser": _postgres_client,
+        "createdb": _postgres_client,
         "python": _python,
         "python3": _python,
         "systemctl": _systemctl,

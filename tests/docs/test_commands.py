@@ -16,6 +16,7 @@ from .shown import commands
 NOT_RUN = {
     "almanac serve": "listens until it is stopped",
     "almanac ingest": "asks a publisher, or reads a folder of its responses",
+    "almanac migrate": "writes to a server",
     "almanac worker": "asks publishers until it is stopped",
 }
 TARGETS = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8")))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from almanac.pipeline.ingest.mirrored import from_mirror
+from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.world import World
+from almanac.pipeline.world import SIMULATED, World
+from almanac.sandbox.companies.responses import companies
+from almanac.sandbox.world import Response
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import statements, tables_of
 from tests.support import invented_mirror, postgres
@@ -68,4 +72,29 @@ def test_both_engines_store_the_same(tmp_path: Path) -> None:
     with contextlib.closing(opening.connect(opening.Server(url))) as db:
         assert db.execute("SELECT count(*) FROM vintages").get == len(here["vintages rebuilt"])
     assert not (tmp_path / "there" / "data.db").exists()
+    postgres.drop(name)
+
+
+#: Two filers, and what names them.
+_FILERS = re.compile(r"CIK000990000[12]\.json|company_tickers")
+
+
+def filed(home: Path, **more: str) -> dict[str, list[Any]]:
+    """Take in what two simulated companies have filed; what is then in every table."""
+    chosen = settings(home, **more)
+    pages = [page for page in companies(chosen.clock()) if _FILERS.search(page.url)]
+    with World(chosen, kind=SIMULATED) as world:
+        take_in(world, (Response(p.source, p.url, p.make(), p.fetched_at, p.media_type) for p in pages), lambda _: None)
+        assert list(verify(world, Checked())) == []
+        return every_row(world.db)
+
+
+def test_both_engines_store_the_same_of_companies(tmp_path: Path) -> None:
+    name, url = postgres.fresh()
+    with postgres.files():
+        here, there = filed(tmp_path / "here"), filed(tmp_path / "there", DATABASE_URL=url)
+    assert len(here["statement"]) > 100
+    assert len(here["company"]) > 100  # the list of tickers names them all
+    for table, rows in here.items():
+        assert there[table] == rows, table
     postgres.drop(name)

@@ -8,6 +8,7 @@ that a test that says nothing of engines is one of both.
 from __future__ import annotations
 
 import atexit
+import gc
 import hashlib
 import itertools
 import os
@@ -20,7 +21,7 @@ from typing import Any
 from urllib.parse import quote
 
 from almanac.store.engine import opening, sqlite
-from almanac.store.engine.data_schema import meta, set_meta, statements, tables_of
+from almanac.store.engine.data_schema import begin, meta, set_meta, statements, tables_of
 from almanac.store.engine.moving import move
 
 #: A role that may make databases; the database named here is not written to.
@@ -91,6 +92,10 @@ def fresh() -> tuple[str, str]:
     return name, schema(name)
 
 
+#: Connections kept for later tests, at most.
+_IDLE = 8
+
+
 class InPlaceOfFiles:
     """Schemas that stand in for files."""
 
@@ -98,9 +103,14 @@ class InPlaceOfFiles:
         self.made: dict[Path, opening.Server] = {}
         self.free: list[opening.Server] = []
         self.asleep = False
+        self._lent = 0
 
     def memory(self, create: Callable[..., Any], **named: Any) -> Any:
         """A database in memory: one that another test is through with, emptied, for to make one takes long."""
+        if not self.free and self._lent >= _IDLE:
+            # Worlds that nobody holds any more, and nobody has closed, have a connection each until they are collected.
+            gc.collect()
+        self._lent += 1
         server = self.free.pop() if self.free else opening.Server(fresh()[1])
         db = create(server, **named)
         if meta(db, "used"):
@@ -118,6 +128,7 @@ class InPlaceOfFiles:
 
     def _back(self, server: opening.Server) -> None:
         """Whole ones come back; one whose tables a test took away does not."""
+        self._lent -= 1
         import psycopg
 
         with psycopg.connect(server.url, autocommit=True) as db:
@@ -141,8 +152,6 @@ class InPlaceOfFiles:
 
 
 def _empty(db: Any) -> None:
-    from almanac.store.engine.postgres.database import begin
-
     with db.transaction():
         for name in db.tables():
             if name != "change_token":
@@ -155,15 +164,17 @@ class _Links:
 
     def __init__(self) -> None:
         self._idle: dict[str, list[Any]] = {}
+        self._latest: list[Any] = []
 
     def patch(self) -> None:
         from almanac.store.engine.postgres import connection, database
 
-        opened, close = database.opened, connection.Connection.close
+        opened, close = database.opened, connection.PostgresConnection.close
 
         def again(url: str, *, prepared: bool) -> Any:
             idle = self._idle.setdefault(f"{url} {prepared}", [])
             link = idle.pop() if idle else opened(url, prepared=prepared)
+            self._latest = [one for one in self._latest if one is not link]
             link.place = idle
             return link
 
@@ -172,11 +183,18 @@ class _Links:
             if not db.closed and not link.closed and not db.in_transaction:
                 db.let_go()
                 link.place.append(link)
+                self._latest.append(link)
+                if len(self._latest) > _IDLE:
+                    # A server has room for a hundred, of all that test with it.
+                    oldest = self._latest.pop(0)
+                    if oldest in oldest.place:
+                        oldest.place.remove(oldest)
+                        oldest.close()
             else:
                 close(db, force)
 
         database.opened = again
-        connection.Connection.close = keep
+        connection.PostgresConnection.close = keep
 
 
 _schemas = InPlaceOfFiles()

@@ -87,7 +87,8 @@ def given(env: Mapping[str, str]) -> list[_Given]:
 def told(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """What is given, by name, for the log: no secret, and nobody's address."""
     every = given(dict(os.environ) if env is None else env)
-    return {one.name: "not shown" if one.path[-1] in {*_SECRETS, "contact"} else str(one.value) for one in every}
+    hidden = {*_SECRETS, "contact"}
+    return {one.name: "not shown" if one.path[-1] in hidden or _on_a_server(one) else str(one.value) for one in every}
 
 
 def _leaves(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -134,10 +135,15 @@ def _wrong(one: _Given, sources: Callable[[], Collection[str]] | None) -> Iterat
             yield f"{one.name}: came {_shown(one)}; allowed: {words}"
 
 
+def _on_a_server(one: _Given) -> bool:
+    """Whether a value is the address of a database that is no file: it may have a password in it, in more places than one."""
+    return one.path[-1] == "database_url" and not str(one.value).startswith("sqlite:")
+
+
 def _shown(one: _Given) -> str:
     text = repr(",".join(one.value) if one.file is None and isinstance(one.value, list) else one.value)
     # Credentials in the address of a bucket are refused, and not repeated.
-    secret = one.path[-1] in _SECRETS or (one.path[-1] == "raw_url" and "@" in text)
+    secret = one.path[-1] in _SECRETS or _on_a_server(one) or (one.path[-1] == "raw_url" and "@" in text)
     return "a value that is not shown" if secret else text if len(text) <= 80 else f"{text[:79]}…"
 
 

@@ -23,7 +23,7 @@ from almanac.store.companies.rows import (
     names,
     tickers,
 )
-from almanac.store.engine import sqlite
+from almanac.store.engine import data_schema, sqlite
 from almanac.store.observations.reading.directory import Directory
 
 DAY = 86_400
@@ -56,7 +56,7 @@ def db():
 
 def opened():
     connection = sqlite.Connection(":memory:")
-    sqlite._make(connection, {"version": "0", "reference": "0"})
+    data_schema.make(connection, {"version": "0", "reference": "0"})
     for place in PLACES:
         connection.execute("INSERT INTO record VALUES('entity', ?, ?)", (place.id, msgspec.json.encode(place).decode()))
     return connection

@@ -7,7 +7,7 @@ import pytest
 from almanac.domain.periods import key_of
 from almanac.store.companies.statement_book import BALANCE, INCOME, Key, replace
 from almanac.store.companies.statements import FREQUENCIES, newest
-from almanac.store.engine import sqlite
+from almanac.store.engine import data_schema, sqlite
 
 ENTITY = "company_0000000001"
 
@@ -21,7 +21,7 @@ def key(kind, frequency, start, end):
 def db():
     """2021 in halves, 2022 in quarters as far as they are known, and in halves."""
     connection = sqlite.Connection(":memory:")
-    sqlite._make(connection, {"version": "0", "reference": "0"})
+    data_schema.make(connection, {"version": "0", "reference": "0"})
     periods = [
         ("S", "2021-01-01", "2021-06-30"),
         ("S", "2021-07-01", "2021-12-31"),

@@ -55,6 +55,7 @@ def said(sql: str) -> str:
         ("SELECT a FROM (SELECT 1) AS x JOIN (VALUES(1)) y ON 1", "SELECT a FROM ( SELECT 1 ) AS x JOIN ( VALUES ( 1 ) ) y ON 1"),
         ("SELECT coalesce(a, 9e999), x'0aff'", r"SELECT coalesce ( a , 'Infinity'::float8 ) , '\x0aff'::bytea"),
         ("SELECT 1 WHERE a.b IN () OR c NOT IN ()", "SELECT 1 WHERE FALSE OR TRUE"),
+        ("SELECT 1 WHERE a AND coalesce(b, (SELECT 1)) IN () AND (c) IN ()", "SELECT 1 WHERE a AND FALSE AND FALSE"),
         ("SELECT iif(a = 1, b, 0)", "SELECT CASE WHEN a = 1 THEN b ELSE 0 END"),
     ],
 )  # fmt: skip

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from almanac.domain.events import CATEGORIES, STATUSES, EventState, event_id
 from almanac.domain.events import settle as settled
-from almanac.store.engine import sqlite
+from almanac.store.engine import data_schema, sqlite
 from almanac.store.events import events
 from almanac.store.events.events import Wanted, coming, count, held, page, put, replace
 
@@ -23,7 +23,7 @@ def db():
 
 def opened():
     connection = sqlite.Connection(":memory:")
-    sqlite._make(connection, {"version": "0", "reference": "0"})
+    data_schema.make(connection, {"version": "0", "reference": "0"})
     for entity, country in (("company_0000000001", "country_usa"), ("company_0000000002", None)):
         connection.execute(
             "INSERT INTO company VALUES(?, 1, 'sec', ?1, ?1, ?1, NULL, NULL, ?2, NULL, 'Unclassified', NULL, 'industrial', 1, '{}')",

@@ -131,7 +131,10 @@ def _main(db: Database, entity: str, claim: Claim) -> bool:
     held = {norm for norm, _, _, valid_to in _rows(db, entity) if valid_to is None}
     main = next((one for one, norm in zip(claim.listings, claim.norms, strict=True) if norm in held), None)
     norm = None if main is None else normal(main.ticker, "ticker")
-    db.execute("UPDATE alias SET main = (norm IS ?) WHERE entity = ? AND scheme = 'ticker'", (norm, entity))
+    db.execute(
+        "UPDATE alias SET main = CASE WHEN norm IS ? THEN 1 ELSE 0 END WHERE entity = ? AND scheme = 'ticker'",
+        (norm, entity),
+    )
     moved = db.update(
         "UPDATE company SET ticker = ?1, exchange = ?2 WHERE entity = ?3 AND (ticker, exchange) IS NOT (?1, ?2)",
         (main and main.ticker, main and main.exchange, entity),

@@ -8,6 +8,8 @@ that both come out alike.
 from __future__ import annotations
 
 import re
+import secrets
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 
 from almanac.store.engine.migrations import Schema, Step
@@ -59,3 +61,37 @@ def statements() -> list[str]:
         files(__package__).joinpath(f"schema/{part}.sql").read_text("utf-8")
         for part in ("data", "companies", "operations")
     ]
+
+
+def make(db: Database, values: Mapping[str, str]) -> None:
+    """Make the tables in a database that has none, and note what it is."""
+    for part in statements():
+        db.execute(part)
+    begin(db, values)
+
+
+def begin(db: Database, values: Mapping[str, str]) -> None:
+    """Note what an empty database is: its schema, its epoch, and what else is said."""
+    fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
+    db.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
+
+
+def recreate(db: Database, tables: Iterable[str]) -> None:
+    """
+    Empty the data database inside the caller's transaction, whatever schema it had: these tables of it. All cursors expire.
+
+    Kept: which world it is and the data version; of this very schema also the list of versions, the health of
+    sources and whose turn it is.
+    """
+    there = list(tables)
+    held: dict[str, str] = dict(db.execute("SELECT k, v FROM meta"))
+    same = held.pop("schema", None) == SCHEMA
+    kept = {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in LASTING if same and name in there}
+    for name in there:
+        db.execute(f'DROP TABLE "{name}"')
+    for counted in ("epoch", "events"):
+        held.pop(counted, None)
+    make(db, held)
+    for name, lines in kept.items():
+        for line in lines:
+            db.execute(f"INSERT INTO {name} VALUES({','.join('?' * len(line))})", line)

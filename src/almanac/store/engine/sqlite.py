@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import secrets
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import apsw
 
+from almanac.store.engine import data_schema
 from almanac.store.engine.areas import Area
-from almanac.store.engine.data_schema import DATA, LASTING, SCHEMA, meta, set_meta, statements
+from almanac.store.engine.data_schema import DATA, SCHEMA, meta, set_meta
 from almanac.store.engine.errors import (
     BusyError,
     ConflictError,
@@ -261,7 +261,7 @@ def create(path: Path, *, any_schema: bool = False, busy_seconds: float = 30.0) 
     if not _made(connection):
         with connection.transaction():
             if not _made(connection):
-                _make(connection, {"version": "0", "reference": "0"})
+                data_schema.make(connection, {"version": "0", "reference": "0"})
     if not any_schema:
         DATA.bring(connection, path)
     return connection
@@ -296,28 +296,5 @@ def _made(connection: Database) -> bool:
 
 
 def recreate(connection: Database) -> None:
-    """
-    Empty the data database inside the caller's transaction, whatever schema it had. All cursors expire.
-
-    Kept: which world it is and the data version; of this very schema also the list of versions, the health of
-    sources and whose turn it is.
-    """
-    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-    held: dict[str, str] = dict(connection.execute("SELECT k, v FROM meta"))
-    same = held.pop("schema", None) == SCHEMA
-    kept = {name: list(connection.execute(f"SELECT * FROM {name}")) for name in LASTING if same and name in tables}
-    for name in tables:
-        connection.execute(f'DROP TABLE "{name}"')
-    for counted in ("epoch", "events"):
-        held.pop(counted, None)
-    _make(connection, held)
-    for name, lines in kept.items():
-        for line in lines:
-            connection.execute(f"INSERT INTO {name} VALUES({','.join('?' * len(line))})", line)
-
-
-def _make(connection: Database, values: Mapping[str, str]) -> None:
-    for part in statements():
-        connection.execute(part)
-    fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
-    connection.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
+    """Empty the data database inside the caller's transaction, whatever schema it had. All cursors expire."""
+    data_schema.recreate(connection, connection.tables())

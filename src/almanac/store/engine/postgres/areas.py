@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from almanac.store.engine.areas import Area
-from almanac.store.engine.postgres.connection import Connection
+from almanac.store.engine.postgres.connection import PostgresConnection
 from almanac.store.engine.postgres.database import connect, prepare
 from almanac.store.engine.postgres.faults import faults, shown
 
@@ -22,7 +22,7 @@ def _patient(url: str) -> str:
 
 
 @faults()
-def create(url: str, area: Area, *, busy_seconds: float = 30.0, prepared: bool = True) -> Connection:
+def create(url: str, area: Area, *, busy_seconds: float = 30.0, prepared: bool = True) -> PostgresConnection:
     """
     Connect to an area, making its tables where they are not, and bringing them to today's schema.
 
@@ -49,5 +49,5 @@ def create(url: str, area: Area, *, busy_seconds: float = 30.0, prepared: bool =
     return connection
 
 
-def _schema(connection: Connection, area: Area) -> int:
+def _schema(connection: PostgresConnection, area: Area) -> int:
     return int(connection.execute("SELECT schema_number FROM change_token WHERE area = ?", (area.name,)).get)

@@ -15,7 +15,7 @@ from psycopg import errors, pq
 from psycopg.adapt import Transformer
 
 from almanac.store.engine.patience import is_over, is_patient
-from almanac.store.engine.postgres.link import END_SECONDS, LOOK, Link
+from almanac.store.engine.postgres.link import END_SECONDS, LOOK, PostgresLink
 
 #: Statements prepared in one connection, and met once without being prepared, at most.
 _PREPARED, _MET = 1_000, 4_000
@@ -27,7 +27,7 @@ _NO_CHARACTER = "\U0010ffff"
 class Asking:
     """What one connection is asked. Errors leave as the driver's."""
 
-    def __init__(self, link: Link) -> None:
+    def __init__(self, link: PostgresLink) -> None:
         self._link, self._libpq = link, link.pgconn
         self._loaders = Transformer(link)
         self._prepares = link.prepare_threshold is not None
@@ -95,7 +95,7 @@ class Asking:
         return result
 
 
-def asking_of(link: Link) -> Asking:
+def asking_of(link: PostgresLink) -> Asking:
     """What asks by a connection: one for each, which knows what the server has prepared in it."""
     if link.asking is None:
         link.asking = Asking(link)

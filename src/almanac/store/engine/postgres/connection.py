@@ -24,7 +24,7 @@ from almanac.store.engine.errors import DatabaseError, UnavailableError
 from almanac.store.engine.postgres.asking import asking_of
 from almanac.store.engine.postgres.faults import faults
 from almanac.store.engine.postgres.layout import TablesOfSchema
-from almanac.store.engine.postgres.link import Link
+from almanac.store.engine.postgres.link import PostgresLink
 from almanac.store.engine.postgres.rows import FetchedRows, FoundRows
 from almanac.store.engine.postgres.statements import Statement, translated
 from almanac.store.engine.postgres.tables import created, several
@@ -46,11 +46,17 @@ _BEGIN_WRITING = (
 _LASTING = "; SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
 
 
-class Connection:
+class PostgresConnection:
     """One connection to one area of one database, used by one thread at a time. Lost, it is made anew at the next use."""
 
     def __init__(
-        self, opened: Callable[[], Link], area: str, *, busy_seconds: float, read_only: bool, lasting: bool = False
+        self,
+        opened: Callable[[], PostgresLink],
+        area: str,
+        *,
+        busy_seconds: float,
+        read_only: bool,
+        lasting: bool = False,
     ) -> None:
         self._opened = opened
         self._begin = _BEGIN_WRITING.format(max(1, int(busy_seconds * 1000)), area) + (_LASTING if lasting else "")
@@ -65,7 +71,7 @@ class Connection:
 
     # -- statements -------------------------------------------------------------------------------------------------
 
-    def cursor(self) -> Connection:
+    def cursor(self) -> PostgresConnection:
         return self
 
     def execute(self, sql: str, values: Sequence[Any] | None = None, /) -> FoundRows:
@@ -287,7 +293,7 @@ class Connection:
     # -- the connection itself --------------------------------------------------------------------------------------
 
     @property
-    def link(self) -> Link:
+    def link(self) -> PostgresLink:
         """The driver's connection, for what is PostgreSQL's alone."""
         self._settle()
         return self._link

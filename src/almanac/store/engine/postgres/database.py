@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
 
-from almanac.store.engine.data_schema import DATA, LASTING, SCHEMA, statements, tables_of
+from almanac.store.engine import data_schema
+from almanac.store.engine.data_schema import DATA, statements, tables_of
 from almanac.store.engine.errors import StoreError
-from almanac.store.engine.postgres.connection import Connection
+from almanac.store.engine.postgres.connection import PostgresConnection
 from almanac.store.engine.postgres.faults import faults, shown
 from almanac.store.engine.postgres.link import opened
 
-#: The area of the data database (`connection.Connection`).
+#: The area of the data database (`connection.PostgresConnection`).
 DATA_AREA = "data"
 _ALONE = "SELECT 1 FROM pg_advisory_xact_lock(hashtextextended('almanac areas ' || current_schema(), 0))"
 
@@ -25,14 +25,14 @@ def connect(
     busy_seconds: float = 30.0,
     prepared: bool = True,
     lasting: bool = False,
-) -> Connection:
+) -> PostgresConnection:
     """
     Connect to a database. Raises UnavailableError where it cannot be reached.
 
     `prepared` False: behind a pooler that gives each transaction another connection and keeps no prepared statements.
     `lasting`: a commit is on the server's disk before it is answered, also where the server is set to do otherwise.
     """
-    return Connection(
+    return PostgresConnection(
         lambda: opened(url, prepared=prepared),
         area,
         busy_seconds=busy_seconds,
@@ -42,7 +42,9 @@ def connect(
 
 
 @faults()
-def create(url: str, *, any_schema: bool = False, busy_seconds: float = 30.0, prepared: bool = True) -> Connection:
+def create(
+    url: str, *, any_schema: bool = False, busy_seconds: float = 30.0, prepared: bool = True
+) -> PostgresConnection:
     """
     Connect to the data database for writing, making its tables where they are not; they are brought to today's schema
     where that can be done in place. Raises StoreError where it cannot, unless the caller is about to make them anew.
@@ -53,7 +55,7 @@ def create(url: str, *, any_schema: bool = False, busy_seconds: float = 30.0, pr
         if not has_table(connection, "meta"):
             with connection.transaction():
                 if not has_table(connection, "meta"):
-                    _make(connection, {"version": "0", "reference": "0"})
+                    data_schema.make(connection, {"version": "0", "reference": "0"})
         if not any_schema:
             DATA.bring(connection, shown(url))
     except BaseException:  # whatever it is, the connection is let go of
@@ -62,7 +64,7 @@ def create(url: str, *, any_schema: bool = False, busy_seconds: float = 30.0, pr
     return connection
 
 
-def prepare(connection: Connection, url: str, area: str) -> None:
+def prepare(connection: PostgresConnection, url: str, area: str) -> None:
     """
     See that a database is one that can be used, and that transactions of an area are counted in it.
 
@@ -92,41 +94,12 @@ def prepare(connection: Connection, url: str, area: str) -> None:
         )
 
 
-def has_table(connection: Connection, name: str) -> bool:
+def has_table(connection: PostgresConnection, name: str) -> bool:
     """Whether a table is there."""
     return name in connection.tables()
 
 
-def recreate(connection: Connection) -> None:
-    """
-    Empty the data database inside the caller's transaction, whatever schema it had. All cursors expire.
-
-    What is kept is what `sqlite.recreate` keeps. Tables that are not the data's are left alone.
-    """
+def recreate(connection: PostgresConnection) -> None:
+    """The same as of a file; tables that are not the data's are left alone."""
     ours = {name for part in statements() for name in tables_of(part)}
-    there = [name for name in connection.tables() if name in ours]
-    held: dict[str, str] = dict(connection.execute("SELECT k, v FROM meta"))
-    same = held.pop("schema", None) == SCHEMA
-    kept: Mapping[str, Sequence[Sequence[object]]] = {
-        name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in LASTING if same and name in there
-    }
-    for name in there:
-        connection.execute(f"DROP TABLE {name}")
-    for counted in ("epoch", "events"):
-        held.pop(counted, None)
-    _make(connection, held)
-    for name, lines in kept.items():
-        for line in lines:
-            connection.execute(f"INSERT INTO {name} VALUES({','.join('?' * len(line))})", line)
-
-
-def _make(connection: Connection, values: Mapping[str, str]) -> None:
-    for part in statements():
-        connection.execute(part)
-    begin(connection, values)
-
-
-def begin(connection: Connection, values: Mapping[str, str]) -> None:
-    """Note what an empty database is: its schema, its epoch, and what else is said."""
-    fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
-    connection.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
+    data_schema.recreate(connection, [name for name in connection.tables() if name in ours])

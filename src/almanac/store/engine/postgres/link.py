@@ -82,7 +82,7 @@ def _types() -> AdaptersMap:
 _TYPES = _types()
 
 
-class Link(psycopg.Connection[Any]):
+class PostgresLink(psycopg.Connection[Any]):
     """psycopg's own connection, which ends a statement when nobody waits for it any more."""
 
     #: What asks by it directly (`asking`).
@@ -126,7 +126,7 @@ def _ready(events: int) -> Ready:
     return Ready((1 if events & ~select.POLLOUT else 0) | (2 if events & select.POLLOUT else 0))
 
 
-def opened(url: str, *, prepared: bool) -> Link:
+def opened(url: str, *, prepared: bool) -> PostgresLink:
     """Connect. Raises UnavailableError where it cannot be; the address is never repeated, for it has a password in it."""
     try:
         said = conninfo_to_dict(url)
@@ -134,7 +134,7 @@ def opened(url: str, *, prepared: bool) -> Link:
         raise UnavailableError("the address of the database is none that PostgreSQL understands") from None
     told: dict[str, Any] = {name: value for name, value in _CUSTOMARY.items() if name not in said}
     threshold = 5 if prepared else None
-    link = Link.connect(url, autocommit=True, prepare_threshold=threshold, context=_CONTEXT, **told)
+    link = PostgresLink.connect(url, autocommit=True, prepare_threshold=threshold, context=_CONTEXT, **told)
     link.prepared_max = 300
     if link.info.encoding != "utf-8":
         link.execute("SET client_encoding = 'UTF8'")

@@ -17,26 +17,11 @@ other's here, once for each text of a statement; what they mean differently is w
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
+from almanac.store.engine.postgres.inserting import Layout, copied, inserted
 from almanac.store.engine.postgres.picking import picked
 from almanac.store.engine.postgres.tokens import closing, cut, is_name, joined, parts
-
-
-class Layout(Protocol):
-    """What a statement may leave unsaid of the tables it writes to."""
-
-    def key(self, table: str) -> Sequence[str]:
-        """Columns of the primary key, in order."""
-        ...
-
-    def columns(self, table: str) -> Sequence[str]:
-        """All columns, in order."""
-        ...
-
-    def number(self, table: str) -> str | None:
-        """The column that the engine gives a number, where the table is one of numbered rows."""
-        ...
 
 
 class Statement(NamedTuple):
@@ -113,8 +98,8 @@ def translated(sql: str, layout: Layout) -> Statement:
     numbers, table = None, None
     cells: tuple[int | str, ...] = ()
     if first in {"INSERT", "REPLACE"}:
-        table, cells = _copied(tokens)
-        tokens, numbers = _inserted(tokens, layout)
+        table, cells = copied(tokens)
+        tokens, numbers = inserted(tokens, layout)
     tokens, places, wanted = _values(reworded(tokens))
     return Statement(joined(tokens), places, wanted, first not in _READING, table, numbers, cells)
 
@@ -146,11 +131,23 @@ def _emptied(tokens: list[str]) -> list[str]:
         if piece == ")" and found[-2:] in (["IN", "("], ["in", "("]):
             negated = found[-3].upper() == "NOT"
             del found[-3 if negated else -2 :]
-            del found[-3 if found[-2:-1] == ["."] else -1 :]
+            del found[_operand(found) :]
             found.append("TRUE" if negated else "FALSE")
         else:
             found.append(piece)
     return found
+
+
+def _operand(found: list[str]) -> int:
+    """Where the last operand begins: a name, with that of its table, or what is in a bracket, with the function's name."""
+    at = len(found) - 1
+    if found[at] == ")":
+        depth = 1
+        while depth:
+            at -= 1
+            depth += (found[at] == ")") - (found[at] == "(")
+        return at - 1 if at and is_name(found[at - 1]) and found[at - 1].upper() not in _BEFORE_A_HINT else at
+    return at - 2 if found[at - 1 : at] == ["."] else at
 
 
 def _hints(tokens: list[str]) -> list[str]:
@@ -322,103 +319,3 @@ _SHAPES: Mapping[str, Callable[[Sequence[list[str]]], list[str]]] = {
     "JSON_EXTRACT": _json_extract,
     "JSON_EACH": _json_each,
 }
-
-
-# -- writing ------------------------------------------------------------------------------------------------------------
-
-
-def _copied(tokens: Sequence[str]) -> tuple[str | None, tuple[int | str, ...]]:
-    """The table of an `INSERT INTO table VALUES(?, …)`, and what its columns get; None for any other statement."""
-    words = [piece.upper() for piece in tokens[:5]]
-    if words[:2] != ["INSERT", "INTO"] or words[3:] != ["VALUES", "("] or closing(tokens, 4) != len(tokens) - 1:
-        return None, ()
-    cells: list[int | str] = []
-    highest = 0
-    for one in parts(tokens[5:-1]):
-        if len(one) != 1 or not (one[0][0] == "?" or one[0].isdigit()):
-            return None, ()
-        if one[0][0] == "?":
-            place = int(one[0][1:] or highest + 1)
-            highest = max(highest, place)
-            cells.append(place - 1)
-        else:
-            cells.append(one[0])
-    return tokens[2], tuple(cells)
-
-
-def _inserted(tokens: list[str], layout: Layout) -> tuple[list[str], str | None]:
-    """An INSERT: what it leaves unsaid is said."""
-    replacing = tokens[0].upper() == "REPLACE" or [word.upper() for word in tokens[1:3]] == ["OR", "REPLACE"]
-    ignoring = [word.upper() for word in tokens[1:3]] == ["OR", "IGNORE"]
-    at = next(place for place, piece in enumerate(tokens) if piece.upper() == "INTO")
-    tokens = ["INSERT", *tokens[at:]]
-    table = tokens[2]
-    tokens, numbers = _numbered(tokens, table, layout)
-    if ignoring:
-        tokens += ["ON", "CONFLICT", "DO", "NOTHING"]
-    elif replacing:
-        key = layout.key(table)
-        rest = [name for name in layout.columns(table) if name not in key]
-        tokens += ["ON", "CONFLICT", "(", *_listed(key), ")", "DO", "UPDATE", "SET"]
-        for number, name in enumerate(rest):
-            tokens += ([","] if number else []) + [name, "=", "excluded", ".", name]
-    return _on_conflict(tokens, table, layout), numbers
-
-
-def _numbered(tokens: list[str], table: str, layout: Layout) -> tuple[list[str], str | None]:
-    """
-    NULL in the place of a number: the next after the highest there is, as SQLite gives it.
-
-    No sequence: a write that is undone leaves no gap, and the same load gives the same numbers on either engine. Writers
-    come one after the other, so no two take the same.
-    """
-    named = tokens[3] == "("
-    begin = closing(tokens, 3) + 1 if named else 3
-    if [piece.upper() for piece in tokens[begin : begin + 2]] != ["VALUES", "("]:
-        return tokens, None
-    column = layout.number(table)
-    given = tokens[begin + 2].upper() == "NULL"
-    if column is None or (not named and not given) or (named and (column in tokens[4:begin]) != given):
-        return tokens, None
-    following = ["(", "SELECT", "coalesce", "(", "max", "(", column, ")", ",", "0", ")", "+", "1", "FROM", table, ")"]
-    if given:
-        return [*tokens[: begin + 2], *following, *tokens[begin + 3 :]], column
-    return [*tokens[:4], column, ",", *tokens[4 : begin + 2], *following, ",", *tokens[begin + 2 :]], column
-
-
-def _listed(names: Sequence[str]) -> list[str]:
-    return [part for number, name in enumerate(names) for part in ((",", name) if number else (name,))]
-
-
-def _on_conflict(tokens: list[str], table: str, layout: Layout) -> list[str]:
-    words = [piece.upper() for piece in tokens]
-    for at in range(len(words) - 3):
-        if words[at : at + 2] == ["ON", "CONFLICT"]:
-            break
-    else:
-        return tokens
-    if words[at + 2 : at + 4] == ["DO", "UPDATE"]:
-        tokens = [*tokens[: at + 2], "(", *_listed(layout.key(table)), ")", *tokens[at + 2 :]]
-    if "UPDATE" not in words[at:]:
-        return tokens
-    begin = at + [piece.upper() for piece in tokens[at:]].index("SET") + 1
-    ours = set(layout.columns(table))
-    return [*tokens[:begin], *_qualified(tokens[begin:], table, ours)]
-
-
-def _qualified(tokens: Sequence[str], table: str, columns: set[str]) -> list[str]:
-    """Columns of the row that is there: without their table's name they might be the new row's."""
-    found: list[str] = []
-    depth = 0
-    setting = True
-    before = "SET"
-    for at, piece in enumerate(tokens):
-        depth += (piece == "(") - (piece == ")")
-        if piece.upper() in {"WHERE", "RETURNING"} and not depth:
-            setting = False
-        target = setting and not depth and before in {"SET", ","} and tokens[at + 1 : at + 2] == ["="]
-        if piece in columns and before != "." and not target and tokens[at + 1 : at + 2] not in (["."], ["("]):
-            found += [table, "."]
-        found.append(piece)
-        before = piece
-    return found

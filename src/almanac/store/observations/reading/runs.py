@@ -206,6 +206,8 @@ class Runs:
         rivals = len(span.topic.series)
         # Rows of so many cells at least, each cell whole: were the last one cut, there would be more cells than that.
         found: list[Any] = self._db.execute(_then(*span.shape), span.bound(limit * rivals)).fetchall()
+        # Not every engine keeps the order of what it joins to.
+        found.sort(key=_PLACE, reverse=span.descending)
         if rivals > 1:
             rank = {series: place for place, series in enumerate(self._order(span))}
             cells = groupby(found, key=_PERIOD)
@@ -299,7 +301,7 @@ def _now(known: bool, starts: bool, descending: bool) -> str:
     )
 
 
-_PERIOD, _SERIES = itemgetter(0), itemgetter(2)
+_PERIOD, _SERIES, _PLACE = itemgetter(0), itemgetter(2), itemgetter(0, 2)
 _SERIES_OF = "SELECT series FROM series WHERE topic = ?"
 
 
