@@ -9,10 +9,10 @@ import pytest
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
+from almanac.store.observations.period_days import END, PART
 from almanac.store.observations.reading import changes, keys, walks
 from almanac.store.observations.reading.changes import Changes
 from almanac.store.observations.reading.lags import KNOWN_WITHIN, listed
-from almanac.store.observations.reading.period_days import END, PART
 from almanac.store.observations.reading.selection import Selection
 from tests.support.small_world import ALPHA, BETA, SmallWorld
 

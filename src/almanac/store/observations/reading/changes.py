@@ -14,9 +14,9 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from almanac.store.observations.fragments import marked
+from almanac.store.observations.period_days import END, PART
 from almanac.store.observations.reading.keys import EVERY_PART
 from almanac.store.observations.reading.lags import KNOWN_WITHIN, known_spans, listed
-from almanac.store.observations.reading.period_days import END, PART
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import BORROW, BORROWED, VINTAGE, ObservationRow, RowReader, cut
 from almanac.store.observations.reading.selection import TOPIC_ORDER, Conditions, Selection, already_given, in_order

@@ -16,9 +16,9 @@ from typing import Any
 
 from almanac.domain.times import day_at
 from almanac.store.engine.protocol import Database
+from almanac.store.observations.period_days import END, PART, PARTS
 from almanac.store.observations.period_sql import LAGS, LEAST_LAGS
 from almanac.store.observations.reading.lags import KNOWN_WITHIN, KnownSpan, known_spans, listed
-from almanac.store.observations.reading.period_days import END, PART, PARTS
 from almanac.store.observations.reading.rows import BORROW, BORROWED, CURRENT, TOPIC, VINTAGE
 from almanac.store.observations.reading.selection import (
     CELL_ORDER,
@@ -43,8 +43,8 @@ _LATELY = 100_000
 _SPREAD = 4
 #: Of so many rows at most that there ever were all are sorted, rather than walked in their order.
 _SORTED = 25_000
-#: The same of rows that are found by the end of their periods.
-_FEW_END = 3_000
+#: The same of rows that are found by the end of their periods; cells have several vintages each.
+_FEW_END = {"current": 3_000, "vintages": 12_000}
 #: So many rows at most are taken aside whose periods lie far from when they were known; and orders in which that helps.
 _ASIDE = 8_000
 _BY_PERIOD = frozenset({"period_start", "period_end", "ingested_at"})
@@ -156,7 +156,7 @@ class Keys:
         query = Conditions()
         query.periods(selection)
         rows = f"FROM ({EVERY_PART}) p CROSS JOIN {table} x INDEXED BY {table}_end"
-        sql = f"SELECT 1 {rows} WHERE {PART} = p.column1 AND {END} BETWEEN ? AND ? AND {query.where} LIMIT 1 OFFSET {_FEW_END}"
+        sql = f"SELECT 1 {rows} WHERE {PART} = p.column1 AND {END} BETWEEN ? AND ? AND {query.where} LIMIT 1 OFFSET {_FEW_END[table]}"
         return self._db.execute(sql, (*span, *query.values)).get is None
 
     def _keys(self, wanted: WantedKeys, way: str | Touched, place: list[Any] | None) -> Iterator[Key]:

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from almanac.domain.periods import INSTANT, SPAN_BITS
 from almanac.store.engine.patience import check
 from almanac.store.engine.protocol import Database
+from almanac.store.observations.period_days import END, ENDING, EVEN, LAST_SPAN, ODD, SPANS, START, ending
 from almanac.store.observations.reading.lags import KNOWN_WITHIN, PART_KNOWN, KnownSpan, known_spans, listed
-from almanac.store.observations.reading.period_days import END, ENDING, EVEN, LAST_SPAN, ODD, SPANS, START, ending
 from almanac.store.observations.reading.rows import TOPIC
 from almanac.store.observations.reading.selection import (
     CELL_ORDER,
