@@ -20,7 +20,7 @@ def keep(
     Bring the figures into step with vintages that were closed and inserted, and rows of `current` that were ended and
     shown, all of one series and ascending by period. Only what may have shrunk is looked up.
     """
-    known = [row[3] for row in inserted]
+    times = [row[3] for row in inserted]
     db.execute(
         _GROW,
         (
@@ -29,14 +29,17 @@ def keep(
             len(inserted) - len(closed),
             shown[0][1] if shown else None,
             next((row[1] for row in reversed(shown) if not row[7] & FORECAST), None),
-            min(known, default=None),
-            max(known, default=None),
+            min(times, default=None),
+            max(times, default=None),
         ),
     )
+    # Read, then written: tables that stand on different machines are not spoken of in one statement that writes.
     if ended:
-        db.execute(_PERIODS, (topic, series))
+        periods = db.execute(_PERIODS, (topic, series)).fetchone() or (None, None)
+        db.execute("UPDATE series SET first_period = ?, last_period = ? WHERE series = ?", (*periods, series))
     if closed:
-        db.execute(_KNOWN, (topic, series))
+        known = db.execute(_KNOWN, (topic, series)).fetchone() or (None, None)
+        db.execute("UPDATE series SET first_known = ?, last_known = ? WHERE series = ?", (*known, series))
 
 
 #: Figures of a series after rows were added. `min` and `max` with a NULL are NULL, hence the rest.
@@ -49,10 +52,7 @@ _GROW = (
 )
 _SHOWN = f"FROM current WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}"
 _PERIODS = (
-    f"UPDATE series SET first_period = (SELECT period {_SHOWN} ORDER BY period LIMIT 1),"
-    f" last_period = (SELECT period {_SHOWN} AND flags & {FORECAST} = 0 ORDER BY period DESC LIMIT 1) WHERE series = ?2"
+    f"SELECT (SELECT period {_SHOWN} ORDER BY period LIMIT 1),"
+    f" (SELECT period {_SHOWN} AND flags & {FORECAST} = 0 ORDER BY period DESC LIMIT 1)"
 )
-_KNOWN = (
-    "UPDATE series SET (first_known, last_known) = (SELECT min(known_at), max(known_at) FROM vintages"
-    f" WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}) WHERE series = ?2"
-)
+_KNOWN = f"SELECT min(known_at), max(known_at) FROM vintages WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}"
