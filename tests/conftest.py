@@ -32,6 +32,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="what it is about, a server has not"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_of_tests() -> None:
+    """Which servers there are to test with has been read by now; the program knows no such settings, and would say so."""
+    for name in [name for name in os.environ if name.startswith("ALMANAC_TEST_")]:
+        del os.environ[name]
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

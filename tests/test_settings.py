@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from almanac.__main__ import main
 from almanac.catalog.load import source_ids
-from almanac.config import SettingError, load
+from almanac.config import SettingError, load, told
 from almanac.domain.rights import Consent
 
 
@@ -22,6 +22,7 @@ def problems(home, file=None, **env):
 
 
 WHOLE = "allowed: a whole number from"
+REPLICAS = "allowed: addresses of replicas, like postgresql://user@host/database"
 PLACE = "allowed: a folder, file:// and its path, or s3://bucket/prefix"
 
 
@@ -51,6 +52,7 @@ PLACE = "allowed: a folder, file:// and its path, or s3://bucket/prefix"
         ("NOW", "2026-01-01", "came '2026-01-01'; allowed: a time with a zone, like 2026-10-31T00:00:00Z"),
         ("DATABASE_URL", "mysql://me:word@h/d",
          "came a value that is not shown; allowed: sqlite:/// and the path of a file, or postgresql://user@host/database"),
+        ("DATABASE_READ_URLS", "postgresql://h/d", "only a database on a server has replicas, and ALMANAC_DATABASE_URL names none"),
         ("RAW_URL", "gs://bucket", f"came 'gs://bucket'; {PLACE}"),
         ("RAW_URL", "s3://Bucket", f"came 's3://Bucket'; {PLACE}"),
         ("RAW_URL", "s3://", f"came 's3://'; {PLACE}"),
@@ -76,6 +78,16 @@ def test_what_cannot_be_used_is_told_with_what_is_allowed(tmp_path, name, value,
         missing = "ALMANAC_PLANS__GOLD__REQUESTS_PER_MINUTE: is missing; requests_per_minute must be given for gold"
         expected = ["2 settings cannot be used:", *expected, missing]
     assert problems(tmp_path, **{name: value}) == expected
+
+
+def test_replicas_are_addresses_of_servers_and_never_shown(tmp_path):
+    primary, replicas = "postgresql://me:word@h/d", "postgresql://me:word@a/d, postgresql://me:word@b/d"
+    assert problems(tmp_path, DATABASE_URL=primary, DATABASE_READ_URLS=f"{replicas},sqlite:///x") == [
+        f"ALMANAC_DATABASE_READ_URLS: came a value that is not shown; {REPLICAS}"
+    ]
+    given = {"ALMANAC_DATABASE_URL": primary, "ALMANAC_DATABASE_READ_URLS": replicas}
+    assert load(given).database_read_urls == ("postgresql://me:word@a/d", "postgresql://me:word@b/d")
+    assert told(given) == dict.fromkeys(given, "not shown")
 
 
 def test_all_at_once_and_no_secret_among_them(tmp_path):

@@ -26,6 +26,7 @@ for _command in (
     ingest.sandbox,
     worker.worker,
     operate.derive,
+    operate.distribute,
     operate.rebuild,
     operate.verify,
     operate.status,

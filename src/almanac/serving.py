@@ -19,6 +19,7 @@ from almanac.domain.memory import settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
 
     from starlette.applications import Starlette
 
@@ -59,7 +60,6 @@ def api(settings: Settings) -> App:
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import UnavailableError
     from almanac.store.engine.opening import place
-    from almanac.store.observations.reading.reader import Reader
     from almanac.store.usage.counts import UsageFile
 
     logs.configure(settings.log_level)
@@ -68,15 +68,13 @@ def api(settings: Settings) -> App:
     tally = Tally(usage, time.time)
     journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
     accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
-    reader = Reader(place(settings.data_place), at_turn=at_turn)
-
     flusher = _Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
     counting = _Every(_USAGE_SECONDS, tally.flush, "usage")
     app = App(
         endpoints(Explainer(load(), explain_company), explain_scores),
         accounts,
         limiter(settings, metrics.LIMITER_FALLBACKS.inc),
-        reader.view,
+        reading(settings, at_turn),
         settings,
         clock=settings.clock,
         unavailable=(UnavailableError,),
@@ -91,6 +89,25 @@ def api(settings: Settings) -> App:
         on_shutdown=[flusher.stop, accounts.close, journal.flush, counting.stop, usage.close],
     )
     return app
+
+
+def reading(
+    settings: Settings, at_turn: Callable[[Callable[[], object]], bool] = lambda _: False
+) -> Callable[..., AbstractContextManager[View]]:
+    """
+    What opens one state of the data: of the one database, or of whichever replica is far enough.
+
+    `at_turn`: see `Reader`.
+    """
+    from almanac.store.engine.opening import place
+    from almanac.store.observations.reading.reader import Reader
+    from almanac.store.observations.reading.replicas import Replicas
+
+    primary = Reader(place(settings.data_place), at_turn=at_turn)
+    if not settings.database_read_urls:
+        return primary.view
+    replicas = [Reader(place(url), at_turn=at_turn) for url in settings.database_read_urls]
+    return Replicas(primary, replicas).view
 
 
 def dashboard(settings: Settings) -> Dashboard:
@@ -110,7 +127,6 @@ def dashboard(settings: Settings) -> Dashboard:
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import UnavailableError
     from almanac.store.engine.opening import place
-    from almanac.store.observations.reading.reader import Reader
     from almanac.store.usage.counts import UsageFile
     from almanac.store.usage.reports import UsageReports
 
@@ -120,7 +136,7 @@ def dashboard(settings: Settings) -> Dashboard:
     desk = Desk(
         endpoints(Explainer(load(), explain_company), explain_scores),
         accounts.secret("cursor"),
-        Reader(place(settings.data_place)).view,
+        reading(settings),
         settings,
         clock=settings.clock,
     )

@@ -23,6 +23,7 @@ from .markdown import table
 _WORDS = {
     "home": "Data folder: databases, raw store, run files, `almanac.toml`.",
     "database_url": "Where the data database is: `sqlite:///…`, or `postgresql://…`, which needs the extra `almanac[postgres]`; see [PostgreSQL](operations.md#postgresql). Default: `data.db` in the data folder.",
+    "database_read_urls": "Replicas of a database of PostgreSQL, `postgresql://…`, separated by commas, for reading; see [Replicas](operations.md#replicas).",
     "raw_url": "Where the raw store is: a folder, or `s3://bucket/prefix`, which needs the extra `almanac[s3]`; see [Raw payloads in a bucket](operations.md#raw-payloads-in-a-bucket). Default: `raw` in the data folder.",
     "redis_url": "`redis://…`: count rate limits of several hosts together. Needs the extra `almanac[redis]`.",
     "now": "For tests: fixes the clock of the data, like `2026-10-31T00:00:00Z`. Limits, key expiry, timeouts and logs keep real time.",

@@ -15,6 +15,7 @@ from .shown import commands
 #: Commands of Almanac that are only checked to be well-formed, by their first words, and why.
 NOT_RUN = {
     "almanac serve": "listens until it is stopped",
+    "almanac distribute": "needs machines with Citus",
     "almanac ingest": "asks a publisher, or reads a folder of its responses",
     "almanac migrate": "writes to a server",
     "almanac worker": "asks publishers until it is stopped",

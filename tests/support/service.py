@@ -25,7 +25,7 @@ from almanac.pipeline.explain.scores import explain_scores
 from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.world import World
-from almanac.serving import limiter
+from almanac.serving import limiter, reading
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.opening import place
@@ -99,7 +99,7 @@ class Service:
             self.endpoints,
             self.accounts,
             limiter(self.settings, None),
-            self.reader.view,
+            reading(self.settings) if self.settings.database_read_urls else self.reader.view,
             self.settings,
             clock=lambda: self.settings.clock() if self.data_now is None else self.data_now,
             walltime=lambda: self.real_now,

@@ -47,6 +47,23 @@ def rebuild(processes: int | None) -> None:
 
 
 @click.command()
+@click.option(
+    "--parts",
+    type=click.IntRange(1, 1_000),
+    default=32,
+    show_default=True,
+    help="In how many parts; more than machines there will ever be.",
+)
+def distribute(parts: int) -> None:
+    """Spread the data's large tables over the machines that Citus knows of (PostgreSQL with Citus). Readers and writers wait."""
+    from almanac.store.engine.opening import distribute as spread
+    from almanac.store.engine.opening import place
+
+    done = spread(place(settings(home=False).data_place), parts)
+    click.echo(f"the data stand in {parts} parts" if done else "the data stand in parts already; nothing to do")
+
+
+@click.command()
 def verify() -> None:
     """Check hashes, lineage, bitemporal laws and every derived value. Prints each problem; exit 1 if there is any."""
     from almanac.pipeline.operate.verify import Checked

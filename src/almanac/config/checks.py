@@ -116,6 +116,10 @@ _CHECKS: dict[str, tuple[Callable[[str], object], str]] = {
     "now": (lambda text: datetime.fromisoformat(text).tzinfo, "a time with a zone, like 2026-10-31T00:00:00Z"),
     "on": (lambda text: date.fromisoformat(text).isoformat() == text, "a day that has come, like 2026-10-01"),
     "database_url": (_is_database, "sqlite:/// and the path of a file, or postgresql://user@host/database"),
+    "database_read_urls": (
+        lambda text: _is_database(text) and not text.startswith("sqlite:"),
+        "addresses of replicas, like postgresql://user@host/database",
+    ),
     "raw_url": (_is_raw_place, "a folder, file:// and its path, or s3://bucket/prefix"),
     "proxy": (_is_proxy, "http:// or https://, a host and a port"),
     "ca_bundle": (_is_bundle, "a file of certificates in PEM that can be read"),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from almanac.config.checks import check_of, is_table, kind_of, paths_of
-from almanac.config.settings import PLANS, SettingError, Settings
+from almanac.config.settings import PLANS, SERVERS, SettingError, Settings
 from almanac.domain.rights import Consent
 
 
@@ -37,9 +37,9 @@ class _Given(NamedTuple):
         return ".".join(path) if self.file else "ALMANAC_" + "__".join(path).replace("-", "_").upper()
 
 
-_LISTS = {"cors_origins", "trusted_proxies", "companies", "no_proxy"}
+_LISTS = {"cors_origins", "database_read_urls", "trusted_proxies", "companies", "no_proxy"}
 #: Never shown in a message; nor is the value of a setting that does not exist, which may be a misspelt one of these.
-_SECRETS = {"secret", "api_key", "redis_url", "password", "proxy"}
+_SECRETS = {"secret", "api_key", "database_read_urls", "redis_url", "password", "proxy"}
 
 
 def load(environ: dict[str, str] | None = None, sources: Callable[[], Collection[str]] | None = None) -> Settings:
@@ -87,8 +87,13 @@ def given(env: Mapping[str, str]) -> list[_Given]:
 def told(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """What is given, by name, for the log: no secret, and nobody's address."""
     every = given(dict(os.environ) if env is None else env)
-    hidden = {*_SECRETS, "contact"}
-    return {one.name: "not shown" if one.path[-1] in hidden or _on_a_server(one) else str(one.value) for one in every}
+    return {one.name: "not shown" if one.path[-1] == "contact" or _is_secret(one) else str(one.value) for one in every}
+
+
+def _is_secret(one: _Given) -> bool:
+    """Whether a value is never repeated. Credentials in the address of a bucket are refused."""
+    named = one.path[-1] == "raw_url" and "@" in str(one.value)
+    return one.path[-1] in _SECRETS or named or _on_a_server(one)
 
 
 def _leaves(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -142,9 +147,7 @@ def _on_a_server(one: _Given) -> bool:
 
 def _shown(one: _Given) -> str:
     text = repr(",".join(one.value) if one.file is None and isinstance(one.value, list) else one.value)
-    # Credentials in the address of a bucket are refused, and not repeated.
-    secret = one.path[-1] in _SECRETS or _on_a_server(one) or (one.path[-1] == "raw_url" and "@" in text)
-    return "a value that is not shown" if secret else text if len(text) <= 80 else f"{text[:79]}…"
+    return "a value that is not shown" if _is_secret(one) else text if len(text) <= 80 else f"{text[:79]}…"
 
 
 def _together(merged: Mapping[str, Any], every: list[_Given]) -> Iterator[str]:
@@ -160,6 +163,9 @@ def _together(merged: Mapping[str, Any], every: list[_Given]) -> Iterator[str]:
         for part in parts:
             if (*path, part) not in there:
                 yield f"{one.named((*path, part))}: is missing; {', '.join(parts)} must be given for {'.'.join(path[1:])}"
+    replicas = [one for one in every if one.path == ("database_read_urls",) and one.value]
+    if replicas and not str(merged.get("database_url", "")).startswith(SERVERS):
+        yield f"{replicas[-1].name}: only a database on a server has replicas, and ALMANAC_DATABASE_URL names none"
     now = merged.get("now")
     # A consent is given in real time, whatever the day of the data; but for data of days to come it may be one of those.
     today = max(

@@ -91,6 +91,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     home: Path = Path(".almanac")
     database_url: _Text | None = None
+    #: Replicas of a database on a server.
+    database_read_urls: tuple[str, ...] = ()
     raw_url: _Text | None = None
     redis_url: _Text | None = None
     #: Fixes the clock of the data (tests): ingestion, default `as_of`, freshness, history windows, the sandbox.

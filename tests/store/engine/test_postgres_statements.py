@@ -155,3 +155,26 @@ def test_a_trigger_has_its_function() -> None:
 def test_a_script_is_cut_where_its_statements_end() -> None:
     script = "CREATE TABLE a(x TEXT); -- a; b\nCREATE TABLE b(y TEXT DEFAULT ';');"
     assert [one.split("(")[0].strip() for one in several(script)] == ["CREATE TABLE a", "CREATE TABLE b"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "wanted"),
+    [
+        ("SELECT x.a FROM t JOIN current x ON x.topic = t.topic AND x.a = (SELECT y.a WHERE y.topic = t.topic LIMIT 1)",
+         "SELECT x.a FROM t JOIN current x ON x.topic = t.topic AND x.a = ( SELECT y.a WHERE y.topic = x.topic LIMIT 1 )"),
+        ("SELECT 1 FROM n JOIN current x ON x.topic = n.value AND (SELECT 1 WHERE n.value = 2) = 1 WHERE (SELECT n.value) = 1",
+         "SELECT 1 FROM n JOIN current x ON x.topic = n.value AND ( SELECT 1 WHERE x.topic = 2 ) = 1 WHERE ( SELECT n.value ) = 1"),
+        ("SELECT 1 FROM t JOIN current x ON x.a = t.a AND (SELECT t.a) = 1",
+         "SELECT 1 FROM t JOIN current x ON x.a = t.a AND ( SELECT t.a ) = 1"),
+    ],
+)  # fmt: skip
+def test_spread_tables_are_asked_of_their_own_topic(sql: str, wanted: str) -> None:
+    assert translated(sql, Layout(), spread=True).sql == wanted
+
+
+def test_the_number_of_a_row_on_several_machines_is_asked_for_before() -> None:
+    found = translated("INSERT INTO topic VALUES(NULL, ?)", Layout(), spread=True)
+    assert found.sql == "INSERT INTO topic VALUES ( $2 , $1 )"
+    assert found.numbering == "SELECT coalesce ( max ( topic ) , 0 ) + 1 FROM topic"
+    assert (found.numbers, found.places, found.wanted) == ("topic", (0,), 1)
+    assert translated("INSERT INTO topic VALUES(NULL, ?)", Layout()).numbering is None

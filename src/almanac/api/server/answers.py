@@ -23,16 +23,17 @@ from almanac.domain.periods import add_months
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.observations.reading.reader import View
+from almanac.store.observations.reading.replicas import Seen
 
 log = structlog.get_logger("almanac.answers")
 
 
 class Answers:
-    """Makes replies from the store."""
+    """Makes replies from the store. Where that has replicas, `open_view` takes the least data version that will do."""
 
     def __init__(
         self,
-        open_view: Callable[[], AbstractContextManager[View]],
+        open_view: Callable[..., AbstractContextManager[View]],
         signer: Signer,
         settings: Settings,
         walltime: Callable[[], float],
@@ -42,13 +43,15 @@ class Answers:
         self._settings = settings
         self._walltime = walltime
         self._pages = PageCache(settings.page_cache_mib << 20)
+        #: What clients have seen: asked for only where there are databases that lag behind another.
+        self._seen = Seen() if settings.database_read_urls else None
         #: The newest data version seen here; 0: none yet.
         self.version = 0
 
     def produce(self, request: ClientRequest, known: Known, plan: Plan, now: int) -> Reply:
         """Open the store, ask the handler, wrap what it says. Runs in one thread from end to end."""
         endpoint, real_now = known.endpoint, self._walltime()
-        with self._open_view() as view:
+        with self._far_enough(request, known) as view:
             asked = self._asked(request, known, plan, now, real_now, view)
             kept = self._pages.get(asked.name) if endpoint.cached else None
             if kept is None:
@@ -59,11 +62,21 @@ class Answers:
                 self._pages.offer(asked.name, kept)
         return self._wrap(request, asked, kept)
 
+    def _far_enough(self, request: ClientRequest, known: Known) -> AbstractContextManager[View]:
+        """A state as new as the client's last answer, and as its cursor."""
+        if self._seen is None:
+            return self._open_view()
+        cursor = known.values.get("cursor")
+        least = 0 if cursor is None else self._signer.version(cursor)
+        return self._open_view(max(least, self._seen.least(cast("KeyRecord", request.key).account_id)))
+
     def _asked(self, request: ClientRequest, known: Known, plan: Plan, now: int, real_now: float, view: View) -> _Asked:
         """What one request asks of one state of the store. Raises ApiError."""
         endpoint, values, query = known.endpoint, known.values.copy(), known.fingerprint
         version, epoch = view.version, view.epoch
         request.version = self.version = version
+        if self._seen is not None:
+            self._seen.note(cast("KeyRecord", request.key).account_id, version)
         cursor: Cursor | None = None
         if endpoint.kind == "list" and values["cursor"] is not None:
             cursor = self._signer.read(values["cursor"], query, epoch, version, real_now)

@@ -63,7 +63,7 @@ class App:
         endpoints: Sequence[Endpoint],
         accounts: KeyStore,
         limiter: Limiter,
-        open_view: Callable[[], AbstractContextManager[View]],
+        open_view: Callable[..., AbstractContextManager[View]],
         settings: Settings,
         *,
         clock: Callable[[], int],

@@ -117,6 +117,18 @@ def recreate(db: Database) -> None:
         _postgres().recreate(db)
 
 
+def distribute(at: Place, parts: int) -> bool:
+    """
+    Spread the tables of the data database over the machines that Citus knows of. False where that was done before.
+
+    Raises StoreError for a database that cannot be spread.
+    """
+    if isinstance(at, Path):
+        raise StoreError(f"{at} is a file: what is spread over several machines is a database of PostgreSQL with Citus")
+    done: bool = _postgres().distribute(at.url, parts, prepared=at.prepared)
+    return done
+
+
 def advice(error: UnavailableError, at: Place) -> str:
     """An error in words for people: which database, what is wrong with it, and what to do."""
     if isinstance(at, Path):

@@ -20,19 +20,21 @@ from typing import Any
 import psycopg
 from psycopg import pq
 
-from almanac.store.engine.errors import DatabaseError, UnavailableError
+from almanac.store.engine.errors import BusyError, DatabaseError, UnavailableError
 from almanac.store.engine.postgres.asking import asking_of
 from almanac.store.engine.postgres.faults import faults
 from almanac.store.engine.postgres.layout import TablesOfSchema
 from almanac.store.engine.postgres.link import PostgresLink
 from almanac.store.engine.postgres.rows import FetchedRows, FoundRows
+from almanac.store.engine.postgres.settling import ONE_BY_ONE, UNSETTLED, Machines, looks, marked
 from almanac.store.engine.postgres.statements import Statement, translated
 from almanac.store.engine.postgres.tables import created, several
 
 #: From so many rows on they are copied, which takes a statement of its own.
 _COPIED = 8
-#: Statements as they were written, and as PostgreSQL takes them; of all connections of the process.
-_statements: dict[str, Statement] = {}
+#: Statements as they were written, and as PostgreSQL takes them, with tables on one machine and spread over several; of
+#: all connections of the process.
+_statements: dict[bool, dict[str, Statement]] = {False: {}, True: {}}
 _STATEMENTS_HELD = 4_000
 #: Where the driver sees one of these, or a ROLLBACK, it has the server forget whatever was prepared: it is not shown them.
 _UNPREPARING = frozenset({"DROP ", "ALTER"})
@@ -59,7 +61,8 @@ class PostgresConnection:
         lasting: bool = False,
     ) -> None:
         self._opened = opened
-        self._begin = _BEGIN_WRITING.format(max(1, int(busy_seconds * 1000)), area) + (_LASTING if lasting else "")
+        self._busy = max(1, int(busy_seconds * 1000))
+        self._begin = _BEGIN_WRITING.format(self._busy, area) + (_LASTING if lasting else "")
         self._area = area
         self._token = f"SELECT n FROM change_token WHERE area = '{area}'".encode()
         self._read_only = read_only
@@ -68,6 +71,7 @@ class PostgresConnection:
         self._layout = TablesOfSchema(lambda sql, values: self._cursor.execute(sql, values).fetchall())
         self._changed = self._ever_changed = False
         self._scans = 0
+        self._machines = Machines(area, self.ask, self._layout.forget)
 
     # -- statements -------------------------------------------------------------------------------------------------
 
@@ -88,17 +92,18 @@ class PostgresConnection:
         return found
 
     def _statement(self, sql: str) -> Statement:
-        found = _statements.get(sql)
+        known = _statements[self._machines.several]
+        found = known.get(sql)
         if found is None:
-            if len(_statements) >= _STATEMENTS_HELD:
-                _statements.clear()
+            if len(known) >= _STATEMENTS_HELD:
+                known.clear()
             made = created(sql)
             if made is not None or sql[:5].upper() in _UNPREPARING:
                 # What was said with the tables as they were before may be said otherwise.
                 self._layout.forget()
-                _statements.clear()
+                known.clear()
                 return Statement(made or sql, (), 0, True, None, None)
-            found = _statements[sql] = translated(sql, self._layout)
+            found = known[sql] = translated(sql, self._layout, spread=self._machines.several)
         return found
 
     def _run(self, statement: Statement, values: Sequence[Any]) -> FoundRows:
@@ -107,6 +112,8 @@ class PostgresConnection:
                 return self._run(statement, values)
         self._check(statement, values)
         bound = [values[place] for place in statement.places]
+        if statement.numbering is not None:
+            bound.append(self.ask(statement.numbering)[0][0])
         if not statement.writes:
             return FoundRows(self._asking.rows(statement.sql, bound))
         if statement.sql[:5].upper() in _UNPREPARING:
@@ -153,6 +160,9 @@ class PostgresConnection:
         with self._writing():
             if statement.copied_into is not None and len(every) >= _COPIED:
                 self._copy(statement, every)
+            elif statement.numbering is not None:
+                for row in every:
+                    self._run(statement, row)
             else:
                 self._cursor.executemany(statement.sql, _bound(statement, every))
                 self._note(self._cursor.rowcount)
@@ -212,13 +222,43 @@ class PostgresConnection:
             self._ready()
             self._changed = False
             try:
-                self._link.execute(self._begin)
+                self._begin_writing()
                 yield
-                counted = f"UPDATE change_token SET n = n + 1 WHERE area = '{self._area}'; " if self._changed else ""
-                self._link.execute(f"{counted}COMMIT")
+                if self._changed:
+                    self._count()
+                self._link.execute("COMMIT")
             except BaseException:  # whatever ended it, a signal too
                 self._undo()
                 raise
+
+    def _begin_writing(self) -> None:
+        for _ in looks(self._busy):
+            self._link.execute(self._begin)
+            if not self._machines.look():
+                return
+            if self._machines.have(self._number(self._token)):
+                self._link.execute(ONE_BY_ONE)
+                return
+            self._asking.first(b"ROLLBACK")
+        raise BusyError(UNSETTLED)
+
+    def _count(self) -> None:
+        """The last of a transaction that wrote."""
+        counted = f"UPDATE change_token SET n = n + 1 WHERE area = '{self._area}'"
+        if self._machines.several:
+            self._link.execute(marked(self._number(f"{counted} RETURNING n".encode())))
+        else:
+            self._link.execute(counted)
+
+    def laid_anew(self) -> None:
+        """Tables were spread, or taken away, in the transaction that is open."""
+        self._machines.look()
+        self._layout.forget()
+        self._note(1)
+
+    def ask(self, sql: str) -> list[Any]:
+        """Run a statement that is in PostgreSQL's own words; what it gives."""
+        return self._asking.rows(sql, ())
 
     def _undo(self) -> None:
         status = self._link.pgconn.transaction_status
@@ -241,11 +281,16 @@ class PostgresConnection:
         with faults():
             self._ready()
             try:
-                # The first that is read takes the snapshot.
-                return self._number(_BEGIN_READING + self._token)
+                for _ in looks(self._busy):
+                    # The first that is read takes the snapshot.
+                    token = self._number(_BEGIN_READING + self._token)
+                    if self._machines.believe(token):
+                        return token
+                    self._asking.first(b"ROLLBACK")
             except BaseException:
                 self._undo()
                 raise
+            raise UnavailableError(UNSETTLED)
 
     def end_snapshot(self) -> None:
         if self.in_transaction:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import closing
 
 from almanac.store.engine import data_schema
 from almanac.store.engine.data_schema import DATA, statements, tables_of
 from almanac.store.engine.errors import StoreError
+from almanac.store.engine.postgres import spreading
 from almanac.store.engine.postgres.connection import PostgresConnection
 from almanac.store.engine.postgres.faults import faults, shown
 from almanac.store.engine.postgres.link import opened
 
 #: The area of the data database (`connection.PostgresConnection`).
-DATA_AREA = "data"
+DATA_AREA = spreading.AREA
 _ALONE = "SELECT 1 FROM pg_advisory_xact_lock(hashtextextended('almanac areas ' || current_schema(), 0))"
 
 
@@ -102,4 +104,27 @@ def has_table(connection: PostgresConnection, name: str) -> bool:
 def recreate(connection: PostgresConnection) -> None:
     """The same as of a file; tables that are not the data's are left alone."""
     ours = {name for part in statements() for name in tables_of(part)}
+    parts = spreading.taken_away(connection.ask)
     data_schema.recreate(connection, [name for name in connection.tables() if name in ours])
+    if parts:
+        spreading.spread(connection.ask, parts)
+        connection.laid_anew()
+
+
+@faults()
+def distribute(url: str, parts: int, *, prepared: bool = True) -> bool:
+    """
+    Spread the data over the machines that Citus knows of, in so many parts. False where that was done before.
+
+    Writers and readers wait. All of it or nothing. Raises StoreError where it cannot be done; then no table is made either.
+    """
+    with closing(connect(url, read_only=True, prepared=prepared)) as looked_at:
+        spreading.check(looked_at.ask)
+    with closing(create(url, prepared=prepared)) as connection:
+        with connection.transaction():
+            done = spreading.is_spread(connection.ask)
+            if not done:
+                spreading.spread(connection.ask, parts)
+                connection.laid_anew()
+        spreading.tidy(connection.ask)
+    return not done

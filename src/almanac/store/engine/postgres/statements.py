@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from almanac.store.engine.postgres.inserting import Layout, copied, inserted
 from almanac.store.engine.postgres.picking import picked
+from almanac.store.engine.postgres.spreading import NUMBER, apart, own_topic
 from almanac.store.engine.postgres.tokens import closing, cut, is_name, joined, parts
 
 
@@ -39,6 +40,8 @@ class Statement(NamedTuple):
     numbers: str | None
     #: Of such an INSERT what each column gets: which of the values given, or what is the same in every row.
     cells: tuple[int | str, ...] = ()
+    #: What gives that number, where a statement that writes cannot ask for it itself: bound behind all values.
+    numbering: str | None = None
 
 
 _READING = frozenset({"SELECT", "WITH", "VALUES", "EXPLAIN", "SHOW"})
@@ -91,17 +94,22 @@ _TYPES = {"BLOB": "bytea", "INTEGER": "bigint", "REAL": "float8"}
 _SCALARS = {"MAX": "greatest", "MIN": "least"}
 
 
-def translated(sql: str, layout: Layout) -> Statement:
-    """A statement in PostgreSQL's words."""
+def translated(sql: str, layout: Layout, *, spread: bool = False) -> Statement:
+    """A statement in PostgreSQL's words; `spread`: for tables that stand on several machines (`spreading`)."""
     tokens = cut(sql)
     first = next((piece.upper() for piece in tokens if is_name(piece)), "")
-    numbers, table = None, None
+    numbers, table, numbering = None, None, None
     cells: tuple[int | str, ...] = ()
     if first in {"INSERT", "REPLACE"}:
         table, cells = copied(tokens)
         tokens, numbers = inserted(tokens, layout)
-    tokens, places, wanted = _values(reworded(tokens))
-    return Statement(joined(tokens), places, wanted, first not in _READING, table, numbers, cells)
+        if spread and numbers is not None:
+            tokens, numbering = apart(tokens)
+    tokens = reworded(tokens)
+    tokens, places, wanted = _values(own_topic(tokens) if spread else tokens)
+    if numbering is not None:
+        tokens = [f"${len(places) + 1}" if piece == NUMBER else piece for piece in tokens]
+    return Statement(joined(tokens), places, wanted, first not in _READING, table, numbers, cells, numbering)
 
 
 def reworded(tokens: list[str]) -> list[str]:

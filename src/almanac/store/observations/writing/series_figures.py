@@ -29,7 +29,7 @@ def keep(
     shown, all of one series and ascending by period. Only what may have shrunk is looked up: in `current`, or for a series
     that is not `paged`, and has no rows there, among its vintages.
     """
-    known = [row[3] for row in inserted]
+    times = [row[3] for row in inserted]
     db.execute(
         _GROW,
         (
@@ -38,14 +38,17 @@ def keep(
             len(inserted) - len(closed),
             shown[0][1] if shown else None,
             next((row[1] for row in reversed(shown) if not row[7] & FORECAST), None),
-            min(known, default=None),
-            max(known, default=None),
+            min(times, default=None),
+            max(times, default=None),
         ),
     )
+    # Read, then written: tables that stand on different machines are not spoken of in one statement that writes.
     if ended:
-        db.execute(_PERIODS if paged else _PERIODS_STATED, (topic, series))
+        periods = db.execute(_PERIODS if paged else _PERIODS_STATED, (topic, series)).fetchone() or (None, None)
+        db.execute("UPDATE series SET first_period = ?, last_period = ? WHERE series = ?", (*periods, series))
     if closed:
-        db.execute(_KNOWN, (topic, series))
+        known = db.execute(_KNOWN, (topic, series)).fetchone() or (None, None)
+        db.execute("UPDATE series SET first_known = ?, last_known = ? WHERE series = ?", (*known, series))
 
 
 #: Figures of a series after rows were added. `min` and `max` with a NULL are NULL, hence the rest.
@@ -60,8 +63,8 @@ _GROW = (
 
 def _periods(shown: str) -> str:
     return (
-        f"UPDATE series SET first_period = (SELECT x.period {shown} ORDER BY x.period LIMIT 1),"
-        f" last_period = (SELECT x.period {shown} AND x.flags & {FORECAST} = 0 ORDER BY x.period DESC LIMIT 1) WHERE series = ?2"
+        f"SELECT (SELECT x.period {shown} ORDER BY x.period LIMIT 1),"
+        f" (SELECT x.period {shown} AND x.flags & {FORECAST} = 0 ORDER BY x.period DESC LIMIT 1)"
     )
 
 
@@ -72,7 +75,4 @@ _PERIODS_STATED = _periods(
     " WHERE y.topic = x.topic AND y.period = x.period AND y.series = x.series AND y.known_at > x.known_at"
     f" AND y.to_version = {OPEN})"
 )
-_KNOWN = (
-    "UPDATE series SET (first_known, last_known) = (SELECT min(known_at), max(known_at) FROM vintages"
-    f" WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}) WHERE series = ?2"
-)
+_KNOWN = f"SELECT min(known_at), max(known_at) FROM vintages WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}"
