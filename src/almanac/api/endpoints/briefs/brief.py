@@ -27,7 +27,7 @@ from almanac.reports.brief_measures import SECTIONS, SectionSpec
 from almanac.reports.measure_readings import MeasureReading
 from almanac.store.events import events
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.series import of_indicator
+from almanac.store.summary.series import of_indicator
 
 #: Briefs remembered whole, some twenty kilobytes each.
 _HELD = 256

@@ -29,8 +29,8 @@ from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of, is_money
 from almanac.store.observations.reading.directory import MIXED_SOURCE
-from almanac.store.observations.reading.series import Counted, of_indicator
 from almanac.store.summary.figures import Figures, by_indicator
+from almanac.store.summary.series import Counted, of_indicator
 
 FILTERS = (
     Param("category", "Only indicators of this category.", "enum", choices=INDICATOR_CATEGORIES),

@@ -15,7 +15,7 @@ from almanac.reports import rates as report
 from almanac.store.observations.fragments import value_of
 from almanac.store.observations.reading.latest import frequencies_of, reading
 from almanac.store.observations.reading.selection import Selection
-from almanac.store.observations.reading.series import numbers_of
+from almanac.store.summary.series import numbers_of
 
 
 def rates(ctx: Context) -> ItemAnswer:
