@@ -1,5 +1,6 @@
 """Numbers that lead from an observation's id to its row, by way of parts of the index that belong to a few series."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -55,7 +56,12 @@ def test_rows_are_found_by_their_ids_and_others_are_not():
             assert candidates(other) == candidates(row.id)
             assert by_id(view, other) is None
         assert by_id(view, observation_id(rows[0].series.id, JANUARY, 0, 1.0, None)) is None
-        numbers = candidates(rows[0].id)
+
+
+@pytest.mark.sqlite
+def test_an_id_is_looked_up_by_the_index():
+    with SmallWorld() as world:
+        numbers = candidates(observation_id(ALPHA, JANUARY, 0, 1.0, None))
         plan = world.db.execute(
             f"EXPLAIN QUERY PLAN SELECT period FROM vintages WHERE hash IN ({','.join('?' * 256)})", numbers
         )

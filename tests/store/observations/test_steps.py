@@ -16,6 +16,8 @@ from almanac.store.observations.reading.lags import KNOWN_WITHIN, listed
 from almanac.store.observations.reading.selection import Selection
 from tests.support.small_world import ALPHA, BETA, SmallWorld
 
+pytestmark = pytest.mark.sqlite  # it counts that engine's steps
+
 DAY = 86_400
 FIRST = date(2010, 1, 1)
 TOPICS, PERIODS = 24, 1_200

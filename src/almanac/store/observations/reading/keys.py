@@ -43,8 +43,8 @@ _LATELY = 100_000
 _SPREAD = 4
 #: Of so many rows at most that there ever were all are sorted, rather than walked in their order.
 _SORTED = 25_000
-#: The same of rows that are found by the end of their periods; cells have several vintages each.
-_FEW_END = {"current": 3_000, "vintages": 12_000}
+#: The same of rows that are found by the end of their periods, and how many vintages a cell may have for one row there.
+_FEW_END, _VINTAGES_EACH = 3_000, 4
 #: So many rows at most are taken aside whose periods lie far from when they were known; and orders in which that helps.
 _ASIDE = 8_000
 _BY_PERIOD = frozenset({"period_start", "period_end", "ingested_at"})
@@ -156,7 +156,10 @@ class Keys:
         query = Conditions()
         query.periods(selection)
         rows = f"FROM ({EVERY_PART}) p CROSS JOIN {table} x INDEXED BY {table}_end"
-        sql = f"SELECT 1 {rows} WHERE {PART} = p.column1 AND {END} BETWEEN ? AND ? AND {query.where} LIMIT 1 OFFSET {_FEW_END[table]}"
+        few = _FEW_END * (_VINTAGES_EACH if table == "vintages" else 1)
+        sql = (
+            f"SELECT 1 {rows} WHERE {PART} = p.column1 AND {END} BETWEEN ? AND ? AND {query.where} LIMIT 1 OFFSET {few}"
+        )
         return self._db.execute(sql, (*span, *query.values)).get is None
 
     def _keys(self, wanted: WantedKeys, way: str | Touched, place: list[Any] | None) -> Iterator[Key]:
