@@ -16,7 +16,9 @@ from .pictures import IMAGES, MOST_BYTES, SHOTS
 
 def test_every_picture_is_taken_by_the_command_and_shown() -> None:
     shown = set(re.findall(r"docs/images/([\w-]+)\.png", (ROOT / "README.md").read_text("utf-8")))
-    assert {path.stem for path in IMAGES.iterdir()} == {shot.name for shot in SHOTS} == shown
+    # Those of the Python client are drawn by its notebook, whose own test holds them.
+    ours = {path.stem for path in IMAGES.iterdir() if not path.stem.startswith("client-")}
+    assert ours == {shot.name for shot in SHOTS} == shown
 
 
 @pytest.mark.parametrize("shot", SHOTS, ids=lambda shot: shot.name)

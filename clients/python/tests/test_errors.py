@@ -110,8 +110,10 @@ def test_retry_after_may_be_seconds_or_a_date(text, expected):
     assert seconds(text, 30.0) == expected
 
 
-def test_the_key_is_in_no_repr_log_or_traceback(caplog):
+def test_the_key_is_in_no_repr_log_or_traceback(caplog, monkeypatch):
     caplog.set_level(logging.DEBUG)
+    # Whatever else runs in this process may have silenced the library.
+    monkeypatch.setattr(logging.getLogger("httpx2"), "filters", [])
     said, requests = [], []
 
     def refuse(request):

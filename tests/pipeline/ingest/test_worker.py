@@ -232,7 +232,7 @@ def test_a_store_that_fails_later_on_is_tried_again_one_that_fails_at_first_is_n
             raise sqlite.apsw.BusyError("invented")
         return real(path, **more)
 
-    monkeypatch.setattr(worker.sqlite, "create", create)
+    monkeypatch.setattr(worker.opening, "create", create)
     one._opened = True
     one.run()
     assert f"{home.data_path} is held by another writer: run the command again when that one has ended; trying again in 60 s" in one.lines  # fmt: skip
