@@ -98,7 +98,7 @@ def test_the_figures_of_the_store(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "VALUES", 500)
     home = tmp_path / "home"
     home.mkdir()
-    store.opening.create(home / "data.db").close()
+    store.sqlite.create(home / "data.db").close()
     figures = store.appending(home, home)
     assert [one.number for one in figures] == [400, 400, 4, 400]
     assert [path.name for path in home.iterdir()] == ["data.db"]

@@ -184,7 +184,7 @@ from itertools import islice
 from almanac.sandbox import world
 from almanac.pipeline.ingest import simulation
 every = world.world
-world.world = lambda now, observations=None, companies=True: islice(every(now, observations, companies=False), 150)
+world.world = lambda now, observations=None, companies=True, market=None: islice(every(now, observations, companies=False), 150)
 simulation._GROUP = 10
 """
 
