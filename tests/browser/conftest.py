@@ -21,7 +21,6 @@ from . import world
 
 __all__ = ["worker_id"]
 
-CHROMIUM = shutil.which("chromium")
 PHONE, DESK = 390, 1440
 WIDTHS = (PHONE, DESK)
 
@@ -115,18 +114,6 @@ def _wait(address: str) -> None:
             return
         assert time.monotonic() < until, "the dashboard did not start"
         time.sleep(0.1)
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """Debian's chromium. Skips where there is none."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("there is no chromium: apt-get install chromium")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

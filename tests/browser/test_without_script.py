@@ -119,5 +119,5 @@ def test_nothing_on_a_page_waits_for_script(served: Served, visitor: Callable[..
 
 
 def _request(word: str) -> bool:
-    """Numbers of requests and forms, and times that pass, differ from one look to the next."""
-    return word.startswith("req_") or bool(re.fullmatch(r"[\d:]+", word))
+    """Numbers of requests and forms, times that pass, and cursors, which hold one, differ from one look to the next."""
+    return word.startswith("req_") or "cursor=" in word or bool(re.fullmatch(r"[\d:]+", word))

@@ -4,11 +4,7 @@ import subprocess
 
 import pytest
 
-from tests.browser.conftest import chromium
-
 from .build import ZENSICAL, build
-
-__all__ = ["chromium"]
 
 
 @pytest.fixture(scope="session")
