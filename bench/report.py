@@ -74,6 +74,18 @@ def lines(rounds: Mapping[str, Sequence[Round]]) -> list[Line]:
     return found
 
 
+def against(ours: str, rounds: Mapping[str, Sequence[Round]], peers: Sequence[str]) -> str:
+    """How many times as many answers a second one contender gives as each of some others, as a Markdown table."""
+    rows = [f"| {ours}, times the rate of | median | least to most | by CPU |", "| --- | --: | --: | --: |"]
+    for name in peers:
+        pairs = list(zip(rounds[ours], rounds[name], strict=True))
+        ratios = [one.rate / other.rate for one, other in pairs]
+        cpu = [other.server_cpu / one.server_cpu for one, other in pairs if one.server_cpu and other.server_cpu]
+        share = f"{statistics.median(cpu):.1f}" if cpu else ""
+        rows.append(f"| {name} | {statistics.median(ratios):.1f} | {min(ratios):.1f} to {max(ratios):.1f} | {share} |")
+    return "\n".join(rows)
+
+
 def table(found: Sequence[Line]) -> str:
     """The lines as a Markdown table."""
     rows = [

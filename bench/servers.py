@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 _START_SECONDS, _STOP_SECONDS = 60.0, 15.0
@@ -21,6 +21,8 @@ class Server:
     def __init__(self, name: str, process: subprocess.Popen[bytes], port: int, log: Path) -> None:
         self.name = name
         self.port = port
+        #: Numbers of processes that work for it and are not its children: those of a database.
+        self.helpers: Callable[[], Sequence[int]] = tuple
         self._process = process
         self._log = log
 
@@ -38,8 +40,11 @@ class Server:
         """Seconds of CPU used by it and its children; None where there is no /proc."""
         if not Path("/proc/self/stat").exists():
             return None
-        ticks = sum(_ticks(process) for process in family(self._process.pid))
-        return ticks / os.sysconf("SC_CLK_TCK")
+        return ticks((*family(self._process.pid), *self.helpers()))
+
+    def worker(self) -> int:
+        """Number of the process that has worked most."""
+        return max(family(self._process.pid), key=_ticks)
 
     def stop(self) -> None:
         """Ask it to end; after a while, end it and its children."""
@@ -106,6 +111,11 @@ def family(root: int) -> list[int]:
     for one in found:
         found.extend(child for child, parent in parents.items() if parent == one)
     return found
+
+
+def ticks(processes: Iterable[int]) -> float:
+    """Seconds of CPU that processes have used so far; none of one that has ended, or where there is no /proc."""
+    return sum(map(_ticks, processes)) / os.sysconf("SC_CLK_TCK")
 
 
 def _ticks(process: int) -> int:

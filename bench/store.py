@@ -21,6 +21,7 @@ from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period, key_at
 from almanac.domain.reference import SeriesSpec
 from almanac.store.engine import sqlite
+from almanac.store.engine.protocol import Database
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
 
@@ -60,46 +61,51 @@ def copied(home: Path, folder: Path) -> Path:
 
 
 def appending(home: Path, folder: Path) -> list[Figure]:
-    """Vintages appended to the store, `current` kept: new series, a new day, revisions, and what is known already."""
+    """Vintages appended to a copy of the store."""
     path = copied(home, folder)
     database = sqlite.create(path)
     try:
-        generator = np.random.default_rng(1)
-        values = np.round(generator.normal(3.0, 1.0, (SERIES, ROWS)), 3).tolist()
-        keys = [_day(place).key for place in range(ROWS + DAYS)]
-        times = iter(range(_LATER, _LATER + 1_000_000))
-
-        def said(series: int, first: int, last: int, more: float) -> list[ReportedValue]:
-            return [ReportedValue(keys[place], values[series][place] + more) for place in range(first, last)]
-
-        def figure(name: str, payloads: Sequence[Said]) -> Figure:
-            return _appended(database, name, payloads, times)
-
-        return [
-            figure(f"new series of {ROWS:,} rows", [[(one, said(one, 0, ROWS, 0.0))] for one in range(SERIES)]),
-            figure("the same once more, nothing new", [[(one, said(one, 0, ROWS, 0.0))] for one in range(SERIES)]),
-            figure(
-                f"a new day of {SERIES} series",
-                [
-                    [(one, [ReportedValue(keys[ROWS + day], 1.0 + one)]) for one in range(SERIES)] for day in range(DAYS)
-                ],
-            ),
-            figure(
-                f"revisions of {CELLS} neighbouring cells",
-                [
-                    [(one, said(one, turn * CELLS, (turn + 1) * CELLS, 1.0))]
-                    for turn in range(REVISIONS)
-                    for one in range(SERIES)
-                ],
-            ),
-        ]  # fmt: skip
+        return appended(database)
     finally:
         database.close()
         for part in folder.glob(f"{path.name}*"):
             part.unlink()
 
 
-def _appended(database: apsw.Connection, name: str, payloads: Sequence[Said], times: Iterator[int]) -> Figure:
+def appended(database: Database) -> list[Figure]:
+    """Vintages appended to a store, `current` kept: new series, a new day, revisions, and what is known already."""
+    generator = np.random.default_rng(1)
+    values = np.round(generator.normal(3.0, 1.0, (SERIES, ROWS)), 3).tolist()
+    keys = [_day(place).key for place in range(ROWS + DAYS)]
+    times = iter(range(_LATER, _LATER + 1_000_000))
+
+    def said(series: int, first: int, last: int, more: float) -> list[ReportedValue]:
+        return [ReportedValue(keys[place], values[series][place] + more) for place in range(first, last)]
+
+    def figure(name: str, payloads: Sequence[Said]) -> Figure:
+        return _appended(database, name, payloads, times)
+
+    return [
+        figure(f"new series of {ROWS:,} rows", [[(one, said(one, 0, ROWS, 0.0))] for one in range(SERIES)]),
+        figure("the same once more, nothing new", [[(one, said(one, 0, ROWS, 0.0))] for one in range(SERIES)]),
+        figure(
+            f"a new day of {SERIES} series",
+            [
+                [(one, [ReportedValue(keys[ROWS + day], 1.0 + one)]) for one in range(SERIES)] for day in range(DAYS)
+            ],
+        ),
+        figure(
+            f"revisions of {CELLS} neighbouring cells",
+            [
+                [(one, said(one, turn * CELLS, (turn + 1) * CELLS, 1.0))]
+                for turn in range(REVISIONS)
+                for one in range(SERIES)
+            ],
+        ),
+    ]  # fmt: skip
+
+
+def _appended(database: Database, name: str, payloads: Sequence[Said], times: Iterator[int]) -> Figure:
     count = 0
     began, cpu = time.perf_counter(), time.process_time()
     for said in payloads:

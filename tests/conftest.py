@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -24,6 +25,13 @@ def pytest_configure() -> None:
         from tests.support import postgres
 
         postgres.stand_in()
+
+
+def pytest_unconfigure() -> None:
+    """Leave no database behind."""
+    postgres = sys.modules.get("tests.support.postgres")  # not loaded: none was made
+    if postgres is not None:
+        postgres.leave()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -48,7 +56,7 @@ def pytest_runtest_makereport(
     """Fail a skipped test whose marker REQUIRE_SERVICES names (words, `redis` for one). `.ci/run` sets it where the service answers."""
     report = yield
     needed = [name for name in os.environ.get("REQUIRE_SERVICES", "").split() if item.get_closest_marker(name)]
-    if report.skipped and needed:
+    if report.skipped and needed and not (ON_POSTGRES and item.get_closest_marker("sqlite")):
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped, but REQUIRE_SERVICES says that {', '.join(needed)} is there"
     return report

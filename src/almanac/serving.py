@@ -25,9 +25,11 @@ if TYPE_CHECKING:
 
     from almanac.api.server.app import App
     from almanac.api.use.limits import Limiter
+    from almanac.api.use.seen import Seen
     from almanac.config import Settings
     from almanac.dashboard.app import Dashboard
-    from almanac.store.observations.reading.reader import View
+    from almanac.store.observations.reading.reader import Reader, View
+    from almanac.store.observations.reading.replicas import Replicas
 
 log = structlog.get_logger("almanac.serving")
 
@@ -60,6 +62,7 @@ def api(settings: Settings) -> App:
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import UnavailableError
     from almanac.store.engine.opening import place
+    from almanac.store.observations.reading.reader import Reader
     from almanac.store.usage.counts import UsageFile
 
     logs.configure(settings.log_level)
@@ -70,15 +73,18 @@ def api(settings: Settings) -> App:
     accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
     flusher = _Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
     counting = _Every(_USAGE_SECONDS, tally.flush, "usage")
+    readers = _readers(settings, at_turn)
     app = App(
         endpoints(Explainer(load(), explain_company), explain_scores),
         accounts,
         limiter(settings, metrics.LIMITER_FALLBACKS.inc),
-        reading(settings, at_turn),
+        readers.view,
         settings,
         clock=settings.clock,
         unavailable=(UnavailableError,),
+        turns=readers if isinstance(readers, Reader) else None,
         slots=Slots(settings.heavy_requests, run_folder(settings) / "heavy"),
+        seen=seen(settings),
         journal=journal,
         # Requests need not wait for it: one that comes before it is through makes what it needs itself.
         on_startup=[
@@ -91,23 +97,31 @@ def api(settings: Settings) -> App:
     return app
 
 
-def reading(
-    settings: Settings, at_turn: Callable[[Callable[[], object]], bool] = lambda _: False
-) -> Callable[..., AbstractContextManager[View]]:
-    """
-    What opens one state of the data: of the one database, or of whichever replica is far enough.
+def reading(settings: Settings) -> Callable[..., AbstractContextManager[View]]:
+    """What opens one state of the data: of the one database, or of whichever replica is far enough."""
+    return _readers(settings).view
 
-    `at_turn`: see `Reader`.
-    """
+
+def _readers(
+    settings: Settings, at_turn: Callable[[Callable[[], object]], bool] = lambda _: False
+) -> Reader | Replicas:
+    """What reads the one database, or whichever replica is far enough. `at_turn`: see `Reader`."""
     from almanac.store.engine.opening import place
     from almanac.store.observations.reading.reader import Reader
     from almanac.store.observations.reading.replicas import Replicas
 
     primary = Reader(place(settings.data_place), at_turn=at_turn)
     if not settings.database_read_urls:
-        return primary.view
+        return primary
     replicas = [Reader(place(url), at_turn=at_turn) for url in settings.database_read_urls]
-    return Replicas(primary, replicas).view
+    return Replicas(primary, replicas)
+
+
+def seen(settings: Settings) -> Seen | None:
+    """What all workers of the host know of what accounts were answered from; None where no database lags behind another."""
+    from almanac.api.use.seen import Seen
+
+    return Seen(run_folder(settings) / "seen") if settings.database_read_urls else None
 
 
 def dashboard(settings: Settings) -> Dashboard:

@@ -94,3 +94,4 @@ def test_a_closed_connection_ends_the_run():
 def test_lengths():
     assert body_length(b"HTTP/1.1 200 OK\r\nCONTENT-LENGTH:  12 \r\n") == 12
     assert body_length(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n") == -1
+    assert body_length(b"HTTP/1.1 304 Not Modified\r\ncontent-length: 9\r\n", 304) == 0

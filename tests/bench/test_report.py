@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench.report import Round, lines, percentile, table
+from bench.report import Round, against, lines, percentile, table
 
 
 def test_percentiles_by_nearest_rank():
@@ -32,3 +32,10 @@ def test_rounds_that_do_not_match_are_refused():
     one = Round(1, None, 0.1, [1], 1)
     with pytest.raises(ValueError, match="longer"):
         lines({"floor": [one, one], "other": [one]})
+
+
+def test_how_many_times_the_rate_of_peers():
+    ours = [Round(1000, 100.0, 0.5, [1], 1), Round(900, 100.0, 0.5, [1], 1), Round(800, None, 0.5, [1], 1)]
+    theirs = [Round(100, 900.0, 0.5, [1], 1), Round(100, 1100.0, 0.5, [1], 1), Round(100, 5.0, 0.5, [1], 1)]
+    shown = against("ours", {"ours": ours, "theirs": theirs}, ["theirs"]).splitlines()
+    assert shown[2:] == ["| theirs | 9.0 | 8.0 to 10.0 | 10.0 |"]

@@ -10,9 +10,9 @@ import pytest
 
 from almanac.dashboard.site import pages as every_page
 from almanac.store.usage.counts import UsageFile
-from bench import data, looks, store, usage
+from bench import data, looks, market, store, usage
 from bench.__main__ import arguments, load
-from bench.contenders import almanac_target, contenders
+from bench.contenders import FLOOR, almanac_target, contenders
 from bench.load import LoadError
 from tests.support.paths import ROOT
 
@@ -34,22 +34,33 @@ def test_what_cannot_be_measured_is_refused(words, capsys):
 
 
 @pytest.mark.slow
-def test_a_small_run(tmp_path):
-    home, key = data.prepare(tmp_path, 1, lambda _: None)
+def test_a_small_run(made, tmp_path):
+    home, key = data.prepare(made, 1, lambda _: None)
     as_of = data.year_ago(1_790_000_000)
     pages = data.pages(home, as_of)
     assert len({almanac_target(page) for page in pages}) == len(pages) > 1_000
-    with contenders(home, key, pages[:50], as_of, None, None) as every:
+    revised = data.revised(home, as_of, lambda _: None)
+    with contenders(home, key, pages[:50], as_of, None, None, revised, lambda _: None) as every:
         names = [one.name for one in every]
-        assert names[0] == "the same bytes from memory"
-        assert len(names) == 6
+        assert names[0] == f"{FLOOR} bytes from memory"
+        assert len(names) == 8
         for one in every:
             port = one.server.port
-            answer = json.loads(data.fetch(port, one.targets[-1], one.headers))
-            assert len(answer["data"]) == data.ROWS
             found, place = load(one, home, seconds=0.2, connections=4, first=3, cpu=None)
             assert place == 3 + len(found.latencies) > 7
+            if one.status == 304:
+                assert found.size < 1_500
+                continue
             assert found.size > 50_000
+            answer = json.loads(data.fetch(port, one.targets[-1], one.headers))
+            assert len(answer["data"]) == data.ROWS
+        then, since = (next(one for one in every if one.name.endswith(name)) for name in ("year ago", "revised since"))
+        assert then.targets == since.targets
+        for target in then.targets[:10]:
+            rows = [json.loads(data.fetch(one.server.port, target, one.headers))["data"] for one in (then, since)]
+            assert [row["valueNumeric"] for row in rows[0]] == [row["valueNumeric"] for row in rows[1]]
+            now = json.loads(data.fetch(since.server.port, target.partition("&as_of")[0], since.headers))["data"]
+            assert len({row["id"] for row in now} & {row["id"] for row in rows[1]}) in range(20, 80)
         ours = next(one for one in every if one.name.startswith("Almanac"))
         keyless = ours._replace(headers={})
         with pytest.raises(LoadError, match="401"):
@@ -71,10 +82,29 @@ NOT_LOOKED_AT = {
 
 
 @pytest.mark.slow
-def test_every_kind_of_page_is_looked_at(tmp_path, monkeypatch):
+def test_questions_about_companies_are_asked_of_both_markets(made, monkeypatch):
+    monkeypatch.setattr(market, "_COMPANIES", 2)
+    monkeypatch.setattr(market, "_TIMES", 1)
+    sizes = []
+
+    def prepared(folder, size, say, what="observations"):
+        sizes.append((size, what))
+        return data.prepare(made, 1, say)
+
+    monkeypatch.setattr(market, "prepare", prepared)
+    lines = market.measure(made, 50, lambda _: None).splitlines()
+    assert sizes == [(None, "observations"), (50, "companies")]
+    kinds = market.requests([("company_1", "One & Two")], "2025-01-01")
+    assert [line.split("|")[1].strip() for line in lines[2:]] == list(kinds)
+    assert all(float(figure) > 0 for line in lines[2:] for figure in line.split("|")[2:5])
+    assert kinds["names with a letter too few"] == ["/entities/resolve?alias=One%20%26%20To"]
+
+
+@pytest.mark.slow
+def test_every_kind_of_page_is_looked_at(made, monkeypatch):
     monkeypatch.setattr(looks, "_PAGES", 1)
     monkeypatch.setattr(looks, "_ALONE", 1)
-    home, key = data.prepare(tmp_path, 1, lambda _: None)
+    home, key = data.prepare(made, 1, lambda _: None)
     client = looks.Client(data.environment(home), key)
     kinds = looks.addresses(client)
     lines = looks.measure(home, key, lambda _: None).splitlines()

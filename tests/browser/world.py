@@ -9,7 +9,8 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.world import SIMULATED, World
 from almanac.reports.rates import SCOPES, TENORS

@@ -15,8 +15,18 @@ from tests.support.service import Service, build, copy, settings
 from . import filed, simulated, whole_world
 
 
-def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str, name: str, make: Callable[[Path], None]) -> Path:
-    """A folder made by the first of all workers that asks; the others wait for it."""
+def once(
+    tmp_path_factory: pytest.TempPathFactory,
+    worker_id: str,
+    name: str,
+    make: Callable[[Path], None],
+    *,
+    copied: bool = True,
+) -> Path:
+    """
+    A folder made by the first of all workers that asks; the others wait for it. On a server, `copied` says whether copies of
+    its homes have data of their own; else the homes have one database, wherever their folders are.
+    """
     root = tmp_path_factory.getbasetemp()
     if worker_id != "master":
         root = root.parent
@@ -26,7 +36,7 @@ def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str, name: str, ma
         if not done.exists():
             making = root / f"{name}.making"
             shutil.rmtree(making, ignore_errors=True)
-            with postgres.files():
+            with postgres.made_once(copied=copied):
                 make(making)
             making.rename(done)
     return done
@@ -74,7 +84,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterato
 
 @pytest.fixture(scope="session")
 def built_whole(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    return once(tmp_path_factory, worker_id, "whole-world", whole_world.build)
+    return once(tmp_path_factory, worker_id, "whole-world", whole_world.build, copied=False)
 
 
 @pytest.fixture(scope="session")

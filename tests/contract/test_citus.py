@@ -20,7 +20,7 @@ from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.world import World
 from almanac.store.engine import opening, sqlite
-from almanac.store.engine.data_schema import meta
+from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.moving import move
 from almanac.store.engine.postgres import spreading
@@ -31,6 +31,7 @@ from .test_engines import differences
 
 CITUS = os.environ.get("ALMANAC_TEST_CITUS_URL", "")
 pytestmark = [
+    pytest.mark.sqlite,  # it moves a world from a file by itself, in the runs where files are files
     pytest.mark.citus,
     pytest.mark.skipif(not CITUS, reason="ALMANAC_TEST_CITUS_URL names no coordinator"),
 ]
@@ -85,6 +86,21 @@ def test_what_is_spread_is_told(place: opening.Server) -> None:
     assert everywhere > set(spreading.EVERYWHERE)
 
 
+def test_a_table_that_a_later_schema_brings_is_spread_with_the_others(
+    place: opening.Server, spread: tuple[Service, Service]
+) -> None:
+    read = "SELECT * FROM superseded ORDER BY topic, period, series, known_at"
+    with closing(opening.connect(place)) as db:
+        before = db.execute(read).fetchall()
+        assert before
+        db.execute("DROP TABLE superseded")
+        set_meta(db, "schema", "9")
+    with closing(opening.create(place)) as db:
+        assert db.execute(read).fetchall() == before
+        parts = "SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = 'superseded'::regclass"
+        assert db.execute(parts).get == PARTS
+
+
 def test_random_requests_have_the_same_answers(spread: tuple[Service, Service]) -> None:
     told, other = differences(spread, seed=13, count=150)
     assert other == []
@@ -130,6 +146,7 @@ def rows(db: Any) -> dict[str, list[Any]]:
         "vintages": sorted(
             db.execute("SELECT topic, period, series, known_at, from_version, to_version, hash FROM vintages")
         ),
+        "superseded": sorted(db.execute("SELECT topic, period, series, known_at, until FROM superseded")),
         "current": sorted(db.execute("SELECT topic, period, series, from_version, to_version, flags FROM current")),
     }
 

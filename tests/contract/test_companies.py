@@ -9,6 +9,7 @@ import pytest
 from almanac.api.endpoints.companies.records import CompanySchema, Financials, Profile
 from almanac.api.endpoints.companies.rows import ALTMAN, PIOTROSKI
 from almanac.domain.companies import CompanyRecord, Listing, company_id
+from almanac.domain.names import folded
 from almanac.domain.periods import Period
 from almanac.reports.scoring import MODEL, PILLARS
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
@@ -43,7 +44,16 @@ LOOKUPS = (
 def many(tmp_path_factory):
     """Sixty invented companies with readings of the measures, and what the regulator's index says of each."""
     home = tmp_path_factory.mktemp("companies") / "home"
-    made = invented_companies.companies(60)
+    made = _listed(home, 60)
+    one = Service(home)
+    # Those that never reported are in no list.
+    yield one, [company for company in made if company.quarters]
+    one.close()
+
+
+def _listed(home, count):
+    """So many invented companies in a new home, with what the index says of each."""
+    made = invented_companies.companies(count)
     invented_companies.build(home, made)
     db = opening.create(settings(home).data_path)
     with Batch(db, 1, "payload") as batch:
@@ -57,10 +67,7 @@ def many(tmp_path_factory):
             put_part(db, record, "sec", 1_780_000_000, "0")
             settle_company(db, record.entity, _classify)
     db.close()
-    one = Service(home)
-    # Those that never reported are in no list.
-    yield one, [company for company in made if company.quarters]
-    one.close()
+    return made
 
 
 def _classify(sic):
@@ -136,6 +143,69 @@ def test_filters_and_sorts_of_companies(many):
     assert service.error("/companies", 400, sort="revenue")["details"]["allowed"] == [
         "name", "ticker", "score", *PILLARS, PIOTROSKI, ALTMAN,
     ]  # fmt: skip
+
+
+def test_words_are_looked_for_in_every_name_and_ticker(many):
+    """`q`: the companies in whose folded name or ticker each word is, wherever in it; of one letter or of many."""
+    service, _ = many
+    every = service.walk("/companies", limit=500)
+    texts = [f"{folded(row['name'])} {(row['ticker'] or '').lower()}" for row in every]
+    pieces = {text[at : at + size] for text in texts for at in range(0, len(text), 5) for size in (1, 2, 3, 9, 40)}
+    asked = [*sorted(pieces), *(text.upper() for text in texts[:5]), "é a", "zzzz", "z", "1 2", "a a", "acme acme"]
+    found = {}
+    for q in asked:
+        words = folded(q).split()
+        found[q] = [
+            row for row, text in zip(every, texts, strict=True) if words and all(word in text for word in words)
+        ]
+        assert service.get("/companies", limit=500, q=q).json()["data"] == found[q], q
+    counts = {len(rows) for rows in found.values()}
+    assert counts >= {0, 1}
+    assert max(counts) > len(every) / 2
+    assert len(found) > 150
+
+
+def test_columns_that_are_remembered_say_what_is_read_anew(tmp_path):
+    """A service that answered others before, of other plans and of an older state, gives what one that just began gives."""
+    home = tmp_path / "home"
+    made = _listed(home, 24)
+    # A plan that reaches less far than the eighteen months of a figure of today.
+    short = {"PLANS__FREE__HISTORY_MONTHS": "6"}
+    asked = [
+        *(f"/companies/{one.entity}/profile" for one in made[:6]), "/companies?limit=50&sort=piotroski_f",
+        "/companies?limit=50&country=USA", "/equity-screener?filter=revenue_ttm:gt:0&sort=net_margin",
+        "/equity-screener?filter=revenue_ttm:gt:0,currency:in:EUR|USD", "/equity-screener?filter=net_margin:lt:1",
+        "/equity-screener?filter=net_margin:lt:1&as_of=2026-02-01",
+    ]  # fmt: skip
+
+    def told(service, *plans):
+        answers = {(path, plan): service.get(path, plan) for plan in plans for path in asked}
+        return {key: (one.status_code, one.json().get("data")) for key, one in answers.items()}
+
+    def told_by_others():
+        found = {}
+        for plan in ("pro", "free"):
+            other = Service(home, short)
+            found |= told(other, plan)
+            other.close()
+        return found
+
+    one = Service(home, short)
+    try:
+        first = told(one, "pro", "free")
+        assert first == told(one, "free", "pro") == told_by_others()
+        # Of the plan that reaches six months, one request alone is refused: that of a day before them.
+        assert [status for status, _ in first.values()].count(200) == len(first) - 1
+        db = opening.create(settings(home).data_path)
+        with Batch(db, 1, "payload") as batch:
+            batch.touch()
+            db.execute("UPDATE company SET name = 'A ' || name WHERE cik % 3 = 0")
+        db.close()
+        second = told(one, "pro", "free")
+        assert second != first
+        assert second == told(one, "free", "pro") == told_by_others()
+    finally:
+        one.close()
 
 
 def test_scores(many):

@@ -3,7 +3,8 @@
 import msgspec
 import pytest
 
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.world import World
 from almanac.store.engine import sqlite
 from tests.support.filed_company import ENTITY, FACTS_URL, INDEX_URL, facts, index

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.support.service import Service, copy
 
 pytestmark = [
     pytest.mark.postgres,
+    pytest.mark.sqlite,  # it moves a world from a file by itself, in the runs where files are files
     pytest.mark.skipif(postgres.why_not() is not None, reason=postgres.why_not() or ""),
 ]
 
@@ -46,7 +48,7 @@ def both(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tupl
         move(source, target)
         target.truncate_log(0)
     with postgres.files():
-        held, moved = Service(home), Service(home, {"DATABASE_URL": url})
+        held, moved = Service(home), Service(home, {"DATABASE_URL": url}, turns=True)
         yield held, moved
     held.close()
     moved.close()
@@ -69,6 +71,47 @@ def test_random_requests_have_the_same_answers(both: tuple[Service, Service]) ->
     told, other = differences(both, seed=11, count=150)
     assert other == []
     assert told > 150
+
+
+def test_requests_of_one_turn_ask_ahead_and_have_the_same_answers(
+    both: tuple[Service, Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from almanac.store.engine.postgres.ahead import Ahead
+
+    held, moved = both
+    asked, claimed = [], []
+    connection = moved.reader._connection()
+    ahead = Ahead.ask
+    monkeypatch.setattr(Ahead, "ask", lambda self, *said: (asked.append(said[0]), ahead(self, *said))[1])
+    rows = Ahead.rows
+    monkeypatch.setattr(Ahead, "rows", lambda self, *said: (claimed.append(said[0]), rows(self, *said))[1])
+    targets = [
+        f"/observations?country={country}&limit={limit}{more}"
+        for more in ("", "&order=desc", "&as_of=2024-06-01", "&period_start=2020-01-01", "&sources=all", "&contry=USA")
+        for limit in (3, 100)
+        for country in ("USA", "JPN")
+    ]
+    for _ in range(2):  # the second time their topics are known
+        here, there = together(held, targets), together(moved, targets)
+        assert [answer.status_code for answer in here] == [answer.status_code for answer in there]
+        for one, other in zip(here, there, strict=True):
+            assert one.json().get("data") == other.json().get("data")
+            assert one.headers.get("etag") == other.headers.get("etag")
+    assert connection is moved.reader._connection()
+    assert len(asked) > 8
+    assert set(asked) <= set(claimed)
+
+
+def together(service: Service, targets: list[str]) -> list[httpx2.Response]:
+    """All of them asked in one turn of the event loop."""
+    transport = httpx2.ASGITransport(service.app, client=("127.0.0.1", 5000))
+
+    async def send() -> list[httpx2.Response]:
+        async with httpx2.AsyncClient(transport=transport, base_url="http://api.example") as client:
+            headers = {"x-api-key": service.keys["pro"]}
+            return await asyncio.gather(*(client.get(target, headers=headers) for target in targets))
+
+    return asyncio.run(send())
 
 
 @pytest.mark.slow

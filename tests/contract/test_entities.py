@@ -2,6 +2,10 @@
 
 import pytest
 
+from almanac.api.endpoints.reference import entities
+from almanac.domain.companies import CompanyRecord
+from almanac.reports.spellings import Spellings
+from almanac.store.companies.merging import put_part, settle_company
 from tests.support.service import CATALOG
 
 from .filed import ACME, BOLT, TWIN, ZENITH
@@ -85,6 +89,45 @@ def test_likeness(service):
     vague = service.ok(PATH, alias="Zenit")
     assert (vague["entityId"], vague["match"]) == (None, "fuzzy")
     assert {one["entityId"] for one in vague["candidates"]} == {ZENITH_ID, TWIN_ID}
+
+
+def test_names_of_a_new_state(own, monkeypatch):
+    """Names are found as the newest state has them; what finds them by likeness is made anew only where a name changed."""
+    made = []
+
+    class Counted(Spellings):
+        def __init__(self, names):
+            made.append(names)
+            super().__init__(made[-1])
+
+    monkeypatch.setattr(entities, "Spellings", Counted)
+
+    def change(name, *, reports=None):
+        with own.world() as world, world.batch("test") as batch:
+            batch.touch()
+            if name is not None:
+                record = CompanyRecord(cik=5009, part="submissions", name=name, sic="7372")
+                put_part(world.db, record, "sec", 1_790_000_000 + len(made), name)
+                settle_company(world.db, record.entity, lambda sic: ("Technology", None, "industrial"))
+            if reports is not None:
+                world.db.execute("UPDATE company SET reports = 1 WHERE entity = ?", (reports,))
+
+    assert own.ok(PATH, alias="Acme Wigdets")["entityId"] == ACME_ID
+    assert own.error(PATH, 404, alias="Quillfeather Lante")["code"] == "not_found"
+    change(None)
+    assert own.ok(PATH, alias="Acme Wigdets")["entityId"] == ACME_ID
+    assert len(made) == 1
+    change("Quillfeather Lane Ltd")
+    assert own.ok(PATH, alias="Quillfeather Lante")["entityId"] == "company_0000005009"
+    assert len(made) == 2
+    change("Thimblewick Ltd")
+    assert own.ok(PATH, alias="Thimblewik")["matchedAlias"] == "Thimblewick Ltd"
+    assert len(made) == 3
+    # Whether a company has statements is no name of it, and decides which of two goes first.
+    assert [one["entityId"] for one in own.ok(PATH, alias="Zenit")["candidates"]] == [TWIN_ID, ZENITH_ID]
+    change(None, reports=ZENITH_ID)
+    assert [one["entityId"] for one in own.ok(PATH, alias="Zenit")["candidates"]] == [ZENITH_ID, TWIN_ID]
+    assert len(made) == 3
 
 
 def test_nothing_close(service):

@@ -1,5 +1,6 @@
 """The equity screener over invented companies, against plain Python over what was made up."""
 
+import json
 import random
 import shutil
 from datetime import UTC, date, datetime
@@ -8,11 +9,11 @@ import msgspec
 import pytest
 
 from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerFilters
+from almanac.domain.fragments import shortest
 from almanac.domain.periods import add_months
 from almanac.domain.times import end_of_day, wire_time
 from almanac.reports.filter_text import folded
 from almanac.store.engine import opening, sqlite
-from almanac.store.observations.fragments import shortest
 from almanac.store.observations.reading import row_rights as verdicts
 from almanac.store.observations.writing.batch import Batch
 from tests.support.service import CATALOG, Service, copy
@@ -603,10 +604,10 @@ def open_up(own, exposure):
     """Change the rights of the closed feed, as the pipeline does: a data version and a reference version."""
     db = opening.create(own.settings.data_path)
     with Batch(db, 1, "rights") as batch:
-        db.execute(
-            "UPDATE record SET body = json_set(body, '$.rights.exposure', ?) WHERE kind = 'source' AND id = ?",
-            (exposure, invented_companies.CLOSED),
-        )
+        at = (invented_companies.CLOSED,)
+        body = json.loads(db.execute("SELECT body FROM record WHERE kind = 'source' AND id = ?", at).get)
+        body["rights"]["exposure"] = exposure
+        db.execute("UPDATE record SET body = ? WHERE kind = 'source' AND id = ?", (json.dumps(body), *at))
         sqlite.set_meta(db, "reference", str(batch.version))
         batch.touch()
     db.close()

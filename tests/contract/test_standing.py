@@ -55,7 +55,7 @@ def test_a_series_judged_by_its_reading_follows_it_without_a_data_version(own):
     with contextlib.closing(opening.connect(own.settings.data_path)) as db:
         for number, name in list(db.execute("SELECT series, id FROM series WHERE source = 'us-treasury-par'")):
             spec = msgspec.structs.replace(specs.of(db, name), judged_by_fetch=True)
-            db.execute("UPDATE series SET spec = ? WHERE series = ?", (specs.put(db, spec), number))
+            db.execute("UPDATE series SET spec = ? WHERE series = ?", (specs.put(db, spec, {}), number))
         own.data_now = own.settings.clock() + 60 * DAY
         assert fresh(own) == "stale"
         db.execute("UPDATE source_state SET fetched_at = ? WHERE source = 'us-treasury-par'", (own.data_now,))

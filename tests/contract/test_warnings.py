@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from almanac.api.contract.records import WarningSchema
-from almanac.store.observations.fragments import shortest
+from almanac.domain.fragments import shortest
 
 from .declared import ENDPOINTS, LISTS, PATH_VALUES, REQUIRED
 

@@ -138,6 +138,7 @@ _EVENTS = {
     "the raw store cannot be reached": "At the start: its bucket is away. What is served does not need it; ingests do.",
     "where the verification is cannot be noted": "After a restart it begins anew.",
     "each process counts heavy requests for itself": "The shared file of heavy requests cannot be used.",
+    "each process remembers alone what clients saw": "The shared file of what accounts were answered from cannot be used; replicas are chosen by what each worker knows.",
     "given up": "A request was answered 503: it took longer than `ALMANAC_REQUEST_SECONDS`.",
     "not warmed": "What the first requests wait for could not be made beforehand; they make it.",
     "storage unavailable": "A request was answered 503: the data or the accounts cannot be read.",

@@ -42,6 +42,7 @@ NO_LARGE_FILES = """
 import resource
 resource.setrlimit(resource.RLIMIT_FSIZE, ({when}, {when}))
 """
+_FILES = [pytest.mark.slow, pytest.mark.sqlite]
 
 
 @pytest.mark.parametrize(
@@ -50,10 +51,11 @@ resource.setrlimit(resource.RLIMIT_FSIZE, ({when}, {when}))
         pytest.param(NO_ROOM_FOR_FILES, 0, "No space left on device", id="first-file", marks=pytest.mark.slow),
         pytest.param(NO_ROOM_FOR_FILES, 1, "No space left on device", id="second-file", marks=pytest.mark.slow),
         pytest.param(NO_ROOM_FOR_FILES, 4, "No space left on device", id="fifth-file", marks=pytest.mark.slow),
-        pytest.param(NO_ROOM_FOR_PAGES, 60, "the disk is full", id="sixty-pages"),
-        pytest.param(NO_ROOM_FOR_PAGES, 150, "the disk is full", id="hundred-fifty-pages", marks=pytest.mark.slow),
-        pytest.param(NO_LARGE_FILES, 60_000, "nothing is half-written", id="small-files", marks=pytest.mark.slow),
-        pytest.param(NO_LARGE_FILES, 900_000, "nothing is half-written", id="larger-files", marks=pytest.mark.slow),
+        # A server's database grows on the server's disk.
+        pytest.param(NO_ROOM_FOR_PAGES, 60, "the disk is full", id="sixty-pages", marks=pytest.mark.sqlite),
+        pytest.param(NO_ROOM_FOR_PAGES, 150, "the disk is full", id="hundred-fifty-pages", marks=_FILES),
+        pytest.param(NO_LARGE_FILES, 60_000, "nothing is half-written", id="small-files", marks=_FILES),
+        pytest.param(NO_LARGE_FILES, 900_000, "nothing is half-written", id="larger-files", marks=_FILES),
     ],
 )
 def test_an_ingest_without_room_says_so_and_the_next_completes(fault, when, told, tmp_path, small_mirror, small_home):
@@ -90,6 +92,7 @@ cp -r "$ALMANAC_HOME" "$COPY"
 
 
 @pytest.mark.slow
+@pytest.mark.sqlite  # as above
 def test_a_disk_that_is_really_full(tmp_path, large_mirror, large_home):
     disk, kept = tmp_path / "disk", tmp_path / "kept"
     disk.mkdir()
@@ -176,6 +179,7 @@ print(json.dumps(told))
 
 
 @pytest.mark.slow
+@pytest.mark.sqlite  # as above
 def test_a_service_goes_on_while_its_disk_is_full(tmp_path):
     if shutil.which("unshare") is None:
         pytest.skip("there is no unshare to make a file system of our own with")

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.support.postgres import address as on_a_server
 from tests.support.processes import PATIENCE, ingest, run, start
 
 from .mirrors import SOURCES, TREASURY_SOURCE, large
@@ -46,8 +47,18 @@ class Connection(apsw.Connection):
         found = super().executemany(*a, **k)
         if mine: killed()
         return found
+def on_a_server(owner, method, mine):
+    real = getattr(owner, method)
+    dying = inside(real)
+    setattr(owner, method, lambda self, said, *a, **k: (dying if mine(said) else real)(self, said, *a, **k))
 if hasattr(os, {name!r}):
     setattr(os, {name!r}, inside(getattr(os, {name!r})))
+elif "ALMANAC_DATABASE_URL" in os.environ:
+    from almanac.store.engine.postgres.connection import PostgresConnection
+    from almanac.store.engine.postgres.link import PostgresLink
+    on_a_server(PostgresLink, "execute", lambda sql: {name!r} == sql.split()[0])
+    on_a_server(PostgresConnection, "_run", lambda statement: {name!r} == statement.sql.split()[0])
+    on_a_server(PostgresConnection, "executemany", lambda sql: {name!r} == "executemany")
 else:
     apsw.Connection = Connection
 """
@@ -148,6 +159,13 @@ def test_a_kill_during_a_rebuild_leaves_the_old_state_served(point, tmp_path, sm
     same(before, state(home))
 
 
+def restore(home, file):
+    """A backup of what is on a server holds no data: they are made anew."""
+    run(home, "restore", file)
+    if on_a_server(home):
+        run(home, "rebuild")
+
+
 @pytest.mark.parametrize(
     "point", [pytest.param(("fsync", 1, False), marks=pytest.mark.slow), ("link", 1, False)], ids=str
 )
@@ -160,7 +178,7 @@ def test_a_kill_during_a_backup_leaves_no_file_and_the_next_clears_up(point, tmp
     run(home, "backup", file)
     assert unfinished(tmp_path) == []
     other = tmp_path / "other"
-    run(other, "restore", file)
+    restore(other, file)
     same(state(home), state(other))
 
 
@@ -173,7 +191,7 @@ def test_a_kill_during_a_restore_leaves_nothing_in_the_home_and_the_next_clears_
     killed_at(home, point, "restore", file)
     assert [path.name for path in home.iterdir() if "unfinished" not in path.name] == []
     assert unfinished(tmp_path) != []
-    run(home, "restore", file)
+    restore(home, file)
     same(state(small_home), state(home))
     assert unfinished(tmp_path) == []
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from almanac.store.observations.fragments import value_of
+from almanac.domain.fragments import value_of
 from almanac.store.observations.reading import changes, walks
 from almanac.store.observations.reading.selection import Selection
 from almanac.store.observations.writing.tidy import purge

@@ -7,12 +7,13 @@ from datetime import date, timedelta
 import pytest
 
 from almanac.config import Settings
+from almanac.domain.fragments import value_of
 from almanac.domain.periods import Period, add_months
 from almanac.domain.times import end_of_day
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.world import World
 from almanac.sources import mirror
-from almanac.store.observations.fragments import value_of
 from almanac.store.observations.reading.reader import Reader
 from almanac.store.observations.reading.selection import Selection
 from tests.support.paths import REAL_DATA

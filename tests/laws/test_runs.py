@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from almanac.api.rows.redaction import Redaction
+from almanac.domain.fragments import END, SeriesParts, filled, value_of
 from almanac.domain.observations import DAY, FINAL, UNKNOWN, ReportedValue
 from almanac.domain.periods import Period
-from almanac.store.observations.fragments import END, filled, value_of
+from almanac.store.engine.data_schema import DATA, set_meta
 from almanac.store.observations.reading.runs import Run
 from almanac.store.observations.reading.selection import Selection
 from tests.support.generators import histories
@@ -159,6 +160,22 @@ def test_pages_with_one_etag_are_one_page(responses, events, selection, asked, l
                 event("held" if validator in seen else "new")
                 assert seen.setdefault(validator, data) == data
             getattr(world, name)(*arguments)
+
+
+SUPERSEDED = "SELECT * FROM superseded ORDER BY topic, period, series, known_at"
+
+
+@FAST
+@given(stores)
+def test_what_was_superseded_is_written_alike_by_a_load_and_by_the_step_to_it(responses):
+    with SmallWorld() as world:
+        world.send(responses)
+        written = world.db.execute(SUPERSEDED).fetchall()
+        event("some" if written else "none")
+        world.db.execute("DROP TABLE superseded")
+        set_meta(world.db, "schema", "9")
+        DATA.bring(world.db, "memory")
+        assert world.db.execute(SUPERSEDED).fetchall() == written
 
 
 # -- which pages are joined, so that the law above does not hold for want of cases --------------------------------------------
@@ -343,9 +360,13 @@ def test_a_value_that_may_not_be_sent_is_refused_at_the_exit(world):
 
 
 def test_marks_that_are_not_those_of_the_rows_are_refused():
-    row = b'{"id":"x"\1,"v":1\2,"p":2\3,"e":3'
-    whole = filled(row + END + row, 2, b",N", b",U", b",T", b"}")
-    assert whole == b'{"id":"x",N,"v":1,U,"p":2,T,"e":3},{"id":"x",N,"v":1,U,"p":2,T,"e":3}'
-    for text, rows in ((row, 2), (row + END + row, 1), (row.replace(b"3", b"\2"), 1), (row.replace(b"\3", b""), 1)):
+    row, other = b"x\1" + b"1\2" + b'2,"p":2\3,"e":3', b'y\1null,"valueText":"w"\5' + b"3\6"
+    parts = SeriesParts.of(b',"n":N', b',"u":U', b',"m":{"t":T', b"}}")
+    whole = filled(row + END + other + END + row, 3, parts)
+    plain = b'{"id":"obs_x","n":N,"valueNumeric":1,"valueText":null,"u":U,"periodStart":2,"p":2,"m":{"t":T,"e":3}}'
+    said = b'{"id":"obs_y","n":N,"valueNumeric":null,"valueText":"w","u":U,"periodStart":3,"m":{"t":T,"releasePrecision":"day"}}'
+    assert whole == b",".join((plain, said, plain))
+    wrong = (row.replace(b"3", b"\2"), row.replace(b"\3", b""), row.replace(b"\2", b"\5\2"), row.replace(b"e", b"\6"))
+    for text, rows in ((row, 2), (row + END + row, 1), *((text, 1) for text in wrong)):
         with pytest.raises(ValueError, match="a character that no JSON text may hold"):
-            filled(text, rows, b",N", b",U", b",T", b"}")
+            filled(text, rows, parts)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
-from almanac.store.observations.reading import keys, topic_rows, walks
+from almanac.store.observations.reading import keys, pages, topic_rows, walks, wanted_keys, windows
 from almanac.store.observations.reading.selection import Selection
 from tests.laws.test_now_and_pages import expected_order
 from tests.support.small_world import ALPHA, BETA, START, SmallWorld, shown
@@ -101,19 +101,23 @@ def order(rows, sort, descending):
 def check(lines, one):
     few = {
         "_FIRST_SECONDS": one["seconds"],
-        "_CHUNK": one["chunk"],
-        "_IN_VAIN": one["vain"],
         "_MOMENTS": one["moments"],
     }
     with SmallWorld() as world, ExitStack() as stack:
         for module, name, value in (
             (keys, "_FEW", one["few"]),
-            (keys, "_SORTED", one["sorted"]),
+            (keys, "FEW_EVER", one["sorted"]),
+            (wanted_keys, "FEW_EVER", one["sorted"]),
             (keys, "_ASIDE", one["aside"]),
             (keys, "LISTED", one["listed"]),
             (keys, "_SPARE", 1),
             (keys, "_FEW_END", one["ends"]),
             (topic_rows, "TOPICS", one["topics"]),
+            (pages, "_IN_VAIN", one["vain"]),
+            (windows, "CHUNK", one["chunk"]),
+            (windows, "COUNTED", one["chunk"]),
+            (windows, "_IN_VAIN", one["vain"]),
+            (topic_rows, "_TOO_MANY", one["chunk"] + 1),
             (walks, "TOPICS", one["topics"]),
             *((walks, name, number) for name, number in few.items()),
         ):

@@ -1,5 +1,6 @@
 """Worker processes: what comes of a job is the same wherever it is done, and a worker that dies costs nothing."""
 
+import gc
 import math
 import os
 import signal
@@ -56,6 +57,22 @@ def wait_for(condition):
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.01)
+
+
+def searched_after():
+    return os.getpid(), gc.get_threshold()[0]
+
+
+def test_a_worker_searches_for_reference_cycles_seldom_and_its_owner_as_ever(two):
+    before = gc.get_threshold()
+    first = two.job(slowly, 0, weight=1)
+    wait_for(first.elsewhere.done)
+    job = two.job(searched_after, weight=1)
+    wait_for(job.elsewhere.done)
+    pid, objects = job.result()
+    assert pid in pids(two)
+    assert objects > 100 * before[0]
+    assert gc.get_threshold() == before
 
 
 def test_results_come_in_the_order_in_which_they_are_asked_for_and_both_processes_work(two):

@@ -10,7 +10,8 @@ from collections import Counter
 import pytest
 
 from almanac.domain.times import wire_time
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.world import World
 from almanac.store.engine import sqlite
 from tests.support.service import settings

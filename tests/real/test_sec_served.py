@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate.rebuild import recompute
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.world import World

@@ -15,7 +15,8 @@ import pytest
 
 from almanac.catalog.companies import items
 from almanac.domain.companies import company_id
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.world import World
 from almanac.store.companies.statement_bodies import unpack
 from almanac.store.engine.sqlite import OPEN

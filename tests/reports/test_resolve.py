@@ -6,7 +6,8 @@ import pytest
 
 from almanac.domain.aliases import Alias
 from almanac.domain.names import normal
-from almanac.reports.resolve import Spellings, Subject, norms, resolve
+from almanac.reports.resolve import Subject, norms, resolve
+from almanac.reports.spellings import Spellings
 
 
 def day(year):

@@ -12,6 +12,8 @@ from subprocess import PIPE
 
 from tests.faults.mirrors import NOW
 
+from . import postgres
+
 #: Far beyond what any command here takes: a hang is a failure, not a wait.
 PATIENCE = 240
 
@@ -22,6 +24,9 @@ def environment(home: Path, **more: str) -> dict[str, str]:
     A dashboard has a port of its own, and takes time to start.
     """
     given = {"HOME": str(home), "NOW": NOW, "DASHBOARD": "false", **more}
+    url = None if "DATABASE_URL" in more else postgres.address(home)
+    if url is not None:
+        given["DATABASE_URL"] = url
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("ALMANAC_", "COV_", "PYTEST_"))}
     return {**clean, **{f"ALMANAC_{name}": value for name, value in given.items()}}
 

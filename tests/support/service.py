@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,10 +21,11 @@ from almanac.config import load as load_settings
 from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.macro import Explainer
 from almanac.pipeline.explain.scores import explain_scores
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.world import World
-from almanac.serving import limiter, reading
+from almanac.serving import at_turn, limiter, reading, seen
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.opening import place
@@ -88,12 +88,14 @@ class Service:
     more: dict[str, str] = field(default_factory=dict)
     data_now: int | None = None
     real_now: float = REAL_NOW + 18.0
+    #: Whether requests of one turn of the event loop share a transaction, and may ask ahead, as in a worker.
+    turns: bool = False
 
     def __post_init__(self) -> None:
         self.settings = settings(self.home, **self.more)
         self.keys = dict(line.split() for line in (self.home / "keys").read_text().splitlines())
         self.accounts = Accounts(self.settings.accounts_path)
-        self.reader = Reader(place(self.settings.data_place))
+        self.reader = Reader(place(self.settings.data_place), at_turn=at_turn if self.turns else lambda _: False)
         self.endpoints: tuple[Endpoint, ...] = endpoints(Explainer(CATALOG, explain_company), explain_scores)
         self.app = App(
             self.endpoints,
@@ -104,6 +106,8 @@ class Service:
             clock=lambda: self.settings.clock() if self.data_now is None else self.data_now,
             walltime=lambda: self.real_now,
             unavailable=(UnavailableError,),
+            seen=seen(self.settings),
+            turns=self.reader if self.turns else None,
         )
 
     def close(self) -> None:
@@ -174,6 +178,4 @@ class Service:
 
 def copy(built: Path, home: Path) -> Path:
     """A home of one's own, the same as the one built."""
-    shutil.copytree(built, home)
-    postgres.bring(home / "data.db")
-    return home
+    return postgres.copy(built, home)

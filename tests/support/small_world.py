@@ -17,6 +17,7 @@ import msgspec
 from almanac.catalog.load import build
 from almanac.catalog.records import Catalog
 from almanac.config import Settings, SourceSettings
+from almanac.domain import fragments
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
 from almanac.domain.rights import Consent
@@ -29,7 +30,6 @@ from almanac.pipeline.world import REAL, World
 from almanac.sources.base import Block, Parsed, Payload
 from almanac.store.engine import opening, sqlite
 from almanac.store.log import payloads
-from almanac.store.observations import fragments
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow

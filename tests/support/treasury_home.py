@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 from almanac.config import Settings
+from almanac.domain.periods import end_of
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.ingest.outcome import RunOutcome
 from almanac.pipeline.world import World
@@ -116,8 +117,8 @@ def served(world: World) -> dict[str, list[tuple[object, ...]]]:
 def values(world: World, series: str) -> list[tuple[str, float | None]]:
     """All open vintages of a series as (last day, value), by period and knowledge time."""
     found = world.db.execute(
-        "SELECT date(((v.period >> 14) - 719163) * 86400, 'unixepoch'), v.value FROM vintages v JOIN series s USING(series)"
+        "SELECT v.period, v.value FROM vintages v JOIN series s USING(series)"
         " WHERE s.id = ? AND v.to_version = 2147483647 ORDER BY v.period, v.known_at",
         (series,),
     )
-    return list(found)
+    return [(end_of(period).isoformat(), value) for period, value in found]

@@ -23,6 +23,7 @@ def base_form(form: str) -> str:
     return form.removesuffix("/A")
 
 
+@lru_cache(maxsize=1_024)
 def is_periodic(form: str) -> bool:
     """Whether a form counts as a periodic report (amendments and transition reports too)."""
     return base_form(form) in PERIODIC_FORMS

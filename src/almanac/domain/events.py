@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 from typing import Literal, get_args
 
 import msgspec
+
+from almanac.domain.observations import spelled
 
 Category = Literal[
     "macro_release",
@@ -23,7 +24,6 @@ Precision = Literal["minute", "day"]
 CATEGORIES: tuple[str, ...] = get_args(Category)
 STATUSES: tuple[str, ...] = get_args(Status)
 PRECISIONS: tuple[str, ...] = get_args(Precision)
-_ID_CHARACTERS = 26
 
 
 def event_id(source: str, release: str, period: str | None = None) -> str:
@@ -34,7 +34,7 @@ def event_id(source: str, release: str, period: str | None = None) -> str:
     """
     content = json.dumps([source, release, period], separators=(",", ":"), ensure_ascii=False)
     digest = hashlib.sha256(content.encode()).digest()
-    return "evt_" + base64.b32encode(digest).decode().lower()[:_ID_CHARACTERS]
+    return f"evt_{spelled(int.from_bytes(digest[:17], 'big') >> 6).removeprefix('obs_')}"
 
 
 class EventState(msgspec.Struct, frozen=True, kw_only=True):

@@ -34,8 +34,12 @@ def known_at(filed: int, accepted: datetime | None = None) -> int:
     if accepted.tzinfo is None:
         raise ValueError("an acceptance time without a zone")
     # An hour that New York's clock shows twice, or not at all, is read both ways (`fold`).
-    readings = [accepted.astimezone(NEW_YORK), *(accepted.replace(tzinfo=NEW_YORK, fold=fold) for fold in (0, 1))]
-    return max(_disseminated(filed, reading) for reading in readings)
+    plain = accepted.replace(tzinfo=NEW_YORK, fold=0)
+    readings = [accepted.astimezone(NEW_YORK), plain]
+    other = plain.replace(fold=1)
+    if other.utcoffset() != plain.utcoffset():
+        readings.append(other)
+    return max([_disseminated(filed, reading) for reading in readings])
 
 
 def _disseminated(filed: int, accepted: datetime) -> int:

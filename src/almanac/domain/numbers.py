@@ -43,8 +43,12 @@ def exact_sum(*terms: float, times: int = 1) -> float:
     The float nearest to it, never a negative zero. A difference is a sum with the subtrahend's sign turned.
     """
     plain = sum(terms) * times
-    if abs(plain) < _WHOLE and all(term.is_integer() and abs(term) < _WHOLE for term in terms):
-        return plain + 0.0
+    if -_WHOLE < plain < _WHOLE:
+        for term in terms:  # no generator: this is asked of every sum that there is
+            if not (term.is_integer() and -_WHOLE < term < _WHOLE):
+                break
+        else:
+            return plain + 0.0
     return float(_WIDE.multiply(_total(terms), times)) + 0.0
 
 

@@ -6,7 +6,7 @@ Instants are unix seconds; days are dates or proleptic ordinals (`date.toordinal
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta
 
 DAY_SECONDS = 86_400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -38,12 +38,13 @@ def instant(moment: datetime) -> int:
     """
     if moment.tzinfo is None:
         raise ValueError("a time without a zone")
-    try:
-        utc = moment.astimezone(UTC)
-    except OverflowError:
-        raise ValueError(f"{moment} is not a time between the years 1 and 9999 in UTC") from None
-    whole = int((utc.replace(microsecond=0) - _EPOCH).total_seconds())
-    return whole + (moment.microsecond > 0)
+    if not MINYEAR < moment.year < MAXYEAR:
+        try:
+            moment.astimezone(UTC)
+        except OverflowError:
+            raise ValueError(f"{moment} is not a time between the years 1 and 9999 in UTC") from None
+    since = moment - _EPOCH
+    return since.days * DAY_SECONDS + since.seconds + (since.microseconds > 0)
 
 
 def wire_time(seconds: int) -> str:

@@ -164,7 +164,7 @@ class World:
     def renew(self) -> None:
         """Forget what is known of the series and learn it again from the store."""
         self._known = int(meta(self.db, "version") or 0)
-        self.deriver = Deriver(self.catalog, self.db)
+        self.deriver = Deriver(self.catalog, self.db, self.processes)
 
     def write_catalog(self, batch: Batch) -> None:
         """Write the reference records into the store as part of a batch."""

@@ -8,28 +8,21 @@ in punctuation, accents or legal form. Likeness is looked at only where nothing 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import nsmallest
 from typing import NamedTuple
 
-from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
 from almanac.domain.aliases import Alias
 from almanac.domain.names import folded, normal, without_mark
+from almanac.reports.spellings import BEGINS, Spellings, ends_word
 
 #: Confidence by kind of match; what was not valid on the asked day, and what only its statements decided, has less.
 _EXACT, _NORMALIZED, _FUZZY = 1.0, 0.95, 0.9
 _NOT_THEN, _DECIDED = 0.9, 0.95
-#: Likeness (0..1) of a name that begins with the asked words, or has them within; and from which on a name is close.
-_BEGINS, _HOLDS, _CLOSE = 0.85, 0.8, 0.75
-#: Likeness of names that have the same words in another order, compared to that of the words.
-_REORDERED = 0.97
 #: Letters that a slip, or two, may be among.
 _ONE_SLIP, _TWO_SLIPS = 4, 10
-#: Fewer characters are like too much.
-_SHORTEST = 4
-_LOOKED_AT = 20
 #: Written like a ticker (with a class behind it) or like a CIK.
 _CODE = re.compile(r"[a-z0-9]{1,5}([./-][a-z0-9]{1,3}| [a-z0-9]{1,2})?|(cik)?[\s:#]*[0-9]{1,10}", re.IGNORECASE)
 
@@ -61,55 +54,6 @@ class Resolution(NamedTuple):
     match: str
     confidence: float
     candidates: list[Match]
-
-
-class Spellings:
-    """Names to be found by likeness. Built once for many look-ups; holds about 11,000 companies in some 10 MB."""
-
-    def __init__(self, names: Iterable[Alias]) -> None:
-        self._names = [name for name in names if name.scheme in {"name", "former_name", "other"} and name.norm]
-        self._norms = [name.norm for name in self._names]
-        self._padded = [f" {norm} " for norm in self._norms]
-        self._closed = [norm.replace(" ", "") for norm in self._norms]
-        self._by_word: dict[str, list[int]] = defaultdict(list)
-        for place, norm in enumerate(self._norms):
-            self._by_word[norm.partition(" ")[0]].append(place)
-
-    def beginning(self, norm: str) -> list[Alias]:
-        """Names that are these words, or begin with them and go on with others."""
-        places = self._by_word.get(norm.partition(" ")[0], ())
-        return [self._names[place] for place in places if self._padded[place].startswith(f" {norm} ")]
-
-    def close(self, norm: str) -> list[tuple[Alias, float]]:
-        """Names like this one, with their likeness (0..1), in no order."""
-        found: dict[int, float] = {}
-
-        def add(place: int, likeness: float) -> None:
-            found[place] = max(found.get(place, 0.0), likeness)
-
-        if len(norm) >= _SHORTEST:
-            for scorer, weight in ((fuzz.ratio, 1.0), (fuzz.token_sort_ratio, _REORDERED)):
-                cutoff = 100 * _CLOSE / weight
-                for _, likeness, place in process.extract(
-                    norm, self._norms, scorer=scorer, score_cutoff=cutoff, limit=_LOOKED_AT
-                ):
-                    add(place, likeness / 100 * weight)
-        words, closed = f" {norm} ", norm.replace(" ", "")
-        for place, padded in enumerate(self._padded):
-            if words in padded:
-                add(place, _BEGINS if padded.startswith(words) else _HOLDS)
-            elif len(closed) > _SHORTEST and self._closed[place].startswith(closed) and _ends_word(padded, len(closed)):
-                add(place, _BEGINS)
-        return [(self._names[place], likeness) for place, likeness in found.items()]
-
-
-def _ends_word(norm: str, letters: int) -> bool:
-    """Whether the first so many letters and digits of a name end where a word of it ends, and more follow."""
-    for character in norm.strip():
-        if not letters:
-            return character == " "
-        letters -= character != " "
-    return False
 
 
 def norms(text: str) -> dict[str, str]:
@@ -221,7 +165,7 @@ def _words(
         return []
     own = f"{normal(first.subject.name)} ".startswith(f"{norm} ")
     others = {
-        name.entity: Match(subjects[name.entity], name, "fuzzy", round(_FUZZY * _BEGINS, 2))
+        name.entity: Match(subjects[name.entity], name, "fuzzy", round(_FUZZY * BEGINS, 2))
         for name in beginning(norm)
         if name.entity in subjects
         and name.entity != first.subject.entity
@@ -262,17 +206,15 @@ def _likes(
             best[alias.entity] = (weighed, alias)
     if not best:
         return None
-    ordered = sorted(
-        best.values(),
-        key=lambda one: (
-            -round(one[0], 3),
-            _last(subjects[one[1].entity]),
-            len(one[1].norm),
-            _order(subjects[one[1].entity]),
-        ),
-    )
+
+    def rank(one: tuple[float, Alias]) -> tuple[float, int, int, str, str]:
+        weighed, alias = one
+        last, name, entity = _order(subjects[alias.entity])
+        return (-round(weighed, 3), last, len(alias.norm), name, entity)
+
     candidates = [
-        Match(subjects[alias.entity], alias, "fuzzy", round(_FUZZY * likeness, 2)) for likeness, alias in ordered[:5]
+        Match(subjects[alias.entity], alias, "fuzzy", round(_FUZZY * likeness, 2))
+        for likeness, alias in nsmallest(5, best.values(), key=rank)
     ]
     first = candidates[0]
     meant = [one for one in candidates if _may_answer(text, one)]
@@ -293,7 +235,7 @@ def _may_answer(text: str, like: Match) -> bool:
     closed = asked.replace(" ", "")
     if closed == norm.replace(" ", "") or sorted(asked.split()) == sorted(norm.split()):
         return True
-    if norm.replace(" ", "").startswith(closed) and _ends_word(norm, len(closed)):
+    if norm.replace(" ", "").startswith(closed) and ends_word(norm, len(closed)):
         return whole and 2 * len(asked) >= len(norm)
     ours, theirs = asked.split(), norm.split()
     while ours and theirs and ours[0] == theirs[0]:

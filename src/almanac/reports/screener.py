@@ -110,11 +110,16 @@ def page(
     if after is not None:
         rows = rows[_beyond(rows, keys, ties, after, by, descending=descending)]
     order = rows[::-1] if descending else rows
+    more = len(order) > limit
     if keys is not None:
-        values = keys[order]
+        values = -keys[order] if descending else keys[order]
+        if more:
+            # Only what is no further than the row after the page is sorted; where that has no value, all are.
+            further = values > np.partition(values, limit)[limit]
+            order, values = order[~further], values[~further]
         # NaN sorts last; a stable sort keeps the order of the ties.
-        order = order[np.argsort(-values if descending else values, kind="stable")]
-    return ScreenPage(order[:limit], total, len(order) > limit)
+        order = order[np.argsort(values, kind="stable")]
+    return ScreenPage(order[:limit], total, more)
 
 
 def place(row: int, ties: Sequence[tuple[str, str]], by: Column | None) -> list[Any]:

@@ -27,7 +27,8 @@ from almanac.pipeline.events.release_states import (
     rate_changes,
     release_states,
 )
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.world import SIMULATED, World
 from almanac.store.engine import sqlite
 from almanac.store.events import events

@@ -11,7 +11,8 @@ import pytest
 
 from almanac.catalog.load import load
 from almanac.config import Settings
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.world import World
 from almanac.store.observations.reading.reader import Reader
 from tests.support.treasury_home import FIRST, SOURCE, TEN_YEARS, url

@@ -3,19 +3,22 @@
 import pytest
 from msgspec.structs import replace
 
+from almanac.domain.companies import CompanyFacts, CompanyRecord, Filing, company_id
 from almanac.pipeline import processes
 from almanac.pipeline.derive import companies as deriving
 from almanac.pipeline.ingest import ingest
 from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.world import World
+from almanac.sources.base import Parsed
 from almanac.store.log import payloads
 from tests.faults.states import same, state, version
 from tests.support.filed_companies import ENTITIES, rows
 from tests.support.treasury_home import settings, take
 
+CIK = 9_900_001
 #: Of tables whose rows bear the time of the clock, or an id by chance, only that many are there.
-_OF_THE_RUN = {"meta", "version", "run", "payload"}
+_OF_THE_RUN = {"meta", "version", "run", "payload", "change_token"}
 
 
 @pytest.fixture(autouse=True)
@@ -26,10 +29,9 @@ def at_once(monkeypatch):
 
 def tables(world):
     """Every row of every table, numbers of rows too."""
-    names = [name for (name,) in world.db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     return {
         name: len(held) if name in _OF_THE_RUN else sorted(map(repr, held))
-        for name in names
+        for name in world.db.tables()
         for held in [list(world.db.execute(f'SELECT * FROM "{name}"'))]
     }
 
@@ -110,6 +112,15 @@ def test_a_payload_that_cannot_be_computed_with_costs_itself_alone(count, alone,
         (outcome,) = take(world, tmp_path / "mirror", rows(), ("sec",))
         assert outcome.folded == 3
     same(state(alone[0]), state(tmp_path / "home"))
+
+
+def test_a_company_is_not_waited_for_where_a_list_names_it():
+    """The list of all goes in behind facts: what is told there is no statement."""
+    record = CompanyRecord(cik=CIK, part="tickers", name="Example")
+    listed = Parsed(companies=[record])
+    told = Parsed(companies=[record], filings=[(CIK, Filing("a", "10-K", 1))], facts=[CompanyFacts(CIK, ())])
+    several = [ingest.Judged(None, payloads.FOLDED, parsed=one) for one in (told, told, listed)]
+    assert ingest.mentions([*several, ingest.Judged(None, payloads.IGNORED)]) == {company_id(CIK): 2}
 
 
 def test_the_same_answer_twice_is_known_the_second_time(tmp_path):

@@ -3,7 +3,8 @@
 import pytest
 
 from almanac.config import Settings
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.world import World
 from almanac.store.observations import specs

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from almanac.config import Settings
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.world import World
 from tests.support.treasury_home import values

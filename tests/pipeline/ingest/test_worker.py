@@ -221,6 +221,7 @@ def test_a_fault_costs_one_source_its_turn_and_shows_in_the_status(home):
     assert found[TREASURY] == ("failing", "KeyError, see the log")
 
 
+@pytest.mark.sqlite  # its driver's error
 def test_a_store_that_fails_later_on_is_tried_again_one_that_fails_at_first_is_not(home, monkeypatch):
     asked, stop = Asked(), Waits(3)
     one = make(home, asked, names=(RBA,), stop=stop)

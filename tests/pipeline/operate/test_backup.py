@@ -33,6 +33,8 @@ from almanac.store.usage.latency import BUCKETS
 from almanac.store.usage.reports import UsageReports
 from tests.support.treasury_home import FIRST, NOW, ROWS, served, take, url
 
+pytestmark = pytest.mark.sqlite  # a backup of files; test_backup_of_a_server is about the other
+
 
 @pytest.fixture
 def home(world):

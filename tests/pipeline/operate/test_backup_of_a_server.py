@@ -74,6 +74,7 @@ def held(settings, key):
         return verified, people, invited, UsageReports(usage).by("endpoint", "acc_1", DAY, DAY)
 
 
+@pytest.mark.sqlite  # files of its own beside the servers of its own
 def test_from_a_server_to_files_and_back_to_another_server(server, other_server, key, tmp_path):
     before = held(server, key)
     assert before[0].scopes == ("macro:read",)

@@ -78,10 +78,8 @@ def test_a_healthy_store_has_no_problem_and_nothing_is_written_to_it(world):
     ],
 )
 def test_what_was_damaged_is_found_and_named_without_its_value(world, damage, place):
-    world.db.execute(
-        damage.replace("replace(marked, '3', '7')", "CAST(replace(CAST(marked AS TEXT), '3', '7') AS BLOB)")
-    )
-    assert world.db.changes() > 0
+    said = damage.replace("replace(marked, '3', '7')", "CAST(replace(CAST(marked AS TEXT), '3', '7') AS BLOB)")
+    assert world.db.update(said, ()) > 0
     found = whole(world)
     assert found.problems == found.last.problems > 0
     assert all(one.startswith(place) for one in found.last.places), found.last.places
@@ -90,6 +88,7 @@ def test_what_was_damaged_is_found_and_named_without_its_value(world, damage, pl
         assert str(value[0]) not in noted
 
 
+@pytest.mark.sqlite  # its schema is damaged
 def test_a_damaged_raw_payload_and_a_damaged_index_are_found(world):
     capture = next(RawStore(Folder(world.settings.raw_path)).captures())
     path = world.settings.raw_path / f"objects/{capture.sha256[:2]}/{capture.sha256}.zst"
@@ -104,6 +103,7 @@ def test_a_damaged_raw_payload_and_a_damaged_index_are_found(world):
     assert "table vintages" in found.last.places
 
 
+@pytest.mark.sqlite  # pages of its file are damaged
 def test_pages_that_cannot_be_read_end_no_round_and_no_process(world):
     path = world.settings.data_path
     world.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -156,6 +156,7 @@ def test_rounds_begin_so_many_hours_after_one_another(world):
     assert rests.rests == [23 * 3_600]
 
 
+@pytest.mark.sqlite  # its file is away
 def test_a_store_that_is_not_there_is_no_damage_and_is_waited_for(world):
     path = world.settings.data_path
     away = path.with_name("away.db")

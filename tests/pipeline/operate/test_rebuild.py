@@ -86,13 +86,19 @@ def test_readers_keep_the_old_state_until_the_end(world):
     before = list(world.db.execute(SERVED))
     seen = []
     reader = opening.connect(world.settings.data_path, read_only=True)
+    early = opening.connect(world.settings.data_path, read_only=True)
 
     def watched(captures, _):
         for capture in captures:
             yield capture
             seen.append(list(reader.execute(SERVED)))
 
-    rebuild(world, quiet, watched)
+    with early.snapshot():
+        assert sqlite.meta(early, "version")
+        rebuild(world, quiet, watched)
+        assert list(early.execute(SERVED)) == before  # a snapshot begun before meets nothing of it
+    assert list(early.execute(SERVED)) == list(world.db.execute(SERVED))
+    early.close()
     reader.close()
     assert seen == [before] * 6
 
@@ -113,6 +119,7 @@ def test_captures_of_a_source_that_is_no_more_are_named_and_left_out(world):
     assert told[-1] == "left out 1 captures of gone: the catalogue has no such source"
 
 
+@pytest.mark.sqlite  # its files are taken away
 def test_the_data_database_alone_may_be_lost(world):
     before = served(world)
     chosen = world.settings
@@ -138,6 +145,7 @@ def test_the_raw_store_says_which_world_it_is(tmp_path, source, kind):
         World(chosen, kind=REAL if kind == SIMULATED else SIMULATED)
 
 
+@pytest.mark.sqlite  # a file is made anew whole, of a server our tables alone
 def test_a_store_of_another_schema_is_refused_and_rebuilt(world):
     before, at, chosen = served(world), version(world), world.settings
     sqlite.set_meta(world.db, "schema", "0")
@@ -153,6 +161,7 @@ def test_a_store_of_another_schema_is_refused_and_rebuilt(world):
             again.db.execute("SELECT * FROM bygone")
 
 
+@pytest.mark.sqlite  # its log
 @pytest.mark.parametrize("load", ["ingest", "derive", "rebuild"])
 def test_no_log_is_left_behind_by_a_load_beside_a_server(tmp_path, load):
     chosen = settings(tmp_path)
@@ -169,6 +178,7 @@ def test_no_log_is_left_behind_by_a_load_beside_a_server(tmp_path, load):
             rebuild(world, quiet)
         else:
             world.db.execute("DELETE FROM current WHERE topic IN (SELECT topic FROM topic WHERE kind = 'derived')")
+            world.db.execute("DELETE FROM superseded WHERE topic IN (SELECT topic FROM topic WHERE kind = 'derived')")
             world.db.execute("DELETE FROM vintages WHERE topic IN (SELECT topic FROM topic WHERE kind = 'derived')")
             assert recompute(world) > 0
         assert log.stat().st_size > 0

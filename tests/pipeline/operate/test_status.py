@@ -6,7 +6,8 @@ import pytest
 from almanac.catalog.releases import meetings
 from almanac.domain.cadence import Turn
 from almanac.domain.times import wire_time
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate.status import Quarantined, Stale, Unmapped, status
 from almanac.pipeline.world import World
 from almanac.store.log import turns

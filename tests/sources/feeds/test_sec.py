@@ -239,9 +239,13 @@ def test_a_broken_archive_is_refused():
         list(unpacked(CONNECTOR, payload(BULK[1], b"<html>")))
 
 
-def test_who_companies_are_goes_before_their_facts_and_data_sets_go_last():
+def test_lists_go_first_then_each_company_before_its_facts_and_data_sets_go_last():
     dataset = f"{FILES}/files/dera/financial-statement-data-sets/2009q3.zip"
-    assert [turn_of(CONNECTOR, url) for url in (SUBMISSIONS, PAGE, LISTINGS, FACTS, dataset)] == [0, 0, 0, 1, 2]
+    of_next = [url.replace("9900001", "9900002") for url in (SUBMISSIONS, FACTS)]
+    turns = [turn_of(CONNECTOR, url) for url in (*BULK, SUBMISSIONS, FACTS, *of_next, dataset)]
+    assert turns == sorted(set(turns))
+    assert turn_of(CONNECTOR, LISTINGS) == turns[0]
+    assert turn_of(CONNECTOR, PAGE) == turn_of(CONNECTOR, SUBMISSIONS)
     assert turn_of(connector("fred"), FACTS) == 0
 
 

@@ -12,6 +12,7 @@ import pytest
 from almanac.store.accounts.accounts import UNKNOWN, AccountError, Accounts, hkdf
 from almanac.store.accounts.file import AREA
 from almanac.store.engine import opening
+from almanac.store.engine.errors import UnavailableError
 from tests.support.invented_accounts import NOW, PLANS
 from tests.support.places import SPOKEN, told
 from tests.support.processes import told_by_four
@@ -227,6 +228,7 @@ def test_only_the_owner_may_read_the_files(accounts, path):
     )
 
 
+@pytest.mark.sqlite  # it is about files
 def test_a_file_of_another_kind_or_version_is_refused(tmp_path):
     (tmp_path / "text.db").write_text("not a database, however long the text may be " * 50)
     with pytest.raises(AccountError, match=r"text\.db is not an accounts database"):
@@ -250,3 +252,32 @@ print(Accounts(spoken(sys.argv[1])).secret("cursor").hex())
     said = told_by_four(command)
     assert len(set(said)) == 1
     assert len(said[0]) == 64
+
+
+def test_a_database_that_is_long_in_not_answering_is_left_alone_as_long(place, monkeypatch):
+    clock, tried = [100.0], []
+    worker = Accounts(place, notice_seconds=0.5, monotonic=lambda: clock[0])
+    worker.create_account("lost@example.org", "free", PLANS, now=NOW)
+    key, _ = worker.create_key("lost@example.org", now=NOW)
+    assert worker.verify(key, NOW) != UNKNOWN
+
+    def lost():
+        tried.append(clock[0])
+        clock[0] += 3.0
+        raise UnavailableError("nobody answers")
+
+    notice = worker._notice
+    monkeypatch.setattr(worker, "_notice", lost)
+    clock[0] = 200.0
+    for _ in range(3):
+        with pytest.raises(UnavailableError):
+            worker.verify(key, NOW)
+    assert tried == [200.0]
+    clock[0] = 206.0
+    with pytest.raises(UnavailableError):
+        worker.verify(key, NOW)
+    assert tried == [200.0, 206.0]
+    monkeypatch.setattr(worker, "_notice", notice)
+    clock[0] = 212.0
+    assert worker.verify(key, NOW) != UNKNOWN
+    worker.close()

@@ -3,11 +3,14 @@
 from datetime import date
 
 import pytest
+import zstandard
 
 from almanac.domain.periods import key_of
+from almanac.store.companies.statement_bodies import pack
 from almanac.store.companies.statement_book import BALANCE, INCOME, Key, replace
 from almanac.store.companies.statements import FREQUENCIES, newest
 from almanac.store.engine import data_schema, sqlite
+from almanac.store.engine.sqlite import OPEN
 
 ENTITY = "company_0000000001"
 
@@ -51,3 +54,22 @@ def test_a_half_year_is_told_where_no_quarter_ends_with_it(db, kind):
     assert told(db, kind, FREQUENCIES) == [*quarters, ("A", "2021-12-31"), *halves]
     assert told(db, kind, ("Q", "S"), limit=3) == [*quarters, halves[0]]
     assert told(db, kind, ("A",)) == [("A", "2021-12-31")]
+
+
+def test_the_same_body_packed_to_other_bytes_is_no_change(db):
+    """Another version of the packer may pack a body otherwise."""
+    db.execute("DELETE FROM statement")
+    one = key(INCOME, "Q", "2022-01-01", "2022-03-31")
+    other = key(BALANCE, "Q", "2022-01-01", "2022-03-31")
+    body, less = b'{"items":{"revenue":1}}', pack(b"{}")
+    plain = zstandard.compress(body)
+    assert plain != pack(body)
+    assert replace(db, 1, ENTITY, {one: [(1, pack(body))], other: [(1, less)]}) == [one, other]
+    assert replace(db, 2, ENTITY, {one: [(1, plain)], other: [(1, less)]}) == []
+    assert set(replace(db, 2, ENTITY, {one: [(1, plain), (2, less)]})) == {one, other}
+    stored = "SELECT kind, known_at, from_version, to_version, body FROM statement ORDER BY kind, known_at"
+    assert list(db.execute(stored)) == [
+        (INCOME, 1, 1, OPEN, pack(body)),
+        (INCOME, 2, 2, OPEN, less),
+        (BALANCE, 1, 1, 2, less),
+    ]

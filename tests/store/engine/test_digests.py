@@ -10,7 +10,7 @@ from almanac.domain.reference import SeriesSpec
 from almanac.store.engine import sqlite
 from almanac.store.engine.digests import digest_of
 from almanac.store.observations import specs
-from almanac.store.observations.writing import batch
+from almanac.store.observations.writing import lineages
 from almanac.store.observations.writing.batch import Batch
 
 
@@ -30,7 +30,7 @@ def test_a_number_is_the_same_in_every_version():
 
 
 def test_texts_of_one_number_are_told_apart(monkeypatch):
-    monkeypatch.setattr(batch, "digest_of", lambda _: 7)
+    monkeypatch.setattr(lineages, "digest_of", lambda _: 7)
     monkeypatch.setattr(specs, "digest_of", lambda _: 7)
     db = sqlite.create(Path(":memory:"))
     with Batch(db, 0, "test") as writing:
@@ -38,6 +38,6 @@ def test_texts_of_one_number_are_told_apart(monkeypatch):
         numbers = [writing.lineage(one) for one in sets]
         assert len(set(numbers)) == 3
         assert [writing.lineage(one) for one in sets] == [writing.known_lineage(one) for one in sets] == numbers
-        places = [specs.put(db, spec(name)) for name in ("x", "y", "x")]
+        places = [specs.put(db, spec(name), {}) for name in ("x", "y", "x")]
         assert places[0] == places[2] != places[1]
     db.close()

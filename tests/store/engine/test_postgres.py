@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -149,6 +150,19 @@ def test_many_rows_are_written_in_order_and_whole(db: Any, count: int) -> None:
     assert found.fetchall() == [("k2", rows[2][2]), ("k0", rows[0][2])]
 
 
+@pytest.mark.parametrize("way", ["", " DESC"])
+def test_for_the_first_groups_no_more_is_read_than_they_have(db: Any, way: str) -> None:
+    rows = [(at, topic, 0, topic) for at in range(5_000) for topic in range(3)]
+    db.executemany("INSERT INTO ingested VALUES(?, ?, ?, ?)", rows)
+    db.truncate_log(0)
+    sql = f"SELECT x.at, x.high, min(-x.topic) FROM ingested x WHERE x.at > 9 AND x.at < 4990 GROUP BY x.at ORDER BY x.at{way} LIMIT 4"
+    first = range(4_989, 4_985, -1) if way else range(10, 14)
+    assert db.execute(sql).fetchall() == [(at, 2, -2) for at in first]
+    (((plan,),),) = (db.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}"),)
+    read = re.findall(r"'Actual Rows': (\d+)", str(plan))
+    assert max(map(int, read)) < 20
+
+
 def test_values_come_back_as_they_went(db: Any) -> None:
     row = ("s", 1, None, 4611686018427387904, -3, "é\u2028'", None)
     db.execute("INSERT INTO source_state VALUES(?, ?, ?, ?, ?, ?, ?)", row)
@@ -186,7 +200,7 @@ def cut(db: Any, url: str) -> None:
         other.execute("SELECT pg_terminate_backend(?::integer)", (number,))
 
 
-def test_a_lost_connection_is_told_and_made_anew_at_the_next_use(db: Any, url: str) -> None:
+def test_a_connection_lost_in_a_transaction_is_told_and_one_lost_before_is_made_anew(db: Any, url: str) -> None:
     with pytest.raises(UnavailableError), db.transaction():
         set_meta(db, "version", "1")
         cut(db, url)
@@ -194,11 +208,21 @@ def test_a_lost_connection_is_told_and_made_anew_at_the_next_use(db: Any, url: s
     with db.transaction():
         assert meta(db, "version") == "0"
         set_meta(db, "version", "3")
-    cut(db, url)
     with pytest.raises(UnavailableError), db.snapshot():
-        pytest.fail("it was lost")
+        cut(db, url)
+        meta(db, "version")
+    with db.snapshot():
+        token = db.change_token()
+    # Nothing was under way: whoever asks next learns nothing of it.
+    cut(db, url)
     with db.snapshot():
         assert meta(db, "version") == "3"
+    cut(db, url)
+    assert db.change_token() == token
+    cut(db, url)
+    with db.transaction():
+        set_meta(db, "version", "4")
+    assert meta(db, "version") == "4"
 
 
 @pytest.mark.parametrize(
@@ -227,6 +251,22 @@ def test_emptied_it_keeps_what_no_payload_tells(db: Any) -> None:
     assert [db.execute(f"SELECT count(*) FROM {name}").get for name in ("turn", "version", "run")] == [1, 1, 0]
     assert meta(db, "world") == "real"
     assert meta(db, "epoch") != epoch
+
+
+@pytest.mark.parametrize("state", ["XX001", "XX002"])
+def test_a_table_whose_rows_cannot_be_taken_away_is_made_anew(db: Any, state: str) -> None:
+    db.execute("INSERT INTO run VALUES('r', 's', 'c', 1, 1, NULL, NULL)")
+    db.execute("INSERT INTO version VALUES(1, 1, 'x')")
+    db.link.execute(
+        "CREATE FUNCTION unreadable() RETURNS trigger LANGUAGE plpgsql AS"
+        f" $$ BEGIN RAISE EXCEPTION 'invalid page' USING ERRCODE = '{state}'; END $$"
+    )
+    db.link.execute("CREATE TRIGGER damaged BEFORE DELETE ON run FOR EACH ROW EXECUTE FUNCTION unreadable()")
+    with db.transaction():
+        opening.recreate(db)
+    assert [db.execute(f"SELECT count(*) FROM {name}").get for name in ("version", "run")] == [1, 0]
+    db.execute("INSERT INTO run VALUES('r', 's', 'c', 1, 1, NULL, NULL)")
+    db.execute("DELETE FROM run")
 
 
 SECRET_URL = "postgresql://someone:hunter2@127.0.0.1:1/nowhere"

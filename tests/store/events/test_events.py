@@ -1,5 +1,6 @@
 """Official events: states are added and never lost, the latest known by a moment is served. All of it is invented."""
 
+import apsw
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -280,3 +281,29 @@ def test_what_comes_in_a_country_is_what_the_pages_have(states, since, known_by,
     )
     assert found == expected[:limit]
     db.close()
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_a_page_begins_where_its_bounds_meet(db, descending):
+    """It passes over neither what happens after the moment asked, nor what was on pages before."""
+    many, middle = 2_000, 1_000
+    put(db, 1, [state(f"e{number:04}", known=number, occurs=number) for number in range(many)])
+
+    def steps(after):
+        taken = []
+        db.trace_v2(
+            apsw.SQLITE_TRACE_PROFILE, lambda event: taken.append(event["stmt_status"]["SQLITE_STMTSTATUS_VM_STEP"])
+        )
+        found, following = page(
+            db, Wanted(occurred_from=0, occurred_to=many), version=1, known_by=middle, descending=descending, after=after, limit=10,
+        )  # fmt: skip
+        db.trace_v2(0, None)
+        return sum(taken), [one.occurred_at for one in found], following
+
+    taken, moments, following = steps(None)
+    assert moments == (list(range(middle, middle - 10, -1)) if descending else list(range(10)))
+    assert taken < many
+    for _ in range(60):
+        taken, moments, following = steps(following)
+    assert moments == (list(range(middle - 600, middle - 610, -1)) if descending else list(range(600, 610)))
+    assert taken < many

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from almanac.domain.fragments import value_of
 from almanac.domain.observations import ReportedValue, Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Exposure, Rights
-from almanac.store.observations.fragments import value_of
+from almanac.store.observations.newest.columns import Readings
+from almanac.store.observations.newest.latest import latest
 from almanac.store.observations.reading import row_rights as verdicts
-from almanac.store.observations.reading.columns import Readings
-from almanac.store.observations.reading.latest import latest
 from almanac.store.observations.reading.selection import Selection
 from almanac.store.observations.writing.batch import Batch
 from tests.support.generators import histories

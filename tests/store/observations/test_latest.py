@@ -6,8 +6,9 @@ from unittest import mock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from almanac.store.observations.reading import latest as module
-from almanac.store.observations.reading.latest import WantedFreshness, frequencies_of, latest, reading
+from almanac.store.observations.newest import candidates as module
+from almanac.store.observations.newest.candidates import WantedFreshness
+from almanac.store.observations.newest.latest import frequencies_of, latest, reading
 from almanac.store.observations.reading.selection import Selection
 from tests.store.observations.test_columns import ENTITIES, changes, forecasts, level
 from tests.support.generators import histories
@@ -28,6 +29,28 @@ BOUNDS = (
     {"observed_to": START + 86_400},
 )
 
+#: Of which readings those of a freshness are asked for.
+FILTERS = (
+    {},
+    {"sources": frozenset({ALPHA})},
+    {"sources": frozenset({BETA, GAMMA})},
+    {"frequency": "D"},
+    {"kind": "derived"},
+    {"indicators": ("level", "policy")},
+    {"ends_by": date(2025, 2, 28)},
+)
+
+#: Of which readings those of a freshness are asked for.
+FILTERS = (
+    {},
+    {"sources": frozenset({ALPHA})},
+    {"sources": frozenset({BETA, GAMMA})},
+    {"frequency": "D"},
+    {"kind": "derived"},
+    {"indicators": ("level", "policy")},
+    {"ends_by": date(2025, 2, 28)},
+)
+
 
 def walked(view, selection, *, limit, **place):
     """The whole list, page by page."""
@@ -40,25 +63,34 @@ def walked(view, selection, *, limit, **place):
 
 
 @FAST
-@given(histories, forecasts, st.booleans(), st.integers(1, 4), st.sampled_from([0, 20_000]), st.integers(1, 3))
-def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, descending, limit, rare, chunk):
+@given(
+    histories,
+    forecasts,
+    st.booleans(),
+    st.integers(1, 4),
+    st.sampled_from([0, 20_000]),
+    st.integers(1, 3),
+    st.sampled_from(FILTERS),
+)
+def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, descending, limit, rare, chunk, filters):
     """Whether those that may be so are remembered or not, the list is that of all readings, tested one by one."""
+    selection = Selection(**filters)
     with SmallWorld() as world, mock.patch.multiple(module, _RARE=rare, _CHUNK=chunk):
         world.send([*responses, *(level(source, day, *lines) for source, day, lines in ahead)])
         view = world.view()
         for as_of in (None, *world.moments()[1::4]):
             today = date(2025, 4, 10) if as_of is None else date.fromtimestamp(as_of) + timedelta(20)
             place = {"version": view.version, "as_of": as_of, "descending": descending}
-            every = walked(view, Selection(), **place, limit=limit)
+            every = walked(view, selection, **place, limit=limit)
             for status in ("fresh", "stale", "unknown"):
 
-                def accept(row, as_of=as_of, today=today, status=status):
-                    return view.freshness(row.series, view.version, as_of, today) == status
+                def accept(series, as_of=as_of, today=today, status=status):
+                    return view.freshness(series, view.version, as_of, today) == status
 
                 found = walked(
-                    view, Selection(), **place, limit=limit, accept=accept, freshness=WantedFreshness(status, today)
+                    view, selection, **place, limit=limit, accept=accept, freshness=WantedFreshness(status, today)
                 )
-                assert found == [row for row in every if accept(row)]
+                assert found == [row for row in every if accept(row.series)]
 
 
 @FAST

@@ -10,11 +10,11 @@ from pathlib import Path
 import apsw
 import pytest
 
+from almanac.domain.fragments import value_of
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
 from almanac.store.engine import opening
 from almanac.store.engine.errors import BusyError, UnavailableError
-from almanac.store.observations.fragments import value_of
 from almanac.store.observations.reading.reader import Reader, View
 from almanac.store.observations.reading.selection import CELL_ORDER, Conditions, Position, Selection, in_order
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent

@@ -8,7 +8,7 @@ import pytest
 
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.observations.reading.reader import Reader
-from almanac.store.observations.reading.replicas import Replicas, Seen
+from almanac.store.observations.reading.replicas import Replicas
 
 
 class State:
@@ -120,14 +120,3 @@ def test_one_lost_while_it_is_read_is_left_out() -> None:
         lost = str(cast("Any", view).of)
         raise UnavailableError("lost")
     assert {every.read(5) for _ in range(4)} == {"first", "second"} - {lost}
-
-
-def test_what_clients_saw_is_remembered_of_those_that_asked_last() -> None:
-    seen = Seen(held=2)
-    seen.note("a", 4)
-    seen.note("a", 3)
-    assert seen.least("a") == 4
-    seen.note("b", 5)
-    seen.note("a", 4)
-    seen.note("c", 6)
-    assert [seen.least(name) for name in "abc"] == [4, 0, 6]

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import day_of
 from almanac.api.rows.state_memory import memory_of
+from almanac.domain.fragments import END, MASKED, SeriesParts, filled, masked
 from almanac.domain.times import DAY_SECONDS
-from almanac.store.observations.fragments import END, MASKED, NAMES, UNIT, filled, masked
 from almanac.store.observations.reading.directory import SeriesInfo, SeriesRights
 from almanac.store.observations.reading.pages import KNOWN, LINEAGE, MARKED, PERIOD, SERIES, PageRow
 from almanac.store.observations.reading.reader import View
@@ -22,22 +22,20 @@ from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.runs import Run
 from almanac.store.observations.withheld_ids import withheld_id
 
-_MASKED = MASKED.encode()
-_WITHHELD = NAMES + _MASKED + UNIT
 _OF_SERIES = itemgetter(SERIES, LINEAGE)
 _FRESHNESS = {status: f'"{status}"'.encode() for status in ("fresh", "stale", "unknown")}
 
 
+def _series_of(row: ObservationRow) -> tuple[int, int]:
+    """The series of a row and the lineage of its own: what its wrapping follows from."""
+    return row.series.number, row.lineage
+
+
 class _Wrapping(NamedTuple):
-    """What is the same for all rows of a series: whether values are withheld, the parts by the marks they stand at, and a
-    digest of the parts.
-    """
+    """What is the same for all rows of a series: whether values are withheld, its parts, and a digest of them."""
 
     withheld: bool
-    names: bytes
-    unit: bytes
-    tail: bytes
-    end: bytes
+    parts: SeriesParts
     digest: bytes
 
 
@@ -97,15 +95,27 @@ class Redaction:
         """Each row as a JSON object. `lineage`: with `derivedFrom`, the 21st field."""
         return [self.row(row, lineage=lineage) for row in rows]
 
+    def page(self, rows: Iterable[ObservationRow], *, lineage: bool) -> bytes:
+        """The same with commas between: neighbours of one series are rendered at once."""
+        runs = [self._neighbours(list(some)) for _, some in groupby(rows, key=_series_of)]
+        return self.runs(runs, lineage=lineage)[0]
+
+    def _neighbours(self, rows: list[ObservationRow]) -> Run:
+        number, own = _series_of(rows[0])
+        texts = [row.marked for row in rows]
+        if self.rights(rows[0]).withheld:
+            texts = [masked(row.marked, self._withheld_id(number, row.period, row.known)) for row in rows]
+        return Run(number, own, len(rows), END.join(texts), b"")
+
     def row(self, row: ObservationRow, *, lineage: bool) -> bytes:
         wrapping = self._wrapping(row.series.number, row.lineage, lineage)
         text = row.marked
         if wrapping.withheld:
-            text = masked(text, self._withheld_head(row.series.number, row.period, row.known), _MASKED)
-        return filled(text, 1, *wrapping[1:5])
+            text = masked(text, self._withheld_id(row.series.number, row.period, row.known))
+        return filled(text, 1, wrapping.parts)
 
-    def _withheld_head(self, series: int, period: int, known: int) -> bytes:
-        return b'{"id":"%s"' % withheld_id(self._directory.series(series).id, period, known).encode()
+    def _withheld_id(self, series: int, period: int, known: int) -> str:
+        return withheld_id(self._directory.series(series).id, period, known)
 
     def found(self, found: Sequence[PageRow], *, lineage: bool) -> tuple[bytes, bytes]:
         """Rows as the database gave them, as JSON objects with commas between; and what their bytes follow from, see `runs`."""
@@ -117,7 +127,7 @@ class Redaction:
         """Neighbouring rows of one series, as this request may see them."""
         directory = self._directory
         if directory.row_rights(directory.series(number), own).withheld:
-            texts = [masked(row[MARKED], self._withheld_head(number, row[PERIOD], row[KNOWN]), _MASKED) for row in rows]
+            texts = [masked(row[MARKED], self._withheld_id(number, row[PERIOD], row[KNOWN])) for row in rows]
         else:
             texts = [row[MARKED] for row in rows]
         text = END.join(texts)
@@ -133,10 +143,10 @@ class Redaction:
         pieces: list[bytes] = []
         validator: list[bytes] = []
         for number, own, count, text, told in runs:
-            withheld, names, unit, tail, end, digest = self._wrapping(number, own, lineage)
-            if withheld and text.count(_WITHHELD) != count:
+            withheld, parts, digest = self._wrapping(number, own, lineage)
+            if withheld and text.count(MASKED) != count:
                 raise RuntimeError(f"values of {self._directory.series(number).id} were about to be sent")
-            pieces.append(filled(text, count, names, unit, tail, end))
+            pieces.append(filled(text, count, parts))
             validator += (digest, told)
         return b",".join(pieces), b"".join(validator)
 
@@ -155,7 +165,7 @@ class Redaction:
             if len(self._wrappings) >= _SERIES_HELD:
                 self._wrappings.clear()
             digest = hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
-            held = self._wrappings[number, own, lineage] = _Wrapping(rights.withheld, *parts, digest)
+            held = self._wrappings[number, own, lineage] = _Wrapping(rights.withheld, SeriesParts.of(*parts), digest)
         return held
 
     def _lineage(self, series: SeriesInfo, own: int) -> bytes:

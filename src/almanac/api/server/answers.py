@@ -13,17 +13,18 @@ import structlog
 
 from almanac.api.contract.cursor import Cursor, Signer, fingerprint
 from almanac.api.contract.endpoint import Answer, Context, ItemAnswer, ListAnswer
-from almanac.api.contract.errors import Header
+from almanac.api.contract.errors import ApiError, Header
+from almanac.api.contract.ports import Turns
 from almanac.api.server import envelope
 from almanac.api.server.exchange import ClientRequest, Reply
 from almanac.api.server.pagecache import Kept, PageCache
 from almanac.api.server.queries import Known
+from almanac.api.use.seen import Seen
 from almanac.config import Plan, Settings
 from almanac.domain.periods import add_months
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.replicas import Seen
 
 log = structlog.get_logger("almanac.answers")
 
@@ -37,22 +38,53 @@ class Answers:
         signer: Signer,
         settings: Settings,
         walltime: Callable[[], float],
+        seen: Seen | None = None,
+        turns: Turns | None = None,
     ) -> None:
         self._open_view = open_view
+        self._turns = turns
         self._signer = signer
         self._settings = settings
         self._walltime = walltime
         self._pages = PageCache(settings.page_cache_mib << 20)
         #: What clients have seen: asked for only where there are databases that lag behind another.
-        self._seen = Seen() if settings.database_read_urls else None
+        self._seen = (seen or Seen(None)) if settings.database_read_urls else None
         #: The newest data version seen here; 0: none yet.
         self.version = 0
 
-    def produce(self, request: ClientRequest, known: Known, plan: Plan, now: int) -> Reply:
-        """Open the store, ask the handler, wrap what it says. Runs in one thread from end to end."""
+    def ask_ahead(self, request: ClientRequest, known: Known, plan: Plan, now: int) -> Question | None:
+        """
+        Have the database begin with what the handler will ask first; what `produce` goes on with at the end of this turn.
+
+        None: there is nothing to be gained by waiting for that.
+        """
+        ask = known.endpoint.ask_ahead
+        view = None if ask is None or self._turns is None else self._turns.expected()
+        if ask is None or view is None:
+            return None
+        try:
+            asked = self._asked(request, known, plan, now, self._walltime(), view)
+            if self._pages.get(asked.name) is not None or not ask(asked.context):
+                return None
+        except ApiError:
+            return None  # `produce` says it, of the state that there is then
+        asked.context.warnings.clear()
+        return asked
+
+    def produce(
+        self, request: ClientRequest, known: Known, plan: Plan, now: int, ahead: Question | None = None
+    ) -> Reply:
+        """
+        Open the store, ask the handler, wrap what it says. Runs in one thread from end to end.
+
+        `ahead`: what `ask_ahead` gave; it holds where the store is as it was expected to be.
+        """
         endpoint, real_now = known.endpoint, self._walltime()
         with self._far_enough(request, known) as view:
-            asked = self._asked(request, known, plan, now, real_now, view)
+            if ahead is not None and ahead.context.view is view:
+                asked = ahead
+            else:
+                asked = self._asked(request, known, plan, now, real_now, view)
             kept = self._pages.get(asked.name) if endpoint.cached else None
             if kept is None:
                 answer = endpoint.handler(asked.context)
@@ -70,13 +102,15 @@ class Answers:
         least = 0 if cursor is None else self._signer.version(cursor)
         return self._open_view(max(least, self._seen.least(cast("KeyRecord", request.key).account_id)))
 
-    def _asked(self, request: ClientRequest, known: Known, plan: Plan, now: int, real_now: float, view: View) -> _Asked:
+    def _asked(
+        self, request: ClientRequest, known: Known, plan: Plan, now: int, real_now: float, view: View
+    ) -> Question:
         """What one request asks of one state of the store. Raises ApiError."""
         endpoint, values, query = known.endpoint, known.values.copy(), known.fingerprint
         version, epoch = view.version, view.epoch
         request.version = self.version = version
         if self._seen is not None:
-            self._seen.note(cast("KeyRecord", request.key).account_id, version)
+            self._seen.note(cast("KeyRecord", request.key).account_id, version, epoch)
         cursor: Cursor | None = None
         if endpoint.kind == "list" and values["cursor"] is not None:
             cursor = self._signer.read(values["cursor"], query, epoch, version, real_now)
@@ -108,9 +142,9 @@ class Answers:
             )  # fmt: skip
         # Further pages keep the first page's time of issue: a walk ends with the life of the rows it is pinned to.
         issued = cursor.issued if cursor is not None else int(real_now)
-        return _Asked(context, Cursor(issued, epoch, version, at, query, []), name)
+        return Question(context, Cursor(issued, epoch, version, at, query, []), name)
 
-    def _wrap(self, request: ClientRequest, asked: _Asked, kept: Kept) -> Reply:
+    def _wrap(self, request: ClientRequest, asked: Question, kept: Kept) -> Reply:
         context, answer, data, etag = asked.context, kept.answer, kept.data, kept.etag
         content_type = envelope.PLAIN if context.endpoint.kind == "text" else envelope.JSON
         headers: list[Header] = [(b"etag", etag)]
@@ -150,7 +184,7 @@ class Answers:
         return self.version
 
 
-class _Asked(msgspec.Struct):
+class Question(msgspec.Struct):
     """A request, ready for its handler; the cursor that its walk goes on with; and the name its page is kept under."""
 
     context: Context
@@ -158,7 +192,7 @@ class _Asked(msgspec.Struct):
     name: tuple[Any, ...]
 
 
-def _with_etag(asked: _Asked, answer: Answer) -> Kept:
+def _with_etag(asked: Question, answer: Answer) -> Kept:
     """An answer with its rows joined, its warnings and its ETag."""
     context, pinned = asked.context, asked.pinned
     warnings = msgspec.json.encode(context.warnings) if context.warnings else b""

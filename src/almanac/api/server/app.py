@@ -18,7 +18,7 @@ from almanac.api.contract.cursor import Signer, fingerprint
 from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.errors import ApiError, Header, StorageUnavailable, refuse
 from almanac.api.contract.keyshape import redact
-from almanac.api.contract.ports import KeyStore
+from almanac.api.contract.ports import KeyStore, Turns
 from almanac.api.server import envelope, logs
 from almanac.api.server.answers import Answers
 from almanac.api.server.auth import QueryString, one_host, split_query
@@ -30,9 +30,11 @@ from almanac.api.server.lifespan import lifespan
 from almanac.api.server.queries import Known, Queries
 from almanac.api.server.routes import Routes, path_of
 from almanac.api.server.threads import HungUp, Threads
+from almanac.api.server.turns import at_end
 from almanac.api.server.warming import warm
 from almanac.api.use import metrics
 from almanac.api.use.limits import Limiter
+from almanac.api.use.seen import Seen
 from almanac.api.use.slots import Slots
 from almanac.config import Settings
 from almanac.store.accounts.accounts import KeyRecord
@@ -55,7 +57,8 @@ class App:
     """The API. `clock` is the data's now, `walltime` real time; both in unix seconds.
 
     `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503. `slots` let
-    heavy requests in; without any, those of this process are counted alone.
+    heavy requests in, and `seen` is what accounts were answered from; without any, this process counts and remembers alone.
+    `turns`: where requests of one turn of the event loop may ask the database ahead.
     """
 
     def __init__(
@@ -69,7 +72,9 @@ class App:
         clock: Callable[[], int],
         walltime: Callable[[], float] = time.time,
         unavailable: tuple[type[Exception], ...] = (),
+        turns: Turns | None = None,
         slots: Slots | None = None,
+        seen: Seen | None = None,
         journal: Journal | None = None,
         on_startup: Sequence[Callable[[], None]] = (),
         on_shutdown: Sequence[Callable[[], None]] = (),
@@ -87,7 +92,8 @@ class App:
         self._seconds = settings.request_seconds
         self._on_startup, self._on_shutdown = on_startup, [*on_shutdown, self._threads.close]
         signer = Signer(accounts.secret("cursor"), settings.cursor_days)
-        self._answers = Answers(open_view, signer, settings, walltime)
+        self._turns = turns
+        self._answers = Answers(open_view, signer, settings, walltime, seen, turns)
         self._queries = Queries()
         self._cors = Cors(settings.cors_origins)
         self._common: tuple[Header, ...] = (
@@ -158,8 +164,13 @@ class App:
             return await self._threads.apart(
                 functools.partial(self._answers.produce, request, known, plan, now), receive
             )
-        with patiently(Patience(self._seconds)):
-            return self._answers.produce(request, known, plan, now)
+        ahead = self._answers.ask_ahead(request, known, plan, now)
+        work = functools.partial(self._answers.produce, request, known, plan, now, ahead)
+        patience = Patience(self._seconds)
+        if self._turns is None or ahead is None:
+            return _done(work, patience)
+        # Others of this turn ask ahead too, before any of them reads what it asked for.
+        return await at_end(self._turns, functools.partial(_done, work, patience))
 
     def _refusal(self, request: ClientRequest, error: ApiError) -> Reply:
         if request.key is not None and request.version is None:
@@ -212,6 +223,11 @@ class App:
         elif status in _ADDRESSED and self._addresses_told:
             line.address = self._gate.address(request, scope)
         self._journal.add(line, seconds)
+
+
+def _done(work: Callable[[], Reply], patience: Patience) -> Reply:
+    with patiently(patience):
+        return work()
 
 
 def _read(query: QueryString, endpoint: Endpoint, path: dict[str, str], now: int) -> Known:

@@ -9,7 +9,7 @@ and short periods of transition are what the filings say they are.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -180,30 +180,30 @@ class FiscalCalendar:
         return spans
 
     def _quarters(self, years: dict[int, Span], own: dict[int, ReportPeriod], moment: int) -> dict[int, Span]:
-        ends = {*(end for end, report in own.items() if report.tagged), *years}
+        # In order all the while: whether one is near is asked at every moment of every quarter that is or could be there.
+        ends = sorted({*(end for end, report in own.items() if report.tagged), *years})
         for end in sorted(own, reverse=True):
             year_ago = self._near("Q", end - 365, DRIFT, moment)
-            if year_ago is not None and not any(abs(year_ago - known) <= 20 for known in ends):
-                ends.add(year_ago)
+            if year_ago is not None and not _any_within(ends, year_ago, 20):
+                insort(ends, year_ago)
         for year in years.values():
             for place in (1, 2, 3):
                 guess = year.start - 1 + round((year.end - year.start + 1) * place / 4)
-                if any(abs(guess - known) <= _QUARTER_DRIFT + DRIFT for known in ends):
+                if _any_within(ends, guess, _QUARTER_DRIFT + DRIFT):
                     continue
                 found = self._near("Q", guess, _QUARTER_DRIFT, moment)
                 if found is not None:
-                    ends.add(found)
+                    insort(ends, found)
         low, high = BUCKETS["Q"]
-        for end in sorted(own.keys() - ends):
+        for end in sorted(own.keys() - set(ends)):
             # The index alone dates this report, and sometimes by a slip: it makes no second quarter beside another.
-            if all(abs(end - known) >= low for known in ends):
-                ends.add(end)
+            if not _any_within(ends, end, low - 1):
+                insort(ends, end)
         spans: dict[int, Span] = {}
         previous: int | None
-        in_order = sorted(ends)
         year_ends = sorted(years)
-        for end in in_order:
-            before = _before(in_order, end)
+        for place, end in enumerate(ends):
+            before = ends[place - 1] if place else None
             start: int | None
             if before is not None and low <= end - before <= high:
                 start, previous = before + 1, before
@@ -282,6 +282,12 @@ def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod |
     return ReportPeriod(
         known_at(filing), start, end, kind, filing.fiscal_year, filing.fiscal_period, filing.accession, bool(spans)
     )
+
+
+def _any_within(ends: Sequence[int], day: int, days: int) -> bool:
+    """Whether any of some days, ascending, is at most so many days away from one."""
+    place = bisect_left(ends, day - days)
+    return place < len(ends) and ends[place] <= day + days
 
 
 def _before(ends: Sequence[int], end: int) -> int | None:

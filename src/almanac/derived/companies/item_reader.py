@@ -241,11 +241,15 @@ class ItemReader:
             return None
         singles = [c[0].name for c in self.mapping.candidates[item.key] if len(c) == 1]
         for longer in singles:
-            by_start = self.known_facts.tags.get(longer, {}).get(span.end, {})
+            by_start = self.known_facts.tags.get(longer, {}).get(span.end)
+            if not by_start:
+                continue
             for shorter in singles:
                 if shorter == longer:
                     continue
-                before = self.known_facts.tags.get(shorter, {}).get(span.previous, {})
+                before = self.known_facts.tags.get(shorter, {}).get(span.previous)
+                if not before:
+                    continue
                 for start in sorted(s for s in by_start if s is not None and s in before and s < span.start):
                     if not self._agreed(longer, shorter, span.end):
                         break

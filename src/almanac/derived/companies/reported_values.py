@@ -9,8 +9,8 @@ before them or with them; where no periodic report gave the fact yet, theirs sta
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping
-from datetime import date
+from collections.abc import Container, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 import msgspec
@@ -18,7 +18,7 @@ import msgspec
 from almanac.derived.companies.precision import granularity
 from almanac.domain.companies import Fact, base_form, is_periodic
 from almanac.domain.observations import DAY, ReportedValue, number
-from almanac.domain.periods import Period
+from almanac.domain.periods import key_of
 
 
 class FactKey(NamedTuple):
@@ -57,42 +57,62 @@ def reported_values(
     otherwise the first counts, and its note says `"inconsistent": true`. Raises ValueError naming a filing without a
     time, or tag and filing of a value that is no number.
     """
-    rows: dict[FactKey, dict[str, list[Fact]]] = defaultdict(lambda: defaultdict(list))
+    rows: dict[tuple[str, str, int | None, int], list[Fact]] = defaultdict(list)
     for fact in facts:
-        if fact.accession not in known:
-            raise ValueError(f"nobody says when filing {fact.accession} was known")
-        rows[FactKey(fact.tag, fact.unit, fact.start, fact.end)][fact.accession].append(fact)
-    found = {key: _of_fact(key, filings, known, by_day) for key, filings in rows.items()}
-    return {key: values for key, values in found.items() if values}
+        rows[fact[:4]].append(fact)
+    notes: dict[tuple[str, str, bool], str] = {}
+    ranks: dict[str, int] = {}
+    found: dict[FactKey, list[ReportedValue]] = {}
+    for key, stated in rows.items():
+        values = _of_fact(stated, known, by_day, notes, ranks)
+        if values:
+            found[FactKey._make(key)] = values
+    return found
 
 
 def _of_fact(
-    key: FactKey, filings: Mapping[str, list[Fact]], known: Mapping[str, int], by_day: Container[str]
+    stated: Sequence[Fact],
+    known: Mapping[str, int],
+    by_day: Container[str],
+    notes: dict[tuple[str, str, bool], str],
+    ranks: dict[str, int],
 ) -> list[ReportedValue]:
-    periodic = min((known[a] for a, rows in filings.items() if rank(rows[0].form) == 0), default=None)
+    """What counts of all rows of one fact. `notes` and `ranks` remember what rows of other facts came to."""
+    filings: dict[str, list[Fact]] = {}
+    for fact in stated:
+        filings.setdefault(fact.accession, []).append(fact)
     counting: list[tuple[int, int, str, Fact, bool]] = []
+    periodic: int | None = None
     for accession, rows in filings.items():
-        moment, place = known[accession], rank(rows[0].form)
-        after = periodic is not None and periodic <= moment
-        if (place == 1 and not after) or (place == 2 and after):
-            continue
-        fact, inconsistent = _one(rows)
+        moment = known.get(accession)
+        if moment is None:
+            raise ValueError(f"nobody says when filing {accession} was known")
+        fact, inconsistent = (rows[0], False) if len(rows) == 1 else _one(rows)
+        form = rows[0].form
+        place = ranks.get(form)
+        if place is None:
+            place = ranks[form] = rank(form)
+        if place == 0 and (periodic is None or moment < periodic):
+            periodic = moment
         counting.append((moment, -place, accession, fact, inconsistent))
-    counting.sort(key=lambda one: one[:3])
-    start = None if key.start is None else date.fromordinal(key.start)
-    period = Period(start, date.fromordinal(key.end)).key
-    return [
-        ReportedValue(
-            period,
-            _value(fact),
-            moment,
-            moment,
-            DAY if accession in by_day else 0,
-            None,
-            note=_note(fact, inconsistent),
-        )
-        for moment, _, accession, fact, inconsistent in counting
-    ]
+    if len(counting) > 1:
+        counting.sort(key=_in_order)
+    period = key_of(stated[0].start, stated[0].end)
+    values = []
+    for moment, place, accession, fact, inconsistent in counting:
+        after = periodic is not None and periodic <= moment
+        if (place == -1 and not after) or (place == -2 and after):
+            continue
+        named = (accession, fact.form, inconsistent)
+        note = notes.get(named)
+        if note is None:
+            note = notes[named] = _note(fact, inconsistent)
+        flags = DAY if accession in by_day else 0
+        values.append(ReportedValue(period, _value(fact), moment, moment, flags, None, False, note))
+    return values
+
+
+_in_order = itemgetter(0, 1, 2)
 
 
 def _one(rows: list[Fact]) -> tuple[Fact, bool]:

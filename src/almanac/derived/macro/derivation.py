@@ -27,7 +27,7 @@ from almanac.derived.macro.rounding import exact_sum
 from almanac.domain.observations import Vintage, settle
 from almanac.domain.periods import Frequency, add_months, key_at
 
-__all__ = ["Derived", "InputSeries", "derive", "span_needed"]
+__all__ = ["Derived", "InputSeries", "derive", "derive_at_once", "derive_cells", "span_needed"]
 
 
 def span_needed(
@@ -62,17 +62,37 @@ def derive(
 
     `inputs`: for each input of the formula its candidate series in order of preference (one, where one source has all).
     """
+    made, rest = derive_at_once(operator, frequency, inputs, allowance_days)
+    made.update(derive_cells(operator, frequency, inputs, rest, allowance_days))
+    return made
+
+
+def derive_at_once(
+    operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]], allowance_days: int
+) -> tuple[dict[int, list[Derived]], list[int]]:
+    """The part of `derive` that is found for whole series at once; and the ordinals of the output cells that are left."""
     outputs = _outputs(operator, frequency, inputs)
     made: dict[int, list[Derived]] = {}
-    rest = outputs
     if operator.vector and all(len(candidates) == 1 for candidates in inputs):
-        rest = vectorised.at_once(
+        outputs = vectorised.at_once(
             operator, frequency, [candidates[0] for candidates in inputs], outputs, allowance_days, made
         )
-    for output in rest.tolist():
-        key = key_at(output, frequency)
-        made[key] = _history_of_cell(operator, frequency, inputs, output, key, allowance_days)
-    return made
+    rest: list[int] = outputs.tolist()
+    return made, rest
+
+
+def derive_cells(
+    operator: Operator,
+    frequency: Frequency,
+    inputs: Sequence[Sequence[InputSeries]],
+    outputs: Iterable[int],
+    allowance_days: int,
+) -> dict[int, list[Derived]]:
+    """The part of `derive` that is found cell by cell: of output cells by their ordinals."""
+    keys = {output: key_at(output, frequency) for output in outputs}
+    return {
+        key: _history_of_cell(operator, frequency, inputs, output, key, allowance_days) for output, key in keys.items()
+    }
 
 
 def _outputs(operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]]) -> Ints:

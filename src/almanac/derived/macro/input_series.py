@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,10 @@ class InputSeries:
         self.factor = factor
         self._cells = cells
         self._arrays = arrays
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """On its way to another process it has its cells with it, and they are all it is looked at for there."""
+        return InputSeries, (self.frequency, self.cells, None, None, self.factor)
 
     @property
     def cells(self) -> Cells:

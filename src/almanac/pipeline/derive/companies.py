@@ -12,7 +12,7 @@ from almanac.catalog.companies import items
 from almanac.catalog.measures import measures as catalogued
 from almanac.catalog.records import is_simulated
 from almanac.derived.companies import ratios
-from almanac.derived.companies.derivation import CompanyVintages, ItemVintage, Vintages, derive
+from almanac.derived.companies.derivation import CompanyVintages, ItemVintage, derive
 from almanac.derived.companies.facts import CompanyInput, FactVintage
 from almanac.derived.companies.reported_values import FactNote
 from almanac.derived.companies.statements import series_ids
@@ -23,6 +23,7 @@ from almanac.domain.reference import SeriesSpec
 from almanac.domain.units import money_of
 from almanac.pipeline.processes import Job, Processes
 from almanac.store.companies import facts, filings, merging, statement_book
+from almanac.store.companies.statement_bodies import pack
 from almanac.store.companies.statement_book import Key
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
@@ -43,10 +44,23 @@ _note = msgspec.json.Decoder(FactNote).decode
 Bodies = dict[Key, list[tuple[int, bytes]]]
 
 
-class Made(NamedTuple):
-    """All that is derived of a company."""
+class Served(NamedTuple):
+    """
+    Vintages of one derived series, settled: by period key, ascending, each as (known, value, flags, released, ingested,
+    note, place of its tags in `Made.tags`). Plain tuples: they come from another process, and there are many.
+    """
 
-    items: Vintages
+    slug: str
+    frequency: Frequency
+    cells: dict[int, list[tuple[int, float | None, int, int | None, int, str | None, int]]]
+
+
+class Made(NamedTuple):
+    """All that is derived of a company. The series are in the order of their names: each process orders sets in its own way."""
+
+    series: list[Served]
+    #: Sets of tags that values come from, the empty one first.
+    tags: list[tuple[str, ...]]
     statements: Bodies
 
 
@@ -91,14 +105,15 @@ class CompanyDeriver:
 
     def expect(self, mentions: Mapping[str, int]) -> None:
         """
-        Take note of how many payloads of the batch will speak of each company.
+        Take note of how many payloads of the batch will tell facts or filings of each company.
 
-        One that has been spoken of for the last time is derived while the payloads after it are folded.
+        One of which the last was told is derived while the payloads after it are folded; should one of those say more of it
+        after all (another kind of company, by its name in a list), it is derived anew.
         """
         self._awaited = dict(mentions) if self._processes.count > 1 else {}
 
     def spoken(self, entity: str) -> None:
-        """A payload has said all it says of a company."""
+        """A payload has told all facts and filings that it tells of a company."""
         left = self._awaited.get(entity)
         if left is None:
             return
@@ -122,7 +137,7 @@ class CompanyDeriver:
     def check(self, probe: Batch, meter: Meter = unmetered) -> Iterator[str]:
         """Compute everything anew and compare. `probe` collects what differs of series; what differs of statements is yielded."""
         for company, made in self._derived(counted(facts.entities(self._db), meter, "companies")):
-            self._items(probe, company, made.items)
+            self._items(probe, company, made)
             for key in statement_book.differing(self._db, company.entity, made.statements):
                 yield f"{company.entity}: its statement {key} computed anew is not the one stored"
 
@@ -154,7 +169,7 @@ class CompanyDeriver:
 
     def _write(self, batch: Batch, company: CompanyInput, made: Made) -> int:
         """Write what differs of a company. Returns the number of derived cells and statements that changed."""
-        changed = self._items(batch, company, made.items)
+        changed = self._items(batch, company, made)
         moved = statement_book.replace(self._db, batch.version, company.entity, made.statements)
         if merging.mark_reports(self._db, company.entity) or moved:
             batch.touch()
@@ -162,24 +177,27 @@ class CompanyDeriver:
 
     # -- items and measures -----------------------------------------------------------------------------------------
 
-    def _items(self, batch: Batch, company: CompanyInput, items: Vintages) -> int:
+    def _items(self, batch: Batch, company: CompanyInput, found: Made) -> int:
         changed = 0
         made: set[str] = set()
-        lineages: dict[tuple[str, ...], int] = {}
-        # Sorted, so that numbers of rows are the same wherever it was computed: each process orders sets in its own way.
-        for (slug, frequency), cells in sorted(items.items()):
+        lineages: dict[int, int] = {0: 0}
+        for slug, frequency, cells in found.series:
             spec = _spec(company, slug, frequency)
             made.add(spec.id)
             handle = batch.series(spec, "derived")
-            target = {
-                period: settle(
-                    [_vintage(batch, company, one, lineages) for one in vintages], period, handle.allowance_days
-                )
-                for period, vintages in sorted(cells.items())
-            }
-            for period in batch.history(handle, EVERY_KEY):
+            target: dict[int, list[Vintage]] = {}
+            for period, vintages in cells.items():
+                served = target[period] = []
+                for known, value, flags, released, ingested, note, tags in vintages:
+                    lineage = lineages.get(tags)
+                    if lineage is None:
+                        inputs = series_ids(company.source, company.entity, found.tags[tags])
+                        lineage = lineages[tags] = batch.lineage(inputs)
+                    served.append(Vintage(known, value, None, flags, released, ingested, 0, note, lineage))
+            held = batch.history(handle, EVERY_KEY)
+            for period in held:
                 target.setdefault(period, [])
-            changed += len(batch.replace(handle, target))
+            changed += len(batch.replace(handle, target, held))
         for identifier in facts.derived_series(self._db, company.entity, company.source):
             if identifier not in made:
                 handle = batch.existing(identifier)
@@ -191,13 +209,49 @@ class CompanyDeriver:
 def derived(company: CompanyInput) -> Made:
     """All that is derived of a company. Raises what `derive` raises."""
     outcome = derive(company, measure=ratios.measures, reach=ratios.REACH_DAYS)
-    return Made(outcome.items, _bodies(outcome))
+    tags: dict[tuple[str, ...], int] = {(): 0}
+    series = [
+        Served(
+            slug,
+            frequency,
+            {period: _settled(vintages, period, frequency, tags) for period, vintages in sorted(cells.items())},
+        )
+        for (slug, frequency), cells in sorted(outcome.items.items())
+    ]
+    return Made(series, list(tags), _bodies(outcome))
+
+
+def _settled(
+    made: Iterable[ItemVintage], period: int, frequency: Frequency, tags: dict[tuple[str, ...], int]
+) -> list[tuple[int, float | None, int, int | None, int, str | None, int]]:
+    """What is served of one cell. `tags` grows by the sets of tags met."""
+    stated = [
+        Vintage(
+            one.known,
+            one.value,
+            None,
+            one.flags,
+            one.released,
+            max(one.ingested, one.known),
+            0,
+            one.note,
+            tags.setdefault(one.tags, len(tags)),
+        )
+        for one in made
+    ]
+    return [
+        (known, value, flags, released, ingested, None if note is None else f'{{"method":"{note}"}}', lineage)
+        for known, value, _, flags, released, ingested, _, note, lineage in settle(
+            stated, period, frequency.allowance_days
+        )
+    ]
 
 
 def _bodies(outcome: CompanyVintages) -> Bodies:
     return {
         Key(_KINDS[key.kind], key.frequency.value, key.period): [
-            (version.known, b"" if version.body is None else msgspec.json.encode(version.body)) for version in versions
+            (version.known, b"" if version.body is None else pack(msgspec.json.encode(version.body)))
+            for version in versions
         ]
         for key, versions in outcome.statements.items()
     }
@@ -213,10 +267,13 @@ def read(db: Queryable, entity: str, *, placed: bool = False) -> CompanyInput | 
     if record is None:
         return None
     held: dict[str, dict[tuple[int | None, int], list[FactVintage]]] = {}
+    notes: dict[str | None, FactNote] = {None: FactNote()}
     for fact in facts.of(db, entity, record.source):
         if fact.value is None:
             continue
-        note = _note(fact.note) if fact.note else FactNote()
+        note = notes.get(fact.note)
+        if note is None:  # each filing's is there once for every fact it states
+            note = notes[fact.note] = _note(fact.note) if fact.note else FactNote()
         held.setdefault(fact.native, {}).setdefault(days_of(fact.period), []).append(
             FactVintage(
                 fact.known,
@@ -232,19 +289,6 @@ def read(db: Queryable, entity: str, *, placed: bool = False) -> CompanyInput | 
     archived = not is_simulated(record.source)
     return CompanyInput(
         entity, record.source, held, filings.of(db, entity), record.template, record.currency or "USD", archived
-    )
-
-
-def _vintage(batch: Batch, company: CompanyInput, made: ItemVintage, lineages: dict[tuple[str, ...], int]) -> Vintage:
-    lineage = 0
-    if made.tags:
-        held = lineages.get(made.tags)
-        if held is None:
-            held = lineages[made.tags] = batch.lineage(series_ids(company.source, company.entity, made.tags))
-        lineage = held
-    note = None if made.note is None else f'{{"method":"{made.note}"}}'
-    return Vintage(
-        made.known, made.value, None, made.flags, made.released, max(made.ingested, made.known), 0, note, lineage
     )
 
 

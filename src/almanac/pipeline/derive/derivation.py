@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from almanac.catalog.records import Catalog, Formula, input_slugs
 from almanac.derived.macro.cross_sections import PEER_COMPARISONS
-from almanac.derived.macro.derivation import Derived, InputSeries, derive, span_needed
+from almanac.derived.macro.derivation import Derived, InputSeries, span_needed
 from almanac.derived.macro.input_series import NO_RELEASE, Arrays, Cells
 from almanac.derived.macro.operators import Operator
 from almanac.domain.observations import Vintage
@@ -18,6 +19,8 @@ from almanac.domain.progress import Meter, counted, unmetered
 from almanac.domain.reference import SeriesSpec
 from almanac.pipeline.derive.cross_sections import Sections
 from almanac.pipeline.derive.plans import Planner, SeriesPlan, factor, operator_of
+from almanac.pipeline.derive.series_at_work import SeriesAtWork, begun
+from almanac.pipeline.processes import Processes
 from almanac.store.engine.protocol import Database
 from almanac.store.observations import specs
 from almanac.store.observations.reading.directory import Directory
@@ -26,14 +29,19 @@ from almanac.store.summary.figures import derived_series
 
 #: Changed periods by series id; None: every period.
 Changes = dict[str, set[int] | None]
+#: Series that are computed ahead of the one that is written, for each process.
+_AHEAD = 8
 
 
 class Deriver:
     """Keeps derived series in step. Holds the list of all series; `register` every new raw series with it."""
 
-    def __init__(self, catalog: Catalog, db: Database) -> None:
+    def __init__(self, catalog: Catalog, db: Database, processes: Processes | None = None) -> None:
         self._catalog = catalog
         self._db = db
+        self._processes = processes or Processes(1)
+        #: Series that are computed and not yet written, in the order in which they will be.
+        self._begun: deque[SeriesAtWork] = deque()
         self._specs: dict[str, SeriesSpec] = {}
         self._topics: dict[tuple[str, str], list[SeriesSpec]] = defaultdict(list)
         self._directory: Directory | None = None
@@ -125,7 +133,14 @@ class Deriver:
         self._directory = None
         for series in changes:
             self._drop_if_empty(batch, self._specs[series])
+        with self._all_or_nothing():
+            self._run(batch, changes)
+        self._before.clear()
+        self._compared_anew = False
+
+    def _run(self, batch: Batch, changes: Changes) -> None:
         for formula in self._formulas:
+            self._finish_before(batch, formula, changes)
             if formula.operator in PEER_COMPARISONS:
                 every = self._of_indicator(formula.inputs[0]) if self._compared_anew else {}
                 self._compare(batch, formula, {**changes, **every}, changes)
@@ -137,15 +152,18 @@ class Deriver:
                     self._clear(batch, before, plans, changes)
                 known = {plan.spec.id: plan for plan in before}
                 for plan in plans:
-                    self._compute(batch, plan, changes, anew=known.get(plan.spec.id) != plan)
-        self._before.clear()
-        self._compared_anew = False
+                    self._begin(batch, plan, changes, anew=known.get(plan.spec.id) != plan)
+        self._finish(batch, changes)
 
     def _of_indicator(self, slug: str) -> Changes:
         return {spec.id: None for (indicator, _), held in self._topics.items() if indicator == slug for spec in held}
 
     def recompute(self, batch: Batch, meter: Meter = unmetered) -> int:
         """Compute every derived series anew from what is stored and write what differs. Returns the number of cells changed."""
+        with self._all_or_nothing():
+            return self._recompute(batch, meter)
+
+    def _recompute(self, batch: Batch, meter: Meter) -> int:
         self._directory = None
         changes: Changes = dict.fromkeys(self._specs)
         held: dict[str, set[str]] = defaultdict(set)
@@ -153,6 +171,7 @@ class Deriver:
             held[slug].add(identifier)
         changed = 0
         for formula in counted(self._formulas, meter, "formulas"):
+            changed += self._finish_before(batch, formula, changes)
             if formula.operator in PEER_COMPARISONS:
                 changed += self._compare(batch, formula, changes, changes)
                 held.pop(formula.slug, None)
@@ -162,7 +181,8 @@ class Deriver:
             for identifier in sorted(held.pop(formula.slug, set()) - {plan.spec.id for plan in plans}):
                 changed += self._drop(batch, identifier)
             for plan in plans:
-                changed += self._compute(batch, plan, changes, anew=True)
+                changed += self._begin(batch, plan, changes, anew=True)
+        changed += self._finish(batch, changes)
         for identifier in sorted(set().union(*held.values())):
             changed += self._drop(batch, identifier)
         self._before.clear()
@@ -208,8 +228,28 @@ class Deriver:
         if not batch.has_rows(batch.existing(spec.id)):
             self._forget(spec)
 
-    def _compute(self, batch: Batch, plan: SeriesPlan, changes: Changes, *, anew: bool) -> int:
-        """Bring one series into step; the number of its cells that changed."""
+    @contextlib.contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """What was begun when an error ended the block is not wanted any more: the batch is undone."""
+        try:
+            yield
+        finally:
+            while self._begun:
+                self._begun.popleft().rest.drop()
+
+    def _finish_before(self, batch: Batch, formula: Formula, changes: Changes) -> int:
+        """Write what must be there before a formula is computed: its inputs; before peers are compared, all that was begun."""
+        needed = {slug for text in formula.inputs for _, slug in input_slugs(text)}
+        if formula.operator in PEER_COMPARISONS or any(one.plan.formula.slug in needed for one in self._begun):
+            return self._finish(batch, changes)
+        return 0
+
+    def _begin(self, batch: Batch, plan: SeriesPlan, changes: Changes, *, anew: bool) -> int:
+        """
+        Begin to bring one series into step: its cells are computed by whoever is free, while others are written.
+
+        What was begun is written in its order, as soon as enough is; returns the number of cells that changed by it.
+        """
         every = [series for candidates in plan.inputs for series in candidates]
         if not anew and not any(series in changes for series in every):
             return 0
@@ -235,15 +275,27 @@ class Deriver:
             ]
             for candidates in plan.inputs
         ]
-        allowance = plan.spec.allowance_days or frequency.allowance_days
-        computed = derive(op, frequency, inputs, allowance)
+        self._begun.append(begun(self._processes, plan, op, inputs, span if whole else None))
+        return self._finish(batch, changes, _AHEAD * self._processes.count if self._processes.count > 1 else 0)
+
+    def _finish(self, batch: Batch, changes: Changes, left: int = 0) -> int:
+        """Write what was begun, in its order, until only so much is left. Returns the number of cells that changed."""
+        count = 0
+        while len(self._begun) > left:
+            count += self._write(batch, self._begun.popleft(), changes)
+        return count
+
+    def _write(self, batch: Batch, one: SeriesAtWork, changes: Changes) -> int:
+        """Write one series that was computed; the number of its cells that changed."""
+        plan, computed = one.plan, one.computed()
+        every = [series for candidates in plan.inputs for series in candidates]
         if self._held(plan.spec) is None and not any(computed.values()):
             return 0
         self.register(plan.spec)
         handle = batch.series(plan.spec, "derived", None if plan.mixed else every)
         target = {key: self._vintages(batch, plan, made) for key, made in computed.items()}
-        if whole:
-            for key in batch.history(handle, span):
+        if one.span is not None:
+            for key in batch.history(handle, one.span):
                 target.setdefault(key, [])
         written = batch.replace(handle, target)
         if written:

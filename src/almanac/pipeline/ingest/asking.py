@@ -7,7 +7,8 @@ from datetime import UTC, date, datetime
 
 from almanac.config import SourceSettings
 from almanac.domain.reference import SeriesSpec, Source
-from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
 from almanac.pipeline.world import World
 from almanac.sources.base import (

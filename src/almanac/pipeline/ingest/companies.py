@@ -64,9 +64,13 @@ def unit_of(text: str, main: str | None) -> ServedUnit | None:
 
 def spoken_of(parsed: Parsed) -> dict[str, None]:
     """The companies that a payload says anything of, each once."""
-    records = (record.entity for record in parsed.companies)
+    return dict.fromkeys(record.entity for record in parsed.companies) | reported_by(parsed)
+
+
+def reported_by(parsed: Parsed) -> dict[str, None]:
+    """The companies of which a payload tells what their statements are made from, facts or filings, each once."""
     numbers = dict.fromkeys(cik for cik, _ in parsed.filings) | dict.fromkeys(told.cik for told in parsed.facts)
-    return dict.fromkeys(records) | dict.fromkeys(map(company_id, numbers))
+    return dict.fromkeys(map(company_id, numbers))
 
 
 def _filed(one: tuple[int, Filing]) -> tuple[int, int, int]:
@@ -93,23 +97,36 @@ class CompanyFolding:
             record.entity for record in parsed.companies if record.part == FACTS and self._only_datasets(record.entity)
         ]
         renamed: list[str] = []
+        places = merging.Places(self._db) if parsed.companies else None
         for record in parsed.companies:
             if merging.put_part(self._db, record, self._source, row.fetched_at, row.sha256):
-                name_moved, currency_moved = self._settle(batch, record.entity)
+                name_moved, currency_moved = self._settle(batch, record.entity, places)
                 renamed += [record.entity] * name_moved
                 replaced += [record.entity] * currency_moved
         moved = self._file(batch, row, parsed, renamed) | dict.fromkeys(replaced)
-        waiting = spoken_of(parsed)
+        waiting = reported_by(parsed)
         last = {company_id(told.cik): told for told in parsed.facts}
+
+        def anew(entities: Iterable[str]) -> None:
+            for entity in entities:
+                self._refold(batch, entity, row, parsed, reread)
+                if entity in waiting:
+                    del waiting[entity]
+                    self._deriver.spoken(entity)
+
+        # Those that are folded anew have most facts: they are derived while those of the others are appended.
+        anew(moved)
+        behind: dict[str, None] = {}
         for told in self._counting(parsed):
             entity = company_id(told.cik)
-            if entity not in moved and not self._append(batch, row, told, passed):
-                moved[entity] = None
-            if entity not in moved and last[entity] is told:
+            if entity in moved or entity in behind:
+                continue
+            if not self._append(batch, row, told, passed):
+                behind[entity] = None
+            elif last[entity] is told:
                 del waiting[entity]
                 self._deriver.spoken(entity)
-        for entity in moved:
-            self._refold(batch, entity, row, parsed, reread)
+        anew(behind)
         for entity in waiting:
             self._deriver.spoken(entity)
         return dict(passed)
@@ -124,10 +141,10 @@ class CompanyFolding:
             if told.cik not in datasets or not merging.has_part(self._db, company_id(told.cik), FACTS):
                 yield told
 
-    def _settle(self, batch: Batch, entity: str) -> tuple[bool, bool]:
+    def _settle(self, batch: Batch, entity: str, places: merging.Places | None) -> tuple[bool, bool]:
         """Put a company together. Returns whether it has another name than before, and facts in another main currency."""
         before = facts.company(self._db, entity)
-        if not merging.settle_company(self._db, entity, classify):
+        if not merging.settle_company(self._db, entity, classify, places):
             return False, False
         batch.touch()
         after = facts.company(self._db, entity)
@@ -204,8 +221,9 @@ class CompanyFolding:
         # Those that no payload speaks of any more (another main currency, a data set that gave way) lose their rows.
         for identifier in facts.raw_series(self._db, entity, self._source):
             handle = batch.existing(identifier)
-            gone: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, EVERY_KEY)}
-            self._note(entity, batch.replace(handle, gone | cells[identifier]))
+            held = batch.history(handle, EVERY_KEY)
+            gone: dict[int, list[Vintage]] = {period: [] for period in held}
+            self._note(entity, batch.replace(handle, gone | cells[identifier], held))
 
     def _shelve(self, entity: str, told: CompanyFacts, passed: dict[str, int]) -> Shelf:
         """What a payload states, by series."""

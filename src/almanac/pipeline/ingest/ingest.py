@@ -11,20 +11,18 @@ import copy
 import hashlib
 import logging
 import secrets
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Executor
 from itertools import groupby
-from typing import NamedTuple
 
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.derive.derivation import Changes
-from almanac.pipeline.ingest.companies import spoken_of
+from almanac.pipeline.ingest.captures import Arrival, BeingRead, Judged, Window, about_companies, mentions, place
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
 from almanac.pipeline.ingest.reading import Doubtful, described, read
-from almanac.pipeline.processes import Job
 from almanac.pipeline.world import World
-from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector, turn_of
+from almanac.sources.base import Connector, Payload, SourceChanged, connector, turn_of
 from almanac.store.engine.errors import DatabaseError
 from almanac.store.engine.opening import faults
 from almanac.store.log import payloads
@@ -38,34 +36,6 @@ _TOGETHER, _BYTES = 500, 32 << 20
 _REASON = 300
 #: The storage's fault, not the payload's.
 _STORAGE = (DatabaseError, OSError, Corrupt)
-
-
-class Arrival(NamedTuple):
-    """A response on its way in. `fetched_at` None: now."""
-
-    url: str
-    body: bytes
-    media_type: str
-    fetched_at: int | None
-    etag: str | None = None
-    last_modified: str | None = None
-
-
-class BeingRead(NamedTuple):
-    """A capture that is being read, where workers read ahead."""
-
-    capture: Capture
-    payload: Payload
-    read: Job[Parsed | Doubtful] | None
-
-
-class Judged(NamedTuple):
-    """A capture that was read, and what became of it: `parsed` if it is to be folded, else the reason why not."""
-
-    capture: Capture
-    state: str
-    reason: str | None = None
-    parsed: Parsed | None = None
 
 
 class Unstorable(Exception):  # noqa: N818  (the name says what happened)
@@ -105,7 +75,7 @@ class Ingest:
         Take in what an earlier run left behind, then every arrival in turn. `ahead`: they are all there already.
 
         Each is a transaction of its own. Of those that are there already, such as speak of companies, which take long to
-        compute, and follow each other are one together.
+        compute, are one together.
         """
         self._world.claim()
         self.begin()
@@ -177,8 +147,17 @@ class Ingest:
 
         A capture that was ignored or quarantined before is given back, to be judged anew.
         """
+        return self.keep_all([arrival])[0]
+
+    def keep_all(self, arrivals: Sequence[Arrival], pool: Executor | None = None) -> list[Capture | None]:
+        """The same for several, which the threads of a pool keep at a time: a disk makes many durable in the time of one."""
+        kept = [*(map if pool is None else pool.map)(self._kept, arrivals)]
+        for arrival in arrivals:
+            self._answered(arrival.fetched_at)
+        return [self._unless_folded(capture) for capture in kept]
+
+    def _kept(self, arrival: Arrival) -> Capture:
         clock = self._world.settings.clock()
-        self._answered(arrival.fetched_at)
         raw = self._world.raw
         capture = None
         if arrival.fetched_at is None:
@@ -197,7 +176,7 @@ class Ingest:
                 etag=arrival.etag,
                 last_modified=arrival.last_modified,
             )
-        return self._unless_folded(capture)
+        return capture
 
     def _unless_folded(self, capture: Capture) -> Capture | None:
         row = payloads.find(self._world.db, capture.id)
@@ -289,10 +268,10 @@ class Ingest:
         return Unstorable(capture, f"cannot be stored: {_told(error)}")
 
     def _take(self, kept: Sequence[BeingRead]) -> None:
-        judged = [self.judge(one) for one in kept]
-        for about_companies, group in groupby(judged, key=_about_companies):
+        judged = sorted((self.judge(one) for one in kept), key=place)
+        for of_companies, group in groupby(judged, key=about_companies):
             together = list(group)
-            if not about_companies or len(together) == 1 or not self._taken(together):
+            if not of_companies or len(together) == 1 or not self._taken(together):
                 for one in together:
                     self._alone(one)
 
@@ -336,49 +315,3 @@ class Ingest:
                 if all(judged.parsed is None for judged in several):
                     raise
                 raise self._unstorable(several[-1].capture, error) from error
-
-
-class Window:
-    """
-    Captures that are being read, in groups of at most so many and so many bytes: those bound what is held in memory.
-
-    One group is read while the one before it is written, unless a group is of one.
-    """
-
-    def __init__(self, most: int, most_bytes: int) -> None:
-        self._most = most
-        self._most_bytes = most_bytes
-        self._bytes = 0
-        self._before: list[BeingRead] = []
-        self._group: list[BeingRead] = []
-
-    def holds(self, capture: Capture) -> bool:
-        """Whether a capture is being read."""
-        return any(capture.id == kept.capture.id for kept in (*self._before, *self._group))
-
-    def put(self, kept: BeingRead) -> list[BeingRead]:
-        """Add one. Returns what is to be written now, in order."""
-        self._group.append(kept)
-        self._bytes += len(kept.payload.body)
-        if len(self._group) < self._most and self._bytes < self._most_bytes:
-            return []
-        found, self._before = self._before, self._group
-        self._group, self._bytes = [], 0
-        if self._most == 1:
-            found, self._before = self._before, []
-        return found
-
-    def rest(self) -> Iterator[list[BeingRead]]:
-        """All that is left, in order."""
-        left = [self._before, self._group]
-        self._before, self._group, self._bytes = [], [], 0
-        yield from left
-
-
-def mentions(several: Iterable[Judged]) -> Counter[str]:
-    """How many captures speak of each company."""
-    return Counter(entity for one in several if one.parsed is not None for entity in spoken_of(one.parsed))
-
-
-def _about_companies(judged: Judged) -> bool:
-    return judged.parsed is not None and bool(spoken_of(judged.parsed))

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sized
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from operator import attrgetter
 
 from almanac.domain.progress import Meter, unmetered
 from almanac.domain.times import DAY_SECONDS
 from almanac.pipeline.derive.derivation import Changes
-from almanac.pipeline.ingest.ingest import Arrival, BeingRead, Ingest, mentions
+from almanac.pipeline.ingest.captures import Arrival, BeingRead, mentions
+from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
 from almanac.pipeline.world import World
 from almanac.sandbox import world as simulated
@@ -16,6 +20,8 @@ from almanac.sandbox.world import Response
 #: Pages in one transaction, and bytes of theirs. What is computed from them is computed once for each group, which is
 #: most of the work; the bytes bound what is held in memory.
 _GROUP, _BYTES = 500, 16 << 20
+#: Pages of a source that are kept at a time.
+_KEEPING = 4
 
 
 def load(
@@ -61,17 +67,20 @@ def take_in(world: World, pages: Iterable[Response], say: Say, meter: Meter = un
     _write(world, left)
     advance = meter("pages", len(pages) if isinstance(pages, Sized) else 0)
     before: list[tuple[Ingest, BeingRead]] = []
-    for group in _groups(pages):
-        kept = []
-        for page in group:
-            run = runs[page.source]
-            capture = run.keep(Arrival(page.url, page.body, page.media_type, page.fetched_at))
-            if capture is not None:
-                kept.append((run, run.reading(capture, page.body)))
-        # These are read while those of the group before are written.
-        _write(world, before)
-        before = kept
-        advance(len(group))
+    with ThreadPoolExecutor(_KEEPING) as pool:
+        for group in _groups(pages):
+            kept = []
+            # In the order of the pages, a source at a time where they follow each other.
+            for source, told in groupby(group, key=attrgetter("source")):
+                run, several = runs[source], list(told)
+                arrivals = [Arrival(page.url, page.body, page.media_type, page.fetched_at) for page in several]
+                for page, capture in zip(several, run.keep_all(arrivals, pool), strict=True):
+                    if capture is not None:
+                        kept.append((run, run.reading(capture, page.body)))
+            # These are read while those of the group before are written.
+            _write(world, before)
+            before = kept
+            advance(len(group))
     _write(world, before)
     return [run.close() for run in runs.values()]
 

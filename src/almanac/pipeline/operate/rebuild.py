@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from almanac.domain.progress import Meter, unmetered
 from almanac.pipeline.derive.derivation import Changes
-from almanac.pipeline.ingest.ingest import BeingRead, Ingest, Judged, Unstorable, Window
+from almanac.pipeline.ingest.captures import BeingRead, Judged, Window
+from almanac.pipeline.ingest.ingest import Ingest, Unstorable
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
 from almanac.pipeline.world import World
 from almanac.sources.base import connector, turn_of

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from itertools import pairwise
+from typing import Any, Generic, Self, TypeVar
 
 import msgspec
 
 from almanac.domain.companies import is_company
 from almanac.domain.events import EventState
+from almanac.domain.fragments import rendered
 from almanac.domain.observations import FORECAST, Vintage, digest
 from almanac.domain.periods import Period
 from almanac.domain.progress import Advance, Meter, unmetered
@@ -19,12 +21,14 @@ from almanac.store.engine.protocol import Database
 from almanac.store.events import events
 from almanac.store.log import payloads
 from almanac.store.observations import audit, specs
-from almanac.store.observations.audit import CellKey, CurrentRow, StoredSeries
-from almanac.store.observations.fragments import rendered
+from almanac.store.observations.audit import CellKey, CurrentRow, StoredSeries, SupersededRow
 from almanac.store.observations.id_hashes import number_of, series_prefix
 from almanac.store.observations.withheld_ids import series_hash
 from almanac.store.observations.writing.batch import Batch, Handle
+from almanac.store.observations.writing.found_by import ListedAs
 from almanac.store.raw.captures import Corrupt
+
+_Row = TypeVar("_Row")
 
 
 @dataclass(slots=True)
@@ -52,7 +56,7 @@ class _Figures:
 def verify(world: World, checked: Checked, meter: Meter = unmetered) -> Iterator[str]:
     """
     Yield every problem found: raw files, the database file, payloads, series and what they are, their figures, vintages,
-    `current`, derived values, events of releases and meetings.
+    what is written of them, derived values, events of releases and meetings.
 
     The database is read in one transaction and stays free for writers. `checked` counts along.
     """
@@ -134,20 +138,15 @@ def _cells(
     topic: int | None = None,
     advance: Advance = lambda _: None,
 ) -> Iterator[str]:
-    """Walk the open vintages and the open rows of `current` side by side, cell by cell: of all topics, or of one."""
+    """Walk the open vintages and what is kept written of them side by side, cell by cell: of all topics, or of one."""
     folded = payloads.folded(db)
     counted = {number: _Figures() for number in series}
-    nothing: tuple[CellKey | None, list[CurrentRow]] = (None, [])
-    current = audit.current(db, topic)
-    shown_cell, shown = next(current, nothing)
+    current = _Beside("current", audit.current(db, topic))
+    superseded = _Beside("superseded", audit.superseded(db, topic))
     for cell, vintages in audit.vintages(db, topic):
-        while shown_cell is not None and shown_cell < cell:
-            yield _without_vintage(shown_cell)
-            shown_cell, shown = next(current, nothing)
-        rows: list[CurrentRow] = []
-        if shown_cell == cell:
-            rows = shown
-            shown_cell, shown = next(current, nothing)
+        yield from current.passed(cell)
+        yield from superseded.passed(cell)
+        shown, replaced = current.at(cell), superseded.at(cell)
         stored = series.get(cell.series)
         checked.cells += 1
         advance(len(vintages))
@@ -161,10 +160,10 @@ def _cells(
         checked.vintages += len(vintages)
         _count(counted[stored.number], cell.period, [vintage for vintage, _ in vintages])
         yield from (f"{where}: {what}" for what in _history(stored, cell.period, vintages, folded))
-        yield from (f"{where}: {what}" for what in _current(stored, cell.period, vintages[-1][0], rows))
-    while shown_cell is not None:
-        yield _without_vintage(shown_cell)
-        shown_cell, shown = next(current, nothing)
+        yield from (f"{where}: {what}" for what in _current(stored, cell.period, vintages[-1][0], shown))
+        yield from (f"{where}: {what}" for what in _superseded(stored, cell.period, vintages, replaced))
+    yield from current.passed(None)
+    yield from superseded.passed(None)
     for number, one in series.items():
         if one.hash != series_hash(one.id):
             yield f"series {one.id}: is not found by its id"
@@ -173,8 +172,27 @@ def _cells(
             yield f"series {one.id}: says {told} of itself, its rows say {counted[number]}"
 
 
-def _without_vintage(cell: CellKey) -> str:
-    return f"current: topic {cell.topic}, series {cell.series}, {_period(cell.period)} has no open vintage"
+class _Beside(Generic[_Row]):
+    """Rows of a table by cell, walked in step with another's."""
+
+    def __init__(self, table: str, cells: Iterator[tuple[CellKey, list[_Row]]]) -> None:
+        self._table, self._cells = table, cells
+        self._next = next(cells, None)
+
+    def passed(self, cell: CellKey | None) -> Iterator[str]:
+        """Cells before one that the other table does not have; None: all that are left."""
+        while self._next is not None and (cell is None or self._next[0] < cell):
+            lost = self._next[0]
+            yield f"{self._table}: topic {lost.topic}, series {lost.series}, {_period(lost.period)} has no open vintage"
+            self._next = next(self._cells, None)
+
+    def at(self, cell: CellKey) -> list[_Row]:
+        """Rows of a cell."""
+        if self._next is None or self._next[0] != cell:
+            return []
+        rows = self._next[1]
+        self._next = next(self._cells, None)
+        return rows
 
 
 def _period(key: int) -> str:
@@ -240,6 +258,27 @@ def _current(one: StoredSeries, period: int, last: Vintage, rows: Sequence[Curre
     for name, held, want in zip(CurrentRow._fields, rows[0], wanted, strict=True):
         if held != want:
             yield f"current has {name} {held!r}, its last vintage gives {want!r}"
+
+
+def _superseded(
+    one: StoredSeries, period: int, taken: Sequence[tuple[Vintage, int]], rows: Sequence[SupersededRow]
+) -> Iterator[str]:
+    """Rows of `superseded` against the vintages that later ones took the place of, rendered anew. Of companies there are none."""
+    wanted = [
+        SupersededRow(
+            v.known, following.known, v.lineage,
+            rendered(one.id, period, v.known, v.value, v.text, v.flags, v.released, v.ingested, v.note),
+        )
+        for (v, _), (following, _) in pairwise(() if is_company(one.entity) else taken)
+        if not v.withdrawn
+    ]  # fmt: skip
+    if len(rows) != len(wanted):
+        yield f"has {len(rows)} rows of `superseded` in place of {len(wanted)}"
+        return
+    for held, want in zip(rows, wanted, strict=True):
+        for name, this, that in zip(SupersededRow._fields, held, want, strict=True):
+            if this != that:
+                yield f"superseded has {name} {this!r}, the vintage known at {want.known} gives {that!r}"
 
 
 def _changes(world: World) -> Iterator[str]:
@@ -310,7 +349,10 @@ class _Probe(Batch):
                 held = self.existing(spec.id)
             except KeyError:
                 self.problems.append(f"series {spec.id}: a formula makes it, but it is not there")
-                held = self._handles[spec.id] = Handle(-1, spec.id, -1, 0, is_new=False, lineage=0, paged=False)
+                listed = ListedAs(kind, spec.frequency.value, company=False, source=spec.source)
+                held = self._handles[spec.id] = Handle(
+                    -1, spec.id, -1, 0, is_new=False, lineage=0, paged=False, listed=listed
+                )
             else:
                 stored = specs.of(self._db, spec.id)
                 if stored != spec:
@@ -323,8 +365,11 @@ class _Probe(Batch):
         number = self.known_lineage(inputs)
         return -1 if number is None else number
 
-    def replace(self, series: Handle, target: Mapping[int, list[Vintage]]) -> list[int]:
-        held = self.history(series, (min(target), max(target))) if target else {}
+    def replace(
+        self, series: Handle, target: Mapping[int, list[Vintage]], held: Mapping[int, list[Vintage]] | None = None
+    ) -> list[int]:
+        if held is None:
+            held = self.history(series, (min(target), max(target))) if target else {}
         changed = [period for period in sorted(target) if held.get(period, []) != target[period]]
         if series.number >= 0:
             self.problems += [

@@ -38,7 +38,7 @@ from almanac.store.accounts.records import (
     folded,
     shown,
 )
-from almanac.store.engine.errors import ConflictError
+from almanac.store.engine.errors import ConflictError, UnavailableError
 from almanac.store.engine.opening import Place, faults
 
 __all__ = [
@@ -83,7 +83,10 @@ class Accounts(AccountsFile):
         self._known: dict[bytes, tuple[KeyRecord, int | None]] = {}
         self._salt = secrets.token_bytes(32)
         self._used: dict[str, int] = {}
-        self._notice_seconds, self._monotonic, self._noticed = notice_seconds, monotonic, -math.inf
+        self._notice_seconds, self._monotonic = notice_seconds, monotonic
+        self._noticed = -math.inf
+        #: Until when accounts that cannot be reached are left alone, and why they cannot.
+        self._rests, self._fault = -math.inf, ""
         super().__init__(at, secret)
 
     # Accounts
@@ -275,7 +278,7 @@ class Accounts(AccountsFile):
                 return MALFORMED
             moment = self._monotonic()
             if moment - self._noticed >= self._notice_seconds:
-                self._notice()
+                self._notice_or_rest(moment)
                 self._noticed = moment
             found = self._known.get(name)
             if found is None or (found[1] is not None and found[1] <= now):
@@ -287,6 +290,18 @@ class Accounts(AccountsFile):
             record = found[0]
             self._used[record.id] = now
             return record
+
+    def _notice_or_rest(self, moment: float) -> None:
+        """As `_notice`; one that cannot be reached is left alone for as long as it took to find out."""
+        if moment < self._rests:
+            raise UnavailableError(self._fault)
+        try:
+            self._notice()
+        except UnavailableError as error:
+            # The loop of a worker waits for it: without a rest each request would, one after the other.
+            now = self._monotonic()
+            self._rests, self._fault = now + (now - moment), str(error)
+            raise
 
     @faults()
     def _live(self, text: str, now: int) -> tuple[KeyRecord, int | None] | None:

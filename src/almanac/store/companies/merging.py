@@ -6,7 +6,6 @@ Payloads arrive in any order; what is held after all of them is the same. Names 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -61,9 +60,40 @@ def put_part(db: Database, record: CompanyRecord, source: str, fetched_at: int, 
     return True
 
 
-def settle_company(db: Database, entity: str, classify: Classify) -> bool:
+class Places:
+    """Countries and other places of the catalogue by what companies name them with: read once for many companies."""
+
+    def __init__(self, db: Database) -> None:
+        found = db.execute("SELECT id, body FROM record WHERE kind = 'entity' ORDER BY id")
+        self._by_iso2: dict[str, str] = {}
+        self._slugs: set[str] = set()
+        for entity, body in found:
+            place = msgspec.json.decode(body, type=_Place)
+            self._slugs.add(place.slug)
+            if place.iso2 is not None:
+                self._by_iso2.setdefault(place.iso2, entity)
+
+    def country(self, iso2: str | None) -> str | None:
+        """Entity id of a country by its ISO-2 code; None where the catalogue has no such country."""
+        return None if iso2 is None else self._by_iso2.get(iso2.upper())
+
+    def has_slug(self, slug: str) -> bool:
+        """Whether a place goes by this slug."""
+        return slug in self._slugs
+
+
+class _Place(msgspec.Struct):
+    """What is read of the record of a place."""
+
+    slug: str
+    iso2: str | None = None
+
+
+def settle_company(db: Database, entity: str, classify: Classify, places: Places | None = None) -> bool:
     """
     Put the parts of a company together: its row, its slug, its names. Returns whether anything served changed.
+
+    `places`: those of the catalogue as they are in this transaction; None: to be read.
 
     Field by field the first of `PARTS` that speaks of it wins; listings are those of the newest payload that lists them.
     Companies that share a slug or a ticker are told apart anew with it. A company without parts is left alone.
@@ -71,6 +101,7 @@ def settle_company(db: Database, entity: str, classify: Classify) -> bool:
     parts = _parts(db, entity)
     if not parts:
         return False
+    places = places or Places(db)
     claim = _claim(parts)
     record = _merged(parts, claim)
     source = next(part.source for kind in PARTS if (part := parts.get(kind)) is not None)
@@ -78,7 +109,7 @@ def settle_company(db: Database, entity: str, classify: Classify) -> bool:
     base = slugify(record.name) or entity.replace("_", "-")
     row = {
         "cik": record.cik, "source": source, "base": base, "name": record.name,
-        "country": _country(db, record.country),
+        "country": places.country(record.country),
         "currency": record.currency, "sector": sector, "industry": industry, "template": template,
         "reports": int(reports(db, entity)), "body": msgspec.json.encode(record).decode(),
     }  # fmt: skip
@@ -93,7 +124,7 @@ def settle_company(db: Database, entity: str, classify: Classify) -> bool:
     if before is not None and before["base"] != base:
         db.execute("UPDATE company SET slug = ? WHERE entity = ?", (_placeholder(entity), entity))
     for shared in {base, before["base"] if before is not None else base}:
-        changed |= _tell_apart(db, shared)
+        changed |= _tell_apart(db, shared, places)
     names = {part.record.name for kind, part in parts.items() if kind != "datasets"}
     changed |= aliases.put_names(db, entity, record, sorted(names), source)
     return contest(db, entity, claim, source, _claim_of) or changed
@@ -148,19 +179,6 @@ def _merged(parts: Mapping[str, Part], claim: Claim) -> CompanyRecord:
     return CompanyRecord(cik=ranked[0].cik, part="", listings=claim.listings, **fields)
 
 
-def _country(db: Database, iso2: str | None) -> str | None:
-    """Entity id of a country by its ISO-2 code; None where the catalogue has no such country."""
-    return None if iso2 is None else _place(db, "iso2", iso2.upper())
-
-
-def _place(db: Database, field: str, value: str) -> str | None:
-    """Id of the reference record of an entity with this in a field."""
-    # Parsing some 230 records for each company would take longer than all else.
-    told = json.dumps({field: value}, separators=(",", ":"))[1:-1]
-    found: str | None = db.execute("SELECT id FROM record WHERE kind = 'entity' AND instr(body, ?) > 0", (told,)).get
-    return found
-
-
 def _held(db: Database, entity: str, columns: Sequence[str]) -> dict[str, Any] | None:
     found = db.execute(f"SELECT {', '.join(columns)} FROM company WHERE entity = ?", (entity,)).fetchone()
     return None if found is None else dict(zip(columns, found, strict=True))
@@ -180,7 +198,7 @@ def _insert(db: Database, entity: str, row: Mapping[str, Any]) -> None:
 # -- slugs ----------------------------------------------------------------------------------------------------------------
 
 
-def _tell_apart(db: Database, base: str) -> bool:
+def _tell_apart(db: Database, base: str, places: Places) -> bool:
     """
     Give each company of one base its slug: the lowest CIK the bare one, the others with their CIK behind it.
 
@@ -189,7 +207,7 @@ def _tell_apart(db: Database, base: str) -> bool:
     held = list(db.execute("SELECT cik, entity, slug, source FROM company WHERE base = ? ORDER BY cik", (base,)))
     tail = base.rpartition("-")[2]
     # Behind a base stand at least four digits: `phillips-66` is no company of the base `phillips`.
-    nobodys = (tail.isdigit() and (len(tail) > 3 or tail == base)) or _place(db, "slug", base) is not None
+    nobodys = (tail.isdigit() and (len(tail) > 3 or tail == base)) or places.has_slug(base)
     moved = []
     for place, (cik, entity, slug, source) in enumerate(held):
         wanted = base if place == 0 and not nobodys else f"{base}-{cik:04d}"

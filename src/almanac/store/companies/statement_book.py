@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from almanac.store.companies.statement_bodies import pack, unpack
+from almanac.store.companies.statement_bodies import unpack
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.sqlite import OPEN
 
@@ -22,7 +22,8 @@ class Key(NamedTuple):
     period: int
 
 
-#: Versions of one statement, ascending by knowledge time; an empty body: there is none any more.
+#: Versions of one statement, ascending by knowledge time, one at each: bodies as they are stored (`statement_bodies.pack`). An
+#: empty one: there is none any more.
 Versions = Sequence[tuple[int, bytes]]
 
 
@@ -34,7 +35,7 @@ def held(db: Database, entity: str) -> dict[Key, list[tuple[int, bytes]]]:
         " ORDER BY kind, frequency, period, known_at",
         (entity,),
     ):
-        found[Key(kind, frequency, period)].append((known, unpack(body)))
+        found[Key(kind, frequency, period)].append((known, body))
     return found
 
 
@@ -45,16 +46,28 @@ def differing(db: Database, entity: str, target: Mapping[Key, Versions]) -> dict
     return {
         key: (before.get(key, []), versions)
         for key, versions in wanted.items()
-        if before.get(key, []) != list(versions)
+        if not _alike(before.get(key, []), versions)
     }
+
+
+def _alike(before: Versions, after: Versions) -> bool:
+    """Whether the same is known from the same times on."""
+    return [known for known, _ in before] == [known for known, _ in after] and all(
+        _same(one, other) for (_, one), (_, other) in zip(before, after, strict=True)
+    )
+
+
+def _same(body: bytes, other: bytes) -> bool:
+    """Whether two bodies say the same. Another version of the packer may have packed one of them, to other bytes."""
+    return body == other or unpack(body) == unpack(other)
 
 
 def replace(db: Database, version: int, entity: str, target: Mapping[Key, Versions]) -> list[Key]:
     """Make these the versions of these statements (see `differing`). Equal rows are not touched. Returns what changed."""
     changed = differing(db, entity, target)
     for key, (before, after) in changed.items():
-        old, new = set(before), set(after)
-        for known, _ in sorted(old - new):
+        old, new = dict(before), dict(after)
+        for known in (known for known in old if known not in new or not _same(old[known], new[known])):
             # A row made in this very transaction was never seen by anyone.
             db.execute(f"DELETE FROM statement {_THIS} AND from_version = ?", (entity, *key, known, version))
             db.execute(
@@ -62,7 +75,11 @@ def replace(db: Database, version: int, entity: str, target: Mapping[Key, Versio
             )
         db.executemany(
             f"INSERT INTO statement VALUES(?,?,?,?,?,{version},{OPEN},?)",
-            [(entity, *key, known, pack(body)) for known, body in sorted(new - old)],
+            [
+                (entity, *key, known, body)
+                for known, body in new.items()
+                if known not in old or not _same(old[known], body)
+            ],
         )
     return list(changed)
 

@@ -118,6 +118,14 @@ class Wanted(NamedTuple):
     occurred_from: int | None = None
     occurred_to: int | None = None
 
+    def since(self, moment: int) -> Wanted:
+        """The same, of those that happen from a moment on."""
+        return self._replace(occurred_from=moment if self.occurred_from is None else max(moment, self.occurred_from))
+
+    def until(self, moment: int) -> Wanted:
+        """The same, of those that happen up to a moment."""
+        return self._replace(occurred_to=moment if self.occurred_to is None else min(moment, self.occurred_to))
+
 
 def page(
     db: Queryable,
@@ -136,7 +144,9 @@ def page(
     """
     walk = _Walk((_KNOWN,), (version, known_by), descending, limit)
     if after is not None:
-        walk = walk.test(f"(x.occurred_at, x.event) {'<' if descending else '>'} (?, ?)", *after)
+        walk = walk.test(f"(+x.occurred_at, x.event) {'<' if descending else '>'} (?, ?)", *after)
+        # The bound that the index begins at: of several on one column it takes any.
+        wanted = wanted.until(after[0]) if descending else wanted.since(after[0])
     rows = heapq.merge(*_walks(db, wanted, walk, known_by), key=_place, reverse=descending)
     found = [_state(row) for row in islice(rows, limit + 1)]
     if len(found) <= limit:
@@ -184,6 +194,15 @@ class _Walk(NamedTuple):
         """The same with one condition more."""
         return self._replace(where=(*self.where, condition), values=(*self.values, *values))
 
+    def within(self, wanted: Wanted) -> _Walk:
+        """The same between the moments wanted: one bound each way, where the index begins and ends."""
+        walk = self
+        if wanted.occurred_from is not None:
+            walk = walk.test("x.occurred_at >= ?", wanted.occurred_from)
+        if wanted.occurred_to is not None:
+            walk = walk.test("x.occurred_at <= ?", wanted.occurred_to)
+        return walk
+
     def among(self, column: str, values: Iterable[Any] | None) -> _Walk:
         """The same with a column tested, whose index shall not lead."""
         if values is None:
@@ -217,15 +236,11 @@ def _walks(db: Queryable, wanted: Wanted, walk: _Walk, known_by: int) -> Iterato
         "x.category": None if wanted.category is None else (wanted.category,),
     }
     lead = next((name for name, values in filters.items() if values is not None and (name, values) != _MOST), None)
-    if wanted.occurred_from is not None:
-        walk = walk.test("x.occurred_at >= ?", wanted.occurred_from)
-    if wanted.occurred_to is not None:
-        walk = walk.test("x.occurred_at <= ?", wanted.occurred_to)
     for name, values in filters.items():
         if name != lead:
             walk = walk.among(name, values)
-    past = walk.test("x.occurred_at <= ?", known_by)
-    ahead = walk.test("x.occurred_at > ? AND x.known_at < x.occurred_at", known_by)
+    past = walk.within(wanted.until(known_by))
+    ahead = walk.within(wanted.since(known_by + 1)).test("x.known_at < x.occurred_at")
     if lead is None:
         yield ahead.rows(db)
         yield past.rows(db)

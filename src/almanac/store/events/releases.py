@@ -14,6 +14,7 @@ from almanac.store.engine.sqlite import OPEN
 from almanac.store.events.bodies import fields_of
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.period_sql import PART_KNOWN_SQL, PARTS_KNOWN
+from almanac.store.observations.reading.reader import View
 from almanac.store.observations.withheld_ids import found_by
 
 
@@ -69,12 +70,14 @@ def stated(db: Database, series: str) -> list[HeadlineVintage]:
     return list(map(HeadlineVintage._make, found))
 
 
-def known(
-    db: Queryable, topic: int, series: int, span: tuple[int, int], version: int, by: int
-) -> list[tuple[int, int, float | None, int, int]]:
+#: Period, knowledge time, value, flags and lineage of a vintage.
+KnownVintage = tuple[int, int, float | None, int, int]
+
+
+def known(db: Queryable, topic: int, series: int, span: tuple[int, int], version: int, by: int) -> list[KnownVintage]:
     """
-    (period, known_at, value, flags, lineage) of the vintages of a series in a span of period keys, inclusive, that were
-    open at a version and known by a moment; by period and knowledge time.
+    The vintages of a series in a span of period keys, inclusive, that were open at a version and known by a moment; by
+    period and knowledge time.
     """
     return list(
         db.execute(
@@ -83,6 +86,21 @@ def known(
             (topic, *span, series, version, version, by),
         )
     )
+
+
+def known_each(db: View, asked: Sequence[tuple[int, int, int, int]], version: int, by: int) -> list[list[KnownVintage]]:
+    """`known` of several: of each topic and series, and from which period key to which, both included."""
+    found: list[list[KnownVintage]] = [[] for _ in asked]
+    bound = ((place, *one, version, by) for place, one in enumerate(asked))
+    for place, *row in db.executemany(_KNOWN_EACH, bound):
+        found[place].append((row[0], row[1], row[2], row[3], row[4]))
+    return found
+
+
+_KNOWN_EACH = (
+    "SELECT ?1, period, known_at, value, flags, lineage FROM vintages WHERE topic = ?2 AND series = ?3"
+    " AND period BETWEEN ?4 AND ?5 AND from_version <= ?6 AND to_version > ?6 AND known_at <= ?7 ORDER BY period, known_at"
+)
 
 
 def last_known(db: Queryable) -> int | None:

@@ -53,6 +53,15 @@ class CurrentRow(NamedTuple):
     marked: bytes
 
 
+class SupersededRow(NamedTuple):
+    """A row of `superseded`: times in unix seconds, `until` excluded; `marked` its part rendered as JSON."""
+
+    known: int
+    until: int
+    lineage: int
+    marked: bytes
+
+
 class Unnoted(NamedTuple):
     """A vintage of a series (its id) and period (a key) came or ended in a version, and `change` does not say so."""
 
@@ -107,6 +116,12 @@ def current(db: Scannable, topic: int | None = None) -> Iterator[tuple[CellKey, 
         yield CellKey(*cell), [CurrentRow(*line[3:]) for line in lines]
 
 
+def superseded(db: Scannable, topic: int | None = None) -> Iterator[tuple[CellKey, list[SupersededRow]]]:
+    """Rows of `superseded` by cell, in the order of cells; of each ascending by knowledge time. Of all topics, or of one."""
+    for cell, lines in itertools.groupby(db.scan(*_of(_SUPERSEDED, topic)), key=itemgetter(0, 1, 2)):
+        yield CellKey(*cell), [SupersededRow(*line[3:]) for line in lines]
+
+
 def shared_ids(db: Scannable) -> Iterator[tuple[int, int]]:
     """Numbers of ids that several open vintages have, and how many."""
     yield from db.scan(
@@ -148,6 +163,10 @@ _VINTAGES = (
 _CURRENT = (
     "SELECT topic, period, series, known_at, released_at, ingested_at, flags, lineage, marked"
     f" FROM current WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series"
+)
+_SUPERSEDED = (
+    "SELECT topic, period, series, known_at, until, lineage, marked"
+    " FROM superseded WHERE {} ORDER BY topic, period, series, known_at"
 )
 _UNNOTED = (
     "SELECT s.id, v.period, v.version FROM (SELECT topic, period, series, from_version AS version FROM vintages UNION ALL"

@@ -23,7 +23,16 @@ START = f"(x.period >> {SPAN_BITS}) + (x.period & {INSTANT}) - {LONGEST}"
 #: three quarters, years of 52 and 53 weeks. All others are in an index of their own.
 SPANS = ((0, 0), (6, 6), (27, 30), (88, 91), (97, 97), (180, 183), (272, 274), (279, 279), (363, 365), (370, 370))
 _REGULAR = ", ".join(str(days) for low, high in SPANS for days in range(low, high + 1))
-ODD = f"(x.period & {INSTANT}) < {INSTANT} AND {LONGEST} - (x.period & {INSTANT}) NOT IN ({_REGULAR})"
+#: Said one by one, the most usual first: of a list SQLite makes a table, and that for each row that it writes.
+ODD = " AND ".join(
+    [
+        f"(x.period & {INSTANT}) < {INSTANT}",
+        *(
+            f"{LONGEST} - (x.period & {INSTANT}) {f'NOT BETWEEN {low} AND {high}' if high > low else f'<> {low}'}"
+            for low, high in SPANS
+        ),
+    ]
+)
 EVEN = f"{LONGEST} - (x.period & {INSTANT}) IN ({_REGULAR})"
 #: The most days after its first that a period of a usual length ends.
 LAST_SPAN = SPANS[-1][1]

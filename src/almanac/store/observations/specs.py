@@ -19,9 +19,16 @@ from almanac.store.observations.withheld_ids import NAMED, found_by
 _decode = msgspec.json.Decoder(SeriesSpec).decode
 
 
-def put(db: Database, spec: SeriesSpec) -> int:
-    """Number of a specification, stored if it is new."""
+def put(db: Database, spec: SeriesSpec, known: dict[str, int]) -> int:
+    """Number of a specification, stored if it is new. `known`: those that this transaction has met before; it grows."""
     body = _body(spec)
+    number = known.get(body)
+    if number is None:
+        number = known[body] = _number(db, spec, body)
+    return number
+
+
+def _number(db: Database, spec: SeriesSpec, body: str) -> int:
     digest = digest_of(body)
     found: int | None = db.execute("SELECT spec FROM spec WHERE digest = ? AND body = ?", (digest, body)).get
     if found is None:

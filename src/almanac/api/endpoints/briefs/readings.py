@@ -17,6 +17,7 @@ from almanac.api.endpoints.briefs.records import BriefReading
 from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, aligned
 from almanac.api.rows.redaction import Redaction
 from almanac.api.rows.rights import of_row
+from almanac.domain.fragments import shortest
 from almanac.domain.numbers import difference
 from almanac.domain.periods import add_months, end_of, freshness
 from almanac.domain.reference import Entity
@@ -25,7 +26,6 @@ from almanac.reports import briefs
 from almanac.reports.brief_measures import MOVING, SECTIONS, MeasureSpec, SectionSpec
 from almanac.reports.measure_readings import MeasureReading, Ranking
 from almanac.reports.moves import usual
-from almanac.store.observations.fragments import shortest
 from almanac.store.observations.reading import history
 from almanac.store.observations.reading.directory import SeriesInfo, SeriesRights
 from almanac.store.observations.reading.reader import View

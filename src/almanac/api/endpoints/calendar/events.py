@@ -11,8 +11,8 @@ import msgspec
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import RowRights
+from almanac.api.endpoints.calendar.event_numbers import EventNumbers, numbers
 from almanac.api.endpoints.calendar.records import EventSchema
-from almanac.api.endpoints.calendar.release_rows import EventNumbers, numbers
 from almanac.api.rows.filters import (
     AS_OF,
     COUNTRY,
@@ -29,12 +29,12 @@ from almanac.api.rows.filters import (
 )
 from almanac.api.rows.rights import of_source
 from almanac.domain.events import CATEGORIES, STATUSES, EventState
+from almanac.domain.fragments import shortest
 from almanac.domain.periods import Period
 from almanac.domain.times import midnight, wire_time
 from almanac.domain.units import currency_of
 from almanac.store.companies import rows as company_rows
 from almanac.store.events import events
-from almanac.store.observations.fragments import shortest
 
 
 def listed(ctx: Context) -> ListAnswer:
@@ -67,7 +67,15 @@ def records(ctx: Context, found: Sequence[EventState]) -> list[EventSchema]:
     """Events as this request may see them."""
     domiciles = company_rows.countries(ctx.view, {one.entity for one in found if one.entity and not one.country})
     rights = {source: of_source(ctx, source) for source in {one.source for one in found}}
-    return [_event(ctx, one, domiciles, rights[one.source]) for one in found]
+    told = numbers(ctx, [one for one in found if _told_by_data(one)])
+    return [_event(ctx, one, told.get(one.event), domiciles, rights[one.source]) for one in found]
+
+
+def _told_by_data(one: EventState) -> bool:
+    """Whether the numbers of an event are those of observations, not its own."""
+    return (
+        one.status in {"released", "revised"} and one.category in {"macro_release", "central_bank"} and one.unit is None
+    )
 
 
 def _window(ctx: Context) -> int | None:
@@ -75,11 +83,14 @@ def _window(ctx: Context) -> int | None:
     return None if ctx.window_start is None else midnight(ctx.window_start.toordinal())
 
 
-def _event(ctx: Context, one: EventState, domiciles: dict[str, str | None], rights: RowRights) -> EventSchema:
+def _event(
+    ctx: Context,
+    one: EventState,
+    told: EventNumbers | None,
+    domiciles: dict[str, str | None],
+    rights: RowRights,
+) -> EventSchema:
     source = ctx.view.directory.sources.get(one.source)
-    told = None
-    if one.status in {"released", "revised"} and one.category in {"macro_release", "central_bank"} and one.unit is None:
-        told = numbers(ctx, one)
     if told is not None:
         shown_of: EventNumbers | EventState = told
         if told.rights.value_withheld:

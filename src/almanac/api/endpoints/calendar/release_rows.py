@@ -10,10 +10,8 @@ from typing import NamedTuple
 import msgspec
 
 from almanac.api.contract.endpoint import Context
-from almanac.api.contract.records import RowRights
 from almanac.api.endpoints.calendar.records import ReleaseReading, ReleaseSummary
 from almanac.api.rows.rights import of_row
-from almanac.domain.events import EventState
 from almanac.domain.numbers import plain
 from almanac.domain.observations import FORECAST, observation_id
 from almanac.domain.periods import Frequency, Period, end_of, highest_key, lowest_key
@@ -33,8 +31,6 @@ _EVER = 1 << 62
 _ALWAYS = -_EVER
 #: Summaries that are kept of one state of the store, some 5 KB each.
 _SUMMARIES = 1_000
-#: Events whose numbers are kept so, some 0.5 KB each.
-_NUMBERS = 4_000
 
 
 class _CellReading(NamedTuple):
@@ -50,42 +46,41 @@ class _CellReading(NamedTuple):
     print_: float | None
 
 
-def _series(ctx: Context, data: str, entity: str, slug: str, frequency: Frequency) -> SeriesInfo | None:
+def series_of(ctx: Context, data: str, entity: str, slug: str, frequency: Frequency) -> SeriesInfo | None:
+    """The main series of a source for an indicator of an entity; None where it has none."""
     found: SeriesInfo | None = ctx.view.directory.series_by_id(f"{data}:{entity}:{slug}:{frequency.value}")
     return found
 
 
-def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by: int) -> _CellReading | None:
+def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) -> _CellReading | None:
     """
     The reading of one cell, None where there was none by the moment `by` (unix seconds).
 
-    `since`: when the release it belongs to was out: the numbers are those known then, or within a day of it. None: those
-    known at `by`, for an event, which are not placed among others. What the plan does not reach takes no part: of a period before it the numbers are None, and nothing is
-    placed among ten years of which it lacks some.
+    `since`: when the release it belongs to was out: the numbers are those known then, or within a day of it. What the plan
+    does not reach takes no part: of a period before it the numbers are None, and nothing is placed among ten years of which
+    it lacks some.
     """
     spec = series.spec
     if spec.frequency is Frequency.DAILY:
         lowest = lowest_key(end_of(period) - timedelta(days=10))  # the last ten days have a business day
     else:
-        earliest = end_of(period_before(period, spec.frequency))
-        # Of an event nothing is told of the ten years before: two cells are read for it, not a hundred.
-        lowest = lowest_key(earliest if since is None else min(report.window_begins(period), earliest))
+        lowest = lowest_key(min(report.window_begins(period), end_of(period_before(period, spec.frequency))))
     start = ctx.window_start
     reached = start is None or end_of(period) >= start
     decade = start is None or report.window_begins(period) >= start
     if start is not None:
         lowest = max(lowest, min(period, lowest_key(start)))
-    latest = by if since is None else min(by, since + _TOGETHER - 1)
+    latest = min(by, since + _TOGETHER - 1)
     span = (lowest, highest_key(end_of(period)))
     found = store.known(ctx.view, series.topic, series.number, span, ctx.version, latest)
     mine = [row for row in found if row[0] == period and not row[3] & FORECAST]
-    first = _stated(mine)
+    first = stated(mine)
     if first is None:
         return None
-    at = latest if since is None else max(since, first)
+    at = max(since, first)
     shown = [row for row in mine if row[1] <= at][-1]
     rights = ctx.view.directory.row_rights(series, shown[4])
-    before = _before(ctx, found, period, spec.frequency)
+    before = before_of(ctx, found, period, spec.frequency)
     figures = report.ReleaseFigures()
     if reached and not rights.withheld:
         figures = report.figures(
@@ -95,8 +90,8 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
             first,
             at,
             vintages=series.source.stores_vintages,
-            placed=since is not None and decade and spec.unit in report.LEVEL_FREE,
-            measure=None if since is None else MEASURES.get(spec.indicator),
+            placed=decade and spec.unit in report.LEVEL_FREE,
+            measure=MEASURES.get(spec.indicator),
             computed=series.kind == "derived",
         )
     if rights.withheld:
@@ -111,14 +106,15 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int | None, by
 def _first(ctx: Context, series: SeriesInfo, period: int, *, by: int) -> int | None:
     """Knowledge time of the first number of a cell, of those known by a moment; None where there is none."""
     found = store.known(ctx.view, series.topic, series.number, (period, period), ctx.version, by)
-    return _stated([row for row in found if not row[3] & FORECAST])
+    return stated([row for row in found if not row[3] & FORECAST])
 
 
-def _stated(mine: list[tuple[int, int, float | None, int, int]]) -> int | None:
+def stated(mine: list[tuple[int, int, float | None, int, int]]) -> int | None:
+    """Knowledge time of the first vintage that has a number, of those of one cell in the order of that."""
     return next((row[1] for row in mine if row[2] is not None), None)
 
 
-def _before(
+def before_of(
     ctx: Context, found: list[tuple[int, int, float | None, int, int]], period: int, frequency: Frequency
 ) -> int | None:
     """The period before, where this request may see it."""
@@ -167,9 +163,9 @@ def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int |
     if release is None or entity is None or source is None:
         return None, _ALWAYS
     passed = False
-    for data, frequency in _readable(ctx, release, entity.id, out.data):
-        head = _series(ctx, data, entity.id, release.headline, frequency)
-        period = _key(out.period, frequency)
+    for data, frequency in readable(ctx, release, entity.id, out.data):
+        head = series_of(ctx, data, entity.id, release.headline, frequency)
+        period = key_of(out.period, frequency)
         if head is None or period is None:
             continue
         if ctx.window_start is not None and end_of(period) < ctx.window_start:
@@ -182,7 +178,7 @@ def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int |
         shown = [
             (slug, one)
             for slug in release.indicators
-            if (series := _series(ctx, data, entity.id, slug, frequency)) is not None
+            if (series := series_of(ctx, data, entity.id, slug, frequency)) is not None
             and (one := read(ctx, series, period, since=since, by=ctx.at)) is not None
         ]
         headline = next((one for slug, one in shown if slug == release.headline), None)
@@ -222,7 +218,7 @@ def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int |
 
 
 @functools.lru_cache(maxsize=16_384)
-def _key(text: str, frequency: Frequency) -> int | None:
+def key_of(text: str, frequency: Frequency) -> int | None:
     """Key of a period as an event has it; None where that is of another frequency."""
     parsed = Period.parse(text)
     period = Period.ending(parsed.end, frequency)
@@ -250,84 +246,12 @@ def _plain(value: float | None) -> float | None:
     return None if value is None else plain(value)
 
 
-class EventNumbers(NamedTuple):
-    """Numbers of an event, and the rights of the row they are of. `actual` is the first print."""
-
-    actual: float | None
-    revised_actual: float | None
-    previous: float | None
-    revised_previous: float | None
-    unit: str | None
-    currency: str | None
-    rights: RowRights
-    #: Since when they are known.
-    known: int
-
-
-def numbers(ctx: Context, one: EventState) -> EventNumbers | None:
-    """
-    What the data say of a release or a change of a policy rate, as known at the request's `as_of`; None: nothing yet.
-
-    Kept for as long as the data stay the same: they are the same at every moment from the one on at which the store knew
-    the last there is.
-    """
-    held: dict[object, EventNumbers] = ctx.view.shared.setdefault("numbers of events", {})
-    last = _last_known(ctx)
-    if last is None or ctx.as_of < last:
-        return _numbers(ctx, one)
-    key = (ctx.version, ctx.window_start, one.event, one.known_at)
-    kept = held.get(key)
-    if kept is None:
-        kept = _numbers(ctx, one)
-        if kept is not None:
-            if len(held) >= _NUMBERS:
-                held.clear()
-            held[key] = kept
-    return kept
-
-
-def _last_known(ctx: Context) -> int | None:
-    """When the last vintage of all was known, of those the store has now; None: there is none."""
-    shared = ctx.view.shared
-    if "last known" not in shared:
-        shared["last known"] = store.last_known(ctx.view)
-    found: int | None = shared["last known"]
-    return found
-
-
-def _numbers(ctx: Context, one: EventState) -> EventNumbers | None:
-    """The same, read."""
-    if one.entity is None or one.indicator is None or one.period is None:
-        return None
-    release: Release | None = ctx.view.directory.releases.get(one.type)
-    held = ((one.source, Frequency.DAILY),) if release is None else _readable(ctx, release, one.entity, one.data)
-    for data, frequency in held:
-        series = _series(ctx, data, one.entity, one.indicator, frequency)
-        key = _key(one.period, frequency)
-        if series is None or key is None:
-            continue
-        found = read(ctx, series, key, since=None, by=ctx.as_of)
-        if found is not None:
-            first, now = found.print_, found.figures
-            return EventNumbers(
-                first,
-                now.actual if now.actual != first else None,
-                now.previous,
-                now.revised_previous,
-                series.spec.unit,
-                series.currency,
-                of_row(found.rights),
-                found.known,
-            )
-    return None
-
-
-def _readable(ctx: Context, release: Release, entity: str, data: Sequence[str]) -> list[tuple[str, Frequency]]:
+def readable(ctx: Context, release: Release, entity: str, data: Sequence[str]) -> list[tuple[str, Frequency]]:
     """Where the numbers of a release may be, in order: what may not be shown behind what may."""
     places = [(source, frequency) for source in data for frequency in release.frequencies]
 
     def withheld(place: tuple[str, Frequency]) -> bool:
-        series = _series(ctx, place[0], entity, release.headline, place[1])
+        series = series_of(ctx, place[0], entity, release.headline, place[1])
         return series is not None and series.rights.withheld
 
     return sorted(places, key=withheld)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ from almanac.api.endpoints.screeners.screening import ProcessCache
 from almanac.api.rows.filters import DOMICILE, countries
 from almanac.api.rows.names import suggested_word
 from almanac.domain.names import folded
+from almanac.reports.haystack import Haystack
 from almanac.reports.scoring import MEASURES, PILLARS
 from almanac.reports.screener import Column, Mask, Texts, page, place
 from almanac.store.companies.rows import by_ids
@@ -64,13 +66,13 @@ class CompanyList:
                 passed &= _equal(ctx, name, texts)
         domiciles = countries(ctx)
         if domiciles is not None:
-            passed &= np.array([one in domiciles for one in table.companies.countries], dtype=np.bool_)
+            passed &= _among(table.countries, domiciles)
         if params["q"] is not None:
             words = folded(params["q"]).split()
-            texts_of = self._cache.table("company words", table.companies, lambda: _words(table))
-            passed &= np.array(
-                [bool(words) and all(word in text for word in words) for text in texts_of], dtype=np.bool_
-            )
+            haystack: Haystack = self._cache.table("company words", table.companies, lambda: _words(table))
+            passed &= bool(words)
+            for word in words:
+                passed &= haystack.holding(word)
         return passed
 
     def cold(self, _: dict[str, Any]) -> bool:
@@ -89,13 +91,22 @@ def _equal(ctx: Context, parameter: str, texts: Texts) -> Mask:
     return found
 
 
-def _words(table: CompanyTable) -> list[str]:
+def _among(texts: Texts, wanted: Container[str]) -> Mask:
+    """Rows whose text is one of these."""
+    passes = np.array([*(word in wanted for word in texts.words), False], dtype=np.bool_)
+    found: Mask = passes[texts.codes]
+    return found
+
+
+def _words(table: CompanyTable) -> Haystack:
     """What `q` is looked for in, by company: name and ticker."""
     companies = table.companies
-    return [
-        f"{folded(name)} {(ticker or '').lower()}"
-        for name, ticker in zip(companies.names, companies.tickers, strict=True)
-    ]
+    return Haystack(
+        [
+            f"{folded(name)} {(ticker or '').lower()}"
+            for name, ticker in zip(companies.names, companies.tickers, strict=True)
+        ]
+    )
 
 
 def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, ...]:

@@ -18,12 +18,12 @@ from almanac.api.endpoints.screeners.screening import ProcessCache
 from almanac.api.rows.filters import COMPANY_IN_PATH
 from almanac.api.rows.rights import of_source
 from almanac.domain.filings import page_of
+from almanac.domain.fragments import shortest
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of
 from almanac.reports.scoring import MEASURES
 from almanac.store.companies import rows as company_rows
 from almanac.store.companies.rows import Company
-from almanac.store.observations.fragments import shortest
 
 _FILINGS, _PEERS = 10, 8
 _REVENUE = "revenue_ttm"
@@ -142,17 +142,19 @@ def _alike(peers: Peers, company: Company) -> list[dict[str, Any]]:
         return []
     same = peers.taking_part & (table.industries.codes == table.industries.codes[row])
     same[row] = False
-    revenue = np.where(table.currencies.codes == table.currencies.codes[row], peers.readings(_REVENUE).values, np.nan)
+    others = np.flatnonzero(same)
+    comparable = table.currencies.codes[others] == table.currencies.codes[row]
+    readings = peers.readings(_REVENUE).values
     with np.errstate(divide="ignore", invalid="ignore"):
-        apart = np.abs(np.log(revenue) - np.log(revenue[row]))
+        apart = np.abs(np.log(np.where(comparable, readings[others], np.nan)) - np.log(readings[row]))
     # Sorts last what has no distance; a stable sort keeps the order of names.
-    order = np.flatnonzero(same)[np.argsort(apart[same], kind="stable")][:_PEERS]
+    nearest = np.argsort(apart, kind="stable")[:_PEERS]
     return [
         {
             "entityId": table.companies.ids[one],
             "name": table.companies.names[one],
             "ticker": table.companies.tickers[one],
-            "basis": "industry" if np.isnan(apart[one]) else "industry, revenue_ttm",
+            "basis": "industry" if math.isnan(distance) else "industry, revenue_ttm",
         }
-        for one in order.tolist()
+        for one, distance in zip(others[nearest].tolist(), apart[nearest].tolist(), strict=True)
     ]

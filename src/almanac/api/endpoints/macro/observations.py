@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
@@ -24,15 +26,17 @@ from almanac.api.rows.filters import (
     selection,
 )
 from almanac.api.rows.redaction import Redaction
+from almanac.store.observations.newest.candidates import WantedFreshness
+from almanac.store.observations.newest.latest import latest
 from almanac.store.observations.reading.changes import Changes
-from almanac.store.observations.reading.latest import WantedFreshness, latest
 from almanac.store.observations.reading.selection import INDEXED, Selection
+from almanac.store.observations.reading.wanted_keys import TooFewError
 
 
 def _list(ctx: Context, kind: str) -> ListAnswer:
     params, lineage = ctx.params, kind == "derived"
     asked = selection(ctx, kind)
-    if params["sort"] == "topic" and params["sources"] == "preferred" and not asked.bounded:
+    if _is_by_topic(ctx, asked):
         return _by_topic(ctx, asked, lineage=lineage)
     rows, following = ctx.view.page(
         asked,
@@ -44,28 +48,46 @@ def _list(ctx: Context, kind: str) -> ListAnswer:
         after=ctx.after,
         limit=params["limit"],
     )
-    return ListAnswer(Redaction.of(ctx).rows(rows, lineage=lineage), following)
+    return ListAnswer(Redaction.of(ctx).page(rows, lineage=lineage), following)
 
 
-def _by_topic(ctx: Context, asked: Selection, *, lineage: bool) -> ListAnswer:
-    """The question asked most: joined by the database where that can be, else found row by row."""
-    params, view = ctx.params, ctx.view
-    place: dict[str, Any] = {
+def _is_by_topic(ctx: Context, asked: Selection) -> bool:
+    return ctx.params["sort"] == "topic" and ctx.params["sources"] == "preferred" and asked.observed_from is None
+
+
+def _place(ctx: Context) -> dict[str, Any]:
+    """Which page of a list by topic."""
+    params = ctx.params
+    return {
         "version": ctx.version,
         "as_of": params["as_of"],
         "descending": params["order"] == "desc",
         "after": ctx.after,
         "limit": params["limit"],
     }
+
+
+def _asked_ahead(ctx: Context, kind: str) -> bool:
+    asked = selection(ctx, kind)
+    return _is_by_topic(ctx, asked) and asked.observed_to is None and ctx.view.runs.ask_ahead(asked, **_place(ctx))
+
+
+def _by_topic(ctx: Context, asked: Selection, *, lineage: bool) -> ListAnswer:
+    """The question asked most: joined by the database where that can be, else found row by row."""
+    params, view = ctx.params, ctx.view
+    place = _place(ctx)
     page = view.runs.page(asked, **place)
     if page is not None:
         runs, following = page
         data, validator = Redaction.of(ctx).runs(runs, lineage=lineage)
-    elif view.few_end(asked, params["as_of"]):
-        rows, following = view.page(asked, every=False, sort="topic", **place)
-        return ListAnswer(Redaction.of(ctx).rows(rows, lineage=lineage), following)
     else:
-        found, following = view.pages.found(asked, **place)
+        found = None
+        if view.told_whole(asked, params["as_of"]):
+            with contextlib.suppress(TooFewError):
+                found, following = view.pages.found(asked, **place)
+        if found is None:
+            rows, following = view.page(asked, every=False, sort="topic", **place)
+            return ListAnswer(Redaction.of(ctx).page(rows, lineage=lineage), following)
         data, validator = Redaction.of(ctx).found(found, lineage=lineage)
     return ListAnswer(data, following, validator=validator)
 
@@ -93,7 +115,7 @@ def vintages(ctx: Context) -> ListAnswer:
         after=ctx.after,
         limit=params["limit"],
     )
-    return ListAnswer(Redaction.of(ctx).rows(rows, lineage=True), following)
+    return ListAnswer(Redaction.of(ctx).page(rows, lineage=True), following)
 
 
 def changes(ctx: Context) -> ListAnswer:
@@ -112,7 +134,7 @@ def changes(ctx: Context) -> ListAnswer:
         after=ctx.after,
         limit=params["limit"],
     )
-    return ListAnswer(Redaction.of(ctx).rows(rows, lineage=True), following)
+    return ListAnswer(Redaction.of(ctx).page(rows, lineage=True), following)
 
 
 def latest_readings(ctx: Context) -> ListAnswer:
@@ -127,10 +149,10 @@ def latest_readings(ctx: Context) -> ListAnswer:
         descending=params["order"] == "desc",
         after=ctx.after,
         limit=params["limit"],
-        accept=lambda row: wanted is None or redaction.freshness(row.series) == wanted,
+        accept=lambda series: wanted is None or redaction.freshness(series) == wanted,
         freshness=None if wanted is None else WantedFreshness(wanted, day_of(ctx.as_of)),
     )
-    return ListAnswer(redaction.rows(rows, lineage=True), following)
+    return ListAnswer(redaction.page(rows, lineage=True), following)
 
 
 #: Parameters that test rows one by one, however few pass: no index leads from them to a page.
@@ -177,6 +199,7 @@ ENDPOINTS = (
         description="Values as their publishers stated them, one row per entity, indicator, frequency and period. "
         "A derived indicator named here gives an empty list.",
         handler=observations,
+        ask_ahead=partial(_asked_ahead, kind="raw"),
         scope="macro:read",
         params=(SORT, *OBSERVATION_FILTERS),
         kind="list",
@@ -258,6 +281,7 @@ DERIVED = (
         summary="Observations of derived indicators",
         description="Values computed by a formula, each with the ids of the input series it was computed from. Filterable like /observations.",
         handler=derived_observations,
+        ask_ahead=partial(_asked_ahead, kind="derived"),
         scope="analytics:read",
         params=(SORT, *OBSERVATION_FILTERS),
         kind="list",

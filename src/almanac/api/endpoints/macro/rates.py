@@ -8,12 +8,12 @@ from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.errors import ApiError
 from almanac.api.contract.params import Param
 from almanac.api.rows.names import place
+from almanac.domain.fragments import value_of
 from almanac.domain.observations import FORECAST
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Entity
 from almanac.reports import rates as report
-from almanac.store.observations.fragments import value_of
-from almanac.store.observations.reading.latest import frequencies_of, reading
+from almanac.store.observations.newest.latest import frequencies_of, reading
 from almanac.store.observations.reading.selection import Selection
 from almanac.store.summary.series import numbers_of
 

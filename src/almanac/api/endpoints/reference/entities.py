@@ -22,7 +22,8 @@ from almanac.domain import aliases as names
 from almanac.domain.numbers import plain
 from almanac.domain.times import wire_day
 from almanac.reports import resolve as report
-from almanac.reports.resolve import Match, Spellings, Subject
+from almanac.reports.resolve import Match, Subject
+from almanac.reports.spellings import Spellings
 from almanac.store.companies import aliases
 from almanac.store.companies import rows as company_rows
 from almanac.store.observations.reading.directory import Directory
@@ -72,6 +73,8 @@ class _Index(NamedTuple):
     places: list[names.Alias]
     #: By type asked for (None: any), by entity id.
     subjects: Mapping[str | None, Mapping[str, Subject]]
+    #: Names of places and companies, and the same to be found by likeness.
+    spelled: list[names.Alias]
     spellings: Spellings
 
 
@@ -108,11 +111,12 @@ class Resolver:
         with self._lock:
             held = self._index
             if held is None or held.state != state:
-                held = self._index = _index(view, state)
+                held = self._index = _index(view, state, held)
         return held
 
 
-def _index(view: View, state: tuple[str, int, int]) -> _Index:
+def _index(view: View, state: tuple[str, int, int], before: _Index | None) -> _Index:
+    """The index of a state; most states differ from the one `before` in no name, so what takes longest to make is kept."""
     kept = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
     places = [alias for entity in kept for alias in names.of_place(entity)]
     by_type: dict[str | None, dict[str, Subject]] = {
@@ -125,7 +129,10 @@ def _index(view: View, state: tuple[str, int, int]) -> _Index:
     }
     subjects: dict[str | None, Mapping[str, Subject]] = {**by_type}
     subjects[None] = {entity: one for found in by_type.values() for entity, one in found.items()}
-    return _Index(state, places, subjects, Spellings([*places, *aliases.spelled_out(view)]))
+    spelled = [*places, *aliases.spelled_out(view)]
+    if before is not None and before.spelled == spelled:
+        return before._replace(state=state, places=places, subjects=subjects)
+    return _Index(state, places, subjects, spelled, Spellings(spelled))
 
 
 def _by_id(directory: Directory, text: str) -> list[names.Alias]:

@@ -38,6 +38,7 @@ class CompanyTable(NamedTuple):
     sectors: Texts
     industries: Texts
     currencies: Texts
+    countries: Texts
     tickers: Texts
     #: Those that report in another currency than the US dollar.
     foreign: Mask
@@ -69,6 +70,14 @@ class Peers:
 
         `dollars`: an amount of money counts only where the company reports in US dollars and so does the amount.
         """
+        view, window = self._ctx.view, self._ctx.window_start
+        if self._as_of is not None or self._ctx.version != view.version:
+            return self._read(slug, dollars=dollars)
+        # What is known today is asked for again and again; the reading of one company, too, is found in a column of all.
+        state = (view.epoch, view.version, view.directory.reference, self._last)
+        return self._cache.lined_up(state, (slug, dollars, window), lambda: self._read(slug, dollars=dollars))
+
+    def _read(self, slug: str, *, dollars: bool) -> AlignedColumn:
         found = aligned(self._cache, self._ctx, slug, self.table.numbers)
         found = found.only(found.since(self._first) | ~self.taking_part)
         if not dollars:
@@ -112,6 +121,7 @@ def _table(cache: ProcessCache, companies: Companies) -> CompanyTable:
         Texts.of(companies.sectors),
         Texts.of(companies.industries),
         Texts.of(companies.currencies),
+        Texts.of(companies.countries),
         Texts.of(companies.tickers),
         np.array([currency not in {None, _DOLLAR} for currency in companies.currencies], dtype=np.bool_),
         {entity: row for row, entity in enumerate(companies.ids)},

@@ -20,14 +20,14 @@ from almanac.api.contract.params import Param, day_of, nearest
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerFilters, ScreenerOperator
 from almanac.api.rows.filters import AS_OF
 from almanac.api.rows.names import suggested
+from almanac.domain.fragments import shortest
 from almanac.domain.periods import SPAN_BITS, end_of, lowest_key
 from almanac.reports import filter_text
 from almanac.reports.filter_text import Clause, Field, FilterError
 from almanac.reports.screener import Mask, Numbers, Texts
 from almanac.reports.suggestions import Suggestions
 from almanac.store.companies.universe import Universe
-from almanac.store.observations.fragments import shortest
-from almanac.store.observations.reading.columns import Column, Readings
+from almanac.store.observations.newest.columns import Column, Readings
 
 T = TypeVar("T")
 
@@ -36,6 +36,8 @@ SCREEN_AS_OF = replace(AS_OF, window=False)
 _NAMES = re.compile(r"(?:^|,)\s*([a-z0-9_]+)\s*:")
 #: Results remembered whole, of some hundred kilobytes each where there are 6,000 companies.
 _MADE = 8
+#: Columns remembered as they are lined up, of a hundred kilobytes each where there are 6,000 companies.
+_LINED_UP = 64
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -77,6 +79,8 @@ class ProcessCache:
         self._lock = threading.Lock()
         self._tables: dict[str, tuple[object, Any]] = {}
         self._made: LRUCache[Hashable, Any] = LRUCache(_MADE)
+        self._state: Hashable = None
+        self._lined_up: LRUCache[Hashable, AlignedColumn] = LRUCache(_LINED_UP)
 
     def table(self, name: str, of: object, make: Callable[[], Any]) -> Any:
         """What `make` gives, made anew where `of` is not what it was last time."""
@@ -95,6 +99,26 @@ class ProcessCache:
         made = make()
         with self._lock:
             self._made[key] = made
+        return made
+
+    def lined_up(self, state: Hashable, key: Hashable, make: Callable[[], AlignedColumn]) -> AlignedColumn:
+        """
+        The column that `make` gives, remembered for as long as no other state is asked for; nobody may write in it.
+
+        `state` and `key` hold all that it follows from.
+        """
+        with self._lock:
+            kept = self._lined_up.get(key) if self._state == state else None
+        if kept is not None:
+            return kept
+        made = make()
+        for array in (made.places, made.values):
+            array.setflags(write=False)
+        with self._lock:
+            if self._state != state:
+                self._state = state
+                self._lined_up.clear()
+            self._lined_up[key] = made
         return made
 
 

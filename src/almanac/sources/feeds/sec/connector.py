@@ -28,6 +28,9 @@ LIMIT = Limit("sec.gov", 9.0)
 _FACTS = re.compile(r"/api/xbrl/companyfacts/CIK([0-9]{10})\.json")
 _SUBMISSIONS = re.compile(r"/submissions/CIK([0-9]{10})\.json")
 _PAGE = re.compile(r"/submissions/(CIK([0-9]{10})-submissions-[0-9]{3,}\.json)")
+_PAGE_OF = re.compile(r"/submissions/CIK([0-9]{10})-submissions-[0-9]{3,}\.json")
+#: The turn of data sets: behind those of all companies, whose numbers have ten digits.
+_BEHIND_COMPANIES = 2 * 10**10
 _TICKERS = "/files/company_tickers.json"
 _LISTINGS = "/files/company_tickers_exchange.json"
 _DATASET = re.compile(
@@ -112,12 +115,19 @@ class Sec:
         return None if home is None else self._members(payload, home)
 
     def turn(self, url: str) -> int:
-        """Who companies are and when they filed, then their facts, then the data sets, which stand in for facts.
+        """Lists of all companies, then company by company, when it filed and then its facts; then data sets, which stand in for facts.
 
-        Facts of which it is not known when they were filed would be folded and derived from twice.
+        Facts of which it is not known when they were filed would be folded and derived from twice. A company is derived by
+        a worker as soon as both are there, while the next ones are folded.
         """
         path = urlsplit(url).path
-        return 2 if _DATASET.fullmatch(path) else 1 if _FACTS.fullmatch(path) else 0
+        if found := _FACTS.fullmatch(path):
+            return 2 * int(found[1]) + 1
+        if found := _SUBMISSIONS.fullmatch(path) or _PAGE_OF.fullmatch(path):
+            return 2 * int(found[1])
+        if _DATASET.fullmatch(path):
+            return _BEHIND_COMPANIES
+        return int(path == _BULK_FACTS)
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one response, told apart by its path. Raises SourceChanged."""

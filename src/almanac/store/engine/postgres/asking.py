@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import select
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from psycopg import errors, pq
@@ -43,6 +43,11 @@ class Asking:
 
     def rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
         """All rows of a statement, whose values are `$1`, `$2`, …"""
+        self.send(sql, values, lambda: self._checked(self.result()))
+        return self.loaded(self.result())
+
+    def send(self, sql: str, values: Sequence[Any], preparing: Callable[[], object]) -> None:
+        """Send a statement. `preparing` is called in between where the server is told to prepare it, which has a result too."""
         types, bound = _bound(values)
         formats = [1] * len(bound)
         key = (sql, types)
@@ -51,7 +56,7 @@ class Asking:
             if key in self._met:
                 name = f"almanac_{len(self._names)}".encode()
                 self._libpq.send_prepare(name, sql.encode(), types)
-                self._checked(self._result())
+                preparing()
                 self._names[key] = name
             elif len(self._met) < _MET:
                 self._met.add(key)
@@ -59,14 +64,16 @@ class Asking:
             self._libpq.send_query_params(sql.encode(), bound, types, formats, 1)
         else:
             self._libpq.send_query_prepared(name, bound, formats, 1)
-        result = self._checked(self._result())
-        if not result.nfields:
+
+    def loaded(self, result: Any) -> list[Any]:
+        """The rows of a result. Raises where it is an error."""
+        if not self._checked(result).nfields:
             return []
         self._loaders.set_pgresult(result)
         return self._loaders.load_rows(0, result.ntuples, tuple)
 
-    def _result(self) -> Any:
-        """The result of what was sent; the server is told to end it when nobody waits for it any more."""
+    def result(self) -> Any:
+        """The result of what was sent first; the server is told to end it when nobody waits for it any more."""
         libpq, patient, cancelled, last = self._libpq, is_patient(), False, None
         try:
             while libpq.flush():
@@ -80,6 +87,8 @@ class Asking:
                 found = libpq.get_result()
                 if found is None:
                     return last
+                if found.status == _SYNC:
+                    return found  # nothing follows it
                 last = found
         except errors.Error:
             raise
@@ -103,7 +112,8 @@ def asking_of(link: PostgresLink) -> Asking:
     return found
 
 
-_GOOD = {pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK}
+_SYNC = pq.ExecStatus.PIPELINE_SYNC
+_GOOD = {pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK, _SYNC}
 
 
 def _bound(values: Sequence[Any]) -> tuple[tuple[int, ...], list[bytes | None]]:

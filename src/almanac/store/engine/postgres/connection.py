@@ -18,15 +18,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import psycopg
-from psycopg import pq
 
 from almanac.store.engine.errors import BusyError, DatabaseError, UnavailableError
-from almanac.store.engine.postgres.asking import asking_of
+from almanac.store.engine.postgres.ahead import POSSIBLE
 from almanac.store.engine.postgres.faults import faults
 from almanac.store.engine.postgres.layout import TablesOfSchema
 from almanac.store.engine.postgres.link import PostgresLink
+from almanac.store.engine.postgres.reading import ReadingConnection
 from almanac.store.engine.postgres.rows import FetchedRows, FoundRows
-from almanac.store.engine.postgres.settling import ONE_BY_ONE, UNSETTLED, Machines, looks, marked
+from almanac.store.engine.postgres.settling import ONE_BY_ONE, UNSETTLED, looks, marked
 from almanac.store.engine.postgres.statements import Statement, translated
 from almanac.store.engine.postgres.tables import created, several
 
@@ -38,8 +38,6 @@ _statements: dict[bool, dict[str, Statement]] = {False: {}, True: {}}
 _STATEMENTS_HELD = 4_000
 #: Where the driver sees one of these, or a ROLLBACK, it has the server forget whatever was prepared: it is not shown them.
 _UNPREPARING = frozenset({"DROP ", "ALTER"})
-_IDLE = pq.TransactionStatus.IDLE
-_BEGIN_READING = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off; "
 _BEGIN_WRITING = (
     "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL jit = off; SET LOCAL statement_timeout = 0;"
     " SET LOCAL lock_timeout = {}; SELECT pg_advisory_xact_lock(hashtextextended('almanac {} ' || current_schema(), 0))"
@@ -48,8 +46,8 @@ _BEGIN_WRITING = (
 _LASTING = "; SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'"
 
 
-class PostgresConnection:
-    """One connection to one area of one database, used by one thread at a time. Lost, it is made anew at the next use."""
+class PostgresConnection(ReadingConnection):
+    """The whole of it."""
 
     def __init__(
         self,
@@ -60,18 +58,14 @@ class PostgresConnection:
         read_only: bool,
         lasting: bool = False,
     ) -> None:
-        self._opened = opened
-        self._busy = max(1, int(busy_seconds * 1000))
-        self._begin = _BEGIN_WRITING.format(self._busy, area) + (_LASTING if lasting else "")
-        self._area = area
-        self._token = f"SELECT n FROM change_token WHERE area = '{area}'".encode()
-        self._read_only = read_only
-        self._closed = self._ending = False
-        self._again()
         self._layout = TablesOfSchema(lambda sql, values: self._cursor.execute(sql, values).fetchall())
+        busy = max(1, int(busy_seconds * 1000))
+        super().__init__(opened, area, busy_milliseconds=busy, forget=self._layout.forget)
+        self._begin = _BEGIN_WRITING.format(busy, area) + (_LASTING if lasting else "")
+        self._area = area
+        self._read_only = read_only
         self._changed = self._ever_changed = False
         self._scans = 0
-        self._machines = Machines(area, self.ask, self._layout.forget)
 
     # -- statements -------------------------------------------------------------------------------------------------
 
@@ -115,7 +109,7 @@ class PostgresConnection:
         if statement.numbering is not None:
             bound.append(self.ask(statement.numbering)[0][0])
         if not statement.writes:
-            return FoundRows(self._asking.rows(statement.sql, bound))
+            return FoundRows(self._rows(statement.sql, bound))
         if statement.sql[:5].upper() in _UNPREPARING:
             self._asking.first(statement.sql.encode())
             self._note(-1)
@@ -135,6 +129,7 @@ class PostgresConnection:
     def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> FoundRows:
         if not self.in_transaction:
             return self.execute(sql, values)
+        self._alone()
         statement, given = self._statement(sql), values or ()
         self._check(statement, given)
         self._scans += 1
@@ -197,12 +192,6 @@ class PostgresConnection:
 
     # -- transactions -----------------------------------------------------------------------------------------------
 
-    @property
-    def in_transaction(self) -> bool:
-        """Whether a transaction is open, of either kind."""
-        self._settle()
-        return not self._link.closed and self._link.pgconn.transaction_status != _IDLE
-
     def _note(self, rows: int) -> None:
         """Rows were written; -1 of what has none, as the making of a table."""
         if rows:
@@ -233,7 +222,7 @@ class PostgresConnection:
 
     def _begin_writing(self) -> None:
         for _ in looks(self._busy):
-            self._link.execute(self._begin)
+            self._anew(lambda: self._link.execute(self._begin))
             if not self._machines.look():
                 return
             if self._machines.have(self._number(self._token)):
@@ -256,60 +245,6 @@ class PostgresConnection:
         self._layout.forget()
         self._note(1)
 
-    def ask(self, sql: str) -> list[Any]:
-        """Run a statement that is in PostgreSQL's own words; what it gives."""
-        return self._asking.rows(sql, ())
-
-    def _undo(self) -> None:
-        status = self._link.pgconn.transaction_status
-        if status in {pq.TransactionStatus.INTRANS, pq.TransactionStatus.INERROR}:
-            with contextlib.suppress(psycopg.Error):  # lost meanwhile: the server undoes it
-                self._asking.first(b"ROLLBACK")
-        elif status != _IDLE:
-            self._link.close()
-
-    @contextlib.contextmanager
-    def snapshot(self) -> Iterator[None]:
-        with faults():
-            self.begin_snapshot()
-            try:
-                yield
-            finally:
-                self.end_snapshot()
-
-    def begin_snapshot(self) -> int:
-        with faults():
-            self._ready()
-            try:
-                for _ in looks(self._busy):
-                    # The first that is read takes the snapshot.
-                    token = self._number(_BEGIN_READING + self._token)
-                    if self._machines.believe(token):
-                        return token
-                    self._asking.first(b"ROLLBACK")
-            except BaseException:
-                self._undo()
-                raise
-            raise UnavailableError(UNSETTLED)
-
-    def end_snapshot(self) -> None:
-        if self.in_transaction:
-            with faults():
-                # Nobody waits for the answer: it is taken when there is something to ask again.
-                self._link.pgconn.send_query(b"COMMIT")
-                self._ending = True
-
-    def change_token(self) -> int:
-        with faults():
-            self._ready()
-            return self._number(self._token)
-
-    def _number(self, sql: bytes) -> int:
-        found = self._asking.first(sql)
-        if found is None:
-            raise UnavailableError("nobody has made the tables yet")
-        return int(found)
-
     def tables(self) -> list[str]:
         sql = "SELECT tablename::text FROM pg_catalog.pg_tables WHERE schemaname = current_schema() ORDER BY 1"
         return [name for (name,) in self.execute(sql)]
@@ -326,54 +261,25 @@ class PostgresConnection:
     def standing(self) -> bool:
         return True
 
+    @property
+    def asks_ahead(self) -> bool:
+        return POSSIBLE and self._read_only
+
+    def ask_ahead(self, sql: str, values: Sequence[Any], /) -> None:
+        statement = self._statement(sql)
+        self._ask_ahead(statement.sql, [values[place] for place in statement.places])
+
     def written(self) -> bool:
         return self._ever_changed
 
     def truncate_log(self, seconds: float) -> bool:
-        """PostgreSQL looks after its log itself. After a load it is told to count what is there, so that its plans fit."""
+        """
+        PostgreSQL looks after its log itself. After a load it is told to count what is there, so that its plans fit: in these
+        tables, for a database may hold others.
+        """
         with contextlib.suppress(psycopg.Error):
-            self._link.execute("ANALYZE")
+            self._link.execute(f"ANALYZE {', '.join(self.tables())}")
         return True
-
-    # -- the connection itself --------------------------------------------------------------------------------------
-
-    @property
-    def link(self) -> PostgresLink:
-        """The driver's connection, for what is PostgreSQL's alone."""
-        self._settle()
-        return self._link
-
-    def _ready(self) -> None:
-        """Connect again where the connection was lost; what was to be done in it failed then, and nothing of it stays."""
-        self._settle()
-        if self._link.closed and not self._closed:
-            self._again()
-
-    def _settle(self) -> None:
-        """Take the answer to the end of a snapshot. Where the connection was lost meanwhile, the next use makes another."""
-        if self._ending:
-            self._ending = False
-            with contextlib.suppress(psycopg.Error):
-                while self._link.pgconn.get_result() is not None:
-                    pass
-
-    def _again(self) -> None:
-        self._link = self._opened()
-        self._cursor = psycopg.RawCursor(self._link)
-        self._asking = asking_of(self._link)
-
-    def close(self, force: bool = False, /) -> None:
-        self.let_go()
-        self._link.close()
-
-    def let_go(self) -> None:
-        """Never use the link again, nor make another: it is whoever's who asks for it now."""
-        self._settle()
-        self._closed = True
-
-    @property
-    def closed(self) -> bool:
-        return self._closed
 
 
 def _bound(statement: Statement, rows: Sequence[Sequence[Any]]) -> Sequence[Sequence[Any]]:

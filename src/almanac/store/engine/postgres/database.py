@@ -5,6 +5,8 @@ from __future__ import annotations
 import secrets
 from contextlib import closing
 
+import psycopg
+
 from almanac.store.engine import data_schema
 from almanac.store.engine.data_schema import DATA, statements, tables_of
 from almanac.store.engine.errors import StoreError
@@ -60,6 +62,8 @@ def create(
                     data_schema.make(connection, {"version": "0", "reference": "0"})
         if not any_schema:
             DATA.bring(connection, shown(url))
+            if spreading.complete(connection.ask):
+                connection.laid_anew()
     except BaseException:  # whatever it is, the connection is let go of
         connection.close()
         raise
@@ -102,13 +106,31 @@ def has_table(connection: PostgresConnection, name: str) -> bool:
 
 
 def recreate(connection: PostgresConnection) -> None:
-    """The same as of a file; tables that are not the data's are left alone."""
+    """
+    The same as of a file; tables that are not the data's are left alone.
+
+    Of this schema their rows are taken away, not they: a snapshot begun before would find tables made anew empty, and must
+    wait for them besides.
+    """
     ours = {name for part in statements() for name in tables_of(part)}
+    there = [name for name in connection.tables() if name in ours]
+    if ours == set(there) and _cleared(connection, there):
+        return
     parts = spreading.taken_away(connection.ask)
-    data_schema.recreate(connection, [name for name in connection.tables() if name in ours])
+    data_schema.recreate(connection, there)
     if parts:
         spreading.spread(connection.ask, parts)
         connection.laid_anew()
+
+
+def _cleared(connection: PostgresConnection, tables: list[str]) -> bool:
+    """Whether all rows could be taken away: not of another schema, nor of a table or an index that the server cannot read."""
+    connection.ask("SAVEPOINT clearing")
+    try:
+        return data_schema.clear(connection, tables)
+    except (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted):
+        connection.ask("ROLLBACK TO SAVEPOINT clearing")
+        return False
 
 
 @faults()

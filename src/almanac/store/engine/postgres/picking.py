@@ -2,6 +2,10 @@
 Groups from which SQLite takes one row: `SELECT a, b, max(c) … GROUP BY a` gives the b of the row that has the greatest c.
 
 PostgreSQL says so by `DISTINCT ON (a) … ORDER BY a, c DESC`. What the group must have besides (HAVING) is asked of that row.
+
+To find the first few groups, that reads and sorts all of them, for no index has its rows in that order. Where there is a
+LIMIT, each group is read beside its extreme instead (a window over the group): an index in the order of the groups gives one
+after the other, and no more of them than are wanted.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from almanac.store.engine.postgres.tokens import closing, parts
+from almanac.store.engine.postgres.tokens import closing, is_name, parts
 
 _CLAUSES = ("SELECT", "FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT")
 _ENDS = frozenset({"UNION", "EXCEPT", "INTERSECT"})
@@ -91,6 +95,8 @@ def _extreme(items: Sequence[list[str]]) -> _Extreme | None:
 def _distinct(
     clauses: dict[str, list[str]], group: list[list[str]], items: list[list[str]], extreme: _Extreme
 ) -> list[str]:
+    if "LIMIT" in clauses and all(_is_column(part) for part in (*group, *_others(items, extreme))):
+        return _first(clauses, group, items, extreme)
     item = items[extreme.place]
     end = closing(item, 1)
     listed = [*items[: extreme.place], [*extreme.of, *item[end + 1 :]], *items[extreme.place + 1 :]]
@@ -107,6 +113,45 @@ def _distinct(
     if "ORDER" in clauses:
         outer += ["ORDER", "BY", *_bare(clauses["ORDER"][1:])]
     return [*outer, *limit]
+
+
+def _first(
+    clauses: dict[str, list[str]], group: list[list[str]], items: list[list[str]], extreme: _Extreme
+) -> list[str]:
+    """The first groups only."""
+    item = items[extreme.place]
+    order = parts(clauses["ORDER"][1:]) if "ORDER" in clauses else group
+    name = item[-1] if item[closing(item, 1) + 1 :] else "extreme"
+    inner = [[*extreme.of, "AS", name] if number == extreme.place else one for number, one in enumerate(items)]
+    inner += [one for one in group if one not in items]
+    function = "max" if extreme.greatest else "min"
+    # The same for every row of a group, so that it is found once; the order is that in which groups are wanted.
+    beside = [function, "(", *extreme.of, ")", "OVER", "(", "PARTITION", "BY", *_joined(group), "ORDER", "BY"]
+    beside += [*_joined(order), *_WHOLE_GROUP, ")", "AS", _BESIDE]
+    read = ["SELECT", *_joined([*inner, beside]), "FROM", *clauses["FROM"]]
+    if "WHERE" in clauses:
+        read += ["WHERE", *clauses["WHERE"]]
+    # Of several rows that share the extreme one is taken, as by the other way.
+    given = [[name] if number == extreme.place else _bare(one)[-1:] for number, one in enumerate(items)]
+    outer = ["SELECT", "DISTINCT", "ON", "(", *_bare(_joined(group)), ")", *_joined(given)]
+    outer += ["FROM", "(", *read, ")", "AS", "picked", "WHERE", name, "IS", "NOT", "DISTINCT", "FROM", _BESIDE]
+    if "HAVING" in clauses:
+        outer += ["AND", "(", *_bare(clauses["HAVING"]), ")"]
+    return [*outer, "ORDER", "BY", *_bare(_joined(order)), "LIMIT", *clauses["LIMIT"]]
+
+
+_WHOLE_GROUP = ("ROWS", "BETWEEN", "UNBOUNDED", "PRECEDING", "AND", "UNBOUNDED", "FOLLOWING")
+#: What the extreme of a row's group is called beside the row.
+_BESIDE = "of_the_group"
+
+
+def _is_column(item: Sequence[str]) -> bool:
+    """Whether an item of a list is a column as it stands, with or without the name of its table."""
+    return is_name(item[0]) and (len(item) == 1 or (len(item) == 3 and item[1] == "."))
+
+
+def _others(items: Sequence[list[str]], extreme: _Extreme) -> list[list[str]]:
+    return [item for number, item in enumerate(items) if number != extreme.place]
 
 
 def _bare(pieces: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ from almanac.store.engine.errors import StoreError
 from almanac.store.engine.postgres.tokens import closing, joined
 
 #: Spread by topic.
-BY_TOPIC = ("vintages", "current", "change", "ingested", "lacking")
+BY_TOPIC = ("vintages", "current", "superseded", "change", "ingested", "lacking")
 #: On every machine.
 EVERYWHERE = ("topic", "series", "spec", "preference", "lineage", "note")
 #: One row in each part, and one on each machine: the change token of the last write that is there.
@@ -58,6 +58,22 @@ def spread(ask: Ask, parts: int) -> None:
     ask(f"INSERT INTO {COPIES} VALUES(1, 0)")
     for key in _keys(ask, parts):
         ask(f"INSERT INTO {MARKS} VALUES({key}, 0)")
+
+
+def complete(ask: Ask) -> bool:
+    """
+    Spread what a later schema has brought where the others are, with all that is in it. False: there is nothing to spread.
+
+    Each table is a transaction of its own: in a writer's, whose first question goes to all machines, Citus refuses it.
+    """
+    if not is_spread(ask):
+        return False
+    held = "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('{}')"
+    lacking = [table for table in BY_TOPIC if not ask(held.format(table))]
+    for table in lacking:
+        ask(f"SELECT create_distributed_table('{table}', 'topic', colocate_with := '{MARKS}')")
+        ask(f"SELECT truncate_local_data_after_distributing_table('{table}')")
+    return bool(lacking)
 
 
 def _keys(ask: Ask, parts: int) -> list[int]:

@@ -75,7 +75,17 @@ CREATE INDEX vintages_known ON vintages(
 -- (almanac.store.observations.reading.walks).
 CREATE INDEX vintages_late ON vintages(released_at) WHERE released_at <> known_at;
 CREATE INDEX vintages_odd ON vintages((period >> 14) + (period & 16383) - 16382)
-  WHERE (period & 16383) < 16383 AND 16382 - (period & 16383) NOT IN (0, 6, 27, 28, 29, 30, 88, 89, 90, 91, 97, 180, 181, 182, 183, 272, 273, 274, 279, 363, 364, 365, 370);
+  WHERE (period & 16383) < 16383
+    AND 16382 - (period & 16383) <> 0
+    AND 16382 - (period & 16383) <> 6
+    AND 16382 - (period & 16383) NOT BETWEEN 27 AND 30
+    AND 16382 - (period & 16383) NOT BETWEEN 88 AND 91
+    AND 16382 - (period & 16383) <> 97
+    AND 16382 - (period & 16383) NOT BETWEEN 180 AND 183
+    AND 16382 - (period & 16383) NOT BETWEEN 272 AND 274
+    AND 16382 - (period & 16383) <> 279
+    AND 16382 - (period & 16383) NOT BETWEEN 363 AND 365
+    AND 16382 - (period & 16383) <> 370;
 -- Lists by periodEnd as of a past moment, in sixteen parts, each in order (almanac.store.observations.reading.lists).
 CREATE INDEX vintages_end ON vintages((topic >> 3 & 15), (period >> 14));
 
@@ -103,7 +113,7 @@ CREATE TABLE extent(
   shortest INTEGER NOT NULL, longest INTEGER NOT NULL,
   PRIMARY KEY(kind, frequency, company, source, at_once)) WITHOUT ROWID, STRICT;
 
--- The latest vintage of each cell, already written for the wire as marked text (almanac.store.observations.fragments).
+-- The latest vintage of each cell, already written for the wire as marked text (almanac.domain.fragments).
 -- Companies have no rows here: their cells are many, seldom asked for one by one, and nearly all have one vintage, so
 -- what they serve is read from the vintages (almanac.store.observations.reading.states).
 CREATE TABLE current(
@@ -121,9 +131,27 @@ CREATE INDEX current_known ON current(
   known_at, topic, period, released_at);
 CREATE INDEX current_late ON current(released_at) WHERE released_at <> known_at;
 CREATE INDEX current_odd ON current((period >> 14) + (period & 16383) - 16382)
-  WHERE (period & 16383) < 16383 AND 16382 - (period & 16383) NOT IN (0, 6, 27, 28, 29, 30, 88, 89, 90, 91, 97, 180, 181, 182, 183, 272, 273, 274, 279, 363, 364, 365, 370);
+  WHERE (period & 16383) < 16383
+    AND 16382 - (period & 16383) <> 0
+    AND 16382 - (period & 16383) <> 6
+    AND 16382 - (period & 16383) NOT BETWEEN 27 AND 30
+    AND 16382 - (period & 16383) NOT BETWEEN 88 AND 91
+    AND 16382 - (period & 16383) <> 97
+    AND 16382 - (period & 16383) NOT BETWEEN 180 AND 183
+    AND 16382 - (period & 16383) NOT BETWEEN 272 AND 274
+    AND 16382 - (period & 16383) <> 279
+    AND 16382 - (period & 16383) NOT BETWEEN 363 AND 365
+    AND 16382 - (period & 16383) <> 370;
 CREATE INDEX current_end ON current((topic >> 3 & 15), (period >> 14));
 CREATE INDEX current_ended ON current(to_version) WHERE to_version < 2147483647;
+
+-- Of the same topics the open vintages that a later one of their cell took the place of, written likewise: each was what was
+-- known from `known_at` until just before `until`. With `current`, what a past day is read from at the newest data version.
+CREATE TABLE superseded(
+  topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL,
+  known_at INTEGER NOT NULL, until INTEGER NOT NULL, lineage INTEGER NOT NULL,
+  marked BLOB NOT NULL,
+  PRIMARY KEY(topic, period, series, known_at)) WITHOUT ROWID, STRICT;
 
 -- Reference records as JSON, written from the catalogue; and what belongs to a data version.
 CREATE TABLE record(kind TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY(kind, id)) WITHOUT ROWID, STRICT;

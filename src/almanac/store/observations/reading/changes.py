@@ -9,24 +9,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import chain, groupby
+from itertools import chain, groupby, islice
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from almanac.store.observations.fragments import marked
+from almanac.domain.fragments import marked
+from almanac.store.engine.patience import check
 from almanac.store.observations.period_days import END, PART
 from almanac.store.observations.reading.keys import EVERY_PART
 from almanac.store.observations.reading.lags import KNOWN_WITHIN, known_spans, listed
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import BORROW, BORROWED, VINTAGE, ObservationRow, RowReader, cut
 from almanac.store.observations.reading.selection import TOPIC_ORDER, Conditions, Selection, already_given, in_order
+from almanac.store.observations.reading.topic_rows import TOPICS
+from almanac.store.observations.reading.wanted_keys import reachable
 from almanac.store.observations.writing.dependents import WHOLE
 
 #: Where more was noted than this, topics are gone through in order instead, each looked up: a page then ends the search.
 _MANY = 20_000
 
+#: So many topics are looked up at once at first, and at most.
+_AT_ONCE, _AT_ONCE_MOST = 256, 4_096
+
 #: So many vintages at most within bounds on knowledge are gone through for the cells they are of.
 _NEAR = 50_000
+#: Of so many questions it is remembered which topics have such vintages.
+_QUESTIONS_HELD = 8
+
+#: That topics are many is remembered too.
+_UNKNOWN: Any = object()
 
 #: A moment by which everything is known.
 _EVER = 1 << 62
@@ -56,15 +67,17 @@ class Changes:
         self._db = view
         self._directory = view.directory
         self._rows = RowReader(view.directory)
-        self._selection = selection
+        self._selection = reachable(view.extents, selection, as_of)
         self._since, self._version, self._as_of = since, version, as_of
         # A rebuild writes every vintage anew: what was served before it is not known any more, so every cell may differ.
         rebuilt: int = self._db.execute(
             "SELECT coalesce(max(version), 0) FROM version WHERE cause = 'rebuild' AND version <= ?", (version,)
         ).get
         self._forgotten = 0 < since < rebuilt
-        #: Where few cells have a vintage within the bounds: their periods, by topic. Others give nothing.
-        self._cells: dict[int, list[int]] | None = None
+        #: Where few cells have a vintage within the bounds: how those vintages `x` are found, with what that binds; and of
+        #: topics that are looked at now the periods of such cells. Others give nothing.
+        self._near: tuple[str, tuple[Any, ...]] | None = None
+        self._cells: dict[int, list[int]] = {}
         #: The earliest version from `since` on of which the vintages tell.
         self._base = rebuilt if self._forgotten else since
 
@@ -114,24 +127,52 @@ class Changes:
         topics = self._bounded()
         if not self._since and self._selection.bounded and self._version == self._db.version:
             query.known_topics(self._selection)  # what was taken away since has no row: nothing had been before
-        many = (
-            topics is not None
-            or self._db.execute(
-                f"SELECT count(*) FROM (SELECT 1 FROM change WHERE version > ? AND version <= ? LIMIT {_MANY})", span
-            ).get
-            >= _MANY
-        )
-        if not many:
+        counted = f"SELECT count(*) FROM (SELECT 1 FROM change WHERE {_later('version')} LIMIT {_MANY})"
+        noted: int = self._db.execute(counted, span).get
+        if topics is not None:
+            if noted < min(len(topics), _MANY):
+                changed = {topic for (topic,) in self._db.execute(f"{_TOUCHED} SELECT topic FROM touched", span * 2)}
+                topics = [topic for topic in topics if topic in changed]
+            yield from self._spanned(topics, query, order)
+            return
+        if noted < _MANY:
             sql = f"{_TOUCHED} SELECT {_NAMES}, u.low, u.high FROM touched u CROSS JOIN topic t ON t.topic = u.topic"
             found = self._db.execute(f"{sql} WHERE {query.where} {order}", (*span, *span, *query.values))
         else:
-            tables = "topic t" if topics is None else "json_each(?) g CROSS JOIN topic t ON t.topic = g.value"
-            sql = f"SELECT {_NAMES}, {_LOW}, {_HIGH} FROM {tables} WHERE {query.where} {order}"
-            given = [] if topics is None else [json.dumps(topics)]
-            found = self._db.scan(sql, (*span * 4, *given, *query.values))
+            within = Conditions()
+            within.periods(self._selection)
+            if within.values:
+                query.add(
+                    f"EXISTS (SELECT 1 FROM vintages x WHERE x.topic = t.topic AND {within.where})", *within.values
+                )
+            sql = f"SELECT {_NAMES}, {_LOW}, {_HIGH} FROM topic t WHERE {query.where} {order}"
+            found = self._db.scan(sql, (*span * 4, *query.values))
         for row in found:
             if row[5] is not None:
                 yield _ChangedTopic(*row)
+
+    def _spanned(self, topics: list[int], query: Conditions, order: str) -> Iterator[_ChangedTopic]:
+        """Those of some topics that changed, in order: what was noted of them is looked at as far as a page needs it."""
+        where = "json_each(?) g CROSS JOIN topic t ON t.topic = g.value WHERE TRUE"
+        if len(topics) > TOPICS:  # rather gone through in order than sorted
+            where = "topic t WHERE +t.topic IN (SELECT value FROM json_each(?))"
+        names = f"SELECT {_NAMES} FROM {where} AND {query.where} {order}"
+        waiting, size = iter(self._db.scan(names, (json.dumps(topics), *query.values))), _AT_ONCE
+        while some := list(islice(waiting, size)):
+            check()
+            given = json.dumps([one[3] for one in some])
+            sql = f"SELECT t.topic, {_LOW}, {_HIGH} FROM json_each(?) g CROSS JOIN topic t ON t.topic = g.value"
+            spans = {topic: span for topic, *span in self._db.execute(sql, (*(self._since, self._version) * 4, given))}
+            changed = [_ChangedTopic._make((*one, *spans[one[3]])) for one in some if spans[one[3]][1] is not None]
+            if changed and self._near is not None:
+                rows, bound = self._near
+                sql = f"SELECT DISTINCT x.topic, x.period {rows} AND x.topic IN (SELECT value FROM json_each(?)) ORDER BY 1, 2"
+                found = self._db.execute(sql, (*bound, json.dumps([one.number for one in changed])))
+                self._cells = {
+                    topic: [period for _, period in group] for topic, group in groupby(found, key=itemgetter(0))
+                }
+            yield from changed
+            size = min(4 * size, _AT_ONCE_MOST)
 
     def _bounded(self) -> list[int] | None:
         """
@@ -147,31 +188,50 @@ class Changes:
                 return None
             low, high = selection.ends or (1, 0)
             within = f"FROM ({EVERY_PART}) s CROSS JOIN vintages x INDEXED BY vintages_end"
-            return self._remembered(f"{within} WHERE {PART} = s.column1 AND {END} BETWEEN ? AND ? AND {query.where}", (low, high, *query.values))  # fmt: skip
-        spans = known_spans(self._db, selection, self._as_of)
+            return self._topics_near(f"{within} WHERE {PART} = s.column1 AND {END} BETWEEN ? AND ? AND {query.where}", (low, high, *query.values))  # fmt: skip
+        spans = known_spans(self._db.extents, selection, self._as_of)
         if not spans:
             return []
         rows = f"FROM {listed(spans)} s CROSS JOIN vintages x INDEXED BY vintages_known WHERE {KNOWN_WITHIN} AND {query.where}"
         bound = (*chain.from_iterable(spans), *query.values)
-        if self._db.execute(f"SELECT 1 {rows} LIMIT 1 OFFSET {_NEAR}", bound).get is None:
-            return self._remembered(rows, bound)
-        return self._db.touched(selection, self._as_of)
+        near = self._topics_near(rows, bound)
+        return self._db.touched(selection, self._as_of) if near is None else near
 
-    def _remembered(self, rows: str, bound: tuple[Any, ...]) -> list[int]:
-        """Topics of those cells of some vintages `x` that may have changed; the cells are remembered."""
-        since, version = self._since, self._version
-        sql = f"SELECT DISTINCT x.topic, x.period {rows} AND ({_CHANGED} OR x.topic IN ({_REORDERED_TOPICS})) ORDER BY 1, 2"
-        found = self._db.execute(sql, (*bound, since, version, version, since, since, version, since, version))
-        self._cells = {topic: [period for _, period in group] for topic, group in groupby(found, key=itemgetter(0))}
-        return list(self._cells)
+    def _topics_near(self, rows: str, bound: tuple[Any, ...]) -> list[int] | None:
+        """
+        Topics of some vintages `x`, whose cells alone are looked at; None where those are many.
+
+        Whether they changed is asked as far as a page needs it.
+        """
+        held: dict[object, list[int] | None] = self._db.shared.setdefault("topics within bounds", {})
+        topics: list[int] | None = held.get((rows, bound), _UNKNOWN)
+        if topics is _UNKNOWN:
+            found = self._db.execute(
+                f"WITH n(topic) AS MATERIALIZED (SELECT x.topic {rows} LIMIT {_NEAR + 1})"
+                f" SELECT DISTINCT c.many, n.topic FROM (SELECT CASE WHEN count(*) > {_NEAR} THEN 1 ELSE 0 END AS many FROM n) c"
+                " LEFT JOIN n ON c.many = 0",
+                bound,
+            ).fetchall()
+            if len(held) >= _QUESTIONS_HELD:
+                held.clear()
+            topics = None if found[0][0] else [topic for _, topic in found if topic is not None]
+            held[rows, bound] = topics
+        self._near = None if topics is None else (rows, bound)
+        return topics
 
     def _periods(self, topic: _ChangedTopic, descending: bool, begin: int | None) -> Iterator[int]:
         """Periods of a topic in which a vintage came or ended after `since`; of a whole one all periods."""
-        if self._cells is not None:
-            held = self._cells[topic.number]
-            for period in reversed(held) if descending else held:
-                if begin is None or (period <= begin if descending else period >= begin):
-                    yield period
+        if self._near is not None:
+            held = [
+                period
+                for period in self._cells[topic.number]
+                if topic.low <= period <= topic.high
+                and (begin is None or (period <= begin if descending else period >= begin))
+            ]
+            if held and topic.high != WHOLE:
+                bound = (json.dumps(held), topic.number, self._version, self._since, self._since, self._version)
+                held = sorted(period for (period,) in self._db.execute(_CHANGED, bound))
+            yield from reversed(held) if descending else held
             return
         query = Conditions()
         query.add("x.topic = ?", topic.number)
@@ -300,14 +360,10 @@ def _later(column: str) -> str:
     return f"{column} > ? AND {column} <= ?"
 
 
-#: A cell of a vintage `x` that was noted to have changed: one of its vintages came or ended, or all of its topic count.
+#: Of some periods of a topic those in which a vintage came or ended, of those that one of the two states may be made of.
 _CHANGED = (
-    f"EXISTS (SELECT 1 FROM change c WHERE c.topic = x.topic AND {_later('c.version')} AND x.period BETWEEN c.low AND c.high"
-    f" AND (c.high = {WHOLE} OR EXISTS (SELECT 1 FROM vintages k WHERE {_SAME_CELL} AND k.from_version <= ?"
-    " AND k.to_version > ? AND (k.from_version > ? OR k.to_version <= ?))))"
-)
-_REORDERED_TOPICS = (
-    f"SELECT o.topic FROM preference p CROSS JOIN topic o ON o.indicator = p.indicator WHERE {_later('p.from_version')}"
+    "SELECT DISTINCT x.period FROM json_each(?) h CROSS JOIN vintages x ON x.period = h.value WHERE x.topic = ?"
+    " AND x.from_version <= ? AND x.to_version > ? AND (x.from_version > ? OR x.to_version <= ?)"
 )
 #: Topics with the spans noted for them; of indicators whose order of sources is another, all cells.
 _TOUCHED = (

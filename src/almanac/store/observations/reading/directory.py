@@ -13,13 +13,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from almanac.domain.fragments import dumps
 from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
 from almanac.domain.releases import Release
 from almanac.domain.rights import Consent, Exposure, derived, effective
 from almanac.domain.units import currency_of
 from almanac.store.engine.protocol import Database
 from almanac.store.observations import specs
-from almanac.store.observations.fragments import dumps
 from almanac.store.observations.withheld_ids import NAMED, found_by
 
 #: Rank of a source that the order of an indicator does not name.

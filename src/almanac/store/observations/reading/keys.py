@@ -32,8 +32,16 @@ from almanac.store.observations.reading.selection import (
     in_order,
 )
 from almanac.store.observations.reading.topic_rows import Key
-from almanac.store.observations.reading.walks import SORTED, TooFewError, Touched, Walk
-from almanac.store.observations.reading.wanted_keys import KEY, KEYS, WantedKeys, ending, extent_of
+from almanac.store.observations.reading.walks import SORTED, Touched, Walk
+from almanac.store.observations.reading.wanted_keys import (
+    FEW_EVER,
+    KEY,
+    KEYS,
+    Extents,
+    TooFewError,
+    WantedKeys,
+    ending,
+)
 
 #: So many rows at most are sorted rather than looked for topic by topic; of so many at most they are told by their periods.
 _FEW, _TOLD = 10_000, 60_000
@@ -41,10 +49,10 @@ _FEW, _TOLD = 10_000, 60_000
 _LATELY = 100_000
 #: Where so many times as many would have come to be known, evenly spread, they are not counted.
 _SPREAD = 4
-#: Of so many rows at most that there ever were all are sorted, rather than walked in their order.
-_SORTED = 25_000
 #: The same of rows that are found by the end of their periods, and how many vintages a cell may have for one row there.
 _FEW_END, _VINTAGES_EACH = 3_000, 4
+#: Of so many spans of periods, and of knowledge times, it is remembered whether they have few rows.
+_ENDS_HELD = 1_000
 #: So many rows at most are taken aside whose periods lie far from when they were known; and orders in which that helps.
 _ASIDE = 8_000
 _BY_PERIOD = frozenset({"period_start", "period_end", "ingested_at"})
@@ -60,9 +68,14 @@ _PLACE = itemgetter(slice(KEY))
 class Keys:
     """Keys of one state of the store, whose newest version is `newest`."""
 
-    def __init__(self, db: Database, newest: int) -> None:
+    def __init__(self, db: Database, newest: int, extents: Extents, shared: dict[str, Any]) -> None:
         self._db = db
         self._newest = newest
+        self._extents = extents
+        #: Of which periods few rows are, by table: it is asked for every page of a walk.
+        self._few_ends: dict[tuple[Any, ...], bool] = shared.setdefault("few rows by end", {})
+        #: The same of those known in spans: how many were looked at, and how many of them have periods that were asked for.
+        self._known_counts: dict[tuple[Any, ...], tuple[int, int]] = shared.setdefault("rows by knowledge", {})
 
     def rows(self, wanted: WantedKeys, after: list[Any] | None) -> Iterator[list[Placed]]:
         """
@@ -71,7 +84,7 @@ class Keys:
         Rows of `current` have the columns `CURRENT`, those of `vintages` `VINTAGE` and `BORROWED`.
         """
         groups = groupby(self._keys(wanted, self._way(wanted), after), key=_PLACE)
-        size, ended = wanted.limit + _SPARE, False
+        size, ended, given = wanted.share + _SPARE, False, 0
         while not ended:
             keys: list[Key] = []
             for _, group in groups:
@@ -82,7 +95,9 @@ class Keys:
                 ended = True
             for _, rows in groupby(self._behind(wanted, keys), key=itemgetter(0)):
                 yield list(rows)
-            size = min(size * 2, _MOST)
+            # A share that was too small is doubled.
+            given += len(keys)
+            size = min(max(size, given), _MOST)
 
     def _way(self, wanted: WantedKeys) -> str | Touched:
         """By which index, `topics`, `sources` (their topics), `walk`, or what became known at few moments."""
@@ -94,15 +109,15 @@ class Keys:
         if self.few_end(wanted.table, selection):
             return "ends"
         rows = None if named else self._of_sources(selection)
-        if rows is not None and (SORTS[wanted.sort] is None or rows < _SORTED):
+        if rows is not None and (SORTS[wanted.sort] is None or rows < FEW_EVER):
             return "sources"
         if not named and selection.bounded and SORTS[wanted.sort] is None:
-            touched = Walk(self._db, wanted).touched()
+            touched = Walk(self._db, self._extents, wanted).touched()
             if touched is not None:
                 return touched
         if told and self._few(wanted, _TOLD):
             return "known"
-        if named or extent_of(self._db, selection).vintages < _SORTED:
+        if named or self._extents.of(selection).vintages < FEW_EVER:
             return "topics"
         if self._backwards(wanted):
             return "known"
@@ -115,7 +130,7 @@ class Keys:
 
     def _spread(self, wanted: WantedKeys) -> float:
         """How many rows would have come to be known in the span asked for, had they all done so evenly."""
-        spans, whole = self._spans(wanted), extent_of(self._db, Selection())
+        spans, whole = self._spans(wanted), self._extents.of(Selection())
         seconds = max((span.high for span in spans), default=0) - min((span.low for span in spans), default=0)
         return seconds / max(1, whole.last_known - whole.first_known) * whole.vintages
 
@@ -128,16 +143,21 @@ class Keys:
             return False  # not even counted
         query = Conditions()
         query.periods(wanted.selection)
-        counted: tuple[int, int] | None = self._db.execute(
-            f"SELECT count(*), coalesce(sum(told), 0) FROM (SELECT CASE WHEN {query.where} THEN 1 ELSE 0 END AS told FROM {listed(spans)} s"
-            f" CROSS JOIN {wanted.table} x INDEXED BY {wanted.table}_known WHERE {KNOWN_WITHIN} LIMIT {most + 1})",
-            (*query.values, *chain.from_iterable(spans)),
-        ).fetchone()
-        looked_at, found = counted or (0, 0)
-        return looked_at <= most and found <= _FEW
+        asked = (wanted.table, most, query.where, *query.values, *spans)
+        counted = self._known_counts.get(asked)
+        if counted is None:
+            if len(self._known_counts) >= _ENDS_HELD:
+                self._known_counts.clear()
+            sql = (
+                f"SELECT count(*), coalesce(sum(told), 0) FROM (SELECT CASE WHEN {query.where} THEN 1 ELSE 0 END AS told FROM {listed(spans)} s"
+                f" CROSS JOIN {wanted.table} x INDEXED BY {wanted.table}_known WHERE {KNOWN_WITHIN} LIMIT {most + 1})"
+            )
+            found = self._db.execute(sql, (*query.values, *chain.from_iterable(spans))).fetchone()
+            counted = self._known_counts[asked] = found or (0, 0)
+        return counted[0] <= most and counted[1] <= _FEW
 
     def _spans(self, wanted: WantedKeys) -> list[KnownSpan]:
-        return known_spans(self._db, wanted.selection, wanted.as_of)
+        return known_spans(self._extents, wanted.selection, wanted.as_of)
 
     def _of_sources(self, selection: Selection) -> int | None:
         """How many vintages of the kind and frequency asked for there are of the sources; None where they have many series."""
@@ -146,7 +166,7 @@ class Keys:
         named = sorted(selection.sources)
         own = f"FROM series s WHERE s.source IN ({', '.join('?' * len(named))})"
         many = self._db.execute(f"SELECT 1 {own} LIMIT 1 OFFSET {LISTED}", named).get
-        return None if many is not None else extent_of(self._db, selection).vintages
+        return None if many is not None else self._extents.of(selection).vintages
 
     def few_end(self, table: str, selection: Selection) -> bool:
         """Whether few rows at all are of periods that end in the span asked for."""
@@ -160,7 +180,13 @@ class Keys:
         sql = (
             f"SELECT 1 {rows} WHERE {PART} = p.column1 AND {END} BETWEEN ? AND ? AND {query.where} LIMIT 1 OFFSET {few}"
         )
-        return self._db.execute(sql, (*span, *query.values)).get is None
+        asked = (table, *span, *query.values)
+        told = self._few_ends.get(asked)
+        if told is None:
+            if len(self._few_ends) >= _ENDS_HELD:
+                self._few_ends.clear()
+            told = self._few_ends[asked] = self._db.execute(sql, asked[1:]).get is None
+        return told
 
     def _keys(self, wanted: WantedKeys, way: str | Touched, place: list[Any] | None) -> Iterator[Key]:
         """Keys from a place on, with sort value and place before each."""
@@ -170,7 +196,7 @@ class Keys:
         found = self._nearest(wanted._replace(selection=narrow), way, place)
         if not spans:
             return found
-        aside = iter(self._sorted(wanted, "known", place, -1, spans=spans, beside=narrow))
+        aside = iter(self._sorted(wanted, "known", place, None, spans=spans, beside=narrow))
         down = wanted.descending
         return heapq.merge(
             found, aside, key=lambda key: ((key[0] is None) != down, key[0] or 0, *key[1:KEY]), reverse=down
@@ -220,7 +246,7 @@ class Keys:
 
     def _nearest(self, wanted: WantedKeys, way: str | Touched, place: list[Any] | None) -> Iterator[Key]:
         """The same by one way."""
-        walk = Walk(self._db, wanted)
+        walk = Walk(self._db, self._extents, wanted)
         if isinstance(way, Touched):
             yield from walk.of_touched(way, place)
             return
@@ -240,8 +266,12 @@ class Keys:
         spans = self._spans(wanted) if way == "known" else []
         if way == "known" and not spans:
             return
-        # Not all that is found is given: to sort twice costs more than some to spare.
-        size = 2 * (wanted.limit + _SPARE)
+        # Not all that is found is given: to sort twice costs more than some to spare, and all is looked at for any. What is
+        # in order already is read as far as it is needed.
+        if SORTS[wanted.sort] is not None:
+            size = 6 * (wanted.share + _SPARE)
+        else:
+            size = wanted.share + _SPARE if way == "topics" else 2 * (wanted.share + _SPARE)
         while True:
             found = self._sorted(wanted, way, place, size, spans=spans)
             if len(found) < size:
@@ -251,19 +281,22 @@ class Keys:
             last = found[-1][:KEY]
             whole = [key for key in found if key[:KEY] != last]
             yield from (key for key in whole if key not in given)
-            size, place = size * 2 if not whole else min(size * 2, _MOST), list(last)
+            size, place = size * 2 if not whole else max(size, min(size * 2, _MOST)), list(last)
 
     def _sorted(
         self,
         wanted: WantedKeys,
         way: str,
         place: list[Any] | None,
-        size: int,
+        size: int | None,
         *,
         spans: list[KnownSpan],
         beside: Selection | None = None,
     ) -> list[tuple[Any, ...]]:
-        """The same, by the database's own order or sorted by it. `beside`: none of the periods that are asked for there."""
+        """
+        The same, by the database's own order or sorted by it. `size` None: all. `beside`: none of the periods that are
+        asked for there.
+        """
         selection, sort, descending = wanted.selection, wanted.sort, wanted.descending
         column = SORTS[sort]
         query = Conditions()
@@ -307,7 +340,8 @@ class Keys:
         else:
             tables = f"topic t CROSS JOIN {wanted.table} x ON x.topic = t.topic"
         columns = f"{column or '0'}, {TOPIC}, x.period, x.topic, {KEYS[wanted.table]}"
-        sql = f"SELECT {columns} FROM {tables} WHERE {query.where} ORDER BY {order} LIMIT {size}"
+        most = "" if size is None else f" LIMIT {size}"
+        sql = f"SELECT {columns} FROM {tables} WHERE {query.where} ORDER BY {order}{most}"
         return self._db.execute(sql, query.values).fetchall()
 
     def _behind(self, wanted: WantedKeys, keys: list[tuple[Any, ...]]) -> Iterator[Placed]:

@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 from almanac.domain.periods import SPAN_BITS
 from almanac.domain.times import midnight
-from almanac.store.engine.queryable import Queryable
 from almanac.store.observations.period_sql import LAGS, LEAST_LAGS, PART_KNOWN_SQL
 from almanac.store.observations.reading.selection import Selection
-from almanac.store.observations.reading.wanted_keys import extent_of
+from almanac.store.observations.reading.wanted_keys import Extents
 
 #: The part of the index that a row `x` is in.
 PART_KNOWN = f"({PART_KNOWN_SQL.format('x.')})"
@@ -42,7 +41,7 @@ class KnownSpan(NamedTuple):
         return self.part >= LAGS
 
 
-def known_spans(db: Queryable, selection: Selection, as_of: int | None) -> list[KnownSpan]:
+def known_spans(extents: Extents, selection: Selection, as_of: int | None) -> list[KnownSpan]:
     """
     Where rows may be that are asked for. Parts that can have none are left out.
 
@@ -50,7 +49,7 @@ def known_spans(db: Queryable, selection: Selection, as_of: int | None) -> list[
     """
     spans = []
     for at_once in (False, True):
-        extent = extent_of(db, selection, at_once=at_once)
+        extent = extents.of(selection, at_once=at_once)
         first, last = (day >> SPAN_BITS for day in selection.keys)
         first, last = max(first, extent.low >> SPAN_BITS), min(last, extent.high >> SPAN_BITS)
         lows = (extent.first_known, selection.observed_from)

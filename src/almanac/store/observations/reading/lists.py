@@ -8,10 +8,13 @@ reader takes the whole cell and picks in memory, by rights now and the order of 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any
 
 from almanac.store.engine.protocol import Database
+from almanac.store.observations.reading.choices import CELLS_AT_ONCE, Choices, ChosenSeries, is_chosen
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.keys import Keys
 from almanac.store.observations.reading.pages import Pages
@@ -37,33 +40,22 @@ from almanac.store.observations.reading.selection import (
 )
 from almanac.store.observations.reading.states import merged, parts, walked
 from almanac.store.observations.reading.walks import Walk
-from almanac.store.observations.reading.wanted_keys import WantedKeys, reachable
-
-#: Topics of which it is remembered which series compete in them.
-_RIVALS_HELD = 50_000
-
-
-class _State(NamedTuple):
-    """What one series says of a cell. Not `alive`: that there is nothing any more."""
-
-    series: int
-    known: int
-    lineage: int
-    alive: bool
+from almanac.store.observations.reading.wanted_keys import Extents, TooFewError, WantedKeys, apart, reachable
 
 
 class Lists:
     """The lists of one state of the store."""
 
-    def __init__(self, db: Database, directory: Directory, version: int) -> None:
+    def __init__(self, db: Database, directory: Directory, version: int, shared: dict[str, Any]) -> None:
+        """`shared`: what follows from the state alone, which other threads that read it may know already."""
         self._db = db
         self._directory = directory
         self._rows = RowReader(directory)
-        self.pages = Pages(db, directory, version)
+        self.extents = Extents(db)
+        self.pages = Pages(db, directory, version, self.extents, shared)
         self.runs = Runs(db, directory, version)
-        self._keys = Keys(db, version)
-        self._rivals_held: dict[int, list[int]] = {}
-        self._first_held: dict[tuple[int, int], int] = {}
+        self._keys = Keys(db, version, self.extents, shared)
+        self._choices = Choices(db, directory, shared)
 
     def page(
         self, selection: Selection, *, version: int, as_of: int | None, every: bool, sort: str, descending: bool,
@@ -76,34 +68,49 @@ class Lists:
         """
         if selection.empty:
             return [], None
-        few_end = self.few_end(selection, as_of)
         valued = SORTS[sort] is not None
-        if valued or selection.bounded or few_end:
-            walks = [
-                self._found(WantedKeys(part.table, reached, sort, version, part.as_of, descending, limit), every, after)
+        if not valued and not every and self.told_whole(selection, as_of):
+            with contextlib.suppress(TooFewError):
+                found, following = self.pages.found(
+                    selection, version=version, as_of=as_of, descending=descending, after=after, limit=limit, whole=True
+                )
+                return self.pages.rows(found), following
+        if valued or selection.bounded or not every or self.few_end(selection, as_of):
+            split = [
+                (part, reached)
                 for part in walked(selection, as_of)
-                for reached in [reachable(self._db, part.selection, part.as_of)]
+                for reached in apart(self.extents, reachable(self.extents, part.selection, part.as_of))
+            ]
+            share = -(-limit // max(1, len(split)))
+            walks = [
+                self._found(WantedKeys(part.table, reached, sort, version, part.as_of, descending, share), every, after)
+                for part, reached in split
             ]
             return cut(merged(walks, valued=valued, descending=descending), selection, limit)
-        if not every:
-            found, following = self.pages.found(
-                selection, version=version, as_of=as_of, descending=descending, after=after, limit=limit, whole=True
-            )
-            return self.pages.rows(found), following
         walks = [
-            self._by_topic(reachable(self._db, part.selection, part.as_of), version, part.as_of, descending, after)
+            self._by_topic(reachable(self.extents, part.selection, part.as_of), version, part.as_of, descending, after)
             for part in parts(selection, as_of)
         ]
         return cut(merged(walks, valued=False, descending=descending), selection, limit)
 
+    def told_whole(self, selection: Selection, as_of: int | None) -> bool:
+        """
+        Whether `pages` finds the rows soonest, cell by cell: not where few have the periods asked for, or came to be known late.
+
+        Of what was known by a day most has not been revised since.
+        """
+        return selection.observed_from is None and not self.few_end(selection, as_of)
+
     def few_end(self, selection: Selection, as_of: int | None) -> bool:
         """Whether the periods asked for end within days that few rows do: those are found by that."""
-        reached = [(part.table, reachable(self._db, part.selection, part.as_of)) for part in walked(selection, as_of)]
+        reached = [
+            (part.table, reachable(self.extents, part.selection, part.as_of)) for part in walked(selection, as_of)
+        ]
         return all(self._keys.few_end(table, one) for table, one in reached)
 
     def touched(self, selection: Selection, as_of: int | None) -> list[int] | None:
         """Topics with vintages within the bounds on knowledge, where those came to be known at few moments, and in few topics."""
-        found = Walk(self._db, WantedKeys("vintages", selection, "topic", 0, as_of, False, 0)).touched()
+        found = Walk(self._db, self.extents, WantedKeys("vintages", selection, "topic", 0, as_of, False, 0)).touched()
         return None if found is None else list(found.topics)
 
     def _by_topic(
@@ -144,10 +151,17 @@ class Lists:
         """
         if selection.empty:
             return [], None
-        selection = reachable(self._db, selection, as_of)
+        selection = reachable(self.extents, selection, as_of)
         if SORTS[sort] is not None or selection.bounded or self.few_end(selection, as_of):
-            wanted = WantedKeys("vintages", selection, sort, version, as_of, descending, limit, history=True)
-            return cut(self._found(wanted, every, after), selection, limit)
+            split = apart(self.extents, selection)
+            share = -(-limit // max(1, len(split)))
+            walks = [
+                self._found(
+                    WantedKeys("vintages", one, sort, version, as_of, descending, share, history=True), every, after
+                )
+                for one in split
+            ]
+            return cut(merged(walks, valued=SORTS[sort] is not None, descending=descending), selection, limit)
         return cut(self._vintages(selection, version, as_of, every, descending, after), selection, limit)
 
     def _vintages(
@@ -229,31 +243,40 @@ class Lists:
         place = after if after is None or not lead else [0, *after]
         sources = wanted.selection.sources
         read = self._rows.shown if wanted.table == "current" else self._rows.stated
-        for found in self._keys.rows(wanted, place):
-            here, rows = found[0][0], [read(row) for _, row in found]
-            if len(rows) == 1 and not (every or wanted.history or sources):  # nearly always
-                if place != here and self._chosen(rows[0], wanted):
-                    yield rows[0], here[lead:]
-                continue
-            if sources is not None:
-                rows = [row for row in rows if row.series.source.id in sources]
-            given = place if place is not None and place[: len(here)] == here else None
-            for row, more in self._group(wanted, rows, every, given, len(here)):
-                yield row, [*here[lead:], *more]
+        found = self._keys.rows(wanted, place)
+        while groups := list(islice(found, CELLS_AT_ONCE)):
+            cells = [(group[0][0], [read(row) for _, row in group]) for group in groups]
+            chosen = None if every else self._choices.of((row for _, rows in cells for row in rows), wanted)
+            for here, rows in cells:
+                if len(rows) == 1 and chosen is not None and not (wanted.history or sources):  # nearly always
+                    if place != here and is_chosen(rows[0], chosen):
+                        yield rows[0], here[lead:]
+                    continue
+                if sources is not None:
+                    rows = [row for row in rows if row.series.source.id in sources]
+                given = place if place is not None and place[: len(here)] == here else None
+                for row, more in self._group(wanted, rows, chosen, given, len(here)):
+                    yield row, [*here[lead:], *more]
 
     def _group(
-        self, wanted: WantedKeys, rows: list[ObservationRow], every: bool, given: list[Any] | None, width: int
+        self,
+        wanted: WantedKeys,
+        rows: list[ObservationRow],
+        chosen: ChosenSeries | None,
+        given: list[Any] | None,
+        width: int,
     ) -> Iterator[tuple[ObservationRow, list[Any]]]:
         """
-        Rows of one cell that share the sort value, with what a place adds to tell them apart: the preferred one, or all.
+        Rows of one cell that share the sort value, with what a place adds to tell them apart: the chosen one, or all (None).
 
         `given`: the place of the last that was given, where it was one of these; `width`: where that begins to tell.
         """
+        every = chosen is None
         version, descending, history = wanted.version, wanted.descending, wanted.history
-        if not every:
+        if chosen is not None:
             if given is not None and not history:
                 return
-            rows = [row for row in rows if self._chosen(row, wanted)]
+            rows = [row for row in rows if is_chosen(row, chosen)]
         keyed = [(self._order(row, version, history=history), row) for row in rows]
         last: tuple[Any, ...] | None = None
         if given is not None:
@@ -269,61 +292,6 @@ class Lists:
         """Where a row stands among those of its cell."""
         rank = self._rank(row, version)
         return (rank, row.known, row.ingested, row.id) if history else (rank,)
-
-    def _chosen(self, row: ObservationRow, wanted: WantedKeys) -> bool:
-        """Whether a row is of the series that is preferred in its whole cell, rows with other sort values included."""
-        topic, number, version = row.series.topic, row.series.number, wanted.version
-        if len(self._rivals(topic)) == 1:
-            return True
-        # It says something: none can stand before it that is first in order, unless what it says may not be sent.
-        foremost = not wanted.history and number == self._first(topic, version)
-        if foremost and not self._directory.row_rights(row.series, row.lineage).withheld:
-            return True
-        states = self._states(topic, row.period, wanted)
-        alive = [one for one in states if one.alive] or (states if wanted.history else [])
-        if not alive:
-            return False
-        return (
-            min(alive, key=lambda one: self._directory.preference_key(one.series, one.lineage, version)).series
-            == number
-        )
-
-    def _rivals(self, topic: int) -> list[int]:
-        held = self._rivals_held.get(topic)
-        if held is None:
-            if len(self._rivals_held) >= _RIVALS_HELD:
-                self._rivals_held.clear()
-            found = self._db.execute("SELECT series FROM series WHERE topic = ?", (topic,))
-            held = self._rivals_held[topic] = [row[0] for row in found]
-        return held
-
-    def _first(self, topic: int, version: int) -> int:
-        """The series of a topic that stands first in the order of sources."""
-        held = self._first_held.get((topic, version))
-        if held is None:
-            if len(self._first_held) >= _RIVALS_HELD:
-                self._first_held.clear()
-            series = self._directory.series
-            held = min(self._rivals(topic), key=lambda number: self._directory.rank_of(series(number), version))
-            self._first_held[topic, version] = held
-        return held
-
-    def _states(self, topic: int, period: int, wanted: WantedKeys) -> list[_State]:
-        """What each series of a cell says, as known at the time asked."""
-        query = Conditions()
-        query.add("x.topic = ? AND x.period = ?", topic, period)
-        query.pinned(wanted.version)
-        if wanted.table == "current":
-            sql = f"SELECT x.series, x.known_at, x.lineage, 1 FROM current x WHERE {query.where}"
-        else:
-            query.add("x.known_at <= ?", wanted.as_of)
-            alive = "x.value IS NOT NULL OR x.text IS NOT NULL"
-            sql = f"SELECT x.series, x.known_at, x.lineage, {alive} FROM vintages x WHERE {query.where} ORDER BY x.known_at"
-        found = {one[0]: _State(*one) for one in self._db.execute(sql, query.values)}
-        sources = wanted.selection.sources
-        if sources is None:
-            return list(found.values())
-        return [one for one in found.values() if self._directory.series(one.series).source.id in sources]
 
     # -- choice -----------------------------------------------------------------------------------------------------
 

@@ -10,14 +10,21 @@ from collections.abc import Callable
 from typing import Any
 
 from almanac.domain.companies import is_company
+from almanac.domain.fragments import rendered
 from almanac.store.engine.protocol import Database
-from almanac.store.observations.fragments import rendered
 from almanac.store.observations.notes import body_sql
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.rows import BORROW, BORROWED, ObservationRow
-from almanac.store.observations.reading.selection import CELL_ORDER, Conditions, Position, Selection, in_order
+from almanac.store.observations.reading.selection import (
+    CELL_ORDER,
+    TOPIC_ORDER,
+    Conditions,
+    Position,
+    Selection,
+    in_order,
+)
 from almanac.store.observations.reading.states import ListPart, merged, parts
-from almanac.store.observations.reading.wanted_keys import reachable
+from almanac.store.observations.reading.wanted_keys import Extents, TooFewError, reachable
 
 #: Places of the columns of a found row: what a page of bytes is made of,
 TOPIC, PERIOD, SERIES, LINEAGE, KNOWN, MARKED = range(6)
@@ -40,6 +47,9 @@ _UNWRITTEN = _VINTAGES.removesuffix(BORROW).replace(BORROWED, "NULL")
 
 #: Rows fetched beyond what a batch is expected to need, and the most fetched at once.
 _SPARE, _MOST = 8, 20_000
+#: Of so many rows looked at for those known within bounds one in so many should be.
+_IN_VAIN, _RARE = 4_000, 8
+
 
 #: A row as found: a tuple with the columns above.
 PageRow = tuple[Any, ...]
@@ -48,11 +58,16 @@ PageRow = tuple[Any, ...]
 class Pages:
     """Pages of one state of the store."""
 
-    def __init__(self, db: Database, directory: Directory, version: int) -> None:
+    def __init__(
+        self, db: Database, directory: Directory, version: int, extents: Extents, shared: dict[str, Any]
+    ) -> None:
         self._db = db
+        self._extents = extents
         self._directory = directory
         self._version = version
         self._best: dict[tuple[int, ...], int] = {}
+        #: The first topic of a kind, of companies or of all others, either way.
+        self._first: dict[tuple[str, bool, bool, bool], tuple[Any, ...] | None] = shared.setdefault("first topics", {})
 
     def found(
         self,
@@ -67,22 +82,48 @@ class Pages:
     ) -> tuple[list[PageRow], list[Any] | None]:
         """The preferred row of each cell, and the place to go on from (None: that was all).
 
+        Raises TooFewError where hardly any row was known within the bounds asked for, if there are any.
+
         `after`: what an earlier call returned. `whole`: with all that a `ObservationRow` has, not only what its bytes need.
         """
         if selection.empty:
             return [], None
-        found = [
-            self._part(part, version=version, descending=descending, after=after, limit=limit, whole=whole)
-            for part in parts(selection, as_of)
-        ]
+        found: list[tuple[list[PageRow], list[Any] | None]] = []
+        until: list[Any] | None = None
+        for part in parts(selection, as_of):
+            if until is not None and self._behind(part.selection, until, descending):
+                continue
+            rows, following = self._part(
+                part, version=version, descending=descending, after=after, until=until, limit=limit, whole=whole
+            )
+            found.append((rows, following))
+            # Of the next one nothing is given that comes later than a page of this one.
+            until = until if following is None else following[:3]
         if len(found) == 1:
-            return found[0]
+            rows, following = found[0]
+            return self._written(rows), following
         placed = [[(row, self._place(row)) for row in rows] for rows, _ in found]
         together = list(merged(map(iter, placed), valued=False, descending=descending))
         rows = [row for row, _ in together[:limit]]
         if len(together) > limit or any(following is not None for _, following in found):
-            return rows, together[len(rows) - 1][1]
-        return rows, None
+            return self._written(rows), together[len(rows) - 1][1]
+        return self._written(rows), None
+
+    def _behind(self, selection: Selection, until: list[Any], descending: bool) -> bool:
+        """Whether all topics of a kind, of companies or of all others, come behind one: none of many is looked at then."""
+        if selection.kind is None or selection.entities is not None:
+            return False
+        key = (selection.kind, selection.companies, selection.countries, descending)
+        if key not in self._first:
+            query = Conditions()
+            query.topics(Selection(kind=key[0], companies=key[1], countries=key[2]))
+            order = in_order(*TOPIC_ORDER, descending=descending)
+            self._first[key] = self._db.execute(
+                f"SELECT t.indicator, t.entity, t.frequency FROM topic t WHERE {query.where} ORDER BY {order} LIMIT 1",
+                query.values,
+            ).fetchone()
+        first = self._first[key]
+        return first is None or (tuple(until) > first if descending else tuple(until) < first)
 
     def _part(
         self,
@@ -91,12 +132,13 @@ class Pages:
         version: int,
         descending: bool,
         after: list[Any] | None,
+        until: list[Any] | None,
         limit: int,
         whole: bool,
     ) -> tuple[list[PageRow], list[Any] | None]:
-        """The same of what is in one table."""
+        """The same of what is in one table, `until` a topic, itself included."""
         as_of = part.as_of
-        selection = reachable(self._db, part.selection, as_of)
+        selection = reachable(self._extents, part.selection, as_of)
         place = Position(*after) if after else None
         wanted = self._wanted(selection)
         observed = (
@@ -107,9 +149,19 @@ class Pages:
         # Cells of companies are in no other table.
         then = as_of is not None and not (settled and not _any_company(selection))
         # A batch is fetched whole, which is cheaper than row by row: one row a cell at first, more where cells have more.
-        size = limit + 2
+        size, looked_at = limit + 2, 0
         while True:
-            sql, values = _query(selection, version, as_of, descending, place, vintages=then, whole=whole)
+            sql, values = _query(
+                selection,
+                version,
+                as_of,
+                descending,
+                place,
+                until,
+                vintages=then,
+                whole=whole,
+                newest=version == self._version,
+            )
             before = len(rows)
             batch = list(self._db.execute(f"{sql} LIMIT {size}", values))
             ended = len(batch) < size
@@ -127,7 +179,7 @@ class Pages:
                         rows.append(chosen)
             else:
                 last = singles[-1] if singles else None
-                rows += self._alive(singles) if then else singles
+                rows += [row for row in singles if _alive(row)] if then else singles
             if last is not None:
                 place = Position(*self._place(last))
             if len(rows) > limit:
@@ -135,6 +187,9 @@ class Pages:
                 return rows, self._place(rows[-1])
             if ended:
                 return rows, None
+            looked_at += len(batch)
+            if observed and looked_at > _IN_VAIN and len(rows) * _RARE < looked_at:
+                raise TooFewError
             # As many rows again as the page still lacks, at the rate at which this batch gave them.
             gained = len(rows) - before
             lacking = limit + 1 - len(rows)
@@ -172,13 +227,9 @@ class Pages:
         first = 1 if place is not None and batch and self._place(batch[0]) == list(place[:4]) else 0
         return batch[first:] if ended else batch[first:-1]
 
-    def _alive(self, rows: list[PageRow]) -> list[PageRow]:
-        """Single vintages that have a value, rendered where they could not be borrowed."""
-        return [
-            row if row[MARKED] is not None else self._rendered(row)
-            for row in rows
-            if row[VALUE] is not None or row[TEXT] is not None
-        ]
+    def _written(self, rows: list[PageRow]) -> list[PageRow]:
+        """The rows with their texts: rendered where these could not be borrowed, and only of what is given."""
+        return [row if row[MARKED] is not None else self._rendered(row) for row in rows]
 
     def _cells(self, batch: list[PageRow], place: Position | None, *, ended: bool) -> list[list[PageRow]]:
         """Rows by cell, in order; without the cell a walk stands at and, unless the rows end here, the last, which may go on."""
@@ -237,11 +288,10 @@ class Pages:
                 if held is None or one[KNOWN] > held[KNOWN]:
                     latest[one[SERIES]] = one
             last = list(latest.values())
-        alive = [one for one in last if one[VALUE] is not None or one[TEXT] is not None]
+        alive = [one for one in last if _alive(one)]
         if not alive:
             return None
-        chosen = alive[0] if len(alive) == 1 else self._prefer(alive, version)
-        return chosen if chosen[MARKED] is not None else self._rendered(chosen)
+        return alive[0] if len(alive) == 1 else self._prefer(alive, version)
 
     def _rendered(self, f: PageRow) -> PageRow:
         """A vintage that is not the one shown now, with the parts that could not be borrowed."""
@@ -264,6 +314,11 @@ class Pages:
         return rows[best]
 
 
+def _alive(row: PageRow) -> bool:
+    """Whether a vintage has a value."""
+    return row[VALUE] is not None or row[TEXT] is not None
+
+
 def _any_company(selection: Selection) -> bool:
     """Whether there may be cells of companies among the rows of a list."""
     return selection.companies and (selection.entities is None or any(map(is_company, selection.entities)))
@@ -280,14 +335,20 @@ def _query(
     as_of: int | None,
     descending: bool,
     place: Position | None,
+    until: list[Any] | None,
     *,
     vintages: bool,
     whole: bool,
+    newest: bool,
 ) -> tuple[str, list[Any]]:
     query = Conditions()
     query.topics(selection)
+    if selection.bounded and newest:
+        query.known_topics(selection)
     if place is not None:
         query.resume(place, descending)
+    if until is not None:
+        query.from_topic(until, not descending)
     query.periods(selection)
     query.pinned(version)
     if as_of is not None:

@@ -8,7 +8,7 @@ almanac.store.observations.reading.lists, what may be asked for in almanac.store
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, date, datetime
 from types import TracebackType
@@ -28,6 +28,8 @@ from almanac.store.observations.reading.selection import NOT_SUPERSEDED
 from almanac.store.observations.reading.states import moment
 
 _NEWEST_HELD = 200_000
+#: That a series has no period is known of it too.
+_UNKNOWN: Any = object()
 
 
 class _Thread(threading.local):
@@ -41,11 +43,14 @@ class _Thread(threading.local):
     #: The state seen last, and the number by which the connection tells it from another (its change token).
     view: View | None = None
     state: int | None = None
-    #: Whether a transaction is open that ends with the turn of the event loop.
+    #: Whether something is to be done at the end of this turn of the event loop, and whether a transaction is open that
+    #: ends then.
+    turning: bool = False
     lasting: bool = False
 
     def __init__(self) -> None:
-        self.newest: dict[tuple[int, int, int], int | None] = {}
+        #: What is done then, before the transaction ends.
+        self.waiting: list[Callable[[], object]] = []
 
 
 class Reader:
@@ -86,18 +91,47 @@ class Reader:
         here = self._here
         if here.lasting and here.view is not None:
             return here.view
-        # The end is put in line before the snapshot is taken: what comes to the line behind it was asked later, and
-        # may know of what has been written since.
-        lasting = self._at_turn(self._release)
+        lasting = self._turns()
         db = self._connection()
         # Where the token is the one of last time, nobody has written since: what was learnt then still holds.
         state = db.begin_snapshot()
         if here.view is None or here.state != state:
             here.view, here.state = self._renewed(db), state
-        if len(here.newest) > _NEWEST_HELD:
-            here.newest.clear()
+        here.view.forget()
         here.lasting = lasting
         return here.view
+
+    def expected(self) -> View | None:
+        """
+        The state seen last, in which what will be asked in this turn may be asked ahead: most likely nobody has written since.
+
+        None where that is not known yet, or would gain nothing. Whoever asks ahead puts what makes use of it in line by
+        `at_end`, and opens a view there: of what was asked ahead only that holds which the view asks again.
+        """
+        here = self._here
+        if here.view is None or here.connection is None or not here.connection.asks_ahead or not self._turns():
+            return None
+        return here.view
+
+    def at_end(self, work: Callable[[], object]) -> None:
+        """Have something done at the end of this turn, in the transaction that its requests share. It must not raise."""
+        self._here.waiting.append(work)
+
+    def _turns(self) -> bool:
+        """Whether there is an event loop in whose turn requests share a transaction; its end is put in line."""
+        here = self._here
+        # Before the snapshot is taken: what comes to the line behind it was asked later, and may know of what has been
+        # written since.
+        here.turning = here.turning or self._at_turn(self._turned)
+        return here.turning
+
+    def _turned(self) -> None:
+        here = self._here
+        waiting, here.waiting = here.waiting, []
+        for work in waiting:
+            work()
+        here.turning = False
+        self._release()
 
     def _renewed(self, db: Database) -> View:
         here = self._here
@@ -110,10 +144,8 @@ class Reader:
         reference = int(meta["reference"])
         if here.directory is None or here.directory.reference != reference or here.epoch != meta["epoch"]:
             here.directory, here.epoch = self._directory(db, reference, meta["epoch"]), meta["epoch"]
-            here.newest.clear()
-        view = View(db, int(meta["version"]), meta["epoch"], here.directory, here.newest)
-        view.shared = self._shared_by((view.epoch, view.version, reference))
-        return view
+        version, epoch = int(meta["version"]), meta["epoch"]
+        return View(db, version, epoch, here.directory, self._shared_by((epoch, version, reference)))
 
     def _directory(self, db: Database, reference: int, epoch: str) -> Directory:
         """The directory of one thread, with all that another one learnt of the same file and reference version."""
@@ -175,7 +207,6 @@ class Reader:
             self._known = (None, None)
         here.connection = here.file = here.directory = here.view = here.state = None
         here.lasting = False
-        here.newest.clear()
 
 
 class _Opened:
@@ -200,16 +231,19 @@ class _Opened:
 class View(Lists):
     """One state of the store, read by one request after the other until somebody writes."""
 
-    def __init__(
-        self, db: Database, version: int, epoch: str, directory: Directory, newest: dict[Any, int | None]
-    ) -> None:
-        super().__init__(db, directory, version)
+    def __init__(self, db: Database, version: int, epoch: str, directory: Directory, shared: dict[str, Any]) -> None:
+        super().__init__(db, directory, version, shared)
         self.version = version
         self.epoch = epoch
         self.directory = directory
-        self._newest = newest
         #: What follows from the data version and the catalogue's alone, by its owner: other threads may read and write it.
-        self.shared: dict[str, Any] = {}
+        self.shared = shared
+        self._newest: dict[tuple[int, int, int], int | None] = shared.setdefault("newest periods", {})
+
+    def forget(self) -> None:
+        """Let go of what is remembered of series, where that has become too much."""
+        if len(self._newest) > _NEWEST_HELD:
+            self._newest.clear()
 
     def execute(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
         """Ask this state in SQL: for functions of the store, which take a view or a connection alike."""
@@ -219,12 +253,17 @@ class View(Lists):
         """The same for what may give more rows than is wanted."""
         return self._db.scan(sql, values)
 
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> Rows:
+        """Ask it the same of each row of values, in order: what it gives for each, joined."""
+        return self._db.executemany(sql, rows)
+
     # -- freshness --------------------------------------------------------------------------------------------------
 
     def newest_period(self, series: SeriesInfo, version: int, as_of: int | None) -> int | None:
         """Key of the newest period of a series that is no forecast, as known at the time asked."""
         key = (series.number, version, -1 if as_of is None else as_of)
-        if key not in self._newest:
+        found: int | None = self._newest.get(key, _UNKNOWN)
+        if found is _UNKNOWN:
             as_of = moment(series.spec.entity, as_of)
             if as_of is None:
                 sql = (
@@ -240,8 +279,8 @@ class View(Lists):
                     " ORDER BY x.period DESC LIMIT 1"
                 )
                 values = (series.topic, series.number, version, version, as_of, as_of, version, version)
-            self._newest[key] = self._db.execute(sql, values).get
-        return self._newest[key]
+            found = self._newest[key] = self._db.execute(sql, values).get
+        return found
 
     def freshness(self, series: SeriesInfo, version: int, as_of: int | None, today: date) -> str:
         """`freshnessStatus` of a series on a day."""

@@ -8,7 +8,6 @@ and nobody is told less than before: where no replica has got as far and the pri
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -123,23 +122,3 @@ class _Chosen:
         self, _kind: type[BaseException] | None, error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         self._of.ended(self._reader, error)
-
-
-class Seen:
-    """The newest data version that each client was answered from; of those that asked last, for memory has an end."""
-
-    def __init__(self, held: int = 20_000) -> None:
-        self._held = held
-        self._versions: dict[str, int] = {}
-        self._lock = threading.Lock()
-
-    def least(self, client: str) -> int:
-        """What a client has seen; 0 of one that is not known."""
-        return self._versions.get(client, 0)
-
-    def note(self, client: str, version: int) -> None:
-        """A client is answered from this version."""
-        with self._lock:
-            self._versions[client] = max(version, self._versions.pop(client, 0))
-            if len(self._versions) > self._held:
-                del self._versions[next(iter(self._versions))]

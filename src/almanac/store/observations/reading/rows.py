@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from almanac.store.observations.fragments import rendered
+from almanac.domain.fragments import id_of, rendered
 from almanac.store.observations.notes import body_sql
 from almanac.store.observations.reading.directory import Directory, SeriesInfo
 from almanac.store.observations.reading.selection import Selection
@@ -22,9 +22,6 @@ BORROW = (
 )
 
 
-_ID = slice(len('{"id":"'), len('{"id":"obs_') + 26)
-
-
 class ObservationRow(NamedTuple):
     """One row of one series, and its bytes but for what is the same in the whole series."""
 
@@ -35,13 +32,13 @@ class ObservationRow(NamedTuple):
     ingested: int
     flags: int
     lineage: int
-    #: Its own parts (almanac.store.observations.fragments).
+    #: Its own parts (almanac.domain.fragments).
     marked: bytes
     withdrawn: bool = False
 
     @property
     def id(self) -> str:
-        return self.marked[_ID].decode()
+        return id_of(self.marked)
 
 
 def cut(

@@ -187,8 +187,11 @@ class Conditions:
         """Rows of the sources asked for alone, where those of others that compete in their topics are of no use."""
         if selection.sources is not None:
             named = sorted(selection.sources)
-            own = f"(SELECT s.source FROM series s WHERE s.series = x.series) IN ({', '.join('?' * len(named))})"
-            self.add(own, *named)
+            marks = ", ".join("?" * len(named))
+            many = f"EXISTS (SELECT 1 FROM series s WHERE s.source IN ({marks}) LIMIT 1 OFFSET {LISTED})"
+            asked = f"(SELECT s.source FROM series s WHERE s.series = x.series) IN ({marks})"
+            listed = f"x.series IN (SELECT s.series FROM series s WHERE s.source IN ({marks}))"
+            self.add(f"CASE WHEN {many} THEN {asked} ELSE {listed} END", *[*named] * 3)
 
     def _among(self, column: str, names: tuple[str, ...] | None, *, leading: bool) -> None:
         """
@@ -228,10 +231,11 @@ class Conditions:
 
     def known_topics(self, selection: Selection) -> None:
         """Topics that may have rows known in that span: what is counted of series tells, at the newest version."""
-        span = "s.last_known >= ? AND s.first_known <= ?"
+        span = "CASE WHEN s.last_known >= ? AND s.first_known <= ? THEN 1 ELSE 0 END"
         low = -1 if selection.observed_from is None else selection.observed_from
         high = 1 << 62 if selection.observed_to is None else selection.observed_to
-        self.add(f"EXISTS (SELECT 1 FROM series s WHERE s.topic = t.topic AND {span})", low, high)
+        # A correlated EXISTS would have the rows sorted.
+        self.add(f"(SELECT max({span}) FROM series s WHERE s.topic = t.topic) = 1", low, high)
 
     def pinned(self, version: int) -> None:
         self.add("x.from_version <= ? AND x.to_version > ?", version, version)

@@ -17,6 +17,8 @@ from almanac.store.observations.reading.wanted_keys import KEYS, WantedKeys
 TOPICS = 2_000
 #: So many topics at most are looked at together, of which fewer rows than this are expected.
 _AT_ONCE_MOST, _AT_ONCE_ROWS = 64, 500
+#: Of so many rows or more of several topics none is looked at, and fewer topics are.
+_TOO_MANY = 2_000
 #: A row `x` of one of the topics given, between the periods given for it.
 _GIVEN = "x.topic = g.column2 AND x.period BETWEEN g.column3 AND g.column4"
 #: A key as found: the sort value, indicator, entity, frequency, period, topic, and the columns of `KEYS`.
@@ -60,11 +62,16 @@ class TopicRows:
         `topics`: names and number of each, and between which periods the rows are where that is known. As many topics are
         looked at together as have few rows in all: most have one or two that are wanted.
         """
-        waiting, at_once = (one for one in map(self._bounded(place), topics) if one[4] <= one[5]), 1
+        waiting: Iterator[Any] = (one for one in map(self._bounded(place), topics) if one[4] <= one[5])
+        at_once = 1
         while some := list(islice(waiting, at_once)):
             check()
+            found = self._of_some(some, own, values, rows or f"FROM {self._table} x")
+            if found is None:  # fewer topics, each of which may have more than a page needs
+                waiting, at_once = chain(some, waiting), max(1, len(some) // 8)
+                continue
             count = 0
-            for number, *key in self._of_some(some, own, values, rows or f"FROM {self._table} x"):
+            for number, *key in found:
                 count += 1
                 yield (value, *some[number][:3], *key)
             at_once = min(2 * at_once, _AT_ONCE_MOST) if count < _AT_ONCE_ROWS else max(1, at_once // 4)
@@ -84,8 +91,10 @@ class TopicRows:
 
         return bounded
 
-    def _of_some(self, some: Sequence[tuple[Any, ...]], own: str, values: Sequence[Any], rows: str) -> Iterable[Any]:
-        """Rows of some topics in order: which of them, the period, and the rest of the key."""
+    def _of_some(
+        self, some: Sequence[tuple[Any, ...]], own: str, values: Sequence[Any], rows: str
+    ) -> Iterable[Any] | None:
+        """Rows of some topics in order: which of them, the period, and the rest of the key. None: there are too many at once."""
         query = Conditions()
         query.add(own, *values)
         query.series(self._selection)
@@ -95,9 +104,11 @@ class TopicRows:
             sql = f"SELECT 0, {self._keys} {rows} WHERE x.topic = ? AND x.period BETWEEN ? AND ? AND {query.where}"
             return self._db.execute(f"{sql} ORDER BY x.period{self._way}", (*some[0][3:], *query.values))
         given = f"(VALUES {', '.join(f'({place}, ?, ?, ?)' for place in range(len(some)))}) g"
-        sql = f"SELECT g.column1, {self._keys} FROM {given} CROSS JOIN {rows.removeprefix('FROM ')} WHERE {_GIVEN} AND {query.where}"
+        sql = f"SELECT g.column1, {self._keys} FROM {given} CROSS JOIN {rows.removeprefix('FROM ')} WHERE {_GIVEN} AND {query.where} LIMIT {_TOO_MANY}"
         bound = chain.from_iterable(one[3:] for one in some)
         found = self._db.execute(sql, (*bound, *query.values)).fetchall()
+        if len(found) == _TOO_MANY:
+            return None
         return sorted(found, key=lambda key: (key[0], -key[1] if self._down else key[1]))
 
     def of_topics(self, place: Sequence[Any] | None) -> Conditions:

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import heapq
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from almanac.domain.periods import INSTANT, SPAN_BITS
+from almanac.domain.periods import INSTANT, LONGEST, SPAN_BITS
 from almanac.store.engine.patience import check
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.period_days import END, ENDING, EVEN, LAST_SPAN, ODD, SPANS, START, ending
+from almanac.store.observations.reading import windows
 from almanac.store.observations.reading.lags import KNOWN_WITHIN, PART_KNOWN, KnownSpan, known_spans, listed
 from almanac.store.observations.reading.rows import TOPIC
 from almanac.store.observations.reading.selection import (
@@ -30,14 +31,11 @@ from almanac.store.observations.reading.selection import (
     in_order,
 )
 from almanac.store.observations.reading.topic_rows import TOPICS, Key, TopicRows
-from almanac.store.observations.reading.wanted_keys import KEY, KEYS, WantedKeys, extent_of
+from almanac.store.observations.reading.wanted_keys import KEY, KEYS, Extents, WantedKeys
+from almanac.store.observations.reading.windows import Windows
 
-#: So many rows are sorted at once at most; a value that more share is walked topic by topic.
-_CHUNK = 1_000
 #: Seconds looked at at once at first, and at most.
 _FIRST_SECONDS, _MOST_SECONDS = 21_600, 1 << 28
-#: Of so many rows in the order of an index at least one in a hundred should be wanted: else other ways are shorter.
-_IN_VAIN, _RARE = 60_000, 100
 #: Days looked at at once, at most.
 _YEARS = 4_096
 #: So many moments at most are asked one by one which topics have rows known at them.
@@ -63,14 +61,10 @@ class _Part(NamedTuple):
     values: tuple[int, ...] = ()
 
 
-class TooFewError(Exception):
-    """Hardly any of the rows in this order are wanted: what is asked for is found sooner by topics, and sorted."""
-
-
 class Walk:
     """One walk over the keys that are wanted, by one of the columns of `SORTED`."""
 
-    def __init__(self, db: Database, wanted: WantedKeys) -> None:
+    def __init__(self, db: Database, extents: Extents, wanted: WantedKeys) -> None:
         self._db = db
         self._table, self._down = wanted.table, wanted.descending
         self._selection, self._as_of = wanted.selection, wanted.as_of
@@ -78,11 +72,10 @@ class Walk:
         self._way, self._beyond = (" DESC", "<=") if wanted.descending else ("", ">=")
         self._keys = f"x.period, x.topic, {KEYS[wanted.table]}"
         self._rows = TopicRows(db, wanted)
-        self._spans = known_spans(db, self._selection, self._as_of)
-        self._extent = extent_of(db, self._selection)
-        self._whole = extent_of(db, Selection())
-        #: Rows of indexes that were gone through, and those of them that were wanted.
-        self._looked_at, self._found = 0.0, 0
+        self._spans = known_spans(extents, self._selection, self._as_of)
+        self._extent = extents.of(self._selection)
+        self._whole = extents.of(Selection())
+        self._windows = Windows(descending=wanted.descending, least=self._extent.vintages)
 
     def keys(self, place: Sequence[Any] | None) -> Iterator[Key]:
         """In order, nulls last either way, from a place on, itself included. Raises TooFewError on the way."""
@@ -127,7 +120,16 @@ class Walk:
             query = self._conditions(here, column, known=False)
             sql = f"SELECT {column}, {TOPIC}, {self._keys} FROM {listed(clipped)} s CROSS JOIN {joined}"
             bound = (*chain.from_iterable(clipped), *query.values)
-            return self._db.execute(f"{sql} WHERE {KNOWN_WITHIN} AND {query.where} LIMIT {_CHUNK}", bound).fetchall()
+            return self._db.execute(
+                f"{sql} WHERE {KNOWN_WITHIN} AND {query.where} LIMIT {windows.CHUNK}", bound
+            ).fetchall()
+
+        def counted(low: int, high: int) -> int:
+            clipped = within(low, high)
+            if not clipped:
+                return 0
+            every = f"SELECT 1 FROM {listed(clipped)} s CROSS JOIN {rows} WHERE {KNOWN_WITHIN} LIMIT {windows.COUNTED}"
+            return self._count(every, (*chain.from_iterable(clipped),))
 
         def shared(moment: int, here: Sequence[Any] | None) -> Iterator[Key]:
             parts = [_Part("known", "x.known_at", f"{PART_KNOWN} = ?", (span.part,)) for span in within(moment, moment)]
@@ -135,48 +137,13 @@ class Walk:
 
         density = self._whole.vintages / max(1, self._whole.last_known - self._whole.first_known)
         low, high = min((span.low for span in spans), default=1), max((span.high for span in spans), default=0)
-        return self._in_windows(
-            low, high, place, some, shared, width=_FIRST_SECONDS, widest=_MOST_SECONDS, density=density
+        return self._windows.keys(
+            low, high, place, some, shared, width=_FIRST_SECONDS, widest=_MOST_SECONDS, density=density, counted=counted
         )
 
-    def _in_windows(
-        self,
-        low: int,
-        high: int,
-        place: Sequence[Any] | None,
-        some: Callable[[int, int, Sequence[Any] | None], list[Key]],
-        single: Callable[[int, Sequence[Any] | None], Iterator[Key]],
-        *,
-        width: int,
-        widest: int,
-        density: float,
-    ) -> Iterator[Key]:
-        """
-        Rows by a value that lies between two, so many values at once as bring few rows.
-
-        `some` finds those from a value to another, both included, and from a place on where that is among them: `_CHUNK` at
-        most, in no order. `single` has those of a value that more rows share. `density`: how many rows there are of a value.
-        """
-        value = (high if self._down else low) if place is None else place[0]
-        value = min(value, high) if self._down else max(value, low)
-        while low <= value <= high:
-            check()
-            first, last = (max(low, value - width + 1), value) if self._down else (value, min(high, value + width - 1))
-            here = place if place is not None and first <= place[0] <= last else None
-            found = some(first, last, here)
-            if len(found) < _CHUNK:
-                yield from sorted(found, key=lambda key: key[:KEY], reverse=self._down)
-            elif first == last:
-                yield from single(value, here)
-            else:
-                width = max(1, (last - first + 1) // 4)
-                continue
-            self._looked_at, self._found = self._looked_at + density * (last - first + 1), self._found + len(found)
-            if self._looked_at > max(_IN_VAIN, self._extent.vintages) and self._found * _RARE < self._looked_at:
-                raise TooFewError
-            value = first - 1 if self._down else last + 1
-            if 4 * len(found) < _CHUNK:
-                width = min(2 * width, widest)
+    def _count(self, rows: str, values: Sequence[Any]) -> int:
+        count: int = self._db.execute(f"SELECT count(*) FROM ({rows})", values).get
+        return count
 
     def _by_index(self, part: _Part, place: Sequence[Any] | None) -> Iterator[Key]:
         """By the column of an index of few rows, which lie between two values."""
@@ -191,12 +158,14 @@ class Walk:
             query = self._conditions(here, column)
             sql = f"SELECT {column}, {TOPIC}, {self._keys} {rows} CROSS JOIN topic t ON t.topic = x.topic"
             within = f"{part.own} AND {column} BETWEEN ? AND ? AND {query.where}"
-            return self._db.execute(f"{sql} WHERE {within} LIMIT {_CHUNK}", (low, high, *query.values)).fetchall()
+            return self._db.execute(
+                f"{sql} WHERE {within} LIMIT {windows.CHUNK}", (low, high, *query.values)
+            ).fetchall()
 
         def shared(value: int, here: Sequence[Any] | None) -> Iterator[Key]:
             return self._shared(part, rows, value, here)
 
-        yield from self._in_windows(
+        yield from self._windows.keys(
             low, high, place, some, shared, width=high - low + 1, widest=high - low + 1, density=0
         )
 
@@ -219,9 +188,10 @@ class Walk:
         """Topics of the rows of which something is true, by an index that has them in that order; None where they are many."""
         leap = f"SELECT x.topic {rows} WHERE {own}"
         found = self._db.execute(
-            f"WITH RECURSIVE g(topic) AS (SELECT ({leap} ORDER BY x.topic LIMIT 1) UNION ALL"
-            f" SELECT ({leap} AND x.topic > g.topic ORDER BY x.topic LIMIT 1) FROM g WHERE g.topic IS NOT NULL"
-            f" LIMIT {TOPICS + 1}) SELECT topic FROM g WHERE topic IS NOT NULL",
+            # It counts by itself: PostgreSQL takes no LIMIT in there.
+            f"WITH RECURSIVE g(topic, n) AS (SELECT ({leap} ORDER BY x.topic LIMIT 1), 1 UNION ALL"
+            f" SELECT ({leap} AND x.topic > g.topic ORDER BY x.topic LIMIT 1), g.n + 1 FROM g"
+            f" WHERE g.topic IS NOT NULL AND g.n <= {TOPICS}) SELECT topic FROM g WHERE topic IS NOT NULL",
             (*values, *values),
         ).fetchall()
         return None if len(found) > TOPICS else [topic for (topic,) in found]
@@ -232,22 +202,22 @@ class Walk:
         """What became known in the span asked for, where it did so at few moments, and in few topics; else None."""
         rows = f"FROM {self._table} x INDEXED BY {self._table}_known"
         sql = f"SELECT x.known_at {rows} WHERE {PART_KNOWN} = ? AND x.known_at BETWEEN ? AND ? ORDER BY x.known_at LIMIT 1"
-        topics: dict[int, list[tuple[int, int]]] = {}
-        moments = 0
+        moments: list[tuple[int, int]] = []
         for part, low, high in self._spans:
             while (moment := self._db.execute(sql, (part, low, high)).get) is not None:
-                moments, low = moments + 1, moment + 1
-                numbers = (
-                    None
-                    if moments > _MOMENTS
-                    else self._leaps(rows, f"{PART_KNOWN} = ? AND x.known_at = ?", (part, moment))
-                )
-                if numbers is None:
+                if len(moments) == _MOMENTS:
                     return None
-                for topic in numbers:
-                    topics.setdefault(topic, []).append((part, moment))
-                if len(topics) > TOPICS:
-                    return None
+                moments.append((part, moment))
+                low = moment + 1
+        topics: dict[int, list[tuple[int, int]]] = {}
+        for pair in moments:
+            numbers = self._leaps(rows, f"{PART_KNOWN} = ? AND x.known_at = ?", pair)
+            if numbers is None:
+                return None
+            for topic in numbers:
+                topics.setdefault(topic, []).append(pair)
+            if len(topics) > TOPICS:
+                return None
         return Touched(topics)
 
     def of_touched(self, touched: Touched, place: Sequence[Any] | None) -> Iterator[Key]:
@@ -271,18 +241,21 @@ class Walk:
         return self._rows.of_each(self._rows.topics(group, "TRUE", named, place), "TRUE", (), place, 0)
 
     def ingested(self, place: Sequence[Any] | None) -> Iterator[Key]:
-        """Moment by moment, and of each topic by topic."""
-        value, beyond = (None, "TRUE") if place is None else (place[0], f"at {self._beyond} ?")
+        """Moment by moment, and of each topic by topic. Nothing is taken in before it is known."""
+        low, high = min((span.low for span in self._spans), default=1 << 62), 1 << 62
+        if place is not None:
+            low, high = (low, place[0]) if self._down else (max(low, place[0]), high)
+        # One bound each way: of several the index would take any, and pass over what was looked at.
+        sql = f"SELECT at FROM ingested WHERE at BETWEEN ? AND ? ORDER BY at{self._way} LIMIT 1"
         while True:
             check()
-            sql = f"SELECT at FROM ingested WHERE {beyond} ORDER BY at{self._way} LIMIT 1"
-            value = self._db.execute(sql, () if value is None else (value,)).get
+            value = self._db.execute(sql, (low, high)).get
             if value is None:
                 return
             here = place if place is not None and place[0] == value else None
             topics = self._rows.topics("ingested", "g.at = ?", (value,), here, ", g.low, g.high")
             yield from self._rows.of_each(topics, "x.ingested_at = ?", (value,), here, value)
-            beyond = f"at {self._beyond[0]} ?"
+            low, high = (low, value - 1) if self._down else (value + 1, high)
 
     # -- by their first day -------------------------------------------------------------------------------------------
 
@@ -315,15 +288,23 @@ class Walk:
             return self._db.execute(
                 f"{where} SELECT {column}, {TOPIC}, {self._keys} FROM e CROSS JOIN p CROSS JOIN {self._table} x"
                 f" INDEXED BY {self._table}_end CROSS JOIN topic t ON t.topic = x.topic"
-                f" WHERE {ENDING} AND {column} BETWEEN ? AND ? AND {own} AND {query.where} LIMIT {_CHUNK}",
+                f" WHERE {ENDING} AND {column} BETWEEN ? AND ? AND {own} AND {query.where} LIMIT {windows.CHUNK}",
                 (*values, first, last, *query.values),
             ).fetchall()
+
+        def counted(first: int, last: int) -> int:
+            where, values = ending(first, last, after, *ends)
+            index = f"{self._table} x INDEXED BY {self._table}_end"
+            every = f"SELECT 1 FROM e CROSS JOIN p CROSS JOIN {index} WHERE {ENDING} LIMIT {windows.COUNTED}"
+            return self._count(f"{where} {every}", values)
 
         def single(day: int, here: Sequence[Any] | None) -> Iterator[Key]:
             return self._day(column, own, day, here)
 
         density = self._whole.vintages / max(1, (self._whole.high >> SPAN_BITS) - (self._whole.low >> SPAN_BITS))
-        return self._in_windows(*self._days, place, some, single, width=1, widest=_YEARS, density=density)
+        return self._windows.keys(
+            *self._days, place, some, single, width=1, widest=_YEARS, density=density, counted=counted
+        )
 
     def _known_behind(self, query: Conditions) -> None:
         """Bounds on knowledge that no index tells of: asked of those rows alone that are wanted otherwise."""
@@ -362,12 +343,19 @@ class Walk:
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
+    def _lengths(self, query: Conditions) -> None:
+        """Periods as long as some of the frequency asked for are, or instants: what is neither is passed over without a look at its topic."""
+        if self._selection.frequency is not None:
+            length = f"{LONGEST} - (x.period & {INSTANT})"
+            query.add(f"({length} BETWEEN ? AND ? OR {length} < 0)", self._extent.shortest, self._extent.longest)
+
     def _conditions(self, place: Sequence[Any] | None, column: str, *, known: bool = True) -> Conditions:
         """Rows wanted, from a place on where it is among them. Not `known`: whenever they came to be known."""
         query = Conditions()
         query.topics(self._selection, sources=False)
         query.series(self._selection)
         query.periods(self._selection)
+        self._lengths(query)
         if known:
             query.known(self._selection, self._as_of)
         if place is not None:

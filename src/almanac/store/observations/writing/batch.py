@@ -2,38 +2,37 @@
 Writing vintages: one `Batch` is one transaction and at most one data version.
 
 `append` folds what a payload states of one series into what is stored; `replace` sets the served vintages of cells
-outright (derivation, replay). Both end by bringing `current` into step, and both leave rows alone that come out equal,
-so ids, versions and ingestion times stay.
+outright (derivation, replay). Both end by bringing `current` and `superseded` into step, and both leave rows alone that
+come out equal, so ids, versions and ingestion times stay.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from almanac.domain.companies import is_company
+from almanac.domain.fragments import marked
 from almanac.domain.memory import uncollected
 from almanac.domain.observations import ReportedValue, Vintage, digest, spelled
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store.engine.data_schema import meta, set_meta
-from almanac.store.engine.digests import digest_of
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations import specs
-from almanac.store.observations.fragments import marked
 from almanac.store.observations.id_hashes import number_of, series_prefix
 from almanac.store.observations.notes import Notes, body_sql
 from almanac.store.observations.withheld_ids import NAMED, found_by, series_hash
-from almanac.store.observations.writing import series_figures
-from almanac.store.observations.writing.dependents import NOTE_SQL, note_whole
+from almanac.store.observations.writing import lineages, series_figures
+from almanac.store.observations.writing.dependents import note_whole
 from almanac.store.observations.writing.fold import History, by_period, fold
-from almanac.store.observations.writing.found_by import note_new
+from almanac.store.observations.writing.found_by import ListedAs, Noted
+from almanac.store.observations.writing.superseded import SupersededRows
 
 __all__ = ["Batch", "Handle", "History", "by_period", "fold"]
 
@@ -52,6 +51,7 @@ class Handle(NamedTuple):
     lineage: int
     #: Whether its rows are kept written for the wire, in `current`: those of companies are not.
     paged: bool
+    listed: ListedAs
 
 
 class Batch:
@@ -63,8 +63,15 @@ class Batch:
         self._cause = cause
         self._handles: dict[str, Handle] = {}
         self._changed = False
+        #: Whether what is told of series themselves differs from before: written once, however many there are.
+        self._referred = False
         self._ending = contextlib.ExitStack()
         self._notes = Notes(connection)
+        self._noted = Noted()
+        self._specs: dict[str, int] = {}
+        #: Series made in this batch of which nothing has been written yet, and those that no payload has spoken of.
+        self._empty: set[int] = set()
+        self._unspoken: set[int] = set()
         #: Series of which all rows say something else from this version on, whether they move or not.
         self._restated: set[int] = set()
 
@@ -85,9 +92,12 @@ class Batch:
     def _end(self, kind: type[BaseException] | None, *_: object) -> None:
         """The last of the transaction: what was written becomes a data version."""
         if kind is None and self._changed:
+            self._noted.write(self._db, self.version)
             if self._restated:
                 note_whole(self._db, self.version, self._restated)
             self._db.execute("INSERT INTO version VALUES(?, ?, ?)", (self.version, self._now, self._cause))
+            if self._referred:
+                set_meta(self._db, "reference", str(self.version))
             set_meta(self._db, "version", str(self.version))
 
     @property
@@ -111,32 +121,36 @@ class Batch:
 
         `inputs`: ids of the series every row is computed from; None for raw series and for lineage per row.
         """
-        held = self._handles.get(spec.id)
+        identifier = spec.id
+        held = self._handles.get(identifier)
         if held is not None:
             return held
-        number = specs.put(self._db, spec)
+        number = specs.put(self._db, spec, self._specs)
         lineage = self.lineage(inputs) if inputs else 0
         allowance, paged = _allowance(spec), not is_company(spec.entity)
+        listed = ListedAs(kind, spec.frequency.value, not paged, spec.source)
         found = self._db.execute(
-            f"SELECT series, topic, spec, lineage FROM series WHERE {NAMED}", found_by(spec.id)
+            f"SELECT series, topic, spec, lineage FROM series WHERE {NAMED}", found_by(identifier)
         ).fetchone()
         if found is None:
             topic = self._topic(spec, kind)
             series = self._db.insert(
                 "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, ?)",
-                (spec.id, topic, spec.source, number, lineage, series_hash(spec.id)),
+                (identifier, topic, spec.source, number, lineage, series_hash(identifier)),
             )
-            handle = Handle(series, spec.id, topic, allowance, True, lineage, paged)
+            handle = Handle(series, identifier, topic, allowance, True, lineage, paged, listed)
+            self._empty.add(series)
+            self._unspoken.add(series)
             self._reference_changed()
         else:
-            handle = Handle(found[0], spec.id, found[1], allowance, False, found[3], paged)
+            handle = Handle(found[0], identifier, found[1], allowance, False, found[3], paged, listed)
             if found[2] != number or found[3] != lineage:
                 self._db.execute(
                     "UPDATE series SET spec = ?, lineage = ? WHERE series = ?", (number, lineage, found[0])
                 )
                 self.restate([found[0]])
                 self._reference_changed()
-        self._handles[spec.id] = handle
+        self._handles[identifier] = handle
         return handle
 
     def existing(self, identifier: str) -> Handle:
@@ -144,13 +158,16 @@ class Batch:
         held = self._handles.get(identifier)
         if held is None:
             found = self._db.execute(
-                f"SELECT series, topic, lineage FROM series WHERE {NAMED}", found_by(identifier)
+                f"SELECT s.series, s.topic, s.lineage, t.kind FROM series s JOIN topic t USING(topic) WHERE {NAMED}",
+                found_by(identifier),
             ).fetchone()
             if found is None:
                 raise KeyError(identifier)
             spec = specs.of(self._db, identifier)
+            paged = not is_company(spec.entity)
+            listed = ListedAs(found[3], spec.frequency.value, not paged, spec.source)
             held = self._handles[identifier] = Handle(
-                found[0], identifier, found[1], _allowance(spec), False, found[2], not is_company(spec.entity)
+                found[0], identifier, found[1], _allowance(spec), False, found[2], paged, listed
             )
         return held
 
@@ -177,23 +194,15 @@ class Batch:
 
     def _reference_changed(self) -> None:
         """What readers hold in memory about series is out of date from this version on."""
-        set_meta(self._db, "reference", str(self.version))
-        self._changed = True
+        self._referred = self._changed = True
 
     def lineage(self, inputs: Sequence[str]) -> int:
         """Number of a set of input series, in the order given."""
-        found = self.known_lineage(inputs)
-        if found is None:
-            listed = _listed(inputs)
-            found = self._db.insert("INSERT INTO lineage VALUES(NULL, ?, ?)", (digest_of(listed), listed))
-        return found
+        return lineages.put(self._db, inputs)
 
     def known_lineage(self, inputs: Sequence[str]) -> int | None:
         """The same of a set that has a number already; None for one that has not."""
-        listed = _listed(inputs)
-        sql = "SELECT lineage FROM lineage WHERE digest = ? AND inputs = ?"
-        found: int | None = self._db.execute(sql, (digest_of(listed), listed)).get
-        return found
+        return lineages.known(self._db, inputs)
 
     # -- vintages ---------------------------------------------------------------------------------------------------
 
@@ -207,46 +216,48 @@ class Batch:
             span = (min(span[0], complete[0]), max(span[1], complete[1])) if span else complete
         if span is None:
             return []
-        held = (
-            {}
-            if series.is_new and not self.has_rows(series)
-            else self.history(series, span, only=None if complete else stated)
-        )
+        held = self.history(series, span, only=None if complete else stated)
         target = fold(held, payload, stated, complete, series.allowance_days)
         self.remember(series, payload)
         return self._store(series, held, target)
 
-    def replace(self, series: Handle, target: Mapping[int, list[Vintage]]) -> list[int]:
-        """Make these the served vintages of these cells (an empty list: none). Returns the period keys that changed, ascending."""
+    def replace(
+        self, series: Handle, target: Mapping[int, list[Vintage]], held: Mapping[int, list[Vintage]] | None = None
+    ) -> list[int]:
+        """
+        Make these the served vintages of these cells (an empty list: none). Returns the period keys that changed, ascending.
+
+        `held`: what `history` gave of all of them, where the caller has read it; None: to be read.
+        """
         if not target:
             return []
-        held = (
-            {}
-            if series.is_new and not self.has_rows(series)
-            else self.history(series, (min(target), max(target)), only=target)
-        )
+        if held is None:
+            held = self.history(series, (min(target), max(target)), only=target)
         return self._store(series, held, target)
 
     def has_rows(self, series: Handle) -> bool:
         """Whether a series has an open vintage; one made in this batch may already have been written to in it."""
+        if series.number in self._empty:
+            return False
         return bool(self._db.execute("SELECT vintages FROM series WHERE series = ?", (series.number,)).get)
 
     def remember(self, series: Handle, payload: PayloadRef) -> None:
         """Note that a payload spoke of a series, and the newest one that did."""
+        if series.number in self._unspoken:
+            self._unspoken.remove(series.number)
+            self._db.execute("INSERT INTO series_payload VALUES(?, ?)", (series.number, payload.number))
+            self._db.execute("UPDATE series SET folded = ? WHERE series = ?", (payload.number, series.number))
+            return
         self._db.execute("INSERT OR IGNORE INTO series_payload VALUES(?, ?)", (series.number, payload.number))
-        self._db.execute(
-            "UPDATE series SET folded = ? WHERE series = ? AND NOT EXISTS"
-            " (SELECT 1 FROM payload p WHERE p.payload = folded AND (p.fetched_at, p.sha256) >= (?, ?))",
-            (payload.number, series.number, *payload.order),
-        )
+        # Asked by itself: where tables are on several machines, none is changed by what another holds.
+        if not self._db.execute(_FOLDED.format(">="), (series.number, *payload.order)).get:
+            self._db.execute("UPDATE series SET folded = ? WHERE series = ?", (payload.number, series.number))
 
     def behind(self, series: Handle, payload: PayloadRef) -> bool:
         """Whether a payload is older than the newest one folded into a series, so that the series must be replayed."""
-        sql = (
-            "SELECT 1 FROM series s JOIN payload p ON p.payload = s.folded"
-            " WHERE s.series = ? AND (p.fetched_at, p.sha256) > (?, ?)"
-        )
-        return bool(self._db.execute(sql, (series.number, *payload.order)).get)
+        if series.number in self._unspoken:
+            return False
+        return bool(self._db.execute(_FOLDED.format(">"), (series.number, *payload.order)).get)
 
     def payloads_of(self, series: Handle) -> list[int]:
         """Numbers of all payloads that ever spoke of a series."""
@@ -257,6 +268,8 @@ class Batch:
     def history(self, series: Handle, span: tuple[int, int], only: Iterable[int] | None = None) -> History:
         """Open vintages of a series, by period; of all cells in the span or of those named."""
         found: History = defaultdict(list)
+        if series.number in self._empty:
+            return found
         wanted = None if only is None else set(only)
         if wanted is not None and (span[1] - span[0]) >> 14 > _SPARSE * max(len(wanted), 8):
             cells: Iterable[tuple[int, int]] = ((period, period) for period in sorted(wanted))
@@ -281,13 +294,14 @@ class Batch:
     def _store(
         self, series: Handle, held: Mapping[int, list[Vintage]], target: Mapping[int, list[Vintage]]
     ) -> list[int]:
-        """Write the difference between what is held and what shall be, and keep `current` in step."""
+        """Write the difference between what is held and what shall be, and keep `current` and `superseded` in step."""
         topic, place, name, leading = series.topic, series.number, series.id, series_prefix(series.id)
         version = self.version
         closed: list[tuple[Any, ...]] = []
         inserted: list[tuple[Any, ...]] = []
         ended: list[tuple[Any, ...]] = []
         shown: list[tuple[Any, ...]] = []
+        superseded = SupersededRows(topic, place, name)
         changed: list[int] = []
         for period in sorted(target):
             before, after = held.get(period, _NONE), target[period]
@@ -307,6 +321,8 @@ class Batch:
                     (topic, period, place, v.known, version, v.payload, v.value, v.text, v.flags, v.released, v.ingested,
                      self._notes.number(v.note), v.lineage, number_of(leading, bits))
                 )  # fmt: skip
+            if series.paged:
+                superseded.change(period, before, after)
             last_before = before[-1] if before else None
             last = after[-1] if after else None
             if last_before != last:
@@ -325,17 +341,19 @@ class Batch:
         if not changed:
             return changed
         self._changed = True
-        self._db.execute(NOTE_SQL, (topic, version, changed[0], changed[-1]))
+        self._noted.changed(topic, changed[0], changed[-1])
         if closed:
             self._db.executemany(_CLOSE_NEW, closed)
             self._db.executemany(_CLOSE, closed)
+        self._empty.discard(place)
         self._db.executemany(_INSERT, inserted)
-        note_new(self._db, topic, place, [(row[1], row[3], row[9], row[10]) for row in inserted])
+        self._noted.new(topic, series.listed, inserted)
         if series.paged:
             if ended:
                 self._db.executemany(_END_NEW, ended)
                 self._db.executemany(_END, ended)
             self._db.executemany(_SHOW, shown)
+            superseded.write(self._db)
         series_figures.keep(
             self._db, topic, place, paged=series.paged, closed=closed, inserted=inserted, ended=ended, shown=shown
         )
@@ -344,11 +362,6 @@ class Batch:
 
 def _allowance(spec: SeriesSpec) -> int:
     return spec.allowance_days or spec.frequency.allowance_days
-
-
-def _listed(inputs: Sequence[str]) -> str:
-    """A set of input series as its table spells it."""
-    return json.dumps(list(inputs), separators=(",", ":"))
 
 
 _OPEN_ROWS = (
@@ -362,6 +375,8 @@ _NUMBERS = (
 )
 _NONE: list[Vintage] = []
 # The version is bound, not written into the statements: then they are prepared once, not for every payload.
+#: Whether the newest payload folded into a series comes after one, or is that.
+_FOLDED = "SELECT 1 FROM series s JOIN payload p ON p.payload = s.folded WHERE s.series = ? AND (p.fetched_at, p.sha256) {} (?, ?)"
 _INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?,?)"
 _SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?)"
 _THIS = "WHERE topic = ?2 AND period = ?3 AND series = ?4"

@@ -1,7 +1,7 @@
 """
 Columns of latest readings: for one indicator, the latest reading of every entity that has one.
 
-It is the reading that almanac.store.observations.reading.latest gives for each pair, found for all entities in one query. A column is kept
+It is the reading that almanac.store.observations.newest.latest gives for each pair, found for all entities in one query. A column is kept
 while its data version is one of the newest two; a past state, or an older version that a walk is pinned to, is read
 from the store and gives the same.
 """
@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache
 
+from almanac.domain.fragments import value_of
 from almanac.domain.observations import FORECAST
 from almanac.domain.periods import Frequency, end_of
-from almanac.store.observations.fragments import value_of
-from almanac.store.observations.reading.latest import reading
+from almanac.store.observations.newest.latest import reading
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.row_rights import withheld
 from almanac.store.observations.reading.rows import ObservationRow
@@ -198,7 +198,7 @@ _ENTITY, _TOPIC = itemgetter(0), itemgetter(0, 1)
 
 
 def _best(view: View, indicator: str, version: int, as_of: int | None) -> list[_NewestRow]:
-    """The latest reading of each entity, as `almanac.store.observations.reading.latest.reading` defines it."""
+    """The latest reading of each entity, as `almanac.store.observations.newest.latest.reading` defines it."""
     rows = _newest(view, indicator, version, as_of)
     if len({one.entity for one in rows}) == len(rows) and all(one.stands for one in rows):
         return rows

@@ -1,0 +1,260 @@
+"""
+Both engines beside each other: the same store in a file and on a PostgreSQL server, the same pages asked of both in turns.
+
+The database is made by this run's role on the server that is named, and kept for the next run as the store is. What the
+server takes is read from /proc, so it has to be on this host.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from psycopg import sql
+
+from almanac.store.engine import opening, sqlite
+from bench import data
+from bench.contenders import Contender, almanac_target
+from bench.report import Round
+from bench.servers import Server, interface, ticks
+from bench.store import Figure, appended, copied
+
+#: Workers of each service, one number after the other.
+_WORKERS = (1, 2)
+_WALKED = 500
+_WARM_SECONDS = 2.0
+#: How often new vintages are written to each.
+_TURNS = 3
+
+Load = Callable[..., tuple[Round, int]]
+Say = Callable[[str], None]
+
+
+class _OnServer:
+    """A service whose data are on a server: what the server takes for it counts as its own."""
+
+    def __init__(self, service: Server, backends: Callable[[], float]) -> None:
+        self.port = service.port
+        self._service, self._backends = service, backends
+        #: Seconds that the server has taken so far, and did when it was asked before.
+        self.there = self.before = 0.0
+
+    def cpu(self) -> float | None:
+        own = self._service.cpu()
+        self.before, self.there = self.there, self._backends()
+        return None if own is None else own + self.there
+
+
+class _Compared(NamedTuple):
+    """One round of the same requests: of the file, of the server, and microseconds of CPU the latter's backends took."""
+
+    file: Round
+    server: Round
+    backends: float
+
+
+class Database:
+    """A database on a server. `server`: the address of another one there, whose role may make databases."""
+
+    def __init__(self, server: str, name: str) -> None:
+        self._server, self.name = server, name
+        self.url = urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
+
+    def make(self, template: str | None = None) -> None:
+        """Make it, empty or as another one is; one of this name is taken away."""
+        self.drop()
+        said = sql.SQL("CREATE DATABASE {} TEMPLATE {}" + ("" if template else " ENCODING 'UTF8'"))
+        self._tell(said.format(sql.Identifier(self.name), sql.Identifier(template or "template0")))
+
+    def drop(self) -> None:
+        self._tell(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(self.name)))
+
+    def note(self, text: str) -> None:
+        """Write down what it holds."""
+        self._tell(sql.SQL("COMMENT ON DATABASE {} IS {}").format(sql.Identifier(self.name), sql.Literal(text)))
+
+    def noted(self) -> str | None:
+        """What was written down; None where it is not there."""
+        asked = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s"
+        with psycopg.connect(self._server) as server:
+            row = server.execute(asked, (self.name,)).fetchone()
+        return None if row is None else row[0]
+
+    def seconds(self) -> float:
+        """Seconds of CPU of the processes of all connections that there are to it."""
+        with psycopg.connect(self._server) as server:
+            asked = server.execute("SELECT pid FROM pg_stat_activity WHERE datname = %s", (self.name,))
+            return ticks([number for (number,) in asked.fetchall()])
+
+    def _tell(self, words: sql.Composed) -> None:
+        with psycopg.connect(self._server, autocommit=True) as server:
+            server.execute(words)
+
+
+def prepare(folder: Path, home: Path, server: str, say: Say) -> tuple[Database, dict[str, str], str]:
+    """The store of a home moved to a server, unless it is there. Returns the database, the settings for it, and a key."""
+    database = Database(server, f"almanac_bench_{home.name.replace('-', '_')}")
+    place = folder / f"{home.name}-server"
+    environment = {**data.environment(place), "ALMANAC_DATABASE_URL": database.url}
+    with contextlib.closing(sqlite.connect(home / "data.db", read_only=True)) as db:
+        state = json.dumps(db.execute("SELECT k, v FROM meta WHERE k IN ('epoch', 'version') ORDER BY k").fetchall())
+    if database.noted() != state:
+        say(f"moving the store to {opening.Server(database.url)} …")
+        database.make()
+        if place.exists():
+            shutil.rmtree(place)
+        place.mkdir(mode=0o700)
+        moving = {**data.environment(home)}
+        _almanac(moving, "migrate", "--to", database.url)
+        _almanac(environment, "accounts", "create", data.EMAIL, "--plan", data.PLAN)
+        database.note(state)
+    place.mkdir(mode=0o700, exist_ok=True)
+    key = json.loads(_almanac(environment, "keys", "create", "--account", data.EMAIL, "--json"))["key"]
+    return database, environment, key
+
+
+def _almanac(environment: dict[str, str], *words: str) -> str:
+    command = [sys.executable, "-m", "almanac", *words]
+    return subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def measure(
+    folder: Path, home: Path, key: str, server: str, as_of: date, say: Say, load: Load,
+    *, rounds: int, seconds: float, connections: int,
+) -> str:  # fmt: skip
+    """Two tables: pages of both engines, and new vintages written to both."""
+    database, environment, own = prepare(folder, home, server, say)
+    pages = data.pages(home, as_of)
+    lines = [
+        "| pages | of SQLite's rate | least to most | by CPU | answers/s: SQLite | PostgreSQL | CPU µs: SQLite | client | server |",
+        "| --- | --: | --: | --: | --: | --: | --: | --: | --: |",
+    ]
+    for workers in _WORKERS:
+        both = ((data.environment(home), key), (environment, own))
+        with _running(both, workers, database, folder) as (file, there):
+            for name, targets in _kinds(pages, as_of, file.port, key):
+                contenders = [
+                    Contender(name, one, list(said), {"x-api-key": text})
+                    for one, text, said in (
+                        (file, key, targets(file.port, key)),
+                        (there, own, targets(there.port, own)),
+                    )
+                ]
+                say(f"{name}, {workers} workers")
+                found = _rounds(contenders, there, folder, load, rounds, seconds, connections)
+                lines.append(_line(f"{name}, {'a worker' if workers == 1 else f'{workers} workers'}", found))
+    return "\n".join([*lines, "", *_writing(home, folder, database, server, say)])
+
+
+@contextlib.contextmanager
+def _running(
+    both: Sequence[tuple[dict[str, str], str]], workers: int, database: Database, folder: Path
+) -> Iterator[tuple[Any, Any]]:
+    """A service on each engine, on whichever cores there are."""
+    logs = folder / "logs"
+    logs.mkdir(exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        file, there = [
+            stack.enter_context(interface(f"engine-{number}", {**one, "ALMANAC_WORKERS": str(workers)}, logs, None))
+            for number, (one, _) in enumerate(both)
+        ]
+        yield file, _OnServer(there, database.seconds)
+
+
+def _kinds(
+    pages: Sequence[data.Page], as_of: date, port: int, key: str
+) -> list[tuple[str, Callable[[int, str], Sequence[str]]]]:
+    """What is asked. A walk's cursors are each service's own."""
+    fresh = [almanac_target(page) for page in pages]
+    past = [almanac_target(page, as_of) for page in pages]
+    return [
+        ("fresh page", lambda _, __: fresh),
+        ("next page of a walk", lambda port, key: data.cursors(port, key, _WALKED)),
+        ("as of a year ago", lambda _, __: past),
+        ("repeated page", lambda _, __: fresh[:1]),
+    ]
+
+
+def _rounds(
+    contenders: Sequence[Contender], there: _OnServer, folder: Path, load: Load, rounds: int, seconds: float, connections: int
+) -> list[_Compared]:  # fmt: skip
+    """The two in turns, each round the other one first; a short round before is not counted."""
+    found = []
+    first = 0
+    for number in range(rounds + 1):
+        made: dict[int, Round] = {}
+        for place in (0, 1) if number % 2 else (1, 0):
+            made[place], following = load(
+                contenders[place], folder, seconds=seconds if number else min(_WARM_SECONDS, seconds),
+                connections=connections, first=first, cpu=None,
+            )  # fmt: skip
+            if place:
+                backends = (there.there - there.before) / len(made[place].latencies) * 1e6
+            else:
+                behind = following
+        first = behind
+        if number:
+            found.append(_Compared(made[0], made[1], backends))
+    return found
+
+
+def _line(name: str, found: Sequence[_Compared]) -> str:
+    ratios = sorted(one.server.rate / one.file.rate for one in found)
+    shares = [
+        one.file.server_cpu / one.server.server_cpu for one in found if one.file.server_cpu and one.server.server_cpu
+    ]
+    middle = statistics.median
+    cpus = ["", "", ""]
+    if shares:
+        backends = middle(one.backends for one in found)
+        whole = middle(one.server.server_cpu or 0 for one in found)
+        cpus = [
+            f"{middle(one.file.server_cpu or 0 for one in found):,.0f}",
+            f"{whole - backends:,.0f}",
+            f"{backends:,.0f}",
+        ]
+    return (
+        f"| {name} | {middle(ratios):.2f} | {ratios[0]:.2f} to {ratios[-1]:.2f} | {f'{middle(shares):.2f}' if shares else ''}"
+        f" | {middle(one.file.rate for one in found):,.0f} | {middle(one.server.rate for one in found):,.0f} | {' | '.join(cpus)} |"
+    )
+
+
+def _writing(home: Path, folder: Path, database: Database, server: str, say: Say) -> list[str]:
+    """New vintages written to copies of both, in turns; of each kind of work the turn that took least by the clock."""
+    found: list[tuple[list[Figure], list[Figure]]] = []
+    copy = Database(server, f"{database.name}_copy")
+    for number in range(_TURNS):
+        say(f"writing, turn {number + 1} of {_TURNS}")
+        path = copied(home, folder)
+        try:
+            with contextlib.closing(sqlite.create(path)) as db:
+                file = appended(db)
+        finally:
+            for part in folder.glob(f"{path.name}*"):
+                part.unlink()
+        copy.make(database.name)
+        try:
+            with contextlib.closing(opening.create(opening.Server(copy.url))) as db:
+                found.append((file, appended(db)))
+        finally:
+            copy.drop()
+    lines = [
+        "| vintages written | per second, SQLite | PostgreSQL | per CPU second, SQLite | PostgreSQL's client |",
+        "| --- | --: | --: | --: | --: |",
+    ]
+    for place, one in enumerate(found[0][0]):
+        each = [[turn[engine][place] for turn in found] for engine in (0, 1)]
+        rates = [max(step.number / step.seconds for step in own) for own in each]
+        cpus = [max(step.number / step.cpu for step in own) for own in each]
+        lines.append(f"| {one.name} | " + " | ".join(f"{rate:,.0f}" for rate in (*rates, *cpus)) + " |")
+    return lines

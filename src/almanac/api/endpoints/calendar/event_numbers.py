@@ -1,0 +1,158 @@
+"""Numbers of events at read time: those of a page are read together."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from almanac.api.contract.endpoint import Context
+from almanac.api.contract.records import RowRights
+from almanac.api.endpoints.calendar.release_rows import before_of, key_of, readable, series_of, stated
+from almanac.api.rows.rights import of_row
+from almanac.domain.events import EventState
+from almanac.domain.observations import FORECAST
+from almanac.domain.periods import Frequency, end_of, highest_key, lowest_key
+from almanac.domain.releases import Release, period_before
+from almanac.store.events import releases as store
+from almanac.store.observations.reading.directory import SeriesInfo
+
+#: Events whose numbers are kept of one state of the store, some 0.5 KB each; and which series have those of a release.
+_NUMBERS, _PLACES = 4_000, 10_000
+
+
+class EventNumbers(NamedTuple):
+    """Numbers of an event, and the rights of the row they are of. `actual` is the first print."""
+
+    actual: float | None
+    revised_actual: float | None
+    previous: float | None
+    revised_previous: float | None
+    unit: str | None
+    currency: str | None
+    rights: RowRights
+    #: Since when they are known.
+    known: int
+
+
+def numbers(ctx: Context, some: Sequence[EventState]) -> dict[str, EventNumbers]:
+    """
+    What the data say of releases and changes of policy rates, as known at the request's `as_of`, by event; of those that
+    they say nothing of yet, nothing. No event may be there twice.
+
+    Kept for as long as the data stay the same: they are the same at every moment from the one on at which the store knew
+    the last there is.
+    """
+    last = _last_known(ctx)
+    if last is None or ctx.as_of < last:
+        return dict(_read(ctx, some))
+    held: dict[object, EventNumbers] = ctx.view.shared.setdefault("numbers of events", {})
+    keys = {one.event: (ctx.version, ctx.window_start, one.event, one.known_at) for one in some}
+    found = {event: kept for event, key in keys.items() if (kept := held.get(key)) is not None}
+    for event, told in _read(ctx, [one for one in some if one.event not in found]):
+        if len(held) >= _NUMBERS:
+            held.clear()
+        held[keys[event]] = found[event] = told
+    return found
+
+
+def _last_known(ctx: Context) -> int | None:
+    """When the last vintage of all was known, of those the store has now; None: there is none."""
+    shared = ctx.view.shared
+    if "last known" not in shared:
+        shared["last known"] = store.last_known(ctx.view)
+    found: int | None = shared["last known"]
+    return found
+
+
+def _read(ctx: Context, some: Sequence[EventState]) -> Iterator[tuple[str, EventNumbers]]:
+    """Of each the first cell that says something; the cells that come first are read together, then those behind them."""
+    waiting = [(one, iter(_cells(ctx, one))) for one in some]
+    while waiting:
+        asked = [(one, behind, cell) for one, behind in waiting if (cell := next(behind, None)) is not None]
+        spans = [(cell.series.topic, cell.series.number, *_span(ctx, cell)) for _, _, cell in asked]
+        rows = store.known_each(ctx.view, spans, ctx.version, ctx.as_of)
+        waiting = []
+        for (one, behind, cell), found in zip(asked, rows, strict=True):
+            told = _told(ctx, cell, found)
+            if told is None:
+                waiting.append((one, behind))
+            else:
+                yield one.event, told
+
+
+class _Cell(NamedTuple):
+    series: SeriesInfo
+    frequency: Frequency
+    period: int
+
+
+def _cells(ctx: Context, one: EventState) -> list[_Cell]:
+    """Where the numbers of an event may be, in order."""
+    if one.entity is None or one.indicator is None or one.period is None:
+        return []
+    held: dict[object, list[tuple[SeriesInfo, Frequency]]]
+    held = ctx.view.shared.setdefault("series of events", {})
+    key = (one.type, one.source, one.data, one.entity, one.indicator)
+    places = held.get(key)
+    if places is None:
+        if len(held) >= _PLACES:
+            held.clear()
+        places = held[key] = _places(ctx, one, one.entity, one.indicator)
+    periods = ((series, frequency, key_of(one.period, frequency)) for series, frequency in places)
+    return [_Cell(series, frequency, period) for series, frequency, period in periods if period is not None]
+
+
+def _places(ctx: Context, one: EventState, entity: str, indicator: str) -> list[tuple[SeriesInfo, Frequency]]:
+    release: Release | None = ctx.view.directory.releases.get(one.type)
+    held = [(one.source, Frequency.DAILY)] if release is None else readable(ctx, release, entity, one.data)
+    found = ((series_of(ctx, data, entity, indicator, frequency), frequency) for data, frequency in held)
+    return [(series, frequency) for series, frequency in found if series is not None]
+
+
+def _span(ctx: Context, cell: _Cell) -> tuple[int, int]:
+    """Between which period keys the cell and the one before it are, as far as the plan reaches."""
+    lowest, highest = _both(cell.period, cell.frequency)
+    if ctx.window_start is not None:
+        lowest = max(lowest, min(cell.period, lowest_key(ctx.window_start)))
+    return lowest, highest
+
+
+@functools.lru_cache(maxsize=16_384)
+def _both(period: int, frequency: Frequency) -> tuple[int, int]:
+    if frequency is Frequency.DAILY:
+        first = end_of(period) - timedelta(days=10)  # the last ten days have a business day
+    else:
+        first = end_of(period_before(period, frequency))
+    return lowest_key(first), highest_key(end_of(period))
+
+
+def _told(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> EventNumbers | None:
+    """What the vintages of a cell and of the one before it say, by period and knowledge time; None: nothing of the cell itself."""
+    series, frequency, period = cell
+    mine = [row for row in found if row[0] == period and not row[3] & FORECAST]
+    first = stated(mine)
+    if first is None:
+        return None
+    shown = mine[-1]
+    rights = ctx.view.directory.row_rights(series, shown[4])
+    before = before_of(ctx, found, period, frequency)
+    earlier = [row for row in found if row[0] == before]
+    known = max(shown[1], earlier[-1][1]) if earlier else shown[1]
+    told: tuple[float | None, float | None, float | None, float | None] = (None, None, None, None)
+    if not rights.withheld and (ctx.window_start is None or end_of(period) >= ctx.window_start):
+        said = next(row[2] for row in mine if row[2] is not None)
+        # What was forecast of the period takes the place of its number where that came to be known later.
+        now = [row[2] for row in found if row[0] == period][-1]
+        told = (said, now if now != said else None, *_previous(series, earlier, first))
+    return EventNumbers(*told, series.spec.unit, series.currency, of_row(rights), known)
+
+
+def _previous(series: SeriesInfo, earlier: list[store.KnownVintage], first: int) -> tuple[float | None, float | None]:
+    """The number of the period before as it was just before the release was known, and as it is where that is another."""
+    now = earlier[-1][2] if earlier else None
+    was = next((row[2] for row in reversed(earlier) if row[1] < first), None)
+    if was is None or not series.source.stores_vintages:
+        return now, None
+    return was, now if now is not None and now != was else None

@@ -1,0 +1,203 @@
+"""
+The wire form of one row, cut where masking, freshness and rights come in between.
+
+A row is written as the bytes of these parts, in this order:
+
+    head    {"id":"obs_
+    row     the rest of the id
+    series  ","entityId":…,"indicatorId":…,"sourceId":…,"providerId":…[,"derivedFrom":[…]],"valueNumeric":
+    row     the number, or null[,"valueText":…]
+    series  [,"valueText":null],"unit":…,"frequency":…,"periodStart":
+    row     the day … ,"revisionStatus":…
+    series  ,"sourceUrl":…,"attribution":…,"freshnessStatus":…,"metadata":{…[,"releasePrecision":"day"]
+    row     further metadata
+    series  },"rights":{…}}
+
+What varies with the row is rendered once, when it is written, as a *marked* text: the row's own parts, with a mark at
+each place where a part of the series goes. What is the same for a whole series lives in memory, and what nearly all rows
+say there (no text, a release known by its day) goes with it: that is not stored, and costs no further look for a mark.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any, NamedTuple
+
+import msgspec
+
+from almanac.domain.observations import DAY, FORECAST, observation_id, status
+from almanac.domain.periods import Period
+from almanac.domain.times import wire_day, wire_time
+
+#: Marks of the places where the parts of the series go. JSON escapes these characters, so no part of a row has them.
+NAMES, UNIT, TAIL, END = b"\1", b"\2", b"\3", b"\4"
+#: In place of `UNIT` behind a text, and of `TAIL` where a release is known by its day.
+UNIT_OF_TEXT, TAIL_OF_DAY = b"\5", b"\6"
+
+#: What a marked text of a row whose value may not be sent has, and none whose value may.
+MASKED = NAMES + b"null" + UNIT
+
+_HEAD = b'{"id":"obs_'
+_NUMBER, _NO_TEXT, _START, _BY_DAY = (
+    b',"valueNumeric":',
+    b',"valueText":null',
+    b',"periodStart":',
+    b',"releasePrecision":"day"',
+)
+
+
+#: Where what varies of an id begins: all begin with the same.
+_BEHIND = slice(len("obs_"), None)
+
+
+def shortest(value: float) -> str:
+    """The shortest JSON number that reads back as the same float: no `.0`, no `+`, no padded exponent, no negative zero."""
+    text = repr(value + 0.0)
+    if text.endswith(".0"):
+        return text[:-2]
+    if "e" in text:
+        mantissa, exponent = text.split("e")
+        return f"{mantissa.removesuffix('.0')}e{int(exponent)}"
+    return text
+
+
+def _value_part(value: float | None, text: str | None) -> str:
+    """A value with the mark behind it."""
+    if text is None:
+        return f"{'null' if value is None else shortest(value)}\2"
+    return f'null,"valueText":{dumps(text)}\5'
+
+
+cached_time = functools.lru_cache(maxsize=65_536)(wire_time)
+
+
+@functools.lru_cache(maxsize=65_536)
+def _period_part(key: int) -> str:
+    period = Period.from_key(key)
+    start = f'"{wire_day(period.start)}"' if period.start else "null"
+    return f'{start},"periodEnd":"{wire_day(period.end)}"'
+
+
+def _rest(period: int, known: int, flags: int, released: int | None, ingested: int) -> str:
+    """Everything of the row behind the unit and before the metadata."""
+    release = f'"{cached_time(released)}"' if released is not None else "null"
+    return (
+        f'{_period_part(period)},"observedAt":"{cached_time(known)}","releasedAt":{release}'
+        f',"ingestedAt":"{cached_time(ingested)}","revisionStatus":"{status(flags)}"'
+    )
+
+
+def _extra_part(flags: int, released: int | None, note: str | None, *, withdrawn: bool) -> str:
+    """A mark, then row-level metadata, as it continues an object that already has the series' own (`"k":v` pairs, comma first)."""
+    parts = ["\3" if released is None else "\6" if flags & DAY else '\3,"releasePrecision":"instant"']
+    if flags & FORECAST:
+        parts.append(',"forecast":true')
+    if withdrawn:
+        parts.append(',"withdrawn":true')
+    if note is not None:
+        parts.append("," + note[1:-1])
+    return "".join(parts)
+
+
+def rendered(
+    series: str, period: int, known: int, value: float | None, text: str | None, flags: int, released: int | None,
+    ingested: int, note: str | None,
+) -> bytes:  # fmt: skip
+    """A vintage as marked text; without value and text, a withdrawal."""
+    identifier = observation_id(series, period, known, value, text)
+    return marked(identifier, period, known, value, text, flags, released, ingested, note)
+
+
+def marked(
+    identifier: str, period: int, known: int, value: float | None, text: str | None, flags: int, released: int | None,
+    ingested: int, note: str | None,
+) -> bytes:  # fmt: skip
+    """The same, where the id is known."""
+    extra = _extra_part(flags, released, note, withdrawn=value is None and text is None)
+    rest = _rest(period, known, flags, released, ingested)
+    return f"{identifier[_BEHIND]}\1{_value_part(value, text)}{rest}{extra}".encode()
+
+
+def id_of(text: bytes) -> str:
+    """Id of a marked text."""
+    return f"obs_{text[: text.index(NAMES)].decode()}"
+
+
+def value_of(text: bytes) -> tuple[float | None, str | None]:
+    """Number and text of a marked text."""
+    begin = text.index(NAMES) + 1
+    end = text.find(UNIT, begin)
+    if end < 0:
+        return None, msgspec.json.decode(text[begin + len(b'null,"valueText":') : text.index(UNIT_OF_TEXT)], type=str)
+    part = text[begin:end]
+    return None if part == b"null" else float(part), None
+
+
+def masked(text: bytes, identifier: str) -> bytes:
+    """A marked text under another id, and without its value."""
+    place = text.find(UNIT)
+    rest = text[(text.index(UNIT_OF_TEXT) if place < 0 else place) + 1 :]
+    return b"".join((identifier[_BEHIND].encode(), MASKED, rest))
+
+
+class SeriesParts(NamedTuple):
+    """What goes at the marks of a series' rows, and what closes the last of them."""
+
+    names: bytes
+    unit: bytes
+    unit_of_text: bytes
+    tail: bytes
+    tail_of_day: bytes
+    between: bytes
+    end: bytes
+
+    @classmethod
+    def of(cls, names: bytes, unit: bytes, tail: bytes, end: bytes) -> SeriesParts:
+        """
+        From what a series says: its names, its unit, and what precedes and follows the metadata of a row.
+
+        Each continues an object: it begins with a comma, but for `end`, which closes it.
+        """
+        return cls(
+            b'"' + names + _NUMBER,
+            _NO_TEXT + unit + _START,
+            unit + _START,
+            tail,
+            tail + _BY_DAY,
+            end + b"," + _HEAD,
+            end,
+        )
+
+
+def filled(text: bytes, rows: int, parts: SeriesParts) -> bytes:
+    """
+    Marked rows with `END` between them, as they go out: what goes at each mark put there.
+
+    Raises ValueError where the marks are not those of so many rows.
+    """
+    names, unit, unit_of_text, tail, tail_of_day, between, end = parts
+    whole = b"".join((_HEAD, text, end)).replace(UNIT, unit).replace(NAMES, names)
+    lengths = rows * (len(names) - 1 + len(unit) - 1 + len(tail_of_day) - 1) + (rows - 1) * (len(between) - 1)
+    # Most runs have none of these.
+    if UNIT_OF_TEXT in text:
+        whole = whole.replace(UNIT_OF_TEXT, unit_of_text)
+        lengths -= text.count(UNIT_OF_TEXT) * (len(unit) - len(unit_of_text))
+    whole = whole.replace(END, between)
+    if TAIL in text:
+        whole = whole.replace(TAIL, tail)
+        lengths -= text.count(TAIL) * (len(tail_of_day) - len(tail))
+    whole = whole.replace(TAIL_OF_DAY, tail_of_day)
+    # Each row has three marks, and one before the next. One more or less, and the bytes would not be JSON any more.
+    if len(whole) - len(_HEAD) - len(text) - len(end) != lengths:
+        raise ValueError("a row holds a character that no JSON text may hold")
+    return whole
+
+
+def dumps(value: Any) -> str:
+    """Compact JSON, UTF-8 as it stands."""
+    return _encode(value)
+
+
+#: Made once: `json.dumps` makes one for each text, which was half of its time.
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode

@@ -1,0 +1,98 @@
+"""Captures on their way in: as they arrive, while they are read, in groups and in what order, and what became of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from almanac.pipeline.ingest.companies import reported_by, spoken_of
+from almanac.pipeline.ingest.reading import Doubtful
+from almanac.pipeline.processes import Job
+from almanac.sources.base import Parsed, Payload
+from almanac.store.raw.captures import Capture
+
+
+class Arrival(NamedTuple):
+    """A response on its way in. `fetched_at` None: now."""
+
+    url: str
+    body: bytes
+    media_type: str
+    fetched_at: int | None
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+class BeingRead(NamedTuple):
+    """A capture that is being read, where workers read ahead."""
+
+    capture: Capture
+    payload: Payload
+    read: Job[Parsed | Doubtful] | None
+
+
+class Judged(NamedTuple):
+    """A capture that was read, and what became of it: `parsed` if it is to be folded, else the reason why not."""
+
+    capture: Capture
+    state: str
+    reason: str | None = None
+    parsed: Parsed | None = None
+
+
+class Window:
+    """
+    Captures that are being read, in groups of at most so many and so many bytes: those bound what is held in memory.
+
+    One group is read while the one before it is written, unless a group is of one.
+    """
+
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self._most = most
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._before: list[BeingRead] = []
+        self._group: list[BeingRead] = []
+
+    def holds(self, capture: Capture) -> bool:
+        """Whether a capture is being read."""
+        return any(capture.id == kept.capture.id for kept in (*self._before, *self._group))
+
+    def put(self, kept: BeingRead) -> list[BeingRead]:
+        """Add one. Returns what is to be written now, in order."""
+        self._group.append(kept)
+        self._bytes += len(kept.payload.body)
+        if len(self._group) < self._most and self._bytes < self._most_bytes:
+            return []
+        found, self._before = self._before, self._group
+        self._group, self._bytes = [], 0
+        if self._most == 1:
+            found, self._before = self._before, []
+        return found
+
+    def rest(self) -> Iterator[list[BeingRead]]:
+        """All that is left, in order."""
+        left = [self._before, self._group]
+        self._before, self._group, self._bytes = [], [], 0
+        yield from left
+
+
+def mentions(several: Iterable[Judged]) -> Counter[str]:
+    """How many captures tell of each company what its statements are made from."""
+    return Counter(entity for one in several if one.parsed is not None for entity in reported_by(one.parsed))
+
+
+def place(judged: Judged) -> int:
+    """
+    Where a capture is written among those of its group: such as speak of companies behind all others, so that these do not
+    part them. First what is of one company, which workers derive while lists of all are written; then what is of many.
+    """
+    if judged.parsed is None or not about_companies(judged):
+        return 0
+    reported = len(reported_by(judged.parsed))
+    return 1 if reported == 1 else 2 if not reported else 3
+
+
+def about_companies(judged: Judged) -> bool:
+    return judged.parsed is not None and bool(spoken_of(judged.parsed))

@@ -1,0 +1,31 @@
+"""Sets of input series, each stored once and called by a number."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from almanac.store.engine.digests import digest_of
+from almanac.store.engine.protocol import Database
+
+
+def put(db: Database, inputs: Sequence[str]) -> int:
+    """Number of a set of ids of series, in the order given; stored if it is new."""
+    found = known(db, inputs)
+    if found is None:
+        listed = _listed(inputs)
+        found = db.insert("INSERT INTO lineage VALUES(NULL, ?, ?)", (digest_of(listed), listed))
+    return found
+
+
+def known(db: Database, inputs: Sequence[str]) -> int | None:
+    """The same of a set that has a number already; None for one that has not."""
+    listed = _listed(inputs)
+    sql = "SELECT lineage FROM lineage WHERE digest = ? AND inputs = ?"
+    found: int | None = db.execute(sql, (digest_of(listed), listed)).get
+    return found
+
+
+def _listed(inputs: Sequence[str]) -> str:
+    """A set as its table spells it."""
+    return json.dumps(list(inputs), separators=(",", ":"))

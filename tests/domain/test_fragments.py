@@ -1,0 +1,93 @@
+"""Rows as they are kept written for the wire: what is left out of them, and how those of an earlier version lose it."""
+
+from almanac.domain.fragments import SeriesParts, filled, id_of, masked, rendered, value_of
+from almanac.domain.observations import DAY, ReportedValue, observation_id
+from almanac.domain.periods import Period
+from almanac.domain.times import wire_time
+from almanac.store.engine.data_schema import DATA, meta, set_meta
+from tests.support.small_world import ALPHA, DAY_SECONDS, START, SmallWorld, sent
+
+JANUARY, FEBRUARY, MARCH = (Period.parse(f"2025-{month:02}").key for month in (1, 2, 3))
+PARTS = SeriesParts.of(b',"names":1', b',"unit":2', b',"metadata":{"tail":3', b"}}")
+AT = b'"%s"' % wire_time(START).encode()
+TIMES = b'"observedAt":' + AT + b',"releasedAt":%s,"ingestedAt":' + AT + b',"revisionStatus":"unknown"'
+
+
+def written(value, text, flags=0, released=START, note=None):
+    return rendered("s", JANUARY, START, value, text, flags, released, START, note)
+
+
+def test_a_row_is_whole_when_the_parts_of_its_series_are_put_in():
+    released = TIMES % AT
+    periods = b'"periodStart":"2025-01-01T00:00:00Z","periodEnd":"2025-01-31T00:00:00Z",'
+    number = filled(written(1.5, None, DAY, note='{"weeks":4}'), 1, PARTS)
+    text = filled(written(None, "tight\n", released=None), 1, PARTS)
+    identifier = number[: number.index(b",")]
+    assert len(identifier) == len('{"id":"obs_"') + 26
+    assert number == identifier + (
+        b',"names":1,"valueNumeric":1.5,"valueText":null,"unit":2,' + periods + released +
+        b',"metadata":{"tail":3,"releasePrecision":"day","weeks":4}}'
+    )  # fmt: skip
+    assert text[len(identifier) :] == (
+        b',"names":1,"valueNumeric":null,"valueText":"tight\\n","unit":2,' + periods + TIMES % b"null" +
+        b',"metadata":{"tail":3}}'
+    )  # fmt: skip
+
+
+def test_a_masked_row_has_another_id_and_neither_number_nor_text():
+    known = "obs_" + "a" * 26
+    of_number, of_text = (filled(masked(written(*value), known), 1, PARTS) for value in ((1.5, None), (None, "tight")))
+    assert of_number == of_text
+    assert of_number.startswith(b'{"id":"%s","names":1,"valueNumeric":null,"valueText":null,' % known.encode())
+
+
+def test_ids_are_read_back():
+    assert id_of(written(1.5, None)) == observation_id("s", JANUARY, START, 1.5, None)
+
+
+def test_values_are_read_back():
+    assert [value_of(written(*value)) for value in ((-1e21, None), (None, 'a "b"'), (None, None))] == [
+        (-1e21, None),
+        (None, 'a "b"'),
+        (None, None),
+    ]
+
+
+def longer(marked):
+    """A row as schema 7 had it."""
+    identifier, rest = bytes(marked).split(b"\1")
+    if b"\5" in rest:
+        value, rest = rest.split(b"\5")
+    else:
+        value, rest = rest.split(b"\2")
+        value += b',"valueText":null'
+    rest = rest.replace(b"\6", b'\3,"releasePrecision":"day"')
+    return b'{"id":"obs_%s"\1,"valueNumeric":%s\2,"periodStart":%s' % (identifier, value, rest)
+
+
+def test_rows_of_an_earlier_version_are_shortened_in_place():
+    read = (
+        "SELECT topic, period, series, from_version, marked FROM current ORDER BY topic, period, series, from_version"
+    )
+    with SmallWorld() as world:
+        lines = [
+            ReportedValue(JANUARY, 1.25, START, START, DAY, note='{"weeks":4}'),
+            ReportedValue(FEBRUARY, None, START, None, 0, 'said "2025-02",\n"valueText":null'),
+            ReportedValue(MARCH, 1e21, START, START),
+        ]
+        world.send([sent(ALPHA, 1, ("level.aaa", lines, None))])
+        world.send([sent(ALPHA, 2, ("level.aaa", [ReportedValue(JANUARY, 2.0, START + DAY_SECONDS)], None))])
+        rows = world.db.execute(read).fetchall()
+        assert len(rows) >= 4
+        for *key, marked in rows:
+            world.db.execute(
+                "UPDATE current SET marked = ? WHERE topic = ? AND period = ? AND series = ? AND from_version = ?",
+                (longer(marked), *key),
+            )
+        before = [bytes(row[-1]) for row in world.db.execute(read)]
+        assert all(b'"valueText":' in row and b'{"id":"obs_' in row for row in before)
+        world.db.execute("DROP TABLE superseded")  # of a later step
+        set_meta(world.db, "schema", "7")
+        DATA.bring(world.db, "memory")
+        assert world.db.execute(read).fetchall() == rows
+        assert meta(world.db, "schema") == str(DATA.newest)

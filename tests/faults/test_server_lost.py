@@ -1,0 +1,123 @@
+"""A server's database that is away, closed, emptied or held by another writer: 503 while it lasts, and no restart afterwards."""
+
+import contextlib
+import shutil
+
+import httpx2
+import pytest
+
+from almanac.store.engine.postgres.database import DATA_AREA
+from tests.support import postgres
+from tests.support.processes import ingest, run
+from tests.support.servers import serving
+
+from .mirrors import TREASURY_SOURCE
+
+pytestmark = [
+    pytest.mark.postgres,
+    pytest.mark.skipif(postgres.why_not() is not None, reason=postgres.why_not() or ""),
+]
+PATH = "/observations?indicator=gov_yield_10y"
+
+
+@pytest.fixture
+def database():
+    with postgres.own_database("lost") as name:
+        yield name
+
+
+@pytest.fixture
+def more(database):
+    return {"DATABASE_URL": postgres.address_of(database)}
+
+
+@pytest.fixture
+def home(more, small_mirror, tmp_path):
+    ingest(tmp_path / "home", small_mirror, (TREASURY_SOURCE,), **more)
+    return tmp_path / "home"
+
+
+@contextlib.contextmanager
+def server(database="postgres"):
+    import psycopg
+
+    with psycopg.connect(postgres.address_of(database), autocommit=True) as connection:
+        yield connection
+
+
+def end_all(connection, name):
+    connection.execute("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", (name,))
+
+
+@contextlib.contextmanager
+def closed(name):
+    with server() as connection:
+        connection.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+        end_all(connection, name)
+        yield
+        connection.execute(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+
+
+@contextlib.contextmanager
+def renamed(name):
+    with closed(name), server() as connection:
+        connection.execute(f"ALTER DATABASE {name} RENAME TO {name}0")
+        yield
+        connection.execute(f"ALTER DATABASE {name}0 RENAME TO {name}")
+
+
+@contextlib.contextmanager
+def emptied(name):
+    with server(name) as connection:
+        connection.execute("ALTER SCHEMA public RENAME TO away; CREATE SCHEMA public")
+        yield
+        connection.execute("DROP SCHEMA public; ALTER SCHEMA away RENAME TO public")
+
+
+def test_a_server_outlives_its_database(home, database, more):
+    run(home, "accounts", "create", "a@example.org", "--plan", "enterprise", **more)
+    key = run(home, "keys", "create", "--account", "a@example.org", **more).stdout.split()[-1]
+    with serving(home, **more) as one:
+
+        def ask(limit):
+            return httpx2.get(f"{one.base}{PATH}&limit={limit}", headers={"x-api-key": key}, timeout=60)
+
+        def ready():
+            return httpx2.get(f"{one.ops}/readyz", timeout=60).status_code
+
+        good = ask(50).json()["data"]
+        assert len(good) == 50
+        for number, lost in enumerate((closed, renamed, emptied)):
+            with lost(database):
+                for again in range(2):
+                    answer = ask(60 + 2 * number + again)  # a page that is in no memory
+                    assert answer.status_code == 503, answer.text
+                    assert answer.json()["error"]["code"] == "service_unavailable"
+                    assert int(answer.headers["retry-after"]) >= 1
+                    assert database not in answer.text
+                assert ready() == 503
+            answer = ask(50)
+            assert answer.status_code == 200, (lost, answer.text, ask(50).text[:100])
+            assert answer.json()["data"] == good
+            assert ready() == 200
+        with server() as connection:
+            end_all(connection, database)
+        # Connections that were ended are made anew: nobody notices, or is told to ask once more.
+        answers = [ask(50) for _ in range(3)]
+        assert {answer.status_code for answer in answers} <= {200, 503}
+        assert answers[-1].json()["data"] == good
+        assert one.process.poll() is None
+
+
+def test_a_writer_waits_for_another_and_says_what_to_do(home, database, more, small_mirror, tmp_path):
+    hasty = "from almanac.pipeline import world; world._WAIT_SECONDS = 0.1"
+    shutil.rmtree(home / "raw")
+    with server(database) as connection:
+        held = "hashtextextended(%s || current_schema(), 0)"
+        connection.execute(f"SELECT pg_advisory_lock({held})", (f"almanac {DATA_AREA} ",))
+        done = ingest(home, small_mirror, (TREASURY_SOURCE,), before=hasty, expect=1, **more)
+        assert "is held by another writer: run the command again when that one has ended" in done.stderr
+        # Looking needs no lock.
+        run(home, "status", before=hasty, **more)
+        connection.execute(f"SELECT pg_advisory_unlock({held})", (f"almanac {DATA_AREA} ",))
+    ingest(home, small_mirror, (TREASURY_SOURCE,), **more)

@@ -1,0 +1,78 @@
+"""Walks in windows: all keys in order, and given up only where many rows were really gone through for few."""
+
+from unittest import mock
+
+import pytest
+
+from almanac.store.observations.reading import windows
+from almanac.store.observations.reading.wanted_keys import TooFewError
+from almanac.store.observations.reading.windows import Windows
+
+#: Values of rows that are wanted: few at first, none for long, then many.
+WANTED = [0, 3, *range(900_000, 900_200)]
+LAST = 1_000_000
+
+
+@pytest.fixture(autouse=True)
+def small():
+    with mock.patch.multiple(windows, CHUNK=50, _IN_VAIN=1_000, COUNTED=5_000):
+        yield
+
+
+def key(value):
+    return (value, "indicator", "entity", "D", value)
+
+
+def walked(rows, *, descending=False, wanted=WANTED):
+    """Keys of the values wanted among rows that have these values, of which as many are estimated for each value."""
+
+    def within(values, low, high):
+        return [value for value in values if low <= value <= high]
+
+    walk = Windows(descending=descending, least=0).keys(
+        0, LAST, None,
+        lambda low, high, _: [key(value) for value in within(wanted, low, high)][:50],
+        lambda value, _: iter([key(value)]),
+        width=1, widest=LAST, density=1.0,
+        counted=lambda low, high: len(within(rows, low, high)[:5_000]),
+    )  # fmt: skip
+    return [one[0] for one in walk]
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_a_walk_goes_on_through_what_has_no_rows(descending):
+    assert walked(WANTED, descending=descending) == sorted(WANTED, reverse=descending)
+
+
+def test_a_walk_through_many_rows_for_few_is_given_up():
+    with pytest.raises(TooFewError):
+        walked(range(LAST))
+
+
+def test_a_walk_in_vain_is_given_up_behind_a_stretch_without_rows():
+    with pytest.raises(TooFewError):
+        walked(range(800_000, LAST), wanted=[0, 3])
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_a_value_that_many_rows_share_is_come_to_soon(descending):
+    shared = 777_777
+    asked, single = [], []
+
+    def some(low, high, _):
+        asked.append((low, high))
+        values = [value for value in (3, 500_000, 999_000) if low <= value <= high]
+        return [key(value) for value in (*values, *[shared] * 60 * (low <= shared <= high))][-50:]
+
+    def alone(value, _):
+        single.append(value)
+        return iter([key(value)] * 60)
+
+    walk = Windows(descending=descending, least=0).keys(
+        0, LAST, None, some, alone, width=LAST, widest=LAST, density=0.0
+    )  # fmt: skip
+    values = [3, 500_000, *[shared] * 60, 999_000]
+    assert [one[0] for one in walk] == sorted(values, reverse=descending)
+    assert single == [shared]
+    # By quarters alone ten would be passed on the way there, and twenty on the way back to a stretch as wide.
+    assert len(asked) < 10
