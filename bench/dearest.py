@@ -22,7 +22,7 @@ from almanac.config import load
 from almanac.serving import api
 from bench.data import environment
 from bench.inside import Inside
-from bench.servers import interface
+from bench.servers import Server, interface
 
 #: What the chance of a search begins with, unless told otherwise; and mixtures of parameters of each operation.
 SEEDS, _TRIED = (20_261_122,), 40
@@ -41,6 +41,10 @@ _MIXED = 150
 #: request costs when nothing has to be loaded for it.
 _ONCE, _AGAIN = 2, 5
 _BESIDE_SECONDS = 8.0
+#: How often a dear and a plain one are asked in turns of a running service, in how many rounds; and how many dear ones.
+_DEAR, _PLAIN_ONES, _ROUNDS, _SHOWN = 8, 60, 4, 80
+#: What the service does by itself is waited for: until it uses less of a processor than this, for so many seconds at most.
+_IDLE, _IDLE_SECONDS = 0.02, 90.0
 PLAIN = "/observations?limit=500"
 LIGHT = "/observations?indicator=cpi_index&country=USA"
 #: What is asked for by when it became known, and the plain page of the same list.
@@ -242,6 +246,65 @@ def search(service: Service, words: Words, seed: int, say: Any) -> Searched:
     return Searched(seed, every, dearest, sorted(above, key=lambda one: -one[1].cpu))
 
 
+class Running:
+    """The service as an operator runs it, with all its processes: what a request costs with everything around it."""
+
+    def __init__(self, server: Server, key: str) -> None:
+        self._server = server
+        self._headers = {"x-api-key": key}
+
+    def ratio(self, target: str, plain: str, dear: int = _DEAR) -> tuple[float, float]:
+        """Milliseconds of CPU that a request costs at the least, and how many of a plain one that is, asked in turns."""
+        with contextlib.closing(HTTPConnection("127.0.0.1", self._server.port, timeout=120)) as one:
+            for warm in (target, plain):
+                self._ask(one, warm, 1)
+            rounds = []
+            for _ in range(_ROUNDS):
+                self._rest()
+                rounds.append((self._ask(one, target, dear), self._ask(one, plain, _PLAIN_ONES)))
+        cost = min(each for each, _ in rounds)
+        return cost, cost / min(each for _, each in rounds)
+
+    def _ask(self, connection: HTTPConnection, target: str, times: int) -> float:
+        before = self._server.spent()
+        for _ in range(times):
+            connection.request("GET", target, headers=self._headers)
+            answer = connection.getresponse()
+            answer.read()
+            if answer.status != 200:
+                raise RuntimeError(f"{target} was answered {answer.status}")
+        return (self._server.spent() - before) / times / 1e6
+
+    def _rest(self) -> None:
+        until = time.monotonic() + _IDLE_SECONDS
+        while time.monotonic() < until:
+            began, before = time.monotonic_ns(), self._server.spent()
+            time.sleep(0.2)
+            if self._server.spent() - before < _IDLE * (time.monotonic_ns() - began):
+                return
+
+
+def outside(home: Path, key: str, dear: Sequence[str], lately: Sequence[tuple[str, str]], logs: Path) -> list[str]:
+    """Tables of what requests cost a running service, all its processes counted."""
+    # Nothing is answered from memory.
+    settings = {**environment(home), "ALMANAC_PAGE_CACHE_MIB": "0", "ALMANAC_HEAVY_REQUESTS": "4"}
+    with interface("dearest", settings, logs, None) as server:
+        running = Running(server, key)
+        lines = ["", "| of a running service: became known | ms of CPU | of a plain page |", "| --- | --: | --: |"]
+        for target, plain in lately:
+            cost, ratio = running.ratio(target, plain, _PLAIN_ONES)
+            lines.append(f"| `{target}` | {cost:.2f} | {ratio:.1f} × |")
+        found = sorted(((*running.ratio(target, PLAIN), target) for target in dear), key=lambda one: -one[1])
+        over = sum(ratio > MOST for _, ratio, _ in found)
+        lines += [
+            "",
+            f"| of a running service: dearest, {over} of {len(found)} above {MOST} | ms of CPU | of a plain page |",
+        ]
+        lines += ["| --- | --: | --: |"]
+        lines += [f"| `{target}` | {cost:.2f} | {ratio:.1f} × |" for cost, ratio, target in found[:10]]
+    return lines
+
+
 def beside(home: Path, key: str, dear: str, logs: Path) -> list[float]:
     """Milliseconds that a light request takes, one after the other, while two clients ask a dear one all the time."""
     settings = {**environment(home), "ALMANAC_PAGE_CACHE_MIB": "0"}
@@ -279,13 +342,14 @@ def measure(home: Path, key: str, seeds: Sequence[int], say: Any) -> str:
     lines = ["| became known | of a plain page |", "| --- | --: |"]
     now = datetime.now(UTC).date()
     days = {"lately": now - timedelta(days=3), "long_ago": now - timedelta(days=3_650)}
-    for target, twin in LATELY:
-        asked = target.format(**days)
+    lately = [(target.format(**days), twin) for target, twin in LATELY]
+    for asked, twin in lately:
         pairs = [(service.cost(asked, 3).cpu, service.cost(twin, 3).cpu) for _ in range(5)]
         lines.append(f"| `{asked}` | {min(one for one, _ in pairs) / min(one for _, one in pairs):.1f} × |")
     words = Words(service)
     searched = [search(service, words, seed, say) for seed in seeds]
     plain = service.ask_plain()
+    most = sorted((one for each in searched for one in each.above), key=lambda one: -one[1].cpu)[:_SHOWN]
     searched = [one._replace(above=[each for each in one.above if each[1].cpu > MOST * plain]) for one in searched]
     lines = [f"A plain page of 500 rows: {plain:.2f} ms of CPU.", "", *lines]
     lines += ["", f"| seed | requests | above {MOST} plain pages |", "| --- | --: | --: |"]
@@ -302,6 +366,7 @@ def measure(home: Path, key: str, seeds: Sequence[int], say: Any) -> str:
     dear = max((one for path, one in found.items() if path.startswith("/observations")), key=lambda one: one[1].cpu)[0]
     logs = home / "logs"
     logs.mkdir(exist_ok=True)
+    lines += outside(home, key, [target for target, _ in most], lately, logs)
     taken = beside(home, key, dear, logs)
     lines += [
         "",

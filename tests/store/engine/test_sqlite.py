@@ -207,3 +207,23 @@ def test_a_fault_on_a_full_disk_is_told_as_a_full_disk(tmp_path, monkeypatch):
     assert "disk is full" not in sqlite.advice(fault, path)
     monkeypatch.setattr(sqlite.shutil, "disk_usage", lambda _: mock.Mock(free=4_096))
     assert sqlite.advice(fault, path).startswith(f"the disk is full ({path}: disk I/O error)")
+
+
+@pytest.mark.parametrize("count", [0, 1, 3, 5, 63, 64, 65, 150])
+def test_what_lies_behind_many_keys_is_what_each_gives_by_itself_in_their_order(db, count):
+    db.execute("CREATE TABLE number(a INTEGER, b INTEGER, c INTEGER, PRIMARY KEY(a, b)) WITHOUT ROWID")
+    with db.transaction():
+        db.executemany("INSERT INTO number VALUES(?, ?, ?)", [(a, b, a * b) for a in range(200) for b in range(3)])
+    # The last mark has no number: it stands for the value behind the highest before it.
+    sql = "SELECT ?1, x.b, x.c, 'b' FROM {keys}number x WHERE x.a = ?2 AND x.b < ?3 AND NOT x.c > ?"
+    keys = [(place, a, a % 4, 300) for place, a in enumerate(reversed(range(50, 50 + count)))]
+    found = list(db.seek(sql, keys))
+    assert found == list(db.executemany(sql.replace("{keys}", ""), keys))
+    assert bool(found) is (count > 0)
+
+
+def test_keys_that_are_listed_are_looked_for_by_the_key_of_the_table(db):
+    db.execute("CREATE TABLE number(a INTEGER, b INTEGER, c INTEGER, PRIMARY KEY(a, b)) WITHOUT ROWID")
+    sql = sqlite._of_keys("SELECT ?1, x.c FROM {keys}number x WHERE x.a = ?2 AND x.b = ?3", 3, 4)
+    plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", (0,) * 12)]
+    assert plan[-1] == "SEARCH x USING PRIMARY KEY (a=? AND b=?)"

@@ -97,15 +97,15 @@ class Redaction:
 
     def page(self, rows: Iterable[ObservationRow], *, lineage: bool) -> bytes:
         """The same with commas between: neighbours of one series are rendered at once."""
-        runs = [self._neighbours(list(some)) for _, some in groupby(rows, key=_series_of)]
-        return self.runs(runs, lineage=lineage)[0]
-
-    def _neighbours(self, rows: list[ObservationRow]) -> Run:
-        number, own = _series_of(rows[0])
-        texts = [row.marked for row in rows]
-        if self.rights(rows[0]).withheld:
-            texts = [masked(row.marked, self._withheld_id(number, row.period, row.known)) for row in rows]
-        return Run(number, own, len(rows), END.join(texts), b"")
+        pieces = []
+        for (number, own), some in groupby(rows, key=_series_of):
+            wrapping = self._wrapping(number, own, lineage)
+            if wrapping.withheld:
+                texts = [masked(row.marked, self._withheld_id(number, row.period, row.known)) for row in some]
+            else:
+                texts = [row.marked for row in some]
+            pieces.append(filled(END.join(texts), len(texts), wrapping.parts))
+        return b",".join(pieces)
 
     def row(self, row: ObservationRow, *, lineage: bool) -> bytes:
         wrapping = self._wrapping(row.series.number, row.lineage, lineage)

@@ -163,6 +163,9 @@ class PostgresConnection(ReadingConnection):
                 self._note(self._cursor.rowcount)
         return FoundRows(())
 
+    def seek(self, sql: str, keys: Sequence[Sequence[Any]], /) -> FoundRows:
+        return self.executemany(sql.replace("{keys}", ""), keys)
+
     def _asked(self, statement: Statement, rows: Sequence[Sequence[Any]]) -> list[Any]:
         cursor = self._cursor
         cursor.executemany(statement.sql, _bound(statement, rows), returning=True)

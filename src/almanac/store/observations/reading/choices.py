@@ -50,8 +50,8 @@ class Choices:
         sources, series = wanted.selection.sources, self._directory.series
         states: dict[_Cell, dict[int, _State]] = {cell: {} for cell in doubtful}
         numbered = list(states.values())
-        bound = ((place, *cell, *more) for place, cell in enumerate(doubtful))
-        for place, *found in self._db.executemany(_STATES[wanted.table], bound):
+        bound = [(place, *cell, *more) for place, cell in enumerate(doubtful)]
+        for place, *found in self._db.seek(_STATES[wanted.table], bound):
             state = _State(*found)
             if sources is None or series(state.series).source.id in sources:
                 numbered[place][state.series] = state
@@ -124,9 +124,9 @@ def is_chosen(row: ObservationRow, chosen: ChosenSeries) -> bool:
 #: of `vintages` the moment asked too.
 _OF_CELL = "WHERE x.topic = ?2 AND x.period = ?3 AND x.from_version <= ?4 AND x.to_version > ?4"
 _STATES = {
-    "current": f"SELECT ?1, x.series, x.known_at, x.lineage, 1 FROM current x {_OF_CELL}",
+    "current": f"SELECT ?1, x.series, x.known_at, x.lineage, 1 FROM {{keys}}current x {_OF_CELL}",
     "vintages": (
         "SELECT ?1, x.series, x.known_at, x.lineage, CASE WHEN x.value IS NOT NULL OR x.text IS NOT NULL THEN 1 ELSE 0 END"
-        f" FROM vintages x {_OF_CELL} AND x.known_at <= ?5 ORDER BY x.known_at"
+        f" FROM {{keys}}vintages x {_OF_CELL} AND x.known_at <= ?5 ORDER BY x.known_at"
     ),
 }

@@ -353,8 +353,8 @@ class Keys:
             sql, more = _STATED, (version,)
         else:
             sql, more = _STANDING, (version, wanted.as_of, version, version)
-        bound = ((number, key[4], *key[KEY:], *more) for number, key in enumerate(keys))
-        for number, *row in self._db.executemany(sql, bound):
+        bound = [(number, key[4], *key[KEY:], *more) for number, key in enumerate(keys)]
+        for number, *row in self._db.seek(sql, bound):
             yield list(keys[number][:KEY]), tuple(row)
 
 
@@ -375,11 +375,11 @@ def _from(query: Conditions, sort: str, column: str | None, place: list[Any], de
 
 #: Bound: a number to tell the key by, the period, and the key; then the version.
 _SHOWN = (
-    f"SELECT ?1, {CURRENT} FROM current x WHERE x.period = ?2 AND x.topic = ?3 AND x.series = ?4 AND x.from_version = ?5"
+    f"SELECT ?1, {CURRENT} FROM {{keys}}current x WHERE x.period = ?2 AND x.topic = ?3 AND x.series = ?4 AND x.from_version = ?5"
     " AND x.from_version <= ?6 AND x.to_version > ?6"
 )
 _STATED = (
-    f"SELECT ?1, {VINTAGE}, {BORROWED} FROM vintages x {BORROW} WHERE x.period = ?2 AND x.topic = ?3 AND x.series = ?4"
+    f"SELECT ?1, {VINTAGE}, {BORROWED} FROM {{keys}}vintages x {BORROW} WHERE x.period = ?2 AND x.topic = ?3 AND x.series = ?4"
     " AND x.known_at = ?5 AND x.from_version = ?6 AND x.from_version <= ?7 AND x.to_version > ?7"
 )
 _STANDING = f"{_STATED} AND (x.value IS NOT NULL OR x.text IS NOT NULL) AND {NOT_SUPERSEDED}"
