@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from almanac.domain.memory import settle
+from almanac.domain.memory import reuse, settle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -171,7 +171,8 @@ def dashboard(settings: Settings) -> Dashboard:
 
 
 def ready(app: App | Dashboard) -> None:
-    """Have an application make what its first requests would wait for, and leave that out of the search for cycles."""
+    """Have an application make what its first requests would wait for, and leave that out of the search for cycles. Memory is reused."""
+    reuse()
     app.warm()
     settle()
 

@@ -99,9 +99,10 @@ def test_a_dear_request_is_counted_in_plain_ones_when_the_service_rests(monkeypa
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         running = Running(Serving(server.server_port, asked), "key")
-        assert running.ratio("/dear", "/plain", 3) == (5.0, 5.0)
+        assert running.cost("/dear", "/plain", 3) == 5.0
+        assert running.plain == {"/plain": 1.0}
         with pytest.raises(RuntimeError, match="404"):
-            running.ratio("/missing", "/plain")
+            running.cost("/missing", "/plain")
         server.shutdown()
         thread.join()
     # Each once to begin with; both rounds; and the one that is refused.

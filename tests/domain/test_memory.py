@@ -1,6 +1,9 @@
-"""Pausing the search for cycles."""
+"""Pausing the search for cycles, and memory that is used again."""
 
+import ctypes
 import gc
+import subprocess
+import sys
 
 import pytest
 
@@ -37,3 +40,29 @@ def test_a_batch_pauses_it_until_it_is_written_or_undone():
         with pytest.raises(ZeroDivisionError), world.batch("test"):
             _ = 1 / 0
         assert gc.isenabled()
+
+
+#: Pages that the system has to bring while blocks as large as a body are made and let go of a hundred times.
+BROUGHT = """
+import resource
+from almanac import serving
+
+class App:
+    warm = staticmethod(lambda: None)
+
+{}
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(100):
+    [bytes(500_000) for _ in range(4)]
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="the C library is not glibc")
+def test_a_worker_uses_memory_again_that_it_has_let_go_of():
+    def brought(words):
+        done = subprocess.run([sys.executable, "-c", BROUGHT.format(words)], capture_output=True, text=True, check=True)
+        return int(done.stdout)
+
+    assert brought("") > 5_000
+    assert brought("serving.ready(App())") < 500
