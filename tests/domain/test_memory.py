@@ -42,6 +42,13 @@ def test_a_batch_pauses_it_until_it_is_written_or_undone():
         assert gc.isenabled()
 
 
+def test_whoever_loads_searches_seldom_meanwhile():
+    before = gc.get_threshold()
+    with SmallWorld():
+        assert gc.get_threshold()[0] > 100 * before[0]
+    assert gc.get_threshold() == before
+
+
 #: Pages that the system has to bring while blocks as large as a body are made and let go of a hundred times.
 BROUGHT = """
 import resource

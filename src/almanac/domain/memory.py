@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -15,6 +16,22 @@ def settle() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+#: Objects made and kept between two searches for reference cycles, of a process that loads; Python's own number is 700.
+_SELDOM = 500_000
+
+
+def search_seldom() -> Callable[[], None]:
+    """
+    Search for reference cycles seldom, in the whole process: for one that makes and drops many small objects in no cycle.
+
+    Searching all of them again and again took a quarter of a loading worker's time. Returns what has it search as often as
+    before.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(_SELDOM, *before[1:])
+    return functools.partial(gc.set_threshold, *before)
 
 
 #: Of glibc's `mallopt`: what is larger is asked of the system by itself, and so much stays when it is free at the end.

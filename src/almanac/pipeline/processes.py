@@ -8,7 +8,6 @@ result is asked for is computed here. So nothing waits without need, and nothing
 from __future__ import annotations
 
 import functools
-import gc
 import logging
 import multiprocessing
 import os
@@ -21,6 +20,8 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
 from typing import Any, Generic, TypeVar
 
+from almanac.domain.memory import search_seldom
+
 log = logging.getLogger("almanac.processes")
 
 _Result = TypeVar("_Result")
@@ -30,9 +31,6 @@ WORTHWHILE = 4 << 20
 HEAVIEST = 64 << 20
 #: Jobs at the workers, for each of them: one that is computed and one that waits, so that none is idle.
 _AT_HAND = 2
-#: Objects that a worker makes and keeps between two searches for reference cycles; Python's own number is 700. What jobs make
-#: is many small objects in no cycle, and searching all of them again and again took a quarter of a worker's time.
-_SELDOM = 500_000
 
 
 def cores() -> int:
@@ -181,7 +179,7 @@ class Processes:
 def _begin() -> None:
     """A worker's first act: leave Ctrl-C to the process that owns it, and end when that one does; and search cycles seldom."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    gc.set_threshold(_SELDOM, *gc.get_threshold()[1:])
+    search_seldom()
     threading.Thread(target=_outlive_nobody, daemon=True).start()
 
 

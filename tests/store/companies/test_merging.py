@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from almanac.domain.companies import CompanyRecord, Filing, FormerName, Listing, company_id
 from almanac.domain.reference import Entity
 from almanac.store.companies import aliases
+from almanac.store.companies import tickers as ticker_rows
 from almanac.store.companies.filings import FilingBook
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
 from almanac.store.companies.rows import (
@@ -274,6 +275,26 @@ _records = st.builds(
     country=st.sampled_from([None, "US"]),
     former_names=st.lists(st.sampled_from([FormerName("Ace", "2001-02-03", "2004-05-06")]), max_size=1).map(tuple),
 )
+
+
+@pytest.mark.parametrize("listed", [(), ("ACME",), ("ACME-B", "ACME", "ACME.B", "acme")])
+def test_the_first_tickers_of_a_company_are_written_at_once(listed, monkeypatch):
+    def kept():
+        db = opened()
+        asked = []
+        db.set_exec_trace(lambda _, sql, __: asked.append(sql) or True)
+        put(db, said(1, name="First", tickers=listed), day=3)
+        db.set_exec_trace(None)
+        rows = [sorted(map(repr, db.execute(f"SELECT * FROM {table}"))) for table in ("company", "alias")]
+        # Another that claims the same finds them as it would otherwise.
+        put(db, said(2, name="Second", tickers=listed), day=4)
+        return rows, dump(db), len(asked)
+
+    *at_once, few = kept()
+    monkeypatch.setattr(ticker_rows, "_held", lambda *_: True)
+    *one_by_one, many = kept()
+    assert at_once == one_by_one
+    assert few <= many - 5
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -76,3 +76,18 @@ def test_a_value_that_many_rows_share_is_come_to_soon(descending):
     assert single == [shared]
     # By quarters alone ten would be passed on the way there, and twenty on the way back to a stretch as wide.
     assert len(asked) < 10
+
+
+def test_a_stretch_with_too_many_rows_is_narrowed_to_where_half_of_those_found_end():
+    values, asked = range(100), []
+
+    def some(low, high, _):
+        asked.append((low, high))
+        return [key(value) for value in values if low <= value <= high][:50]
+
+    walk = Windows(descending=False, least=0).keys(
+        0, LAST, None, some, lambda value, _: iter([key(value)]), width=LAST, widest=LAST, density=0.0
+    )  # fmt: skip
+    assert [next(walk)[0] for _ in range(25)] == list(range(25))
+    # By quarters there would be nine.
+    assert asked == [(0, LAST - 1), (0, 24)]

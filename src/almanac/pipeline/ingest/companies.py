@@ -147,7 +147,7 @@ class CompanyFolding:
         if not merging.settle_company(self._db, entity, classify, places):
             return False, False
         batch.touch()
-        after = facts.company(self._db, entity)
+        after = None if before is None else facts.company(self._db, entity)
         if before is None or after is None:
             return False, False
         if before.template != after.template:

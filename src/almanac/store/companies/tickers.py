@@ -95,6 +95,8 @@ def contest(db: Database, entity: str, claim: Claim, source: str, claim_of: Clai
     theirs. `claim_of` says what another company claims.
     """
     before = _rows(db, entity)
+    if not before and not claim.older and not _held(db, claim):
+        return _first(db, entity, claim, source)
     for ticker, at in claim.older.items():
         _last_seen(db, entity, ticker, day_of(at), source)
     for listing, norm in zip(claim.listings, claim.norms, strict=True):
@@ -111,10 +113,37 @@ def contest(db: Database, entity: str, claim: Claim, source: str, claim_of: Clai
     return _main(db, entity, claim) or changed or _rows(db, entity) != before
 
 
+def _first(db: Database, entity: str, claim: Claim, source: str) -> bool:
+    """
+    The tickers of a company that had none, which nobody else ever had: what the rest of `contest` comes to for nearly every
+    company of a register. Returns whether there are any.
+    """
+    if not claim.listings:
+        return False
+    main, day = claim.listings[0], day_of(claim.at)
+    spelled = dict(zip(claim.norms, claim.listings, strict=True))
+    for norm, listing in spelled.items():
+        db.execute(
+            "INSERT INTO alias VALUES(?, 'ticker', ?, ?, ?, NULL, NULL, ?, ?)",
+            (entity, listing.ticker, norm, int(norm == claim.norms[0]), source, day),
+        )
+    db.execute("UPDATE company SET ticker = ?, exchange = ? WHERE entity = ?", (main.ticker, main.exchange, entity))
+    return True
+
+
+def _held(db: Database, claim: Claim) -> bool:
+    """Whether anybody ever had one of the tickers claimed."""
+    return any(_holders(db, norm) for norm in claim.norms)
+
+
+def _holders(db: Database, norm: str) -> list[str]:
+    """All that ever had a ticker."""
+    return [row[0] for row in db.execute("SELECT entity FROM alias WHERE norm = ? AND scheme = 'ticker'", (norm,))]
+
+
 def _award(db: Database, norm: str, entity: str, claim: Claim, claim_of: ClaimOf) -> bool:
     """Find who has a ticker today among all that ever had it. Returns whether another company's row changed."""
-    holders = [row[0] for row in db.execute("SELECT entity FROM alias WHERE norm = ? AND scheme = 'ticker'", (norm,))]
-    claims = {holder: claim if holder == entity else claim_of(db, holder) for holder in holders}
+    claims = {holder: claim if holder == entity else claim_of(db, holder) for holder in _holders(db, norm)}
     claims = {holder: one for holder, one in claims.items() if norm in one.norms}
     newest = max((one.at for one in claims.values()), default=0)
     changed = False
@@ -128,8 +157,8 @@ def _award(db: Database, norm: str, entity: str, claim: Claim, claim_of: ClaimOf
 
 def _main(db: Database, entity: str, claim: Claim) -> bool:
     """Mark the main ticker of those held today, and write it into the company's row. Returns whether it is another."""
-    held = {norm for norm, _, _, valid_to in _rows(db, entity) if valid_to is None}
-    main = next((one for one, norm in zip(claim.listings, claim.norms, strict=True) if norm in held), None)
+    today = {norm for norm, _, _, valid_to in _rows(db, entity) if valid_to is None}
+    main = next((one for one, norm in zip(claim.listings, claim.norms, strict=True) if norm in today), None)
     norm = None if main is None else normal(main.ticker, "ticker")
     db.execute(
         "UPDATE alias SET main = CASE WHEN norm IS ? THEN 1 ELSE 0 END WHERE entity = ? AND scheme = 'ticker'",

@@ -276,11 +276,12 @@ def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) 
     connection.pragma("mmap_size", 1 << 32)
     connection.pragma("cache_size", -65_536)
     connection.pragma("temp_store", 2)
+    # Plans that do not depend on bound values: else SQLite prepares a statement anew for nearly every one of them, where
+    # its table has a partial index.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     if read_only:
         # Read-write at file level, so that WAL's shared memory works; read-only for every statement.
         connection.pragma("query_only", 1)
-        # Plans that do not depend on bound values: else SQLite prepares a page's statement anew for nearly every one.
-        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         connection.set_progress_handler(is_over, _STEPS)
     return connection
 

@@ -248,13 +248,13 @@ class Lists:
             cells = [(group[0][0], [read(row) for _, row in group]) for group in groups]
             chosen = None if every else self._choices.of((row for _, rows in cells for row in rows), wanted)
             for here, rows in cells:
-                if len(rows) == 1 and chosen is not None and not (wanted.history or sources):  # nearly always
-                    if place != here and is_chosen(rows[0], chosen):
-                        yield rows[0], here[lead:]
-                    continue
                 if sources is not None:
                     rows = [row for row in rows if row.series.source.id in sources]
                 given = place if place is not None and place[: len(here)] == here else None
+                if given is None and len(rows) == 1:  # nearly always
+                    if chosen is None or is_chosen(rows[0], chosen):
+                        yield rows[0], [*here[lead:], *self._more(rows[0], wanted, every=every)]
+                    continue
                 for row, more in self._group(wanted, rows, chosen, given, len(here)):
                     yield row, [*here[lead:], *more]
 
@@ -286,7 +286,13 @@ class Lists:
         for key, row in sorted(keyed, key=lambda pair: pair[0], reverse=descending):
             if last is not None and already_given(key[: len(last)], last, descending):
                 continue
-            yield row, [] if not every and not history else [*_name(row), *([row.known] if history else [])]
+            yield row, self._more(row, wanted, every=every)
+
+    def _more(self, row: ObservationRow, wanted: WantedKeys, *, every: bool) -> list[Any]:
+        """What tells a row from the others of its cell, in a place."""
+        if wanted.history:
+            return [*_name(row), row.known]
+        return [*_name(row)] if every else []
 
     def _order(self, row: ObservationRow, version: int, *, history: bool) -> tuple[Any, ...]:
         """Where a row stands among those of its cell."""
