@@ -36,6 +36,8 @@ from almanac.store.summary import records
 REAL, SIMULATED = "real", "simulated"
 #: How long a command waits for another writer: longer than any one transaction of an ingest takes.
 _WAIT_SECONDS = 120.0
+#: How far the clocks of hosts may be apart that give cursors and write.
+_APART_SECONDS = 3_600
 #: How long the end of a load waits for readers, so that its log can be cut: requests take far less.
 _LOG_SECONDS = 5.0
 
@@ -127,7 +129,7 @@ class World:
     def batch(self, cause: str) -> Iterator[Batch]:
         """One write transaction, one data version at most. The deriver knows all series that are there at its beginning."""
         try:
-            with Batch(self.db, real_time(), cause) as batch:
+            with Batch(self.db, real_time(), cause, real_time) as batch:
                 # Another process may have written since; or a batch of ours was undone, and with it series it had made.
                 if self._known != batch.version - 1 and not self._rebuilding:
                     self.renew()
@@ -147,7 +149,7 @@ class World:
 
     def tidy(self) -> int:
         """Drop rows no cursor can ask for any more: those that ended longer ago than a cursor lives. Returns how many."""
-        return purge(self.db, real_time() - self.settings.cursor_days * DAY_SECONDS)
+        return purge(self.db, real_time() - self.settings.cursor_days * DAY_SECONDS - _APART_SECONDS)
 
     def claim(self) -> None:
         """Mark the store as holding this world, before the first payload goes in. Clears away what kills left behind."""

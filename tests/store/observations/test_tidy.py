@@ -50,6 +50,24 @@ def test_only_rows_that_ended_before_the_moment_go(db: apsw.Connection) -> None:
     assert db.execute("SELECT count(*) FROM vintages").get == 3
 
 
+def test_a_version_that_a_clock_set_back_calls_old_stands_behind_those_before_it(db: apsw.Connection) -> None:
+    for day, value in ((1, 1.0), (2, 2.0), (3, 3.0)):
+        state(db, value, day * DAY)
+    db.execute("UPDATE version SET at = ? WHERE version = 1", (9 * DAY,))
+    assert tidy.purge(db, 8 * DAY) == 0
+    assert tidy.purge(db, 10 * DAY) == 2
+
+
+def test_a_version_is_as_old_as_the_end_of_its_writing(db: apsw.Connection) -> None:
+    """A cursor that was given meanwhile wants the rows that it ended."""
+    state(db, 1.0, DAY)
+    clock = iter([9 * DAY])
+    with Batch(db, 2 * DAY, "test", lambda: next(clock)) as batch:
+        batch.append(batch.series(SPEC, "raw"), PayloadRef(2, 2, (2, "2")), [ReportedValue(JULY, 2.0)], None)
+    assert tidy.purge(db, 8 * DAY) == 0
+    assert tidy.purge(db, 10 * DAY) == 1
+
+
 def test_an_empty_store_has_nothing_to_drop(db: apsw.Connection) -> None:
     assert tidy.purge(db, 10 * DAY) == 0
 

@@ -91,3 +91,18 @@ def test_a_stretch_with_too_many_rows_is_narrowed_to_where_half_of_those_found_e
     assert [next(walk)[0] for _ in range(25)] == list(range(25))
     # By quarters there would be nine.
     assert asked == [(0, LAST - 1), (0, 24)]
+
+
+def test_a_walk_down_through_days_of_many_rows_each_is_narrowed_by_halves():
+    asked = []
+
+    def some(low, high, _):
+        asked.append((low, high))
+        days = range(max(low, 500), min(high, 899) + 1)
+        return [key(day) for day in days[:2] for _ in range(30)][:50]
+
+    walk = Windows(descending=True, least=0).keys(
+        0, 1_000, None, some, lambda value, _: iter([key(value)] * 30), width=1_001, widest=1_001, density=0.0
+    )  # fmt: skip
+    assert next(walk)[0] == 899
+    assert len(asked) < 20

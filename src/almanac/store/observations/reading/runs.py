@@ -301,7 +301,7 @@ def _plan_key(selection: Selection, first: tuple[str, str, str] | None, descendi
     """What the topics of a page depend on."""
     return (
         selection.kind, selection.indicators, selection.entities, selection.sources, selection.frequency,
-        selection.companies, first, descending,
+        selection.companies, selection.countries, first, descending,
     )  # fmt: skip
 
 

@@ -90,12 +90,13 @@ class Windows:
         """
         How many values to look at instead of those from one to another, which more rows have than are sorted.
 
-        Up to the one that most of them share, where there is such a one, so that it is come to soon. Else up to where half
-        of what was found ends: there are as many at least.
+        Up to the one that most of them share, where there is such a one, so that it is come to soon: half as many at most,
+        for those found are the first of an index, and of days that all have many rows each would come to be that one. Else
+        up to where half of what was found ends: there are as many at least.
         """
         shared: int
         shared, rows = Counter(key[0] for key in found).most_common(1)[0]
         if 2 * rows >= len(found):
-            return max(1, last - shared if self._down else shared - first)
+            return max(1, min(last - shared, (last - first + 1) // 2) if self._down else shared - first)
         middle: int = sorted(key[0] for key in found)[len(found) // 2]
         return max(1, min((last - first + 1) // 4, last - middle if self._down else middle - first))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -57,9 +57,10 @@ class Handle(NamedTuple):
 class Batch:
     """One write transaction over the data database. Use as a context manager; an exception undoes all of it."""
 
-    def __init__(self, connection: Database, now: int, cause: str) -> None:
+    def __init__(self, connection: Database, now: int, cause: str, clock: Callable[[], int] | None = None) -> None:
+        """`now`: unix seconds; `clock`: what they are at the end, where that may be long after."""
         self._db = connection
-        self._now = now
+        self._clock = clock or (lambda: now)
         self._cause = cause
         self._handles: dict[str, Handle] = {}
         self._changed = False
@@ -95,7 +96,8 @@ class Batch:
             self._noted.write(self._db, self.version)
             if self._restated:
                 note_whole(self._db, self.version, self._restated)
-            self._db.execute("INSERT INTO version VALUES(?, ?, ?)", (self.version, self._now, self._cause))
+            # As late as can be: until it can be read, cursors are given to the version before, whose rows they will want.
+            self._db.execute("INSERT INTO version VALUES(?, ?, ?)", (self.version, self._clock(), self._cause))
             if self._referred:
                 set_meta(self._db, "reference", str(self.version))
             set_meta(self._db, "version", str(self.version))

@@ -10,8 +10,14 @@ _SLICE = 5_000
 
 
 def purge(db: Database, before: int) -> int:
-    """Drop rows that ended in data versions made before a moment (unix seconds, real time). Returns how many."""
-    newest: int | None = db.execute("SELECT max(version) FROM version WHERE at < ?", (before,)).get
+    """
+    Drop rows that ended in data versions made before a moment (unix seconds, real time), and none of them behind a later one: a
+    clock may have been set back. Returns how many.
+    """
+    newest: int | None = db.execute(
+        "SELECT max(version) FROM version WHERE version < coalesce((SELECT min(version) FROM version WHERE at >= ?), version + 1)",
+        (before,),
+    ).get
     if newest is None:
         return 0
     dropped = 0
