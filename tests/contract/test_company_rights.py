@@ -108,3 +108,16 @@ def test_provenance_tells_no_number(own):
     # A withheld row has an id that says nothing of its value.
     assert own.get(path).status_code == 404 or list(values(own.ok(path)["observation"])) == []
     assert raw["valueNumeric"] is not None
+
+
+def test_facts_want_the_scope_of_companies(own):
+    """Raw series and rows of companies, for a key that reads `macro:read` alone: left out, and it is said so."""
+    said = [{"parameter": "scope", "value": "companies:read", "suggestion": None,
+             "reason": "rows of companies are left out: the key may not read them"}]  # fmt: skip
+    fact = "us_gaap_net_income_loss"
+    for path, query in ((f"/indicators/{fact}/series", {}), ("/observations", {"indicator": fact})):
+        assert own.walk(path, **query)
+        found = own.get(path, "macro:read", None, **query).json()
+        assert (found["data"], found["meta"]["warnings"]) == ([], said)
+        found = own.get(path, "macro:read", None, country="USA", **query).json()
+        assert (found["data"], "warnings" in found["meta"]) == ([], False)

@@ -5,6 +5,7 @@ import pytest
 from tests.support.service import Service
 
 from . import invented_companies
+from .test_history import place_id
 
 MIXED = ("/observations/latest", "/observations/vintages", "/observations/changes")
 
@@ -57,13 +58,76 @@ def test_rows_of_companies_want_their_scope(companies, path):
     assert ("scope", "companies:read") in listed(companies, path, key, entity_id=one)[1]
 
 
+@pytest.mark.parametrize("path", ["/observations", *MIXED])
+def test_no_rows_are_said_to_be_left_out_where_none_are(companies, service, path):
+    """Of derived rows it is said where a named indicator is derived, of companies where one has series of theirs."""
+    raw, derived = "gov_yield_10y", "yield_slope_2s10s"
+    for name in ("indicator", "indicator_id"):
+        rows, said = listed(service, path, "macro:read", **{name: raw})
+        assert (len(rows) > 0, said) == (True, [])
+    assert listed(service, path, "macro:read", indicator="nothing")[1] == [("indicator", "nothing")]
+    kinds = [] if path == "/observations" else [("scope", "analytics:read")]
+    assert listed(service, path, "macro:read", indicator_id=f"{raw},{derived}")[1][-1:] == (
+        kinds or [("indicator_id", derived)]
+    )
+    # Of these companies' all is derived: a list of raw rows leaves none of them out.
+    said = listed(companies, path, "macro:read", indicator="net_margin")[1]
+    assert said == [("scope", "companies:read"), *kinds] if kinds else said == [("indicator", "net_margin")]
+
+
+def test_derived_observations_without_companies_say_nothing_of_them(companies, service):
+    path = "/derived-observations"
+    assert listed(service, path, "analytics:read", indicator="yield_slope_2s10s")[1] == []
+    assert listed(companies, path, "analytics:read", indicator="net_margin")[1] == [("scope", "companies:read")]
+
+
+def test_a_list_of_readings_of_one_kind_says_nothing_of_the_other(service):
+    found = listed(service, "/observations/latest", "macro:read", kind="raw", indicator="gov_yield_10y")
+    assert (len(found[0]) > 0, found[1]) == (True, [])
+
+
+SERIES = "/indicators/{}/series"
+
+
+def test_series_want_the_scopes_of_their_rows(service, companies):
+    """A list by path for macro:read: companies' series want companies:read too, derived ones analytics:read."""
+    assert service.walk(SERIES.format("yield_slope_2s10s"))
+    assert listed(service, SERIES.format("yield_slope_2s10s"), "macro:read") == ([], [("scope", "analytics:read")])
+    rows, said = listed(service, SERIES.format("gov_yield_10y"), "macro:read")
+    assert (rows, said) == (service.walk(SERIES.format("gov_yield_10y")), [])
+    path = SERIES.format("net_margin")
+    assert companies.walk(path)
+    both = [("scope", "companies:read"), ("scope", "analytics:read")]
+    assert listed(companies, path, "macro:read") == ([], both)
+    assert listed(companies, path, "macro:read", country="USA") == ([], both[1:])
+
+
+def test_names_of_companies_with_data_want_their_scope(companies, service):
+    path = "/derived-indicators/net_margin/entities"
+    assert {row["entityId"][:8] for row in companies.walk(path)} == {"company_"}
+    assert listed(companies, path, "analytics:read") == ([], [("scope", "companies:read")])
+    path = "/derived-indicators/yield_slope_2s10s/entities"
+    assert listed(service, path, "analytics:read") == (service.walk(path), [])
+
+
+def test_events_are_for_their_own_scope_whomever_they_are_about(service):
+    """An event is a record of its own, and no row of a company: no other scope is asked for."""
+    every, said = listed(service, "/events", "events:read", category="issuer_filing")
+    assert (every, said) == (service.walk("/events", category="issuer_filing"), [])
+    assert {row["entityId"][:8] for row in every} == {"company_"}
+
+
 def test_provenance_of_a_row_of_another_scope_is_refused(service, companies):
-    derived = service.ok("/derived-observations", country="USA", limit=1)[0]["id"]
-    told = service.error(f"/observations/{derived}/provenance", 403, "macro:read")
-    assert told["details"] == {"scope": "analytics:read"}
+    """By the id of its place, which says nothing of its value; by its own as for one there is not, lest values be tried."""
     raw = service.ok("/observations", country="USA", limit=1)[0]["id"]
     assert service.ok(f"/observations/{raw}/provenance", "macro:read")["observation"]["id"] == raw
+    derived = service.ok("/derived-observations", country="USA", limit=1)[0]
     rows = companies.walk("/observations/latest", limit=500)
-    of_company = next(row["id"] for row in rows if row["entityId"].startswith("company_"))
-    told = companies.error(f"/observations/{of_company}/provenance", 403, "macro:read")
-    assert told["details"] == {"scope": "companies:read"}
+    of_company = next(row for row in rows if row["entityId"].startswith("company_"))
+    for world, row, scope in ((service, derived, "analytics:read"), (companies, of_company, "companies:read")):
+        told = world.error(f"/observations/{row['id']}/provenance", 404, "macro:read")
+        assert (told["message"], told["details"]) == (f"there is no observation '{row['id']}'", {"parameter": "id"})
+        assert world.ok(f"/observations/{row['id']}/provenance")["observation"]["id"] == row["id"]
+        told = world.error(f"/observations/{place_id(row)}/provenance", 403, "macro:read")
+        assert told["details"] == {"scope": scope}
+        assert world.get(f"/observations/{place_id(row)}/provenance").status_code == 404

@@ -105,11 +105,21 @@ def test_an_indicator_that_no_release_brings(service):
 
 def test_texts_of_a_screen(service):
     """A text that nothing has in a clause of the equity screener: of `in`, one of several."""
-    body = asked(service, "/equity-screener", filter="sector:in:Tecnology|financials,industry:eq:nothing at all")
+    body = asked(
+        service, "/equity-screener", filter='sector:in: TeCnology|financials,Industry:eq:"Nothing, ""At"" all"'
+    )
     assert body["data"] == []
-    assert [(one["parameter"], one["value"], one["suggestion"]) for one in body["meta"]["warnings"]] == [
-        ("filter", "tecnology", "Technology"), ("filter", "nothing at all", None),
+    # As they were sent; a text in double quotes is what stands between them.
+    assert [tuple(one.values()) for one in body["meta"]["warnings"]] == [
+        ("filter", "TeCnology", "is a sector that nothing here has", "Technology"),
+        ("filter", 'Nothing, "At" all', "is an industry that nothing here has", None),
     ]  # fmt: skip
+
+
+def test_numbers_of_a_screen_are_repeated_as_they_were_sent(service):
+    """The clause in the client's own words: its field by the name it gave, its number in the digits it gave."""
+    told = warnings(service, "/screener", filter="indicator_gov_yield_10y:GT:1.50e15, gov_yield_10y:in:3.9|-1e+9")
+    assert [one["value"] for one in told] == ["indicator_gov_yield_10y:GT:1.50e15", "gov_yield_10y:in:-1e+9"]
 
 
 def test_the_exact_name_of_something_else(service):

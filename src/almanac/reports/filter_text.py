@@ -52,11 +52,17 @@ class Field(NamedTuple):
 
 
 class Clause(NamedTuple):
-    """One condition. `values`: numbers, or texts folded for comparison (`folded`); more than one for `in` only."""
+    """
+    One condition. `values`: numbers, or texts folded for comparison (`folded`); more than one for `in` only.
+
+    `head`: field and operator as they were written, and `written` the values, a text without its double quotes.
+    """
 
     field: Field
     operator: str
     values: tuple[float, ...] | tuple[str, ...]
+    head: str = ""
+    written: tuple[str, ...] = ()
 
 
 class FilterError(Exception):
@@ -144,9 +150,11 @@ def _clause(clause: str, find: Callable[[str], Field | None], names: Sequence[st
             code="values",
             allowed=["in"],
         )
+    head = f"{name}:{word}"
     if field.text:
-        return Clause(field, operator, tuple(_text(clause, value) for value in values))
-    return Clause(field, operator, tuple(_number(clause, field, value) for value in values))
+        texts = tuple(_text(clause, value) for value in values)
+        return Clause(field, operator, tuple(folded(text) for text in texts), head, texts)
+    return Clause(field, operator, tuple(_number(clause, field, value) for value in values), head, tuple(values))
 
 
 def _split(text: str, separator: str) -> Iterator[str]:
@@ -165,7 +173,7 @@ def _text(clause: str, written: str) -> str:
     if not written:
         raise FilterError(clause, 'has an empty value; no text is written ""', code="value")
     if '"' not in written:
-        return folded(written)
+        return written
     match = _QUOTED.fullmatch(written)
     if match is None:
         raise FilterError(
@@ -173,7 +181,7 @@ def _text(clause: str, written: str) -> str:
             "has a double quote inside a value; quotes enclose all of it, and one inside is doubled",
             code="quote",
         )
-    return folded(match[1].replace('""', '"'))
+    return match[1].replace('""', '"')
 
 
 def _number(clause: str, field: Field, written: str) -> float:

@@ -151,7 +151,7 @@ def test_the_empty_list_names_the_clause_to_blame(companies: Browser, screen: Se
     total = screen.get("/equity-screener", "pro", None, filter=EVERYONE, limit=1).json()["meta"]["pagination"]["total"]
     assert f"No company passes all 2 filters. Without Sector there would be {total}." in text
     # The interface's own warning about the word.
-    assert "“nowhere” is a sector that nothing here has." in text
+    assert "“Nowhere” is a sector that nothing here has." in text
 
 
 def test_an_error_stands_at_its_row_in_the_interfaces_words_and_others_still_count(

@@ -13,6 +13,7 @@ from almanac.domain.periods import FREQUENCY_NAMES
 from almanac.domain.reference import Entity, Provider, Source
 from almanac.domain.times import DAY_SECONDS
 from almanac.store.observations.reading.selection import SORTS, Selection
+from almanac.store.summary.figures import of_companies
 
 #: Letters in capitals, as the interface writes them: a client that checks against the description may send no others.
 FREQUENCIES = {name.upper() if len(name) == 1 else name: frequency.value for name, frequency in FREQUENCY_NAMES.items()}
@@ -98,6 +99,7 @@ _MEANINGS_HELD, _VALUES_HELD = 10_000, 20
 _SUGGESTIONS = 10
 #: Scopes that rows want of a key, whatever list they are in.
 COMPANIES, ANALYTICS = "companies:read", "analytics:read"
+_LEFT_OUT = {COMPANIES: "rows of companies", ANALYTICS: "derived rows"}
 #: Where the rows of indicators of a kind are.
 _PATHS = {"raw": "/observations", "derived": "/derived-observations"}
 
@@ -115,12 +117,8 @@ def selection(ctx: Context, kind: str | None) -> Selection:
         last = day_of(end)
         ends_by = last if ends_by is None else min(ends_by, last)
     meaning = _meaning(ctx, kind)
-    companies = ctx.may_read(COMPANIES)
-    if not companies and (meaning.entities is None or any(is_company(name) for name in meaning.entities)):
-        ctx.warn("scope", COMPANIES, "rows of companies are left out: the key may not read them")
-    derived = ctx.may_read(ANALYTICS)
-    if not derived and kind != "raw":
-        ctx.warn("scope", ANALYTICS, "derived rows are left out: the key may not read them")
+    warn_of_scopes(ctx, meaning.lacking)
+    companies, derived = ctx.may_read(COMPANIES), ctx.may_read(ANALYTICS)
     return Selection(
         kind=kind if derived else "raw",
         indicators=meaning.indicators if derived or kind != "derived" else (),
@@ -146,12 +144,41 @@ def _meaning(ctx: Context, kind: str | None) -> Meaning:
         ctx.warnings += meaning.warnings
         return meaning
     said = len(ctx.warnings)
-    meaning = Meaning(indicators(ctx, kind), entities(ctx), tuple(ctx.warnings[said:]))
+    slugs, ids = indicators(ctx, kind), entities(ctx)
+    meaning = Meaning(slugs, ids, tuple(ctx.warnings[said:]), scopes_lacking(ctx, kind, slugs, ids))
     if sum(len(value) for value in given[1:] if value is not None) <= _VALUES_HELD:
         if len(meanings) >= _MEANINGS_HELD:
             meanings.clear()
         meanings[named] = meaning
     return meaning
+
+
+def scopes_lacking(
+    ctx: Context, kind: str | None, indicators: tuple[str, ...] | None, entities: tuple[str, ...] | None
+) -> tuple[str, ...]:
+    """
+    Scopes that the key has not and rows of a list want, beside what its path does: of those only that a row asked for may want.
+
+    `kind`: the only one the list has rows of; indicators and entities: None where they are not restricted.
+    """
+    known = ctx.view.directory.indicators
+    named = None if indicators is None else [known[slug] for slug in indicators if kind in {None, known[slug].kind}]
+    lacking = []
+    if (
+        not ctx.may_read(COMPANIES)
+        and (entities is None or any(is_company(name) for name in entities))
+        and (named is None or of_companies(ctx.view, [one.slug for one in named]))
+    ):
+        lacking.append(COMPANIES)
+    if not ctx.may_read(ANALYTICS) and kind != "raw" and (named is None or any(one.kind == "derived" for one in named)):
+        lacking.append(ANALYTICS)
+    return tuple(lacking)
+
+
+def warn_of_scopes(ctx: Context, lacking: Iterable[str]) -> None:
+    """Say which rows are left out for want of a scope."""
+    for scope in lacking:
+        ctx.warn("scope", scope, f"{_LEFT_OUT[scope]} are left out: the key may not read them")
 
 
 def indicators(ctx: Context, kind: str | None = None) -> tuple[str, ...] | None:

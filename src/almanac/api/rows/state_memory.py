@@ -24,6 +24,8 @@ class Meaning(NamedTuple):
     indicators: tuple[str, ...] | None
     entities: tuple[str, ...] | None
     warnings: tuple[WarningSchema, ...]
+    #: Scopes for want of which rows are left out.
+    lacking: tuple[str, ...]
 
 
 class StateMemory:

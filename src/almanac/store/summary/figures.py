@@ -69,6 +69,12 @@ def entities_with(db: Queryable, indicator: str, ends_from: date | None) -> list
     return [row[0] for row in found]
 
 
+def of_companies(db: Queryable, indicators: Iterable[str]) -> bool:
+    """Whether any of some indicators has topics of companies."""
+    sql = "SELECT 1 FROM topic WHERE indicator = ? AND entity BETWEEN 'company_' AND 'company_~' LIMIT 1"
+    return any(db.execute(sql, (indicator,)).fetchall() for indicator in indicators)
+
+
 def indicators_of_entities(db: Queryable, entity: str | None = None) -> dict[str, int]:
     """Number of indicators that have rows, by entity; of one entity alone where it is named."""
     where, values = ("", ()) if entity is None else (" AND t.entity = ?", (entity,))

@@ -9,8 +9,9 @@ import msgspec
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.endpoints.macro import indicators
 from almanac.api.endpoints.macro.records import DerivedIndicatorEntity, IndicatorSchema
-from almanac.api.rows.filters import INDICATOR_IN_PATH
+from almanac.api.rows.filters import COMPANIES, INDICATOR_IN_PATH, scopes_lacking, warn_of_scopes
 from almanac.api.rows.paging import keyset
+from almanac.domain.companies import is_company
 from almanac.store.companies.rows import names as company_names
 from almanac.store.summary.figures import entities_with
 
@@ -30,6 +31,9 @@ def entities(ctx: Context) -> ListAnswer:
     indicator = indicators.find(ctx, kind="derived")
     places = ctx.view.directory.entities
     ids = entities_with(ctx.view, indicator.slug, ctx.window_start)
+    warn_of_scopes(ctx, scopes_lacking(ctx, None, (indicator.slug,), None))
+    if not ctx.may_read(COMPANIES):
+        ids = [i for i in ids if not is_company(i)]
     companies = company_names(ctx.view) if any(i not in places for i in ids) else {}
     named = {i: places[i].name if i in places else companies[i] for i in ids if i in places or i in companies}
     page, following = keyset(ctx, {(name, i): i for i, name in named.items()})

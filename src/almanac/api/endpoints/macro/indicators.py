@@ -11,6 +11,8 @@ from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro import records
 from almanac.api.rows.filters import (
+    ANALYTICS,
+    COMPANIES,
     COUNTRY,
     ENTITY,
     ENTITY_ID,
@@ -19,11 +21,14 @@ from almanac.api.rows.filters import (
     PROVIDER_ID,
     SOURCE_ID,
     entities,
+    scopes_lacking,
     sources,
+    warn_of_scopes,
 )
 from almanac.api.rows.names import suggested_indicator
 from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction
+from almanac.domain.companies import is_company
 from almanac.domain.periods import Frequency, end_of
 from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator
 from almanac.domain.times import wire_day, wire_time
@@ -156,12 +161,17 @@ def series(ctx: Context) -> ListAnswer:
     found = find(ctx)
     params = ctx.params
     who, what = entities(ctx), sources(ctx)
+    warn_of_scopes(ctx, scopes_lacking(ctx, None, (found.slug,), who))
+    companies = ctx.may_read(COMPANIES)
+    if found.kind == "derived" and not ctx.may_read(ANALYTICS):
+        return ListAnswer([])
     descending, limit = params["order"] == "desc", params["limit"]
     redaction = Redaction.of(ctx)
     counted = [
         one
         for one in of_indicator(ctx.view, found.slug, descending, ctx.after[0] if ctx.after else None)
-        if (who is None or one.entity in who)
+        if (companies or not is_company(one.entity))
+        and (who is None or one.entity in who)
         and (what is None or one.source in what)
         and (params["frequency"] is None or one.frequency == params["frequency"])
     ]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import date
+from functools import partial
 from typing import Any, Protocol
 
 import msgspec
@@ -59,8 +61,7 @@ def endpoint(explain: Explain) -> Endpoint:
         found = _find(ctx, name)
         if found is None:
             raise ApiError(404, f"there is no observation {quoted(ctx.path['id'])}", {"parameter": "id"})
-        _require_scopes(ctx, found.row)
-        ctx.require_window("id", end_of(found.row.period))
+        _require_readable(ctx, found.row)
         return ItemAnswer(_encoded(ctx, found, explain))
 
     return Endpoint(
@@ -79,18 +80,42 @@ def endpoint(explain: Explain) -> Endpoint:
     )
 
 
-def _require_scopes(ctx: Context, row: ObservationRow) -> None:
-    """Raise ApiError 403 for a row of a kind that the key may not read."""
-    wanted = {COMPANIES: is_company(row.series.spec.entity), ANALYTICS: row.series.kind == "derived"}
-    for scope in (scope for scope, wants in wanted.items() if wants and not ctx.may_read(scope)):
+def _scopes_lacking(ctx: Context, place: lookup.RowPlace) -> list[str]:
+    """Scopes that a row of this kind wants and the key has not. As much is asked of a row that wants none."""
+    wanted = {COMPANIES: is_company(place.entity), ANALYTICS: place.kind == "derived"}
+    held = {scope: ctx.may_read(scope) for scope in wanted}
+    return [scope for scope, wants in wanted.items() if wants and not held[scope]]
+
+
+def _reached(ctx: Context, last_day: date) -> bool:
+    """Whether the plan reaches a period that ends on this day."""
+    return ctx.window_start is None or last_day >= ctx.window_start
+
+
+def _may_read(ctx: Context, place: lookup.RowPlace) -> bool:
+    # Both are judged, whatever the first says: a refusal must take as long for the one as for the other.
+    lacking, reached = _scopes_lacking(ctx, place), _reached(ctx, end_of(place.period))
+    return reached and not lacking
+
+
+def _require_readable(ctx: Context, row: ObservationRow) -> None:
+    """Raise ApiError 403 for a row of a kind that the key may not read, or of a period that the plan does not reach."""
+    for scope in _scopes_lacking(ctx, lookup.RowPlace(row.series.spec.entity, row.series.kind, row.period)):
         raise ApiError(403, f"this observation needs a key with the scope {scope}", {"scope": scope})
+    ctx.require_window("id", end_of(row.period))
 
 
 def _find(ctx: Context, name: str) -> lookup.StoredRow | None:
-    """The row that goes by this id here: a public row by its own, a withheld one by its withheld id only."""
+    """
+    The row that goes by this id here: one that may be read by its own, any other by the id of its place only.
+
+    Its own id is a digest of its value: were a row that may not be read found by that, even to be refused, whoever tries
+    values would see which is right.
+    """
     if lookup.ID_SHAPE.fullmatch(name) is None:
         return None
-    return lookup.by_id(ctx.view, name) or lookup.by_withheld_id(ctx.view, name)
+    may_read = partial(_may_read, ctx)
+    return lookup.by_id(ctx.view, name, may_read) or lookup.by_withheld_id(ctx.view, name, may_read)
 
 
 def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
@@ -105,8 +130,9 @@ def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
         verified = (explanation.value, explanation.text) == (found.value, found.text)
     payload = lookup.payload_of(view, found.payload)
     run: Any = lookup.run_of(view, payload.run) if payload else None
-    if withheld:
-        # Of a short response all but the value can be guessed: its hash and length would tell which guess is right.
+    if payload and (withheld or lookup.brought_withheld(view, found.payload, row.series)):
+        # Of a short response all but the value can be guessed: its hash and length would tell which guess is right. So
+        # it is where another series of the same response is withheld, and all the others are sent.
         payload = None
     indicator = view.directory.indicators.get(spec.indicator)
     parts = {
@@ -142,13 +168,13 @@ def _input(ctx: Context, one: ExplainedInput) -> ProvenanceInput:
     info = ctx.view.directory.series_by_id(one.series)
     period = Period.from_key(one.period)
     reason = info.rights.reason if info is not None and info.rights.withheld else None
-    if reason is None and ctx.window_start is not None and period.end < ctx.window_start:
+    if reason is None and not _reached(ctx, period.end):
         reason = OUTSIDE
     shown = reason is None
-    identifier = lookup.id_of(one.series, one.period, one.vintage)
     return ProvenanceInput(
-        observation_id=identifier
-        if info is None or not info.rights.withheld
+        # A row's own id is a digest of its value, and would let values be tried out where that is not told.
+        observation_id=lookup.id_of(one.series, one.period, one.vintage)
+        if shown
         else withheld_id(one.series, one.period, one.vintage.known),
         series_id=one.series,
         period_start=wire_day(period.start) if period.start else None,

@@ -241,11 +241,16 @@ def warn_of_texts(ctx: Context, asked: Iterable[Clause], columns: Mapping[str, N
         if not isinstance(column, Texts):
             continue
         words = {filter_text.folded(word): word for word in column.words}
-        unknown = [str(value) for value in clause.values if value not in words]
+        said = zip(clause.values, clause.written, strict=True)
+        unknown = [(str(value), written) for value, written in said if value not in words]
         near = Suggestions((word, ()) for word in words.values()) if unknown else None
-        for value in unknown:
+        for value, written in unknown:
             meant = None if near is None else near.nearest(value)
-            ctx.warn("filter", value, f"is a {clause.field.name} that nothing here has", meant)
+            ctx.warn("filter", written, f"is {_with_article(clause.field.name)} that nothing here has", meant)
+
+
+def _with_article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
 def warn_of_numbers(
@@ -261,13 +266,13 @@ def warn_of_numbers(
         if isinstance(column, Texts) or np.isnan(column).all():
             continue
         low, high = float(np.nanmin(column)), float(np.nanmax(column))
-        for value in clause.values:
+        for value, written in zip(clause.values, clause.written, strict=True):
             if isinstance(value, float) and _far(value, low, high):
                 meant = value / 100
                 suggestion = f"{field}:{clause.operator}:{shortest(meant)}" if low <= meant <= high else None
                 reason = f"lies far outside the values of {field} here, which are {shortest(low)} to {shortest(high)}"
                 ctx.warn(
-                    "filter", f"{field}:{clause.operator}:{shortest(value)}",
+                    "filter", f"{clause.head}:{written}",
                     f"{reason}, as fractions (0.25 is 25 %)" if field in fractions else reason,
                     suggestion if field in fractions else None,
                 )  # fmt: skip

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from almanac.domain.companies import is_company
 from almanac.domain.observations import Vintage, observation_id
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
@@ -22,6 +24,14 @@ _COLUMNS = (
 )
 
 
+class RowPlace(NamedTuple):
+    """What of a row decides who may read it, beside the rights of its value: entity id, kind, period key."""
+
+    entity: str
+    kind: str
+    period: int
+
+
 class StoredRow(NamedTuple):
     """A row and the payload it was read from (0 for a derived one)."""
 
@@ -31,13 +41,14 @@ class StoredRow(NamedTuple):
     payload: int
 
 
-def by_id(view: View, identifier: str) -> StoredRow | None:
+def by_id(view: View, identifier: str, may_read: Callable[[RowPlace], bool]) -> StoredRow | None:
     """
-    The open row an id names, else the one closed last; None where no row ever had it, or its value is withheld.
+    The open row an id names, else the one closed last; None where no row ever had it, its value is withheld, or whoever
+    asks may not read what stands in its place.
 
-    The id of a withheld row is a digest of what may not be told, and whoever guesses it must not learn so from how long
-    the refusal takes. So as much is read, put together and judged where there is no such row: of another one, always the
-    same, which stands in.
+    The id of such a row is a digest of what may not be told, and whoever guesses it must not learn so from how long the
+    refusal takes. So as much is read, put together and judged where there is no such row: of another one, always the same,
+    which stands in. A series that may not be read is not even loaded: whoever has never listed it would notice that.
     """
     if ID_SHAPE.fullmatch(identifier) is None:
         return None
@@ -47,19 +58,38 @@ def by_id(view: View, identifier: str) -> StoredRow | None:
         f"SELECT {_COLUMNS}, payload FROM vintages WHERE hash IN ({marks}) ORDER BY to_version DESC", numbers
     ).fetchall()
     other = view.execute(f"SELECT {_COLUMNS}, payload FROM vintages LIMIT 1").fetchall()
-    for found in (_put_together(view, columns) for columns in named or other):
-        withheld = view.directory.row_rights(found.row.series, found.row.lineage).withheld
-        if found.row.id == identifier:
-            return None if withheld else found
+    meant = None
+    for columns in named or other:
+        series, place = _place(view, columns)
+        allowed = may_read(place)
+        if observation_id(series, place.period, columns[2], columns[7], columns[8]) == identifier:
+            meant = columns if allowed else None
+            break
+    for columns in other if meant is None else [meant]:
+        stored = _put_together(view, columns)
+        withheld = view.directory.row_rights(stored.row.series, stored.row.lineage).withheld
+        return None if meant is None or withheld else stored
     return None
+
+
+def _place(view: View, columns: tuple[Any, ...]) -> tuple[str, RowPlace]:
+    """Id of the series of a row, and where the row stands."""
+    (found,) = view.execute(
+        "SELECT s.id, t.entity, t.kind FROM series s CROSS JOIN topic t USING(topic) WHERE s.series = ?", (columns[1],)
+    ).fetchall()
+    return found[0], RowPlace(found[1], found[2], columns[0])
 
 
 def _put_together(view: View, columns: tuple[Any, ...]) -> StoredRow:
     return StoredRow(RowReader(view.directory).stated(columns[:-1]), columns[7], columns[8], columns[-1])
 
 
-def by_withheld_id(view: View, identifier: str) -> StoredRow | None:
-    """The withheld row, open, that its id leads to; None where there is none."""
+def by_withheld_id(view: View, identifier: str, may_read: Callable[[RowPlace], bool]) -> StoredRow | None:
+    """
+    The open row that an id of a place leads to, where its value is withheld or whoever asks may not read it; else None.
+
+    Only the place is in that id, so that what is said of such a row says nothing of its value.
+    """
     number, period, known = place_of_withheld_id(identifier)
     found = view.execute(
         f"SELECT {_COLUMNS}, payload FROM vintages JOIN (SELECT topic AS t, series AS s FROM series WHERE hash = ?)"
@@ -69,7 +99,10 @@ def by_withheld_id(view: View, identifier: str) -> StoredRow | None:
     if found is None:
         return None
     stored = _put_together(view, tuple(found))
-    return stored if view.directory.row_rights(stored.row.series, stored.row.lineage).withheld else None
+    row = stored.row
+    place = RowPlace(row.series.spec.entity, row.series.kind, row.period)
+    readable = may_read(place) and not view.directory.row_rights(row.series, row.lineage).withheld
+    return None if readable else stored
 
 
 def cell(view: View, series: SeriesInfo, period: int) -> list[ObservationRow]:
@@ -103,6 +136,31 @@ def id_of(series: str, period: int, vintage: Vintage) -> str:
 def payload_of(db: Queryable, number: int) -> PayloadRow | None:
     """The payload a row was read from; None for a derived one."""
     return by_number(db, number) if number else None
+
+
+def brought_withheld(db: Queryable, payload: int, series: SeriesInfo) -> bool:
+    """
+    Whether the payload that a row of a series was read from stated any series that is stricter than its source.
+
+    Looked for among the series of that source; where that has those of every company, among the company's own.
+    """
+    entity = series.spec.entity
+    if is_company(entity):
+        found = db.execute(_STRICTER_OF_COMPANY, (entity, series.source.id, payload))
+    else:
+        found = db.execute(_STRICTER, (series.source.id, payload))
+    return bool(found.fetchall())
+
+
+_STATED = (
+    " AND max(s.exposure, p.exposure) > 0"
+    " AND EXISTS (SELECT 1 FROM series_payload y WHERE y.series = s.series AND y.payload = ?) LIMIT 1"
+)
+_STRICTER = f"SELECT 1 FROM series s CROSS JOIN spec p USING(spec) WHERE s.source = ?{_STATED}"
+_STRICTER_OF_COMPANY = (
+    "SELECT 1 FROM topic t CROSS JOIN series s ON s.topic = t.topic CROSS JOIN spec p USING(spec)"
+    f" WHERE t.entity = ? AND +s.source = ?{_STATED}"
+)
 
 
 def run_of(db: Queryable, run: str) -> tuple[Any, ...] | None:
