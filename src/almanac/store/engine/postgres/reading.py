@@ -101,7 +101,7 @@ class ReadingConnection:
         except psycopg.Error:  # lost: whoever wants the rows asks over another
             self._drop()
 
-    def end_snapshot(self) -> None:
+    def end_snapshot(self) -> bool:
         if self._ahead.begun:
             try:
                 self._ahead.end()
@@ -114,6 +114,7 @@ class ReadingConnection:
                 # Nobody waits for the answer: it is taken when there is something to ask again.
                 self._link.pgconn.send_query(b"COMMIT")
                 self._ending = True
+        return True
 
     def change_token(self) -> int:
         with faults():
