@@ -24,6 +24,9 @@ class Turn:
     def expected(self):
         return None
 
+    def failed_ahead(self, error):
+        return False
+
     def at_end(self, work):
         asyncio.get_running_loop().call_soon(work)
 

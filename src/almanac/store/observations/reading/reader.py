@@ -114,6 +114,16 @@ class Reader:
             return None
         return here.view
 
+    def failed_ahead(self, error: Exception) -> bool:
+        """
+        Whether an error, met while something was asked ahead, is the database's. Then nothing was gained, and that is all:
+        the connection is closed, and whoever opens a view makes another.
+        """
+        if opening.fault(error) is None:
+            return False
+        self.close()
+        return True
+
     def at_end(self, work: Callable[[], object]) -> None:
         """Have something done at the end of this turn, in the transaction that its requests share. It must not raise."""
         self._here.waiting.append(work)
