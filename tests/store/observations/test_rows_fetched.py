@@ -148,7 +148,7 @@ def topics_of_many(view: View) -> Iterator[Any]:
 
 
 def topics_of_a_value(view: View) -> Iterator[Any]:
-    return walk(view)._shared(_Part("any", "x.kind", "TRUE"), "FROM topic x", "raw", None)  # type: ignore[arg-type]  (any value will do)
+    return walk(view)._shared(_Part("any", "x.kind", "TRUE"), "FROM topic x", "raw", None)  # type: ignore[arg-type]  # any value will do
 
 
 def of_one_series(view: View) -> Iterator[Any]:
