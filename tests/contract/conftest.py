@@ -89,7 +89,7 @@ def built_whole(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Pat
 
 @pytest.fixture(scope="session")
 def whole(built_whole: Path) -> Iterator[Service]:
-    """The complete simulated world, over the one home, for it is large. Never changed."""
-    one = Service(built_whole / "home")
+    """The complete simulated world, over the one home, for it is large. Never changed. What it answers counts, not how soon."""
+    one = Service(built_whole / "home", more={"REQUEST_SECONDS": "120"})
     yield one
     one.close()

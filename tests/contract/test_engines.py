@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.moving import move
+from almanac.store.observations.reading.directory import Directory
 from tests.support import postgres
 from tests.support.requests_at_random import ask, requests
 from tests.support.service import Service, copy
@@ -119,3 +121,33 @@ def test_two_thousand_random_requests_have_the_same_answers(both: tuple[Service,
     told, other = differences(both, seed=12, count=2_000)
     assert other == []
     assert told > 2_000
+
+
+def test_a_connection_lost_while_a_name_is_looked_for_ahead_is_nobodys_loss(both: tuple[Service, Service]) -> None:
+    _, moved = both
+    url = moved.settings.database_url
+    assert url is not None
+    # A name that nobody has asked for before is looked for in the database.
+    targets = [f"/observations?entity=company_nobody{number}&limit=1" for number in range(4)]
+    assert [answer.status_code for answer in together(moved, targets[:1])] == [200]
+    with closing(opening.connect(opening.Server(url))) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        ).fetchall()
+    answers = together(moved, [*targets[1:], "/observations?country=USA&limit=1", "/observations?country=JPN&limit=1"])
+    assert [answer.status_code for answer in answers] == [200] * 5
+    assert [len(answer.json()["data"]) for answer in answers] == [0, 0, 0, 1, 1]
+
+
+def test_a_name_that_takes_too_long_to_find_ahead_is_given_up(
+    both: tuple[Service, Service], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, moved = both
+    together(moved, ["/observations?country=USA&limit=1"])
+    monkeypatch.setattr(moved.app, "_seconds", 0.3)
+    monkeypatch.setattr(Directory, "_company", lambda self, _: self._db.execute("SELECT pg_sleep(20)").get)
+    begun = time.monotonic()
+    (answer,) = together(moved, ["/observations?entity=company_nobody9&limit=1"])
+    assert time.monotonic() - begun < 10
+    assert (answer.status_code, answer.json()["error"]["details"]["reason"]) == (503, "late")

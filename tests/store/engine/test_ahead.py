@@ -6,6 +6,7 @@ import contextlib
 import time
 from collections.abc import Iterator
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -22,6 +23,7 @@ pytestmark = [
 ]
 
 VERSION = "SELECT v FROM meta WHERE k = ?"
+FAILING = "SELECT 1 / (?::bigint)"
 
 
 @pytest.fixture
@@ -135,14 +137,14 @@ def test_what_fails_is_told_to_whoever_wants_it_and_the_next_snapshot_is_whole(r
     with reader.snapshot():
         pass
     for _ in range(3):
-        reader.ask_ahead("SELECT 1 / (?::bigint)", (0,))
+        reader.ask_ahead(FAILING, (0,))
         reader.ask_ahead(VERSION, ("version",))
         reader.begin_snapshot()
         with pytest.raises(DatabaseError, match="division by zero"), opening.faults():
-            reader.execute(VERSION, ("version",))
+            reader.execute(FAILING, (0,))
         reader.end_snapshot()
         # Nobody wanted what failed here.
-        reader.ask_ahead("SELECT 1 / (?::bigint)", (0,))
+        reader.ask_ahead(FAILING, (0,))
         reader.begin_snapshot()
         reader.end_snapshot()
         reader.ask_ahead(VERSION, ("version",))
@@ -173,3 +175,53 @@ def test_a_snapshot_begins_when_the_one_before_has_ended(reader: Any, monkeypatc
     assert len(turns) == 4
     for turn in turns[:-1]:
         assert turn.index("COMMIT") < turn.index("PIPELINE_SYNC") < turn.index("BEGIN", 1)
+
+
+def test_who_wanted_something_else_gets_it_of_the_same_state(reader: Any, url: str) -> None:
+    """Whatever way it asks; where there is no such state any more, it is told to ask again."""
+    for turn, way in enumerate((reader.execute, reader.scan, lambda *said: reader.executemany(said[0], [said[1]])), 1):
+        write(url, turn)
+        reader.ask_ahead(FAILING, (0,))
+        reader.ask_ahead(VERSION, ("version",))
+        token = reader.begin_snapshot()
+        assert way(VERSION, ("version",)).fetchall() == [(str(turn),)]
+        assert reader.execute(VERSION, ("version",)).get == str(turn)
+        reader.end_snapshot()
+        assert reader.change_token() == token
+        reader.ask_ahead(FAILING, (0,))
+        reader.begin_snapshot()
+        write(url, turn + 1)
+        with pytest.raises(UnavailableError), opening.faults():
+            way(VERSION, ("version",))
+        reader.end_snapshot()
+        with reader.snapshot():
+            assert meta(reader, "version") == str(turn + 1)
+
+
+def test_after_what_failed_and_nobody_wanted_a_snapshot_begins_as_ever(reader: Any) -> None:
+    reader.ask_ahead(FAILING, (0,))
+    reader.begin_snapshot()
+    reader.end_snapshot()
+    with reader.snapshot():
+        assert meta(reader, "version") == "0"
+
+
+def test_what_was_asked_ahead_is_held_while_others_read_long_lists(reader: Any, url: str) -> None:
+    for turn in range(1, 4):
+        write(url, turn)
+        reader.ask_ahead(VERSION, ("version",))
+        reader.begin_snapshot()
+        rows = reader.scan("SELECT generate_series(1, ?)", (1_000,))
+        assert next(rows) == (1,)
+        from almanac.store.engine.postgres.asking import Asking
+
+        with mock.patch.object(Asking, "send", side_effect=AssertionError("asked again")):
+            assert reader.execute(VERSION, ("version",)).get == str(turn)
+        reader.ask_ahead(VERSION, ("epoch",))
+        assert len(list(rows)) == 999, "though something was asked ahead meanwhile"
+        reader.end_snapshot()
+        # Neither without a snapshot nor in one that is not begun ahead is anything of it taken for true.
+        write(url, turn + 10)
+        assert reader.execute(VERSION, ("version",)).get == str(turn + 10)
+        with reader.snapshot():
+            assert reader.execute(VERSION, ("version",)).get == str(turn + 10)

@@ -29,6 +29,10 @@ class Turns(Protocol):
         """The state that most likely will be read; None where nothing is gained by asking it ahead."""
         ...
 
+    def failed_ahead(self, error: Exception, /) -> bool:
+        """Whether an error, met while something was asked ahead, is the database's: it is as if nothing had been asked."""
+        ...
+
     def at_end(self, work: Callable[[], object], /) -> None:
         """Have something done at the end of this turn. It must not raise."""
         ...

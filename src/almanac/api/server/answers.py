@@ -24,6 +24,7 @@ from almanac.config import Plan, Settings
 from almanac.domain.periods import add_months
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
 from almanac.store.accounts.accounts import KeyRecord
+from almanac.store.engine.patience import Patience, patiently
 from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.answers")
@@ -52,22 +53,29 @@ class Answers:
         #: The newest data version seen here; 0: none yet.
         self.version = 0
 
-    def ask_ahead(self, request: ClientRequest, known: Known, plan: Plan, now: int) -> Question | None:
+    def ask_ahead(
+        self, request: ClientRequest, known: Known, plan: Plan, now: int, patience: Patience
+    ) -> Question | None:
         """
         Have the database begin with what the handler will ask first; what `produce` goes on with at the end of this turn.
 
         None: there is nothing to be gained by waiting for that.
         """
-        ask = known.endpoint.ask_ahead
-        view = None if ask is None or self._turns is None else self._turns.expected()
-        if ask is None or view is None:
+        ask, turns = known.endpoint.ask_ahead, self._turns
+        view = None if ask is None or turns is None else turns.expected()
+        if ask is None or turns is None or view is None:
             return None
         try:
-            asked = self._asked(request, known, plan, now, self._walltime(), view)
-            if self._pages.get(asked.name) is not None or not ask(asked.context):
-                return None
+            with patiently(patience):  # a name may have to be looked for
+                asked = self._asked(request, known, plan, now, self._walltime(), view)
+                if self._pages.get(asked.name) is not None or not ask(asked.context):
+                    return None
         except ApiError:
             return None  # `produce` says it, of the state that there is then
+        except Exception as error:  # of whatever engine
+            if turns.failed_ahead(error):
+                return None
+            raise
         asked.context.warnings.clear()
         return asked
 

@@ -164,9 +164,9 @@ class App:
             return await self._threads.apart(
                 functools.partial(self._answers.produce, request, known, plan, now), receive
             )
-        ahead = self._answers.ask_ahead(request, known, plan, now)
-        work = functools.partial(self._answers.produce, request, known, plan, now, ahead)
         patience = Patience(self._seconds)
+        ahead = self._answers.ask_ahead(request, known, plan, now, patience)
+        work = functools.partial(self._answers.produce, request, known, plan, now, ahead)
         if self._turns is None or ahead is None:
             return _done(work, patience)
         # Others of this turn ask ahead too, before any of them reads what it asked for.

@@ -83,6 +83,8 @@ class Threads:
                 # Nobody looks at what becomes of it.
                 working.add_done_callback(_unheard)
                 working.cancel()
+            # What they raise knows of this frame: in a cycle with it, all that was being read would wait for the collector.
+            del working, future
 
     def close(self) -> None:
         """Let the threads end when they have done what they are at."""

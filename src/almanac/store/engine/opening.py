@@ -155,7 +155,10 @@ def faults() -> Iterator[None]:
         found = fault(error)
         if found is None or found is error:
             raise
-        raise found from error
+        try:
+            raise found from error
+        finally:
+            del found  # which knows of this frame: in a cycle it would wait for the collector
 
 
 def _faults() -> Any:

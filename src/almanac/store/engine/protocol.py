@@ -83,8 +83,13 @@ class Database(Scannable, Protocol):
         """
         ...
 
-    def end_snapshot(self) -> None:
-        """End the read transaction; nothing where there is none."""
+    def end_snapshot(self) -> bool:
+        """
+        End the read transaction; nothing where there is none.
+
+        False where it goes on, for somebody still reads rows of it: the next snapshot would be the same state, and the
+        connection has to be closed.
+        """
         ...
 
     def change_token(self) -> int:

@@ -127,9 +127,11 @@ class Connection(apsw.Connection):
         self.execute("BEGIN")
         return self.change_token()  # reading the number takes the snapshot
 
-    def end_snapshot(self) -> None:
+    def end_snapshot(self) -> bool:
         if self.in_transaction:
             self.execute("COMMIT")
+        # SQLite keeps the snapshot for as long as any statement has rows left to be read.
+        return self.txn_state() == apsw.SQLITE_TXN_NONE
 
     def change_token(self) -> int:
         token: int = self.execute("PRAGMA data_version").get

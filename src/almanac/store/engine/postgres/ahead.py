@@ -25,6 +25,10 @@ _ABORTED = pq.ExecStatus.PIPELINE_ABORTED
 POSSIBLE = capabilities.has_pipeline()
 
 
+class LostWithAnotherError(psycopg.OperationalError):
+    """A statement was not run, for another that was sent before it failed. Nothing is said against it."""
+
+
 class _Sent:
     """A statement that was sent: what it gave, once that was read."""
 
@@ -77,6 +81,14 @@ class Ahead:
             self._libpq.send_flush_request()
             self._libpq.flush()
 
+    def holds(self, sql: str, values: Sequence[Any]) -> bool:
+        """Whether a statement was asked for in this snapshot."""
+        return bool(self._asked) and (sql, tuple(values)) in self._asked
+
+    def forget(self) -> None:
+        """The snapshot ends, or another begins, by itself: what was asked for in it is not to be had any more."""
+        self._asked.clear()
+
     def rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
         """Rows of a statement, whether it was asked for ahead or not. Raises the driver's error."""
         sent = self._asked.get((sql, tuple(values)))
@@ -93,14 +105,16 @@ class Ahead:
         self._token, self.begun = None, False
 
     def leave(self) -> None:
-        """Read all that is due, and let statements go by themselves again; a snapshot that is open stays open."""
+        """
+        Read all that is due, and let statements go by themselves again; a snapshot that is open stays open, and what was
+        asked for in it is held until `forget`.
+        """
         if self.on:
             if self.begun:
                 self._sync()
             while self._due:
                 self._read()
             self._libpq.exit_pipeline_mode()
-            self._asked.clear()
             self.on = self.begun = False
 
     def _enter(self) -> None:
@@ -134,7 +148,7 @@ class Ahead:
         sent = self._due.popleft()
         sent.read = True
         if self.failed is not None and result is not None and result.status == _ABORTED:
-            sent.error = self.failed
+            sent.error = LostWithAnotherError(str(self.failed))
             return
         try:
             sent.rows = self._asking.loaded(result)

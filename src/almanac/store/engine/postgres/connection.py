@@ -138,6 +138,7 @@ class PostgresConnection(ReadingConnection):
         self._cursor.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement.sql}", bound)
 
         def fetch(size: int) -> Sequence[Any]:
+            self._alone()  # something may have been asked ahead since
             rows = self._cursor.execute(f"FETCH {size} FROM {name}", binary=True).fetchall()
             if len(rows) < size:
                 self._cursor.execute(f"CLOSE {name}")
@@ -151,6 +152,7 @@ class PostgresConnection(ReadingConnection):
             return FoundRows(())
         self._check(statement, every[0])
         if not statement.writes:
+            self._alone()  # the driver would take what was asked ahead for the answer
             return FoundRows(self._asked(statement, every))
         with self._writing():
             if statement.copied_into is not None and len(every) >= _COPIED:

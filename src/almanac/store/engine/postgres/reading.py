@@ -14,7 +14,7 @@ import psycopg
 from psycopg import pq
 
 from almanac.store.engine.errors import UnavailableError
-from almanac.store.engine.postgres.ahead import Ahead
+from almanac.store.engine.postgres.ahead import Ahead, LostWithAnotherError
 from almanac.store.engine.postgres.asking import asking_of
 from almanac.store.engine.postgres.faults import faults
 from almanac.store.engine.postgres.link import PostgresLink
@@ -35,6 +35,8 @@ class ReadingConnection:
         self._token = f"SELECT n FROM change_token WHERE area = '{area}'".encode()
         self._token_ahead = f"SELECT n, set_config('jit', 'off', true) FROM change_token WHERE area = '{area}'"
         self._closed = self._ending = False
+        #: The change token of the snapshot that was begun last.
+        self._state = -1
         self._again()
         self._machines = Machines(area, self.ask, forget)
 
@@ -64,12 +66,13 @@ class ReadingConnection:
                 if found is not None:
                     return found
             self._ready()
+            self._ahead.forget()
             try:
                 for _ in looks(self._busy):
                     # The first that is read takes the snapshot.
-                    token = self._anew(lambda: self._number(_BEGIN + self._token))
-                    if self._machines.believe(token):
-                        return token
+                    self._state = self._anew(lambda: self._number(_BEGIN + self._token))
+                    if self._machines.believe(self._state):
+                        return self._state
                     self._asking.first(b"ROLLBACK")
             except BaseException:
                 self._undo()
@@ -80,8 +83,10 @@ class ReadingConnection:
         """The token of the snapshot that was begun ahead; None where it has to be begun again."""
         try:
             token = self._ahead.token()
-            if token is not None and self._machines.believe(token):
-                return token
+            if token is not None:
+                self._state = token
+                if self._machines.believe(token):
+                    return token
             self._alone()
             self._asking.first(b"ROLLBACK")
         except psycopg.Error:
@@ -101,7 +106,7 @@ class ReadingConnection:
         except psycopg.Error:  # lost: whoever wants the rows asks over another
             self._drop()
 
-    def end_snapshot(self) -> None:
+    def end_snapshot(self) -> bool:
         if self._ahead.begun:
             try:
                 self._ahead.end()
@@ -114,6 +119,8 @@ class ReadingConnection:
                 # Nobody waits for the answer: it is taken when there is something to ask again.
                 self._link.pgconn.send_query(b"COMMIT")
                 self._ending = True
+            self._ahead.forget()
+        return True
 
     def change_token(self) -> int:
         with faults():
@@ -132,7 +139,22 @@ class ReadingConnection:
 
     def _rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
         """All rows of a statement that is in PostgreSQL's own words."""
-        return (self._ahead if self._ahead.begun else self._asking).rows(sql, values)
+        if self._ahead.begun or self._ahead.holds(sql, values):
+            try:
+                return self._ahead.rows(sql, values)
+            except LostWithAnotherError:
+                self._same_again()
+        return self._asking.rows(sql, values)
+
+    def _same_again(self) -> None:
+        """
+        Begin the snapshot again, in which nothing can be read any more since a statement failed that somebody else had asked
+        for. Raises UnavailableError where it would be another state, for something of this one may have been read.
+        """
+        before = self._state
+        self._drop()
+        if self.begin_snapshot() != before:
+            raise UnavailableError("what others asked for failed, and somebody has written since: the state is gone")
 
     def _undo(self) -> None:
         status = self._link.pgconn.transaction_status
@@ -180,6 +202,8 @@ class ReadingConnection:
         """Let the next statement go by itself, and be waited for."""
         self._settle()
         self._ahead.leave()
+        if self._ahead.failed is not None:
+            self._same_again()
 
     def _settle(self) -> None:
         """Take the answer to the end of a snapshot. Where the connection was lost meanwhile, the next use makes another."""
@@ -192,6 +216,10 @@ class ReadingConnection:
             try:
                 self._ahead.leave()
             except psycopg.Error:
+                self._drop()
+            if (
+                self._ahead.failed is not None
+            ):  # it was wanted by nobody, and no transaction begins in what is left of it
                 self._drop()
 
     def _again(self) -> None:

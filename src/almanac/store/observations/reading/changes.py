@@ -137,7 +137,7 @@ class Changes:
             return
         if noted < _MANY:
             sql = f"{_TOUCHED} SELECT {_NAMES}, u.low, u.high FROM touched u CROSS JOIN topic t ON t.topic = u.topic"
-            found = self._db.execute(f"{sql} WHERE {query.where} {order}", (*span, *span, *query.values))
+            found = self._db.scan(f"{sql} WHERE {query.where} {order}", (*span, *span, *query.values))
         else:
             within = Conditions()
             within.periods(self._selection)

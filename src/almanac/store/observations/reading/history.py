@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from almanac.domain.observations import FORECAST
 from almanac.domain.periods import lowest_key
-from almanac.store.engine.queryable import Rows
 from almanac.store.observations.reading.directory import SeriesInfo
 from almanac.store.observations.reading.reader import View
 
@@ -53,8 +52,9 @@ def before(view: View, series: SeriesInfo, since: date, period: int, *, version:
     """
     values: list[float] = []
     oldest, seen = 0, -1
+    asked = _asked(series, lowest_key(since), period - 1, version, as_of)
     # Ten years of days are thousands of rows, of mostly one lineage: no object is made for each.
-    for of, value, lineage, flags, _ in _states(view, series, lowest_key(since), period - 1, version, as_of):
+    for of, value, lineage, flags, _ in view.execute(_STATES, asked):
         if value is not None and not flags & FORECAST:
             if lineage != seen:
                 if view.directory.row_rights(series, lineage).withheld:
@@ -67,14 +67,15 @@ def before(view: View, series: SeriesInfo, since: date, period: int, *, version:
 
 def _walk(view: View, series: SeriesInfo, low: int, high: int, version: int, as_of: int | None) -> Iterator[Past]:
     """Numbers of the periods between two keys, inclusive, newest first."""
-    for period, value, lineage, flags, known in _states(view, series, low, high, version, as_of):
+    found = view.scan(_STATES, _asked(series, low, high, version, as_of))  # there may be many, of which few are wanted
+    for period, value, lineage, flags, known in found:
         if value is not None and not flags & FORECAST:
             yield Past(period, value, known, lineage, view.directory.row_rights(series, lineage).withheld)
 
 
-def _states(view: View, series: SeriesInfo, low: int, high: int, version: int, as_of: int | None) -> Rows:
-    known_by = _EVER if as_of is None else as_of
-    return view.execute(_STATES, (series.topic, series.number, low, high, version, known_by))
+def _asked(series: SeriesInfo, low: int, high: int, version: int, as_of: int | None) -> tuple[int, ...]:
+    """What `_STATES` is asked with."""
+    return series.topic, series.number, low, high, version, _EVER if as_of is None else as_of
 
 
 #: The last state of each period: where `max` picks a row, SQLite takes the other columns from it.

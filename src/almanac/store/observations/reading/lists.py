@@ -220,7 +220,8 @@ class Lists:
         sources = selection.sources
         here: tuple[Any, ...] | None = None
         rows: list[ObservationRow] = []
-        for found in self._db.execute(sql, query.values):
+        # A page ends with its rows, of which there are as many as there are rows of the kind.
+        for found in self._db.scan(sql, query.values):
             cell = found[:4]
             if cell != here:
                 if rows and here is not None:

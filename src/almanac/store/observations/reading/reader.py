@@ -8,6 +8,7 @@ almanac.store.observations.reading.lists, what may be asked for in almanac.store
 from __future__ import annotations
 
 import threading
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, date, datetime
@@ -113,6 +114,16 @@ class Reader:
             return None
         return here.view
 
+    def failed_ahead(self, error: Exception) -> bool:
+        """
+        Whether an error, met while something was asked ahead, is the database's. Then nothing was gained, and that is all:
+        the connection is closed, and whoever opens a view makes another.
+        """
+        if opening.fault(error) is None:
+            return False
+        self.close()
+        return True
+
     def at_end(self, work: Callable[[], object]) -> None:
         """Have something done at the end of this turn, in the transaction that its requests share. It must not raise."""
         self._here.waiting.append(work)
@@ -165,20 +176,31 @@ class Reader:
         return held[1]
 
     def end(self, error: BaseException | None) -> None:
-        """What leaving `view()` does. An error of the database leaves as one of ours."""
+        """
+        What leaving `view()` does. An error of the database leaves as one of ours.
+
+        It ends the transaction, though others of this turn were to share it: an engine may do nothing more in one in which a
+        statement failed. They begin another.
+        """
         fault = None if error is None else opening.fault(error)
+        if error is not None and fault is not None:
+            # Rows that were being read when it came hold the snapshot for as long as somebody knows of the error.
+            traceback.clear_frames(error.__traceback__)
         if isinstance(fault, UnavailableError):
             self.close()
-        elif not self._here.lasting:
+        elif fault is not None or not self._here.lasting:
             self._release()
         if fault is not None and fault is not error:
-            raise fault from error
+            try:
+                raise fault from error
+            finally:
+                del fault, error  # which know of this frame: in a cycle they would wait for the collector
 
     def _release(self) -> None:
         here = self._here
         here.lasting = False
-        if here.connection is not None:
-            here.connection.end_snapshot()
+        if here.connection is not None and not here.connection.end_snapshot():
+            self.close()  # else whoever reads next would read this state again, whatever has been written since
 
     def _connection(self) -> Database:
         here = self._here

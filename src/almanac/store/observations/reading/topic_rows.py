@@ -43,9 +43,8 @@ class TopicRows:
         few = self._db.execute(f"SELECT 1 FROM {group} g WHERE {own} LIMIT 1 OFFSET {TOPICS}", values).get is None
         tables = f"{group} g CROSS JOIN topic t" if few else f"topic t CROSS JOIN {group} g"
         sql = f"SELECT {TOPIC}, t.topic{more} FROM {tables} WHERE g.topic = t.topic AND {own} AND {query.where}"
-        return self._db.execute(
-            f"{sql} ORDER BY {in_order(*TOPIC_ORDER, descending=self._down)}", (*values, *query.values)
-        )
+        ask = self._db.execute if few else self._db.scan
+        return ask(f"{sql} ORDER BY {in_order(*TOPIC_ORDER, descending=self._down)}", (*values, *query.values))
 
     def of_each(
         self,
@@ -102,7 +101,7 @@ class TopicRows:
         query.known(self._selection, self._as_of)
         if len(some) == 1:  # there may be many, of which a page needs few
             sql = f"SELECT 0, {self._keys} {rows} WHERE x.topic = ? AND x.period BETWEEN ? AND ? AND {query.where}"
-            return self._db.execute(f"{sql} ORDER BY x.period{self._way}", (*some[0][3:], *query.values))
+            return self._db.scan(f"{sql} ORDER BY x.period{self._way}", (*some[0][3:], *query.values))
         given = f"(VALUES {', '.join(f'({place}, ?, ?, ?)' for place in range(len(some)))}) g"
         sql = f"SELECT g.column1, {self._keys} FROM {given} CROSS JOIN {rows.removeprefix('FROM ')} WHERE {_GIVEN} AND {query.where} LIMIT {_TOO_MANY}"
         bound = chain.from_iterable(one[3:] for one in some)

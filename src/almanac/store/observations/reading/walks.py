@@ -177,11 +177,13 @@ class Walk:
         if numbers is None:
             sql = f"SELECT {TOPIC}, t.topic FROM topic t WHERE EXISTS (SELECT 1 {rows} WHERE {own} AND x.topic = t.topic) AND {query.where}"
             values: tuple[Any, ...] = (*bound, *query.values)
+            ask = self._db.scan
         else:
             sql = f"SELECT {TOPIC}, t.topic FROM json_each(?) g CROSS JOIN topic t ON t.topic = g.value WHERE {query.where}"
             values = (json.dumps(numbers), *query.values)
+            ask = self._db.execute
         order = in_order(*TOPIC_ORDER, descending=self._down)
-        topics = self._db.execute(f"{sql} ORDER BY {order}", values)
+        topics = ask(f"{sql} ORDER BY {order}", values)
         return self._rows.of_each(topics, own, bound, place, value, rows)
 
     def _leaps(self, rows: str, own: str, values: Sequence[Any]) -> list[int] | None:
@@ -339,7 +341,7 @@ class Walk:
         )
         sql = f"SELECT {day}, {TOPIC}, {self._keys} FROM topic t CROSS JOIN {self._table} x ON x.topic = t.topic"
         order = in_order(*CELL_ORDER, descending=self._down)
-        yield from self._db.execute(f"{sql} WHERE {query.where} ORDER BY {order}", query.values)
+        yield from self._db.scan(f"{sql} WHERE {query.where} ORDER BY {order}", query.values)
 
     # -- conditions ---------------------------------------------------------------------------------------------------
 
