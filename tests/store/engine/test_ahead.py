@@ -181,6 +181,8 @@ def test_who_wanted_something_else_gets_it_of_the_same_state(reader: Any, url: s
     """Whatever way it asks; where there is no such state any more, it is told to ask again."""
     for turn, way in enumerate((reader.execute, reader.scan, lambda *said: reader.executemany(said[0], [said[1]])), 1):
         write(url, turn)
+        reader.begin_snapshot()  # what is asked of a new state when it is met is asked here
+        reader.end_snapshot()
         reader.ask_ahead(FAILING, (0,))
         reader.ask_ahead(VERSION, ("version",))
         token = reader.begin_snapshot()
@@ -199,6 +201,8 @@ def test_who_wanted_something_else_gets_it_of_the_same_state(reader: Any, url: s
 
 
 def test_after_what_failed_and_nobody_wanted_a_snapshot_begins_as_ever(reader: Any) -> None:
+    with reader.snapshot():
+        pass
     reader.ask_ahead(FAILING, (0,))
     reader.begin_snapshot()
     reader.end_snapshot()

@@ -217,10 +217,8 @@ class ReadingConnection:
                 self._ahead.leave()
             except psycopg.Error:
                 self._drop()
-            if (
-                self._ahead.failed is not None
-            ):  # it was wanted by nobody, and no transaction begins in what is left of it
-                self._drop()
+            if self._ahead.failed is not None:
+                self._drop()  # nobody wanted what failed, and no transaction begins in what is left of that one
 
     def _again(self) -> None:
         self._link = self._opened()
