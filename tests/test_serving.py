@@ -5,15 +5,21 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import multiprocessing
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import uvloop
 
-from almanac.serving import _Every, at_turn, ready
+from almanac.api.server.warming import Warming
+from almanac.config import Settings
+from almanac.hosting import _Service, _Worker
+from almanac.serving import _Every, api, at_turn, ready
 from almanac.store.engine import opening, sqlite
 from almanac.store.observations.reading.reader import Reader
 
@@ -161,3 +167,70 @@ def test_what_was_made_at_the_start_is_left_out_of_the_search_for_cycles() -> No
         assert gc.get_freeze_count() - before > 10_000
     finally:
         gc.unfreeze()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs fork: the library spawns elsewhere")
+@pytest.mark.parametrize("what", ["begins", "ends", "the service ends"])
+def test_a_reload_waits_until_the_new_worker_is_about_to_listen(what: str) -> None:
+    """Until it says so, ends, or the service is to end; never by a fixed time."""
+    service, worker = object.__new__(_Service), object.__new__(_Worker)
+    service._worker, service.interrupt_signal, worker.begins = worker, what == "the service ends", None
+
+    def child() -> None:
+        time.sleep(30 if what == "the service ends" else 0.5)
+        if what == "begins":
+            worker._begun()
+            time.sleep(30)
+
+    made = multiprocessing.get_context("fork").Process(target=child, daemon=True)
+    begun = time.monotonic()
+    service._begin(made.start)
+    took = time.monotonic() - begun
+    alive = made.is_alive()
+    made.kill()
+    made.join()
+    assert worker.begins is None
+    assert took < 0.5 if what == "the service ends" else 0.4 < took < 10
+    assert what == "ends" or alive
+
+
+@pytest.mark.parametrize(
+    ("alive", "delay", "waits", "first"),
+    [([True, True], 3.0, True, True), ([True, False], 0, False, True), ([False], 0, False, False), ([True], 3.0, True, True)],
+)  # fmt: skip
+def test_who_is_warm_before_it_listens(
+    monkeypatch: pytest.MonkeyPatch, alive: list[bool], delay: float, *, waits: bool, first: bool
+) -> None:
+    """At a reload every worker, waited for; of those that died one that others stand in for, else none: it is needed at once."""
+    service, worker = object.__new__(_Service), object.__new__(_Worker)
+    service._worker, service._reloading, worker.warm_first = worker, False, False
+    service.wrks = [
+        SimpleNamespace(idx=n, inner=SimpleNamespace(is_alive=lambda one=one: one)) for n, one in enumerate(alive)
+    ]  # type: ignore[misc]  # what is asked of them
+    seen: list[tuple[bool, bool]] = []
+
+    def spawn(self: object, *_: object) -> object:
+        return SimpleNamespace(start="the library's own")
+
+    def respawn(self: _Service, workers: list[int], *_: object) -> None:
+        for number in workers:
+            made = self._spawn_worker(number, None, None)
+            seen.append((made.start != "the library's own", worker.warm_first))
+
+    monkeypatch.setattr(_Service.__bases__[0], "_spawn_worker", spawn)
+    monkeypatch.setattr(_Service.__bases__[0], "_respawn_workers", respawn)
+    dead = [number for number, one in enumerate(alive) if delay or not one]
+    service._respawn_workers(dead, None, None, delay)
+    assert set(seen) == {(waits, first)}
+    assert (service._reloading, worker.warm_first) == (False, False)
+
+
+def test_a_worker_beside_others_is_warm_before_it_says_that_it_begins(tmp_path: Path) -> None:
+    def begun() -> None:
+        pass
+
+    warming = Warming(lambda: None)
+    settings = Settings(home=tmp_path)
+    steps = [list(api(settings, warming, one)._on_startup) for one in (begun, None)]
+    assert steps[0][-3:] == [warming.start, warming.wait, begun]
+    assert steps[1][-1] == warming.start

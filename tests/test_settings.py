@@ -188,3 +188,53 @@ def test_a_database_on_a_server_never_shows_its_password(tmp_path):
         _ = chosen.data_path
     assert "word" not in str(caught.value)
     assert chosen.data_place == "postgresql://me:word@db.example/almanac"
+
+
+def test_the_plan_of_those_who_sign_up_is_one_of_the_plans(tmp_path):
+    """Else each who signs up would be lost: whoever asks to join is told nothing either way."""
+    there = "allowed: free, pro, enterprise"
+    told = f"ALMANAC_SIGNUP_PLAN: there is no plan 'fre'; the nearest is free; {there}"
+    assert problems(tmp_path, SIGNUP_PLAN="fre") == [told]
+    assert problems(tmp_path, SIGNUP_PLAN="gold") == [f"ALMANAC_SIGNUP_PLAN: there is no plan 'gold'; {there}"]
+    assert load({"ALMANAC_SIGNUP_PLAN": "gold", "ALMANAC_PLANS__GOLD__REQUESTS_PER_MINUTE": "5"}).signup_plan == "gold"
+    (line,) = problems(tmp_path, file='signup_plan = "Pro"')
+    assert line == f"{tmp_path}/almanac.toml: signup_plan: there is no plan 'Pro'; the nearest is pro; {there}"
+
+
+def test_listeners_of_one_address_have_ports_of_their_own():
+    def clashes(**given):
+        return load({f"ALMANAC_{name}": value for name, value in given.items()}).clashes()
+
+    assert clashes() == []
+    told = "ALMANAC_PORT and ALMANAC_OPS_PORT: the interface and the operations listener cannot both listen on {}, port 9000"
+    assert clashes(PORT="9000") == [told.format("127.0.0.1")]
+    assert clashes(PORT="9000", HOST="0.0.0.0") == [told.format("0.0.0.0")]
+    assert len(clashes(PORT="7", OPS_PORT="7", DASHBOARD_PORT="7")) == 3
+    assert clashes(DASHBOARD_PORT="9000", DASHBOARD="false") == clashes(PORT="9000", OPS_HOST="127.0.0.2") == []
+
+
+def test_the_check_tells_what_serve_refuses(tmp_path):
+    """Ports of two listeners, a home that cannot be, and a plan that accounts are on; and it makes nothing."""
+
+    def run(*command, **given):
+        env = {"ALMANAC_HOME": str(tmp_path / "home"), **{f"ALMANAC_{name}": value for name, value in given.items()}}
+        done = CliRunner().invoke(main, list(command), env=env)
+        return done.exit_code, done.output
+
+    assert run("config", "check") == (0, "")
+    assert not (tmp_path / "home").exists()
+    for command in (["config", "check"], ["serve"]):
+        code, told = run(*command, PORT="9000")
+        assert (code, "cannot both listen on 127.0.0.1, port 9000" in told) == (1, True)
+        (tmp_path / "file").write_text("")
+        for place in ("/proc/x", str(tmp_path / "file"), str(tmp_path / "file" / "below")):
+            code, told = run(*command, HOME=place)
+            assert (code, told.startswith(f"Error: ALMANAC_HOME: {place} cannot be used as the data folder: ")) == (
+                1,
+                True,
+            )
+    team = {"PLANS__TEAM__REQUESTS_PER_MINUTE": "5"}
+    assert run("accounts", "create", "a@example.org", "--plan", "team", **team)[0] == 0
+    assert run("config", "check", **team) == (0, "ALMANAC_PLANS__TEAM__REQUESTS_PER_MINUTE\n")
+    code, told = run("config", "check")
+    assert (code, "accounts are on plans that are not in the settings: team (" in told) == (1, True)

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging.config
+import multiprocessing
 import os
 import secrets
 import shutil
@@ -34,7 +36,8 @@ from almanac.beside import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from multiprocessing.connection import Connection
 
     from granian.server.mp import MPServer as Granian
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -51,8 +54,11 @@ _CONNECTIONS = 8_192
 #: Sizes of the files of each kind of metric. Labels are few: a worker that has met every path, method and status has
 #: filled a quarter.
 _METRICS = {"counter": 2 << 20, "histogram": 512 << 10}
-#: How long a new worker has to begin before the one it replaces ends. On a busy machine one took longer than four.
-_OVERLAP_SECONDS = 8.0
+#: How long a new worker is waited for at a reload before the one it replaces ends: until it is warm, and no longer than
+#: this. A worker waits for its warm-up no longer than a minute; then it has to begin.
+_BEGIN_SECONDS = 90.0
+#: What it takes after that to listen. On a busy machine it took no tenth of this.
+_OVERLAP_SECONDS = 3.0
 #: What cannot change while the service runs: where its data are, where it listens, and how many processes answer.
 _FIXED = (
     "home",
@@ -79,6 +85,8 @@ def serve(settings: Settings) -> None:
     from almanac.api.server import logs
     from almanac.pipeline.world import World
 
+    for told in settings.clashes():
+        raise config.SettingError(told)
     with contextlib.ExitStack() as held:
         held.enter_context(exclusive.home(settings.home.resolve()))
         held.enter_context(exclusive.address(settings.host, settings.port, "ALMANAC_PORT or --port"))
@@ -153,16 +161,13 @@ def _look_at_raw(settings: Settings) -> None:
 
 def _fit(settings: Settings) -> None:
     """What no look at a setting tells: whether this installation can do what it asks for. Raises SettingError and AccountError."""
-    from almanac.serving import limiter, missing_plans
+    from almanac.serving import limiter, missing_plans, plans_told
 
     if settings.redis_url is not None:
         limiter(settings, None)
     missing = missing_plans(settings)
     if missing:
-        raise config.SettingError(
-            f"accounts are on plans that are not in the settings: {', '.join(missing)} (`almanac accounts list` says"
-            " which); add ALMANAC_PLANS__NAME__REQUESTS_PER_MINUTE for each, or move the accounts to another plan"
-        )
+        raise config.SettingError(plans_told(missing))
 
 
 class _Service(Granian):
@@ -190,6 +195,39 @@ class _Service(Granian):
             workers_kill_timeout=KILL_AFTER_SECONDS,
         )
         self._worker = worker
+        #: Whether workers are replaced that still answer.
+        self._reloading = False
+
+    def _respawn_workers(self, workers: list[int], spawn_target: Any, target_loader: Any, delay: float = 0) -> None:
+        """
+        Replace workers: with a delay at a reload, without where they died. One that others stand in for is warm before it
+        listens; one that is alone answers at once what needs no warmth.
+        """
+        self._reloading = delay > 0
+        others = any(one.inner.is_alive() for one in self.wrks if one.idx not in workers)
+        self._worker.warm_first = self._reloading or others
+        try:
+            super()._respawn_workers(workers, spawn_target, target_loader, delay)
+        finally:
+            self._reloading = self._worker.warm_first = False
+
+    def _spawn_worker(self, *args: Any, **kwargs: Any) -> Any:
+        """At a reload one whose `start` returns when it is about to listen: the library ends the old one some time after."""
+        made: Any = super()._spawn_worker(*args, **kwargs)
+        if self._reloading:
+            made.start = functools.partial(self._begin, made.start)
+        return made
+
+    def _begin(self, start: Callable[[], None]) -> None:
+        ours, theirs = multiprocessing.Pipe(duplex=False)
+        with ours, theirs:
+            self._worker.begins = theirs
+            start()
+            self._worker.begins = None
+            theirs.close()  # so that the end of the worker is heard too
+            until = time.monotonic() + _BEGIN_SECONDS
+            while not ours.poll(0.1) and not self.interrupt_signal and time.monotonic() < until:
+                pass
 
     def signal_handler_reload(self, *args: Any, **kwargs: Any) -> None:
         """On SIGHUP. Workers of settings that cannot be used would not start, and the service would end with them."""
@@ -219,6 +257,9 @@ class _Worker:
 
     def __init__(self, settings: Settings, metrics: Path) -> None:
         self.settings = settings
+        #: Whether others answer while it begins; and where it says that it is about to, if somebody waits for that.
+        self.warm_first = False
+        self.begins: Connection | None = None
         self._metrics = metrics
         #: Where a worker answers the operations listener, and nobody else: no client can guess it.
         self.path = f"/{secrets.token_hex(16)}"
@@ -227,22 +268,30 @@ class _Worker:
     def __call__(self) -> ASGIApp:
         """The application, in the worker's own process."""
         _reserve_metrics(self._metrics)
-        from almanac.serving import api
+        from almanac.api.server.warming import Warming
+        from almanac.serving import api, ready
 
         threading.Thread(target=end_with, args=(self._parent,), name="parent", daemon=True).start()
-        return _answering(api(self.settings), self.path)
+        warming = Warming(lambda: ready(app))
+        app = api(self.settings, warming, self._begun if self.warm_first else None)
+        return _answering(app, self.path, lambda: warming.holds_back)
+
+    def _begun(self) -> None:
+        if self.begins is not None:
+            with contextlib.suppress(OSError):  # nobody waits for it any more
+                self.begins.send_bytes(b"begun")
 
 
-def _answering(app: ASGIApp, path: str) -> ASGIApp:
-    """The application, which says at one address which process it runs in."""
+def _answering(app: ASGIApp, path: str, warming: Callable[[], bool]) -> ASGIApp:
+    """The application, which says at one address which process it runs in: with 202 while that had better get no requests yet."""
     number = str(os.getpid()).encode()
-    start = {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(number))]}
+    headers = [(b"content-length", b"%d" % len(number))]
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope.get("path") != path:
             await app(scope, receive, send)
         else:
-            await send(start)
+            await send({"type": "http.response.start", "status": 202 if warming() else 200, "headers": headers})
             await send({"type": "http.response.body", "body": number})
 
     return answer

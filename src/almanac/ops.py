@@ -38,6 +38,13 @@ def _one_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
+class Answering(NamedTuple):
+    """How many workers answer, and how many of them are still warming."""
+
+    workers: int
+    warming: int = 0
+
+
 class Workers:
     """
     Asks the workers through the interface's own port, at an address that only this run of the service knows.
@@ -49,22 +56,24 @@ class Workers:
         self._host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  (where to ask who listens on all)
         self._port, self._path, self._count = port, path, count
 
-    def answering(self) -> int:
-        """How many workers answer. Raises OSError or HTTPException where one that has the port does not, or none has it."""
-        met: set[bytes] = set()
+    def answering(self) -> Answering:
+        """Which workers answer. Raises OSError or HTTPException where one that has the port does not, or none has it."""
+        met: dict[bytes, bool] = {}
         for _ in range(1 if self._count == 1 else self._count * _TRIES):
-            met.add(self._ask())
+            number, warming = self._ask()
+            met[number] = warming
             if len(met) == self._count:
                 break
-        return len(met)
+        return Answering(len(met), sum(met.values()))
 
-    def _ask(self) -> bytes:
+    def _ask(self) -> tuple[bytes, bool]:
+        """Who answered, and whether it is still warming: it then says 202."""
         with closing(HTTPConnection(self._host, self._port, timeout=_ANSWER_SECONDS)) as connection:
             connection.request("GET", self._path, headers={"connection": "close"})
             answer = connection.getresponse()
-            if answer.status != 200:
+            if answer.status not in {200, 202}:
                 raise HTTPException(f"another program answers on port {self._port}")
-            return answer.read()
+            return answer.read(), answer.status == 202
 
 
 class Verified(NamedTuple):
@@ -127,7 +136,7 @@ class UnreadCollector(Collector):
 def create(
     data_version: Callable[[], int],
     *,
-    answering: Callable[[], int] | None = None,
+    answering: Callable[[], Answering] | None = None,
     unread: Callable[[], Unread] | None = None,
     beside: Sequence[Collector] = (),
     verified: Callable[[], Verified | None] | None = None,
@@ -138,7 +147,7 @@ def create(
 
     `data_version` reads the newest data version from the store, and raises whatever the store raises when it cannot;
     so does `unread`, for what was not read of responses that were. `beside` are asked at each scrape. `answering` counts
-    the workers that answer, and raises OSError or HTTPException where one does not. `verified` tells of the verification
+    the workers that answer and those that are warming, and raises OSError or HTTPException where one does not. `verified` tells of the verification
     in the background, None where there is none; damage makes nothing unready, for all else is served as well as ever.
     `multiprocess_dir` is the folder in which several workers keep their counters (PROMETHEUS_MULTIPROC_DIR, which
     prometheus-client wants set before it is imported); without it `registry` is shown.
@@ -157,10 +166,13 @@ def create(
         found: dict[str, object] = {"ready": True, "dataVersion": version}
         if answering is not None:
             try:
-                found["workers"] = answering()
+                asked = answering()
             except (OSError, HTTPException) as error:
                 log.error("not ready", reason=f"a worker does not answer: {error}")  # noqa: TRY400  (its stack says no more)
                 return JSONResponse({"ready": False, "reason": "a worker does not answer"}, 503)
+            if asked.warming:  # no fault: the log has nothing of it
+                return JSONResponse({"ready": False, "reason": "a worker is warming", "workers": asked.workers}, 503)
+            found["workers"] = asked.workers
         state = None if verified is None else verified()
         if state is not None:
             at = None if state.completed_at is None else wire_time(state.completed_at)

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from almanac.api.server.app import App
+    from almanac.api.server.warming import Warming
     from almanac.api.use.limits import Limiter
     from almanac.api.use.seen import Seen
     from almanac.config import Settings
     from almanac.dashboard.app import Dashboard
+    from almanac.ops import Answering
     from almanac.store.observations.reading.reader import Reader, View
     from almanac.store.observations.reading.replicas import Replicas
 
@@ -46,8 +48,13 @@ _FLUSH_SECONDS = 60.0
 _USAGE_SECONDS = 3.0
 
 
-def api(settings: Settings) -> App:
-    """The HTTP interface of one worker."""
+def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], None] | None = None) -> App:
+    """
+    The HTTP interface of one worker.
+
+    `warming` makes it warm when it starts: what needs nothing of that is answered meanwhile, what does waits for it.
+    `begun`: given where others answer meanwhile: the worker is then warm before it takes a request, and says so by it.
+    """
     from almanac.api.interface import endpoints
     from almanac.api.server import logs
     from almanac.api.server.app import App
@@ -74,7 +81,7 @@ def api(settings: Settings) -> App:
     flusher = _Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
     counting = _Every(_USAGE_SECONDS, tally.flush, "usage")
     readers = _readers(settings, at_turn)
-    app = App(
+    return App(
         endpoints(Explainer(load(), explain_company), explain_scores),
         accounts,
         limiter(settings, metrics.LIMITER_FALLBACKS.inc),
@@ -86,15 +93,15 @@ def api(settings: Settings) -> App:
         slots=Slots(settings.heavy_requests, run_folder(settings) / "heavy"),
         seen=seen(settings),
         journal=journal,
-        # Requests need not wait for it: one that comes before it is through makes what it needs itself.
+        warming=warming,
         on_startup=[
             flusher.start,
             counting.start,
-            lambda: threading.Thread(target=ready, args=(app,), name="warming", daemon=True).start(),
+            *([] if warming is None else [warming.start]),
+            *([] if warming is None or begun is None else [warming.wait, begun]),
         ],
         on_shutdown=[flusher.stop, accounts.close, journal.flush, counting.stop, usage.close],
     )
-    return app
 
 
 def reading(settings: Settings) -> Callable[..., AbstractContextManager[View]]:
@@ -257,10 +264,18 @@ def missing_plans(settings: Settings) -> list[str]:
         return []
 
 
+def plans_told(missing: list[str]) -> str:
+    """What to do about plans that accounts are on and the settings do not have."""
+    return (
+        f"accounts are on plans that are not in the settings: {', '.join(missing)} (`almanac accounts list` says"
+        " which); add ALMANAC_PLANS__NAME__REQUESTS_PER_MINUTE for each, or move the accounts to another plan"
+    )
+
+
 def ops(
     settings: Settings,
     metrics_folder: Path | None,
-    answering: Callable[[], int] | None = None,
+    answering: Callable[[], Answering] | None = None,
     parent: int | None = None,
 ) -> Starlette:
     """
@@ -307,7 +322,9 @@ def ops(
 
     beside = [
         Held(StoreGauges(Reader(place(settings.data_place)).view, settings.clock)),
-        Held(HostGauges(settings, os.getpid() if parent is None else parent, answering)),
+        Held(
+            HostGauges(settings, os.getpid() if parent is None else parent, answering and (lambda: answering().workers))
+        ),
     ]
     return module.create(
         data_version,

@@ -15,7 +15,7 @@ import yaml
 from almanac.pipeline.world import World
 from almanac.store.engine.sqlite import SCHEMA
 from tests.support.paths import ROOT
-from tests.support.servers import free_port, serving
+from tests.support.servers import free_port, serving, until_ready
 from tests.support.treasury_home import SOURCE, settings, take
 
 RULES = ROOT / "deploy/prometheus/almanac.rules.yml"
@@ -32,7 +32,7 @@ def scrape(tmp_path_factory):
     wanted = {"DASHBOARD": "true", "DASHBOARD_PORT": str(free_port())}
     with serving(settings(folder).home, NOW="2026-11-20T12:00:00Z", **wanted) as server:
         httpx2.get(f"{server.base}/coverage")
-        assert httpx2.get(f"{server.ops}/readyz", timeout=30).status_code == 200
+        until_ready(server)
         yield httpx2.get(f"{server.ops}/metrics", timeout=30).text
 
 

@@ -147,6 +147,7 @@ _EVENTS = {
     "not written": "When keys were last used, or how much, could not be noted; tried again soon.",
     "usage cannot be written, it waits in memory": "The file of usage cannot be written; what was counted waits for it.",
     "usage is written again": "It can be again, and nothing was lost.",
+    "old usage was not folded": "What was counted is written; old counters stay as they are until a later flush folds them.",
     "usage was given up": "It could not be written for long; `requests` are in nobody's usage.",
     "a letter was not sent": "The mail server refused it or cannot be reached.",
     "a letter was not written": "A letter for somebody who asked in the dashboard could not be made.",

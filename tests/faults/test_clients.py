@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.support.servers import serving
+from tests.support.servers import serving, until_ready
 from tests.support.service import copy, make_accounts, settings
 
 from .mirrors import NOW
@@ -58,7 +58,7 @@ def check_served(server, key):
     assert answer.status_code == 200
     assert len(answer.json()["data"]) == 500
     assert time.monotonic() - begun < SOON
-    assert httpx2.get(f"{server.ops}/readyz", timeout=30).status_code == 200
+    until_ready(server)
 
 
 def room(number):

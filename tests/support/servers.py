@@ -73,3 +73,11 @@ def _wait(server: Server) -> None:
                 break
             except httpx2.TransportError:
                 time.sleep(0.1)
+
+
+def until_ready(server: Server) -> None:
+    """Wait until a server that was just begun is warm. Raises AssertionError where it never is."""
+    until = time.monotonic() + 60
+    while httpx2.get(f"{server.ops}/readyz", timeout=30).status_code != 200:
+        assert time.monotonic() < until, "the server is never ready"
+        time.sleep(0.05)

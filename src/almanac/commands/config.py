@@ -7,7 +7,7 @@ import os
 
 import click
 
-from almanac.commands.shared import settings
+from almanac.commands.shared import settings, unusable
 
 
 @click.group()
@@ -17,9 +17,21 @@ def config() -> None:
 
 @config.command()
 def check() -> None:
-    """Read all settings as every command does. Prints the names of those that are given; exit 1 with all that is wrong."""
+    """Read all settings as every command does, and see whether they can be served. Prints the names of those that are given; exit 1 with all that is wrong."""
     from almanac.config import given
+    from almanac.serving import missing_plans, plans_told
 
-    settings(home=False)
+    found = settings(home=False)
+    problems = found.clashes()
+    home = unusable(found.home)
+    if home is not None:
+        problems.append(home)
+    # A look makes no accounts where there are none.
+    elif found.accounts_place != found.accounts_path or found.accounts_path.exists():
+        missing = missing_plans(found)
+        if missing:
+            problems.append(plans_told(missing))
+    if problems:
+        raise click.ClickException("\n  ".join(problems))
     for one in given(os.environ):
         click.echo(one.name)

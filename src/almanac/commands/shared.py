@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -65,8 +67,25 @@ def settings(*, home: bool = True, processes: int | None = None) -> Settings:
             raise click.ClickException(
                 f"a restore into {found.home} was cut off: run `almanac restore` again, which puts the rest in place"
             )
+        told = unusable(found.home)
+        if told is not None:
+            raise click.ClickException(told)
         found.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     return found if processes is None else msgspec.structs.replace(found, processes=processes)
+
+
+def unusable(home: Path) -> str | None:
+    """Why a folder cannot be the data folder, in a sentence; None where it can, made or not. Makes nothing."""
+    there = home.absolute()
+    while not os.path.lexists(there):
+        there = there.parent
+    if not there.is_dir():
+        why = f"{there} is no folder"
+    elif there != home.absolute() and (there.is_relative_to("/proc") or not os.access(there, os.W_OK | os.X_OK)):
+        why = f"no folder can be made in {there}"
+    else:
+        return None
+    return f"ALMANAC_HOME: {home} cannot be used as the data folder: {why}"
 
 
 def time(seconds: int | None) -> str | None:

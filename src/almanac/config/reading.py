@@ -163,6 +163,13 @@ def _together(merged: Mapping[str, Any], every: list[_Given]) -> Iterator[str]:
         for part in parts:
             if (*path, part) not in there:
                 yield f"{one.named((*path, part))}: is missing; {', '.join(parts)} must be given for {'.'.join(path[1:])}"
+    # The default names a plan that is always there.
+    names, given_as = merged["plans"], next((one for one in reversed(every) if one.path == ("signup_plan",)), None)
+    signup = merged.get("signup_plan")
+    if given_as is not None and signup is not None and signup not in names:
+        near = difflib.get_close_matches(str(signup), names, n=1)
+        advice = f"; the nearest is {near[0]}" if near else ""
+        yield f"{given_as.name}: there is no plan '{signup}'{advice}; allowed: {', '.join(names)}"
     replicas = [one for one in every if one.path == ("database_read_urls",) and one.value]
     if replicas and not str(merged.get("database_url", "")).startswith(SERVERS):
         yield f"{replicas[-1].name}: only a database on a server has replicas, and ALMANAC_DATABASE_URL names none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from datetime import datetime
 from pathlib import Path
@@ -15,6 +16,10 @@ from almanac.domain.times import instant
 
 #: How an address of PostgreSQL begins.
 SERVERS = ("postgresql://", "postgres://")
+
+
+#: Addresses that stand for every one of the machine.
+_EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  (to be compared with)
 
 
 class SettingError(Exception):
@@ -214,6 +219,20 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         was killed in that instant is run again.
         """
         return self.home / ".restored"
+
+    def clashes(self) -> list[str]:
+        """A sentence on each two listeners that cannot both have their port. Options of a command may put it right."""
+        every = [
+            ("ALMANAC_PORT", "the interface", self.host, self.port),
+            ("ALMANAC_OPS_PORT", "the operations listener", self.ops_host, self.ops_port),
+        ]
+        if self.dashboard:
+            every.insert(1, ("ALMANAC_DASHBOARD_PORT", "the dashboard", self.host, self.dashboard_port))
+        return [
+            f"{setting} and {its}: {one} and {other} cannot both listen on {host}, port {port}"
+            for (setting, one, host, port), (its, other, there, same) in itertools.combinations(every, 2)
+            if port == same and (host == there or not {host, there}.isdisjoint(_EVERYWHERE))
+        ]
 
     def consent(self, source_id: str) -> Consent | None:
         """Consent recorded for a source. A simulated source never needs one of its own."""

@@ -4,6 +4,7 @@ import time
 
 import pytest
 from prometheus_client import REGISTRY
+from structlog.testing import capture_logs
 
 from almanac.api.server.journal import Journal
 from almanac.api.server.logs import AccessLine
@@ -150,3 +151,16 @@ def test_old_counters_are_folded_in_passing(file):
     add(late, line())
     late.flush()
     assert [row.seconds for row in UsageReports(file).counters("acc_1", day_at(NOW), day_at(NOW))] == [3_600]
+
+
+def test_what_was_written_is_not_counted_again_where_folding_fails(file, tally, monkeypatch):
+    faults = REGISTRY.get_sample_value("almanac_faults_total", {"kind": "usage"}) or 0
+    monkeypatch.setattr(UsageFile, "fold", failing)
+    add(tally, line())
+    with capture_logs() as told:
+        tally.flush()
+    assert [(one["event"], one["reason"]) for one in told] == [("old usage was not folded", "no room")]
+    assert REGISTRY.get_sample_value("almanac_faults_total", {"kind": "usage"}) == faults + 1
+    monkeypatch.undo()
+    tally.flush()
+    assert asked(file) == [("200", 1)]

@@ -147,6 +147,9 @@ class Endpoint:
     #: Makes what the first request would wait for, from an open view, at a moment of the data's clock (unix seconds).
     #: Called once when the service starts, in a thread.
     warm: Callable[[View, int], None] | None = None
+    #: Whether a request with these typed values looks at what some `warm` makes, and would not find it yet: while that is
+    #: being made, it waits for it rather than make the same beside it.
+    awaits: Callable[[dict[str, Any]], bool] = lambda _: False
     tag: str = ""
     #: Every parameter by name, the common ones included.
     by_name: dict[str, Param] = field(init=False, repr=False, compare=False)

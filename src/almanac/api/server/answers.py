@@ -12,7 +12,7 @@ import msgspec
 import structlog
 
 from almanac.api.contract.cursor import Cursor, Signer, fingerprint
-from almanac.api.contract.endpoint import Answer, Context, ItemAnswer, ListAnswer
+from almanac.api.contract.endpoint import Answer, Context, ItemAnswer, ListAnswer, TextAnswer
 from almanac.api.contract.errors import ApiError, Header
 from almanac.api.contract.ports import Turns
 from almanac.api.server import envelope
@@ -210,9 +210,14 @@ def _with_etag(asked: Question, answer: Answer) -> Kept:
         etag = envelope.page_etag(
             answer, data, warnings, limit=limit, cursor=used, epoch=pinned.epoch, issued=pinned.issued
         )
-    else:
-        data = answer.data if isinstance(answer, ItemAnswer) else _bytes(answer.body)
+        answer = ListAnswer(data, answer.next_key, answer.total)  # a page is held for long, and its rows but once
+    elif isinstance(answer, ItemAnswer):
+        data = answer.data
         etag = envelope.body_etag(data)
+    else:
+        data = _bytes(answer.body)
+        etag = envelope.body_etag(data)
+        answer = TextAnswer(data)
     return Kept(answer, data, etag, warnings)
 
 

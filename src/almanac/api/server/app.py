@@ -5,6 +5,7 @@ ClientRequest id; host; key in the query; key; rate limit; path; method; scope; 
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import time
 from collections.abc import Callable, Sequence
@@ -31,7 +32,7 @@ from almanac.api.server.queries import Known, Queries
 from almanac.api.server.routes import Routes, path_of
 from almanac.api.server.threads import HungUp, Threads
 from almanac.api.server.turns import at_end
-from almanac.api.server.warming import warm
+from almanac.api.server.warming import Warming, warm
 from almanac.api.use import metrics
 from almanac.api.use.limits import Limiter
 from almanac.api.use.seen import Seen
@@ -47,6 +48,8 @@ _LATE_RETRY_SECONDS = 30
 #: How the log and the metrics tell of a client that had gone before it was answered. Nobody is ever sent this.
 _HUNG_UP = 499
 _CLIENT_ID_MAX = 128
+#: How often a request that waits for the warm-up looks whether what it needs is there.
+_LOOK_SECONDS = 0.02
 #: Answers of which an operator wants to know who keeps asking.
 _ADDRESSED = frozenset({401, 403, 429})
 
@@ -58,7 +61,7 @@ class App:
 
     `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503. `slots` let
     heavy requests in, and `seen` is what accounts were answered from; without any, this process counts and remembers alone.
-    `turns`: where requests of one turn of the event loop may ask the database ahead.
+    `turns`: where requests of one turn of the event loop may ask the database ahead. `warming` is when `warm` is done.
     """
 
     def __init__(
@@ -76,6 +79,7 @@ class App:
         slots: Slots | None = None,
         seen: Seen | None = None,
         journal: Journal | None = None,
+        warming: Warming | None = None,
         on_startup: Sequence[Callable[[], None]] = (),
         on_shutdown: Sequence[Callable[[], None]] = (),
     ) -> None:
@@ -93,6 +97,7 @@ class App:
         self._on_startup, self._on_shutdown = on_startup, [*on_shutdown, self._threads.close]
         signer = Signer(accounts.secret("cursor"), settings.cursor_days)
         self._turns = turns
+        self._warming = warming
         self._answers = Answers(open_view, signer, settings, walltime, seen, turns)
         self._queries = Queries()
         self._cors = Cors(settings.cors_origins)
@@ -157,20 +162,38 @@ class App:
             self._queries.put(path, query_string, known)
         else:
             endpoint.check_times(known.values, now)
+        seconds = self._seconds
+        if self._warming is not None and self._warming.under_way:
+            seconds = await self._until_warm(self._warming, endpoint, known)
         if endpoint.heavy(known.values):
             work = functools.partial(self._answers.produce, request, known, plan, now)
-            return await self._threads.heavy(cast("KeyRecord", request.key).account_id, endpoint.path, work, receive)
-        if endpoint.threaded(known.values):
-            return await self._threads.apart(
-                functools.partial(self._answers.produce, request, known, plan, now), receive
+            return await self._threads.heavy(
+                cast("KeyRecord", request.key).account_id, endpoint.path, work, receive, seconds
             )
-        patience = Patience(self._seconds)
+        if endpoint.threaded(known.values):
+            work = functools.partial(self._answers.produce, request, known, plan, now)
+            return await self._threads.apart(work, receive, seconds)
+        patience = Patience(seconds)
         ahead = self._answers.ask_ahead(request, known, plan, now, patience)
         work = functools.partial(self._answers.produce, request, known, plan, now, ahead)
         if self._turns is None or ahead is None:
             return _done(work, patience)
         # Others of this turn ask ahead too, before any of them reads what it asked for.
         return await at_end(self._turns, functools.partial(_done, work, patience))
+
+    async def _until_warm(self, warming: Warming, endpoint: Endpoint, known: Known) -> float:
+        """
+        Wait for what the warm-up is about to make, where this request needs it: made beside it, both would be late. No thread
+        and no place among the heavy is taken meanwhile. Returns the seconds that are left. Raises StoppedError without any.
+        """
+        left = self._seconds
+        until = time.monotonic() + left
+        while warming.under_way and endpoint.awaits(known.values):
+            await asyncio.sleep(_LOOK_SECONDS)
+            left = until - time.monotonic()
+            if left <= 0:
+                raise StoppedError("what it needs was not made in time")
+        return left
 
     def _refusal(self, request: ClientRequest, error: ApiError) -> Reply:
         if request.key is not None and request.version is None:

@@ -14,11 +14,15 @@ from cachetools import LRUCache
 from almanac.api.contract.endpoint import Answer
 from almanac.api.server.admission import AdmissionFilter
 
+#: What an entry takes beside its bytes: its key, the objects around them, and a cursor or two. Measured: 0.6 to 1.3 KB as
+#: objects, to which a long cursor in the key and what the allocator rounds up are added.
+_ENTRY = 2_048
+
 
 class Kept:
     """
     An answer, its rows joined, its warnings as a JSON list (empty: none), its ETag; and the cursor to the next page as it
-    was last written, with its times.
+    was last written, with its times. `answer` had better hold no rows of its own beside the joined ones.
     """
 
     __slots__ = ("answer", "data", "etag", "following", "warnings")
@@ -32,8 +36,8 @@ class Kept:
         self.following: tuple[tuple[int, int], str] | None = None
 
     def size(self) -> int:
-        """Bytes it takes, about."""
-        return len(self.data) + len(self.warnings)
+        """Bytes it takes, about, with its place in the cache: one without a row takes room too."""
+        return _ENTRY + len(self.data) + len(self.warnings)
 
 
 #: Pages that are remembered as offered once.

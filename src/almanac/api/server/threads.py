@@ -35,7 +35,9 @@ class Threads:
         self._heavy = ThreadPoolExecutor(_HEAVY, "heavy")
         self._others = ThreadPoolExecutor(_OTHERS, "apart")
 
-    async def heavy(self, account: str, path: str, work: Callable[[], Reply], receive: Receive) -> Reply:
+    async def heavy(
+        self, account: str, path: str, work: Callable[[], Reply], receive: Receive, seconds: float | None = None
+    ) -> Reply:
         """As `apart`, if the account has a slot left. Raises ApiError 429 otherwise."""
         slot = self._slots.take(account)
         if slot is None:
@@ -43,19 +45,25 @@ class Threads:
             raise _too_many(self._slots.most)
         metrics.HEAVY.labels(path).inc()
         # The slot is free when the work has ended, which may be later than the request has.
-        return await self._done(self._heavy, work, receive, lambda: self._slots.free(slot))
+        return await self._done(self._heavy, work, receive, seconds, lambda: self._slots.free(slot))
 
-    async def apart(self, work: Callable[[], Reply], receive: Receive) -> Reply:
+    async def apart(self, work: Callable[[], Reply], receive: Receive, seconds: float | None = None) -> Reply:
         """
         What `work` gives, in a thread. Raises what it raises; StoppedError where it takes too long, waiting for a
-        thread included; HungUp as soon as the client has gone.
+        thread included; HungUp as soon as the client has gone. `seconds`: those that are left of its time, where some are not.
         """
-        return await self._done(self._others, work, receive, lambda: None)
+        return await self._done(self._others, work, receive, seconds, lambda: None)
 
     async def _done(
-        self, pool: ThreadPoolExecutor, work: Callable[[], Reply], receive: Receive, afterwards: Callable[[], object]
+        self,
+        pool: ThreadPoolExecutor,
+        work: Callable[[], Reply],
+        receive: Receive,
+        seconds: float | None,
+        afterwards: Callable[[], object],
     ) -> Reply:
-        patience = Patience(self._seconds)
+        seconds = self._seconds if seconds is None else seconds
+        patience = Patience(seconds)
 
         def waited_for() -> Reply:
             with patiently(patience):
@@ -70,7 +78,7 @@ class Threads:
         working = asyncio.wrap_future(future)
         watching = asyncio.ensure_future(_gone(receive))
         try:
-            await asyncio.wait((working, watching), timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((working, watching), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if working.done():
                 return working.result()
             if watching.done():

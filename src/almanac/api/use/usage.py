@@ -56,15 +56,23 @@ class Tally:
         try:
             if taken:
                 self._file.add(_counted(taken))
-            self._flushes += 1
-            if self._flushes % _FOLD_EVERY == 1:
-                self._file.fold(int(self._walltime()) // 60)
         except (DatabaseError, StoreError, OSError) as error:
             self._keep(taken, error)
             return
         if self._failing:
             self._failing = False
             log.info("usage is written again")
+        self._flushes += 1
+        if self._flushes % _FOLD_EVERY == 1:
+            self._fold()
+
+    def _fold(self) -> None:
+        """Apart from the counts: those are written by now, and kept for the next flush they would be counted twice."""
+        try:
+            self._file.fold(int(self._walltime()) // 60)
+        except (DatabaseError, StoreError, OSError) as error:
+            metrics.FAULTS.labels("usage").inc()
+            log.error("old usage was not folded", reason=str(error))  # noqa: TRY400  (its stack says no more)
 
     def _keep(self, taken: dict[_Key, list[int]], error: Exception) -> None:
         if not self._failing:

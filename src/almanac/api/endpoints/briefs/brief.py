@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable, Sequence
+from typing import Any
 
 import msgspec
 from cachetools import LRUCache
@@ -42,6 +43,8 @@ class Briefs:
 
     def __init__(self, cache: ProcessCache) -> None:
         self._cache = cache
+        #: Whether `warm` is through.
+        self._warmed = False
         self._lock = threading.Lock()
         self._made: LRUCache[Hashable, bytes] = LRUCache(_HELD)
 
@@ -65,6 +68,11 @@ class Briefs:
     def warm(self, view: View, now: int) -> None:
         """Line up the readings of all countries as they are now: the same for the briefs of all."""
         prepare(self._cache, Moment(view, view.version, None, day_of(now)))
+        self._warmed = True
+
+    def awaits(self, values: dict[str, Any]) -> bool:
+        """Whether a brief is of today, and those readings are not there."""
+        return values["as_of"] is None and not self._warmed
 
     def _written(self, ctx: Context, entity: Entity) -> bytes:
         gatherer = Gatherer(self._cache, ctx, entity)
@@ -196,6 +204,7 @@ def endpoint(cache: ProcessCache) -> Endpoint:
             ),
         ),
         warm=made.warm,
+        awaits=made.awaits,
         scope="analytics:read",
         params=(AS_OF,),
         kind="item",

@@ -145,6 +145,7 @@ def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, .
             dated=True,
             cached=True,
             threaded=companies.cold,
+            awaits=companies.cold,
             tag="Companies",
         ),
         profile.endpoint(cache, explain),

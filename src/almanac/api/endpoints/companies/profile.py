@@ -68,6 +68,9 @@ def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
         )
         return ItemAnswer(whole)
 
+    def cold(_: dict[str, Any]) -> bool:
+        return not cache.readings.warm([*MEASURES, *FIGURES.values()])
+
     return Endpoint(
         path="/companies/{idOrLookup}/profile",
         operation_id="getCompanyProfile",
@@ -79,7 +82,8 @@ def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
         scope="companies:read",
         record=Profile,
         dated=True,
-        threaded=lambda _: not cache.readings.warm([*MEASURES, *FIGURES.values()]),
+        threaded=cold,
+        awaits=cold,
         tag="Companies",
     )
 

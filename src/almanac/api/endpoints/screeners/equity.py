@@ -67,6 +67,8 @@ class EquityScreener:
 
     def __init__(self, cache: ProcessCache) -> None:
         self._cache = cache
+        #: Whether `warm` is through.
+        self._warmed = False
 
     def screen(self, ctx: Context) -> ListAnswer:
         """One page of the companies that satisfy the filter."""
@@ -133,6 +135,15 @@ class EquityScreener:
         # The measures first: whoever screens by score needs them all, and the list of fields needs every field.
         for name in dict.fromkeys([*MEASURES, *_fields(view.directory)]):
             self._cache.readings.column(view, name, version=view.version, as_of=None)
+        self._warmed = True
+
+    def awaits(self, values: dict[str, Any]) -> bool:
+        """Whether a request needs a column that `warm` makes, and it is not there: it makes none of a past day."""
+        return values["as_of"] is None and self.cold(values)
+
+    def awaits_all(self, _: dict[str, Any]) -> bool:
+        """The same of the list of fields, which looks at every column."""
+        return not self._warmed
 
     def cold(self, values: dict[str, Any]) -> bool:
         """Whether a request may take so long that others had better go on meanwhile."""
@@ -271,11 +282,16 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             total=True,
             max_limit=200,
             heavy=screener.cold,
+            awaits=screener.awaits,
             warm=screener.warm,
             cached=True,
             tag="Screeners",
         ),
         filters_endpoint(
-            f"{_PATH}/filters", "listEquityScreenerFilters", "Fields of the equity screener", screener.filters
+            f"{_PATH}/filters",
+            "listEquityScreenerFilters",
+            "Fields of the equity screener",
+            screener.filters,
+            screener.awaits_all,
         ),
     )

@@ -60,6 +60,8 @@ class MacroScreener:
 
     def __init__(self, cache: ProcessCache) -> None:
         self._cache = cache
+        #: Whether `warm` is through.
+        self._warmed = False
 
     def screen(self, ctx: Context) -> ListAnswer:
         """One page of the countries and regions that satisfy the filter."""
@@ -106,6 +108,15 @@ class MacroScreener:
         self._cache.readings.see(view)
         for name in _fields(view.directory):
             self._cache.readings.column(view, name, version=view.version, as_of=None)
+        self._warmed = True
+
+    def awaits(self, values: dict[str, Any]) -> bool:
+        """Whether a request needs a column that `warm` makes, and it is not there: it makes none of a past day."""
+        return values["as_of"] is None and self.cold(values)
+
+    def awaits_all(self, _: dict[str, Any]) -> bool:
+        """The same of the list of fields, which looks at every column."""
+        return not self._warmed
 
     def cold(self, values: dict[str, Any]) -> bool:
         """Whether a request may take so long that others had better go on meanwhile."""
@@ -252,9 +263,16 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             dated=True,
             total=True,
             heavy=screener.cold,
+            awaits=screener.awaits,
             warm=screener.warm,
             cached=True,
             tag="Screeners",
         ),
-        filters_endpoint(f"{_PATH}/filters", "listScreenerFilters", "Fields of the macro screener", screener.filters),
+        filters_endpoint(
+            f"{_PATH}/filters",
+            "listScreenerFilters",
+            "Fields of the macro screener",
+            screener.filters,
+            screener.awaits_all,
+        ),
     )

@@ -52,7 +52,9 @@ def filter_param(example: str, fields: str) -> Param:
     )
 
 
-def filters_endpoint(path: str, operation_id: str, summary: str, handler: Handler) -> Endpoint:
+def filters_endpoint(
+    path: str, operation_id: str, summary: str, handler: Handler, awaits: Callable[[dict[str, Any]], bool]
+) -> Endpoint:
     """The list of a screener's fields."""
     return Endpoint(
         path=path,
@@ -64,6 +66,7 @@ def filters_endpoint(path: str, operation_id: str, summary: str, handler: Handle
         scope="screeners:read",
         record=ScreenerFilters,
         threaded=lambda _: True,
+        awaits=awaits,
         # The same for everybody until the data change; made anew it takes a look at every column.
         cached=True,
         tag="Screeners",

@@ -1,0 +1,51 @@
+"""What a reader holds of rows that have a lineage of their own: bounded, and the same whether it is held or read again."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from almanac.domain.observations import ReportedValue
+from almanac.domain.periods import Period
+from almanac.store.observations.reading import directory as module
+from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.writing import lineages
+from tests.support.small_world import ALPHA, BETA, SmallWorld, sent
+
+JANUARY = Period.parse("2025-01").key
+NAMES = [f"level.{country}" for country in ("aaa", "bbb")]
+
+
+def test_rights_and_metadata_of_lineages_are_held_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    with SmallWorld() as world:
+        world.send(
+            [
+                sent(ALPHA, 1, *((name, [ReportedValue(JANUARY, 1.0)], None) for name in [*NAMES, "jobless.aaa"])),
+                sent(BETA, 1, ("level.aaa", [ReportedValue(JANUARY, 2.0)], None)),
+            ]
+        )
+        first = world.view().directory
+        series = [first.series(number) for (number,) in world.db.execute("SELECT series FROM series")]
+        ids = sorted(one.id for one in series)
+        several = [lineages.put(world.db, inputs) for count in (1, 2) for inputs in itertools.combinations(ids, count)]
+        pairs = [(one, lineage) for one in series for lineage in several]
+        assert len(pairs) > 20
+
+        def told(directory: Directory) -> list[tuple[object, ...]]:
+            return [
+                (directory.row_rights(*pair), directory.row_metadata(*pair), directory.lineage(pair[1]))
+                for pair in pairs
+            ]
+
+        whole = told(first)
+        # Few differ in anything: those that do not are one object.
+        rights = [one[0] for one in whole]
+        assert len({id(one) for one in rights}) == len(set(rights)) < len(pairs) / 2
+        monkeypatch.setattr(module, "_LINEAGES_HELD", 5)
+        bounded = Directory(world.db, first.reference)
+        for pair, before in zip(pairs, whole, strict=True):
+            assert (bounded.row_rights(*pair), bounded.row_metadata(*pair), bounded.lineage(pair[1])) == before
+            held = (bounded._mixed, bounded._rights, bounded._said, bounded._lineages)
+            assert max(map(len, held)) <= 5
+        assert told(bounded) == whole
