@@ -13,7 +13,7 @@ from almanac.pipeline.ingest import lease
 from .render import ROOT
 
 PAGE = " ".join((ROOT / "docs/operations.md").read_text("utf-8").split())
-SMALL = {2: "two", 5: "five", 8: "eight", 10: "ten"}
+SMALL = {2: "two", 3: "three", 5: "five", 10: "ten"}
 
 
 DAYS = [
@@ -32,7 +32,7 @@ STATEMENTS = [
     f"answers on it within {SMALL[ops._ANSWER_SECONDS]} seconds",
     f"for longer than {SMALL[ops._ANSWER_SECONDS]} seconds is not ready",
     f"is answered, for at most {SMALL[beside.KILL_AFTER_SECONDS]} seconds",
-    f"a new one answers for {SMALL[hosting._OVERLAP_SECONDS]} seconds before the old one ends",
+    f"the old one answers until {SMALL[hosting._OVERLAP_SECONDS]} seconds after that",
     f"the whole head of a request within {SMALL[beside.HEAD_MILLISECONDS // 1000]} seconds is closed",
     f"at most {hosting._CONNECTIONS:,} connections",
     f"{sum(hosting._METRICS.values()) / (1 << 20)} MB for each worker's metrics",
