@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import time
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -42,6 +43,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="what it is about, a server has not"))
 
 
+#: Whether a test was skipped because there was no time left for it.
+_TOO_LATE = pytest.StashKey[bool]()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """
+    Begin no slow test after SLOW_TESTS_UNTIL (unix seconds), and say so. `.ci/run` sets it: a machine on which they take too
+    long would be stopped with nothing said at all.
+    """
+    until = os.environ.get("SLOW_TESTS_UNTIL")
+    if until and item.get_closest_marker("slow") and time.time() > float(until):
+        item.stash[_TOO_LATE] = True
+        pytest.skip("no time is left for it: SLOW_TESTS_UNTIL has passed")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _no_settings_of_tests() -> None:
     """Which servers there are to test with has been read by now; the program knows no such settings, and would say so."""
@@ -56,7 +72,8 @@ def pytest_runtest_makereport(
     """Fail a skipped test whose marker REQUIRE_SERVICES names (words, `redis` for one). `.ci/run` sets it where the service answers."""
     report = yield
     needed = [name for name in os.environ.get("REQUIRE_SERVICES", "").split() if item.get_closest_marker(name)]
-    if report.skipped and needed and not (ON_POSTGRES and item.get_closest_marker("sqlite")):
+    excused = (ON_POSTGRES and item.get_closest_marker("sqlite")) or item.stash.get(_TOO_LATE, False)
+    if report.skipped and needed and not excused:
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped, but REQUIRE_SERVICES says that {', '.join(needed)} is there"
     return report

@@ -44,17 +44,45 @@ def test_that_runs():
     ],
 )
 def test_a_skip_for_want_of_a_required_service_fails(tmp_path, required, code, counts):
+    done = ran(tmp_path, TESTS, REQUIRE_SERVICES=required)
+    assert counts in done.stdout, done.stdout + done.stderr
+    assert done.returncode == code
+
+
+SLOW = """
+import pytest
+
+@pytest.mark.slow
+@pytest.mark.redis
+def test_slow():
+    pass
+
+@pytest.mark.redis
+def test_quick():
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("until", "counts"), [("", "2 passed"), ("1", "1 passed, 1 skipped"), (str(2**40), "2 passed")]
+)
+def test_no_slow_test_begins_when_no_time_is_left(tmp_path, until, counts):
+    """Its service is there all the same: that is no failure."""
+    done = ran(tmp_path, SLOW, REQUIRE_SERVICES="redis", SLOW_TESTS_UNTIL=until)
+    assert counts in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0
+
+
+def ran(tmp_path, tests, **more):
     shutil.copy(CONFTEST, tmp_path / "conftest.py")
-    (tmp_path / "test_it.py").write_text(TESTS)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  redis: needs it\n")
+    (tmp_path / "test_it.py").write_text(tests)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  redis: needs it\n  slow: takes long\n")
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", str(tmp_path)],
-        env={**environment, "REQUIRE_SERVICES": required},
+        env={**environment, **more},
         cwd=tmp_path,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert counts in done.stdout, done.stdout + done.stderr
-    assert done.returncode == code
