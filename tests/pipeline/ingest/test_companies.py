@@ -282,7 +282,7 @@ def row_of(view, slug, frequency, day):
         f" AND t.frequency = ? AND v.period >> 14 = ? AND v.to_version = {OPEN} ORDER BY v.known_at DESC LIMIT 1",
         (ENTITY, slug, frequency, date.fromisoformat(day).toordinal()),
     ).fetchone()
-    return lookup.by_id(view, observation_id(series, period, known, value, None)).row
+    return lookup.by_id(view, observation_id(series, period, known, value, None), lambda _: True).row
 
 
 def test_a_derived_value_is_explained_by_the_facts_it_was_computed_from(world):

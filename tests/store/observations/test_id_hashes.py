@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from almanac.domain.observations import ReportedValue, digest, observation_id, spelled
 from almanac.domain.periods import Period
 from almanac.store.observations.id_hashes import candidates, number_of, series_prefix
-from almanac.store.observations.reading.lookup import by_id
+from almanac.store.observations.reading import lookup
 from almanac.store.observations.withheld_ids import series_hash
 from tests.support.small_world import ALPHA, BETA, SmallWorld, sent
 
@@ -26,6 +26,10 @@ def test_an_id_leads_to_the_number_whatever_its_series(series, bits):
 @given(st.text(max_size=20), BITS)
 def test_a_number_is_eight_bits_of_the_series_and_fifty_two_of_the_id(series, bits):
     assert number_of(series_prefix(series), bits) == int(f"{series_hash(series):058b}"[:8] + f"{bits:0130b}"[:52], 2)
+
+
+def by_id(view, identifier):
+    return lookup.by_id(view, identifier, lambda _: True)
 
 
 def test_numbers_are_such_as_sqlite_holds():
