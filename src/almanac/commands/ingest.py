@@ -56,6 +56,7 @@ def ingest(
 
     Exit 0 all good, 3 some quarantined or failed, 1 nothing ingested.
     """
+    from almanac.domain.memory import seldom_searched
     from almanac.pipeline.ingest.asking import from_network
     from almanac.pipeline.ingest.mirrored import from_mirror
     from almanac.pipeline.ingest.outcome import exit_code
@@ -68,7 +69,7 @@ def ingest(
         raise click.UsageError("name one source or more, or give --all or --due")
     first = _day(since)
     chosen = settings(processes=processes)
-    with World(chosen, kind=REAL) as world:
+    with seldom_searched(), World(chosen, kind=REAL) as world:
         sources = named_sources(world.catalog, names)
         about = _entities(world.catalog, entities)
         missing: list[Source] = []
@@ -139,11 +140,12 @@ def _lacks_key(chosen: Settings, source: Source) -> bool:
 @processes_option
 def sandbox(observations: int | None, companies: int | None, processes: int | None) -> None:
     """Load the built-in simulated world, up to today. A second run adds only what is new."""
+    from almanac.domain.memory import seldom_searched
     from almanac.pipeline.ingest.outcome import exit_code
     from almanac.pipeline.ingest.simulation import load
     from almanac.pipeline.world import SIMULATED, World
 
-    with World(settings(processes=processes), kind=SIMULATED) as world:
+    with seldom_searched(), World(settings(processes=processes), kind=SIMULATED) as world:
         say("loading the simulated world")
         try:
             progress = Progress()

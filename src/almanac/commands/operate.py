@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 @processes_option
 def derive(processes: int | None) -> None:
     """Compute all derived series anew and write differences only; print how many cells changed."""
+    from almanac.domain.memory import seldom_searched
     from almanac.pipeline.operate.rebuild import recompute
     from almanac.pipeline.world import World
 
-    with World(settings(processes=processes)) as world:
+    with seldom_searched(), World(settings(processes=processes)) as world:
         progress = Progress()
         with progress():
             changed = recompute(world, progress.meter)
@@ -34,11 +35,12 @@ def derive(processes: int | None) -> None:
 @processes_option
 def rebuild(processes: int | None) -> None:
     """Replay everything from the raw store, with the same ids. Readers keep the old state until the end."""
+    from almanac.domain.memory import seldom_searched
     from almanac.pipeline.operate.rebuild import rebuild as replay
     from almanac.pipeline.world import World
     from almanac.store.engine.data_schema import meta
 
-    with World(settings(processes=processes), rebuilding=True) as world:
+    with seldom_searched(), World(settings(processes=processes), rebuilding=True) as world:
         progress = Progress()
         with progress():
             count = replay(world, progress.say, progress.track)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-import functools
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 
@@ -22,16 +21,23 @@ def settle() -> None:
 _SELDOM = 500_000
 
 
-def search_seldom() -> Callable[[], None]:
+def search_seldom() -> None:
     """
-    Search for reference cycles seldom, in the whole process: for one that makes and drops many small objects in no cycle.
+    Search for reference cycles seldom, in the whole process: for one that makes and drops many small objects in no cycle,
+    and does nothing else. Searching all of them again and again took a quarter of a loading worker's time.
+    """
+    gc.set_threshold(_SELDOM, *gc.get_threshold()[1:])
 
-    Searching all of them again and again took a quarter of a loading worker's time. Returns what has it search as often as
-    before.
-    """
+
+@contextmanager
+def seldom_searched() -> Iterator[None]:
+    """The same meanwhile."""
     before = gc.get_threshold()
-    gc.set_threshold(_SELDOM, *before[1:])
-    return functools.partial(gc.set_threshold, *before)
+    search_seldom()
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 #: Of glibc's `mallopt`: what is larger is asked of the system by itself, and so much stays when it is free at the end.

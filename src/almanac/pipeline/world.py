@@ -14,7 +14,6 @@ from almanac.catalog.load import load
 from almanac.catalog.records import Catalog, is_simulated, simulated_copy
 from almanac.catalog.succession import stretches
 from almanac.config import Settings, real_time
-from almanac.domain.memory import search_seldom
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Consent
 from almanac.domain.times import DAY_SECONDS
@@ -106,7 +105,6 @@ class World:
             self.renew()
 
     def __enter__(self) -> Self:
-        self._search_again = search_seldom()
         return self
 
     def __exit__(
@@ -118,7 +116,6 @@ class World:
                 self.db.truncate_log(_LOG_SECONDS)
         finally:
             self.db.close()
-            self._search_again()
         fault = opening.fault(error)
         if isinstance(fault, UnavailableError):
             raise StoreError(opening.advice(fault, self._place)) from error
