@@ -31,8 +31,8 @@ test: $(STAMP) ## Run the test suite (skips what needs services or files that ar
 	$(BIN)/python -m pytest -n auto
 
 test-slow: $(STAMP) ## Run the slow laws, faults and load tests alone
-	$(BIN)/python -m pytest -n auto -m "slow and not browser"
 	$(BIN)/python -m pytest -n auto -m browser
+	$(BIN)/python -m pytest -n auto -m "slow and not browser"
 
 # What is about a store or a service, on the other engine; what is about files says so and is skipped.
 POSTGRES_TESTS := tests/store tests/laws tests/contract tests/pipeline tests/faults tests/real

@@ -296,6 +296,15 @@ def test_readings_that_nobody_had_by_a_past_day_are_not_looked_for(world):
     assert taken < 80 * TOPICS
 
 
+@pytest.mark.parametrize("selection", [{"sources": frozenset({"nobody"})}, {"kind": "derived"}])
+@pytest.mark.parametrize("as_of", [None, LONG_AGO])
+def test_readings_that_no_series_can_give_are_not_looked_for(world, selection, as_of):
+    taken, rows = readings(world, as_of=as_of, **selection)
+    assert rows == []
+    # All topics were looked at for one of theirs: 60 steps are what is held of the store, read once.
+    assert taken < 200
+
+
 def test_readings_of_a_source_with_few_series_are_found_without_all_other_topics(world):
     taken, rows = readings(world, sources=frozenset({BETA}))
     assert [row.series.source.id for row in rows] == [BETA]

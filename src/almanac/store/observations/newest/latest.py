@@ -68,12 +68,13 @@ def latest(
     """
     rows: list[ObservationRow] = []
     last: list[Any] | None = None
-    if selection.empty:
+    among = reachable(view.extents, selection, as_of)
+    if selection.empty or among.empty:
         return rows, None
     reader = RowReader(view.directory)
     hopeful = candidates(view, selection, freshness, as_of, descending=descending) if version == view.version else None
     bounds = None if as_of is None else last_periods(view, as_of)
-    pairs = _pairs(view, reachable(view.extents, selection, as_of), descending, after, hopeful)
+    pairs = _pairs(view, among, descending, after, hopeful)
     while some := list(islice(pairs, limit + _SPARE - len(rows))):
         check()
         by_bound: dict[int, list[int]] = {}
