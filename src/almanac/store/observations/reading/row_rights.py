@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from itertools import chain
 
 from almanac.domain.rights import Exposure, effective
 from almanac.store.engine.queryable import Queryable
 from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.withheld_ids import series_hash
 
 #: Below this many lineages their series are looked up one by one, and remembered.
 _FEW = 200
@@ -39,26 +41,30 @@ def _judged(db: Queryable, directory: Directory, lineages: Iterable[int]) -> dic
 
     One with a derived series in it is left out, and so is one whose series are all lost.
     """
-    shut: dict[int, bool] = {}
-    mixed: set[int] = set()
+    given = db.execute(_LINEAGES, (json.dumps(sorted(lineages)),))
+    inputs: dict[int, list[str]] = {lineage: json.loads(ids) for lineage, ids in given}
+    hashes = {series_hash(identifier) for identifier in set(chain.from_iterable(inputs.values()))}
     opens: dict[tuple[str, int], bool] = {}
-    for lineage, source, exposure, kind in db.execute(_INPUTS, (json.dumps(sorted(lineages)),)):
-        if kind != "raw":
-            mixed.add(lineage)
-            continue
+    # Whether each series shuts a value; None: it is derived itself.
+    shuts: dict[str, bool | None] = {}
+    for identifier, source, exposure, kind in db.execute(_SERIES, (json.dumps(sorted(hashes)),)):
         passes = opens.get((source, exposure))
         if passes is None:
             rights = directory.sources[source].rights
             strictest = effective(rights, Exposure(exposure), directory.consents.get(source))
             passes = opens[source, exposure] = rights.derivatives_allowed or strictest is Exposure.public
-        shut[lineage] = shut.get(lineage, False) or not passes
-    for lineage in mixed:
-        shut.pop(lineage, None)
+        shuts[identifier] = not passes if kind == "raw" else None
+    shut: dict[int, bool] = {}
+    for lineage, ids in inputs.items():
+        told = [shuts[identifier] for identifier in ids if identifier in shuts]
+        if told and None not in told:
+            shut[lineage] = any(told)
     return shut
 
 
-_INPUTS = (
-    "SELECT l.lineage, s.source, max(s.exposure, p.exposure), t.kind FROM json_each(?) n"
-    " CROSS JOIN lineage l ON l.lineage = n.value CROSS JOIN json_each(l.inputs) i"
-    " CROSS JOIN series s ON s.id = i.value CROSS JOIN spec p USING(spec) CROSS JOIN topic t ON t.topic = s.topic"
+_LINEAGES = "SELECT l.lineage, l.inputs FROM json_each(?) n CROSS JOIN lineage l ON l.lineage = n.value"
+#: By what leads to a series from its id: there is no index of the ids themselves.
+_SERIES = (
+    "SELECT s.id, s.source, max(s.exposure, p.exposure), t.kind FROM json_each(?) n CROSS JOIN series s ON s.hash = n.value"
+    " CROSS JOIN spec p USING(spec) CROSS JOIN topic t ON t.topic = s.topic"
 )
