@@ -71,6 +71,8 @@ def prepare(folder: Path, observations: int, say: Callable[[str], None]) -> tupl
         say(f"making a store of {observations:,} observations in {home} …")
         began = time.perf_counter()
         _fill(home / "data.db", observations)
+        # What follows from its series would be derived when the service starts, which is not waited for so long.
+        data.almanac(home, "derive")
         data.almanac(home, "accounts", "create", data.EMAIL, "--plan", data.PLAN)
         made.write_text(data.schema(), "ascii")
         say(f"made in {time.perf_counter() - began:.0f} s")

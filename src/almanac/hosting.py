@@ -98,7 +98,7 @@ def serve(settings: Settings) -> None:
         logs.configure(settings.log_level)
         logging.config.dictConfig(logs.standard())
         _look_at_raw(settings)
-        with World(settings):
+        with World(settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)):
             pass
         folder = _metrics_folder(settings)
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)

@@ -120,6 +120,7 @@ def plans() -> str:
 #: What each line of the service's log is about. A line without words here fails the tests: KeyError names it.
 _EVENTS = {
     "service started": "First line of a run. `settings` are those given, without secrets.",
+    "the store needs time to open": "Before the first line of a run that begins with another catalogue, consent or order of sources than the store was made with. Nothing is answered until what follows from it is derived anew: of a large store that takes minutes.",
     "service stopped": "Last line of a run: the exit code, and for how many seconds it ran.",
     "request": "One answer. `path` is a template, `null` where there is none; `key` the prefix of the key.",
     "new settings, workers are replaced one by one": "After SIGHUP.",

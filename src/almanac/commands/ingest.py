@@ -69,7 +69,7 @@ def ingest(
         raise click.UsageError("name one source or more, or give --all or --due")
     first = _day(since)
     chosen = settings(processes=processes)
-    with seldom_searched(), World(chosen, kind=REAL) as world:
+    with seldom_searched(), World(chosen, kind=REAL, tell=say) as world:
         sources = named_sources(world.catalog, names)
         about = _entities(world.catalog, entities)
         missing: list[Source] = []
@@ -145,7 +145,7 @@ def sandbox(observations: int | None, companies: int | None, processes: int | No
     from almanac.pipeline.ingest.simulation import load
     from almanac.pipeline.world import SIMULATED, World
 
-    with seldom_searched(), World(settings(processes=processes), kind=SIMULATED) as world:
+    with seldom_searched(), World(settings(processes=processes), kind=SIMULATED, tell=say) as world:
         say("loading the simulated world")
         try:
             progress = Progress()

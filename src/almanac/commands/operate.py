@@ -24,7 +24,7 @@ def derive(processes: int | None) -> None:
     from almanac.pipeline.operate.rebuild import recompute
     from almanac.pipeline.world import World
 
-    with seldom_searched(), World(settings(processes=processes)) as world:
+    with seldom_searched(), World(settings(processes=processes), tell=say) as world:
         progress = Progress()
         with progress():
             changed = recompute(world, progress.meter)
@@ -73,7 +73,7 @@ def verify() -> None:
     from almanac.pipeline.world import World
 
     checked, problems = Checked(), 0
-    with World(settings()) as world:
+    with World(settings(), tell=say) as world:
         progress = Progress()
         with progress():
             for problem in check(world, checked, progress.meter):
@@ -107,7 +107,7 @@ def status(as_json: bool, as_check: bool) -> None:
     from almanac.pipeline.world import World
 
     chosen = settings()
-    with World(chosen) as world:
+    with World(chosen, tell=say) as world:
         found = look(world.db, chosen.clock())
     if as_json:
         click.echo(msgspec.json.encode(found).decode())

@@ -38,7 +38,9 @@ ProviderId = Annotated[str, says("Id of the provider, who publishes.", "us-treas
 ObservationId = Annotated[
     str,
     says(
-        "Id of the observation, made from its content: the same value keeps its id.", "obs_auhrjgcfuyipkwmpiliuehvvav"
+        "Id of the observation: made from its content, so that the same value keeps its id; of a row whose value may not be "
+        "sent from its place alone.",
+        "obs_auhrjgcfuyipkwmpiliuehvvav",
     ),
 ]
 Unit = Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -52,6 +52,7 @@ class World:
     `kind` None: whichever world the store holds already (real for an empty one). Raises WorldError on a mix, and on the
     way in and out StoreError, which says what to do, where the database cannot be used (UnavailableError).
     `rebuilding`: the tables are about to be made anew, so they may be of any schema and are not looked at.
+    `tell` hears what keeps it from being open at once.
     """
 
     deriver: Deriver
@@ -69,8 +70,10 @@ class World:
         extra: Iterable[Mapping[str, Any]] = (),
         *,
         rebuilding: bool = False,
+        tell: Callable[[str], object] = lambda _: None,
     ) -> None:
         self.settings = settings
+        self._tell = tell
         settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._place = opening.place(settings.data_place)
         self.raw = RawStore.at(settings.raw_place)
@@ -188,6 +191,8 @@ class World:
         held = {spec.id: spec for spec in specs.in_use(self.db)}
         moved = [one for key, one in self.catalogued.items() if key in held and held[key] != one]
         if moved or records.differs(self.db, kinds, orders) or self.releases.meetings_differ():
+            if held:
+                self._tell("the store is brought into step with catalogue and settings")
             with self.batch("catalogue") as batch:
                 records.sync(self.db, batch, kinds, orders)
                 self.releases.write_meetings(batch)

@@ -237,7 +237,7 @@ class RowRights(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
 class Observation(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     """A value of a series for a reference period, as known from a moment."""
 
-    #: Id of the observation, made from its content: the same value keeps its id.
+    #: Id of the observation: made from its content, so that the same value keeps its id; of a row whose value may not be sent from its place alone.
     id: str
     #: Id of the country, region or company.
     entity_id: str
@@ -289,7 +289,7 @@ class DerivedObservation(Observation, frozen=True, kw_only=True, gc=False, renam
 class ProvenanceInput(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     """One input of a derived value, as known when the value was. Its unit is that of its series."""
 
-    #: Id of the observation, made from its content: the same value keeps its id.
+    #: Id of the observation: made from its content, so that the same value keeps its id; of a row whose value may not be sent from its place alone.
     observation_id: str
     #: Id of the series: source, entity, indicator, frequency.
     series_id: str
@@ -1039,7 +1039,7 @@ class ReleaseReading(Struct, frozen=True, kw_only=True, gc=False, rename="camel"
     z_score_10y: float | None = field(name="zScore10y", default=None)
     #: Its place among those ten years, 0 to 100. Null: as the score.
     percentile_10y: float | None = field(name="percentile10y", default=None)
-    #: Id of the observation, made from its content: the same value keeps its id.
+    #: Id of the observation: made from its content, so that the same value keeps its id; of a row whose value may not be sent from its place alone.
     observation_id: str
     #: What may be done with its numbers.
     rights: RowRights

@@ -17,6 +17,7 @@ from almanac.api.endpoints.screeners.screening import (
     AlignedColumn,
     ProcessCache,
     ScreenFields,
+    Warmed,
     check_window,
     clauses,
     filter_param,
@@ -62,13 +63,11 @@ _DOLLARS = (
 _IDENTITY = ("ticker", "name")
 
 
-class EquityScreener:
+class EquityScreener(Warmed):
     """The equity screener of one process."""
 
     def __init__(self, cache: ProcessCache) -> None:
         self._cache = cache
-        #: Whether `warm` is through.
-        self._warmed = False
 
     def screen(self, ctx: Context) -> ListAnswer:
         """One page of the companies that satisfy the filter."""
@@ -128,25 +127,15 @@ class EquityScreener:
             told.append(text_field(name, title, description, taking_part))
         return ItemAnswer(filters(told, _EXAMPLE))
 
-    def warm(self, view: View, _: int) -> None:
-        """Line up what scores are made of, and the companies: else whoever screens by score first waits for it."""
+    def line_up(self, view: View) -> None:
+        """What scores are made of, and the companies."""
         self._cache.readings.see(view)
         self._cache.universe.companies(view)
         # The measures first: whoever screens by score needs them all, and the list of fields needs every field.
         for name in dict.fromkeys([*MEASURES, *_fields(view.directory)]):
             self._cache.readings.column(view, name, version=view.version, as_of=None)
-        self._warmed = True
-
-    def awaits(self, values: dict[str, Any]) -> bool:
-        """Whether a request needs a column that `warm` makes, and it is not there: it makes none of a past day."""
-        return values["as_of"] is None and self.cold(values)
-
-    def awaits_all(self, _: dict[str, Any]) -> bool:
-        """The same of the list of fields, which looks at every column."""
-        return not self._warmed
 
     def cold(self, values: dict[str, Any]) -> bool:
-        """Whether a request may take so long that others had better go on meanwhile."""
         if values["as_of"] is not None:
             return True
         wanted = named(values["filter"]) | {(values["sort"] or "name").lower()}

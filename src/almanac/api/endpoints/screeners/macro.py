@@ -17,6 +17,7 @@ from almanac.api.endpoints.screeners.screening import (
     AlignedColumn,
     ProcessCache,
     ScreenFields,
+    Warmed,
     aligned,
     check_window,
     clauses,
@@ -55,13 +56,11 @@ class _Places(NamedTuple):
     numbers: npt.NDArray[np.int32]
 
 
-class MacroScreener:
+class MacroScreener(Warmed):
     """The macro screener of one process."""
 
     def __init__(self, cache: ProcessCache) -> None:
         self._cache = cache
-        #: Whether `warm` is through.
-        self._warmed = False
 
     def screen(self, ctx: Context) -> ListAnswer:
         """One page of the countries and regions that satisfy the filter."""
@@ -103,23 +102,13 @@ class MacroScreener:
         told = [self._told(ctx, indicator, places) for _, indicator in sorted(_fields(directory).items())]
         return ItemAnswer(filters(told, _EXAMPLE))
 
-    def warm(self, view: View, _: int) -> None:
-        """Line up all fields: else whoever asks first what they are waits for it."""
+    def line_up(self, view: View) -> None:
+        """All fields."""
         self._cache.readings.see(view)
         for name in _fields(view.directory):
             self._cache.readings.column(view, name, version=view.version, as_of=None)
-        self._warmed = True
-
-    def awaits(self, values: dict[str, Any]) -> bool:
-        """Whether a request needs a column that `warm` makes, and it is not there: it makes none of a past day."""
-        return values["as_of"] is None and self.cold(values)
-
-    def awaits_all(self, _: dict[str, Any]) -> bool:
-        """The same of the list of fields, which looks at every column."""
-        return not self._warmed
 
     def cold(self, values: dict[str, Any]) -> bool:
-        """Whether a request may take so long that others had better go on meanwhile."""
         if values["as_of"] is not None:
             return True
         wanted = named(values["filter"]) | {(values["sort"] or _NAME).lower()}

@@ -28,6 +28,7 @@ from almanac.reports.screener import Mask, Numbers, Texts
 from almanac.reports.suggestions import Suggestions
 from almanac.store.companies.universe import Universe
 from almanac.store.observations.newest.columns import Column, Readings
+from almanac.store.observations.reading.reader import View
 
 T = TypeVar("T")
 
@@ -39,6 +40,34 @@ _MADE = 8
 #: Columns remembered as they are lined up, of a hundred kilobytes each where there are 6,000 companies.
 _LINED_UP = 64
 _QUOTED = re.compile(r'"[^"]*"')
+
+
+class Warmed:
+    """What a screener's warm-up makes, and which requests had better wait for it."""
+
+    #: Whether `warm` is through.
+    _warmed = False
+
+    def warm(self, view: View, _: int) -> None:
+        """Line up what requests look at: else whoever asks first waits for it."""
+        self.line_up(view)
+        self._warmed = True
+
+    def line_up(self, view: View) -> None:
+        """Make the columns of today."""
+        raise NotImplementedError
+
+    def cold(self, values: dict[str, Any]) -> bool:
+        """Whether a request may take so long that others had better go on meanwhile."""
+        raise NotImplementedError
+
+    def awaits(self, values: dict[str, Any]) -> bool:
+        """Whether a request needs a column that `warm` makes, and it is not there: it makes none of a past day."""
+        return values["as_of"] is None and self.cold(values)
+
+    def awaits_all(self, _: dict[str, Any]) -> bool:
+        """The same of the list of fields, which looks at every column."""
+        return not self._warmed
 
 
 def filter_param(example: str, fields: str) -> Param:
