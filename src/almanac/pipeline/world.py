@@ -62,6 +62,7 @@ class World:
     _known: int | None = None
     _rebuilding = False
     _cleared = False
+    _tell: Callable[[str], object] = staticmethod(lambda _: None)
 
     def __init__(
         self,
@@ -70,10 +71,10 @@ class World:
         extra: Iterable[Mapping[str, Any]] = (),
         *,
         rebuilding: bool = False,
-        tell: Callable[[str], object] = lambda _: None,
+        tell: Callable[[str], object] | None = None,
     ) -> None:
         self.settings = settings
-        self._tell = tell
+        self._tell = tell or self._tell
         settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._place = opening.place(settings.data_place)
         self.raw = RawStore.at(settings.raw_place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -91,15 +92,18 @@ def known(db: Queryable, topic: int, series: int, span: tuple[int, int], version
 def known_each(db: View, asked: Sequence[tuple[int, int, int, int]], version: int, by: int) -> list[list[KnownVintage]]:
     """`known` of several: of each topic and series, and from which period key to which, both included."""
     found: list[list[KnownVintage]] = [[] for _ in asked]
-    bound = ((place, *one, version, by) for place, one in enumerate(asked))
-    for place, *row in db.executemany(_KNOWN_EACH, bound):
+    for place, *row in db.seek(_KNOWN_EACH, [(place, *one, version, by) for place, one in enumerate(asked)]):
         found[place].append((row[0], row[1], row[2], row[3], row[4]))
+    for rows in found:
+        rows.sort(key=_BY_PERIOD)
     return found
 
 
+#: No series says two things of a period at the same moment.
+_BY_PERIOD = itemgetter(0, 1)
 _KNOWN_EACH = (
-    "SELECT ?1, period, known_at, value, flags, lineage FROM vintages WHERE topic = ?2 AND series = ?3"
-    " AND period BETWEEN ?4 AND ?5 AND from_version <= ?6 AND to_version > ?6 AND known_at <= ?7 ORDER BY period, known_at"
+    "SELECT ?1, x.period, x.known_at, x.value, x.flags, x.lineage FROM {keys}vintages x WHERE x.topic = ?2 AND x.series = ?3"
+    " AND x.period BETWEEN ?4 AND ?5 AND x.from_version <= ?6 AND x.to_version > ?6 AND x.known_at <= ?7"
 )
 
 

@@ -29,9 +29,9 @@ from almanac.api.rows.filters import (
 )
 from almanac.api.rows.rights import of_source
 from almanac.domain.events import CATEGORIES, STATUSES, EventState
-from almanac.domain.fragments import shortest
+from almanac.domain.fragments import cached_time, shortest
 from almanac.domain.periods import Period
-from almanac.domain.times import midnight, wire_time
+from almanac.domain.times import midnight
 from almanac.domain.units import currency_of
 from almanac.store.companies import rows as company_rows
 from almanac.store.events import events
@@ -106,7 +106,7 @@ def _event(
         type=one.type,
         title=one.title,
         status=one.status,  # type: ignore[arg-type]  # likewise
-        occurred_at=wire_time(one.occurred_at),
+        occurred_at=cached_time(one.occurred_at),
         time_precision=one.precision,  # type: ignore[arg-type]  # likewise
         time_zone=one.time_zone,
         entity_id=one.entity,
@@ -124,7 +124,7 @@ def _event(
         url=one.url,
         source_id=one.source,
         provider_id=source.provider if source is not None else one.source,
-        observed_at=wire_time(one.known_at if told is None else max(one.known_at, told.known)),
+        observed_at=cached_time(one.known_at if told is None else max(one.known_at, told.known)),
         rights=rights,
     )
 

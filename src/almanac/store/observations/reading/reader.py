@@ -279,6 +279,10 @@ class View(Lists):
         """Ask it the same of each row of values, in order: what it gives for each, joined."""
         return self._db.executemany(sql, rows)
 
+    def seek(self, sql: str, keys: Sequence[Sequence[Any]], /) -> Iterable[Any]:
+        """`Database.seek`."""
+        return self._db.seek(sql, keys)
+
     # -- freshness --------------------------------------------------------------------------------------------------
 
     def newest_period(self, series: SeriesInfo, version: int, as_of: int | None) -> int | None:
