@@ -1,7 +1,7 @@
 """A publisher on this machine that does everything wrong, one scripted act per connection. All content is invented."""
 
 import contextlib
-import select
+import selectors
 import socket
 import ssl
 import struct
@@ -49,8 +49,10 @@ def drip(head, piece):
 
     def act(connection):
         connection.sendall(head)
-        while not select.select([connection], [], [], 0.001)[0]:
-            connection.sendall(piece)
+        with selectors.DefaultSelector() as answered:
+            answered.register(connection, selectors.EVENT_READ)
+            while not answered.select(0.001):
+                connection.sendall(piece)
 
     return act
 
