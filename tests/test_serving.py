@@ -6,12 +6,15 @@ import asyncio
 import gc
 import json
 import multiprocessing
+import os
 import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import uvloop
@@ -19,7 +22,8 @@ import uvloop
 from almanac.api.server.warming import Warming
 from almanac.config import Settings
 from almanac.hosting import _Service, _Worker
-from almanac.serving import _Every, api, at_turn, ready
+from almanac.pipeline.world import World
+from almanac.serving import _Every, api, at_turn, dashboard, ready
 from almanac.store.engine import opening, sqlite
 from almanac.store.observations.reading.reader import Reader
 
@@ -234,3 +238,34 @@ def test_a_worker_beside_others_is_warm_before_it_says_that_it_begins(tmp_path: 
     steps = [list(api(settings, warming, one)._on_startup) for one in (begun, None)]
     assert steps[0][-3:] == [warming.start, warming.wait, begun]
     assert steps[1][-1] == warming.start
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="the system does not tell which files are open")
+@pytest.mark.parametrize("make", [api, dashboard])
+def test_an_application_that_ends_lets_go_of_what_processes_share(
+    tmp_path: Path, make: Callable[[Settings], Any]
+) -> None:
+    given = Settings(home=tmp_path)
+    with World(given):
+        pass
+
+    def shared() -> list[str]:
+        links = [os.readlink(link) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+        return [link for link in links if link.startswith(str(tmp_path / "run"))]
+
+    sent: list[str] = []
+    open_meanwhile: list[list[str]] = []
+    inbox = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
+
+    async def receive() -> Any:
+        message = next(inbox)
+        open_meanwhile.append(shared())
+        return message
+
+    async def send(message: Any) -> None:
+        sent.append(message["type"])
+
+    asyncio.run(make(given)({"type": "lifespan"}, receive, send))
+    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+    assert open_meanwhile[-1]
+    assert shared() == []

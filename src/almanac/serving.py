@@ -81,16 +81,18 @@ def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], 
     flusher = _Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
     counting = _Every(_USAGE_SECONDS, tally.flush, "usage")
     readers = _readers(settings, at_turn)
+    limits = limiter(settings, metrics.LIMITER_FALLBACKS.inc)
+    slots = Slots(settings.heavy_requests, run_folder(settings) / "heavy")
     return App(
         endpoints(Explainer(load(), explain_company), explain_scores),
         accounts,
-        limiter(settings, metrics.LIMITER_FALLBACKS.inc),
+        limits,
         readers.view,
         settings,
         clock=settings.clock,
         unavailable=(UnavailableError,),
         turns=readers if isinstance(readers, Reader) else None,
-        slots=Slots(settings.heavy_requests, run_folder(settings) / "heavy"),
+        slots=slots,
         seen=seen(settings),
         journal=journal,
         warming=warming,
@@ -100,7 +102,15 @@ def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], 
             *([] if warming is None else [warming.start]),
             *([] if warming is None or begun is None else [warming.wait, begun]),
         ],
-        on_shutdown=[flusher.stop, accounts.close, journal.flush, counting.stop, usage.close],
+        on_shutdown=[
+            flusher.stop,
+            accounts.close,
+            journal.flush,
+            counting.stop,
+            usage.close,
+            limits.close,
+            slots.close,
+        ],
     )
 
 
@@ -162,17 +172,18 @@ def dashboard(settings: Settings) -> Dashboard:
         clock=settings.clock,
     )
     statics = Statics()
+    limits = limiter(settings, None)
     made = Dashboard(
         pages(),
         desk,
-        Books(accounts, UsageReports(usage), limiter(settings, None), letters),
+        Books(accounts, UsageReports(usage), limits, letters),
         accounts.secret("form"),
         templates(settings, statics),
         statics,
         settings,
         unavailable=(UnavailableError,),
         on_startup=[lambda: threading.Thread(target=ready, args=(made,), name="warming", daemon=True).start()],
-        on_shutdown=[letters.close, accounts.close, usage.close],
+        on_shutdown=[letters.close, accounts.close, usage.close, limits.close],
     )
     return made
 

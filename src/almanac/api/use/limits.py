@@ -55,6 +55,9 @@ class Limiter(Protocol):
     def fail(self, address: str, limit: int, now: float) -> bool:
         """Count a failed authentication. True: this address is over `limit` failures, answer 429."""
 
+    def close(self) -> None:
+        """Let go of what is held open. Whoever counts after that opens it anew."""
+
 
 def _decide(admitted: bool, count: int, limit: int, window: int, now: float) -> Decision:
     reset_at = (window + 1) * WINDOW
@@ -103,8 +106,9 @@ class _Table:
         return self._local.peek(name, window) if self._shared is None else self._shared.peek(name, window)
 
     def close(self) -> None:
-        if self._shared is not None:
-            self._shared.close()
+        shared, self._shared = self._shared, None
+        if shared is not None:
+            shared.close()
 
 
 class SharedLimiter:
@@ -213,8 +217,9 @@ class RedisLimiter:
         return self._fallback.fail(address, limit, now) if taken is None else not taken[0]
 
     def close(self) -> None:
-        """Close the connections to Redis. The fallback is its owner's to close."""
+        """Close the connections to Redis, and the fallback."""
         self._client.close()
+        self._fallback.close()
 
     def _take(self, name: str, window: int, limit: int) -> tuple[bool, int] | None:
         if self._monotonic() < self._resume:
