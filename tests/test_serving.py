@@ -6,7 +6,6 @@ import asyncio
 import gc
 import json
 import multiprocessing
-import os
 import subprocess
 import sys
 import threading
@@ -250,8 +249,8 @@ def test_an_application_that_ends_lets_go_of_what_processes_share(
         pass
 
     def shared() -> list[str]:
-        links = [os.readlink(link) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
-        return [link for link in links if link.startswith(str(tmp_path / "run"))]
+        links = [link.readlink() for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+        return [str(link) for link in links if link.is_relative_to(tmp_path / "run")]
 
     sent: list[str] = []
     open_meanwhile: list[list[str]] = []
