@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import re
 import threading
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
@@ -42,7 +43,7 @@ _LINED_UP = 64
 _QUOTED = re.compile(r'"[^"]*"')
 
 
-class Warmed:
+class Warmed(abc.ABC):
     """What a screener's warm-up makes, and which requests had better wait for it."""
 
     #: Whether `warm` is through.
@@ -53,13 +54,13 @@ class Warmed:
         self.line_up(view)
         self._warmed = True
 
+    @abc.abstractmethod
     def line_up(self, view: View) -> None:
         """Make the columns of today."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def cold(self, values: dict[str, Any]) -> bool:
         """Whether a request may take so long that others had better go on meanwhile."""
-        raise NotImplementedError
 
     def awaits(self, values: dict[str, Any]) -> bool:
         """Whether a request needs a column that `warm` makes, and it is not there: it makes none of a past day."""
