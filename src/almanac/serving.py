@@ -62,7 +62,7 @@ def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], 
     from almanac.api.use import metrics
     from almanac.api.use.slots import Slots
     from almanac.api.use.usage import Tally
-    from almanac.catalog.load import load
+    from almanac.catalog.load import shipped
     from almanac.pipeline.explain.companies import explain_company
     from almanac.pipeline.explain.macro import Explainer
     from almanac.pipeline.explain.scores import explain_scores
@@ -84,7 +84,7 @@ def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], 
     limits = limiter(settings, metrics.LIMITER_FALLBACKS.inc)
     slots = Slots(settings.heavy_requests, run_folder(settings) / "heavy")
     return App(
-        endpoints(Explainer(load(), explain_company), explain_scores),
+        endpoints(Explainer(shipped(), explain_company), explain_scores),
         accounts,
         limits,
         readers.view,
@@ -144,7 +144,7 @@ def seen(settings: Settings) -> Seen | None:
 def dashboard(settings: Settings) -> Dashboard:
     """The dashboard. Its accounts are opened apart from those in which keys are verified."""
     from almanac.api.interface import endpoints
-    from almanac.catalog.load import load
+    from almanac.catalog.load import shipped
     from almanac.dashboard.app import Dashboard
     from almanac.dashboard.asking import Desk
     from almanac.dashboard.books import Books
@@ -165,7 +165,7 @@ def dashboard(settings: Settings) -> Dashboard:
     usage = UsageFile(place(settings.usage_place))
     letters = Letters(Mail(settings.smtp, log.warning), settings.dashboard_address)
     desk = Desk(
-        endpoints(Explainer(load(), explain_company), explain_scores),
+        endpoints(Explainer(shipped(), explain_company), explain_scores),
         accounts.secret("cursor"),
         reading(settings),
         settings,

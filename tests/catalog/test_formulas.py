@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog, Formula
 from almanac.derived.macro.cross_sections import PEER_COMPARISONS, compare, peer_comparison
 from almanac.derived.macro.derivation import InputSeries, derive
@@ -29,7 +29,7 @@ KNOWN = midnight(date(2027, 1, 1).toordinal())
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return load()
+    return shipped()
 
 
 def frequency_of(period: str) -> Frequency:

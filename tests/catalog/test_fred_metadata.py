@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from tests.support.paths import REAL_DATA
 
 REAL = REAL_DATA / "macro/fred"
@@ -23,7 +23,7 @@ ADJUSTED = {"SAAR": ("SA", True), "SA": ("SA", False), "NSA": ("NSA", False)}
 @pytest.mark.real
 @pytest.mark.skipif(not REAL.is_dir(), reason="the publishers' own files are not beside the repository")
 def test_mapped_series_are_described_as_fred_describes_them() -> None:
-    mapped = load().series["fred"]
+    mapped = shipped().series["fred"]
     told = {}
     for name in ("series_gdp_*", "series_wgs10yr_*", "series_cpilfesl_*", "release_series_10_*"):
         (file,) = REAL.glob(name + ".json")

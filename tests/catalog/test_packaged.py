@@ -8,7 +8,7 @@ from importlib.resources.abc import Traversable
 
 import pytest
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog
 from almanac.domain.periods import Frequency
 from almanac.domain.rights import Consent, Exposure, effective
@@ -35,7 +35,7 @@ effective_exchange_rate_nominal effective_exchange_rate_real zinc_price oil_pric
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return load()
+    return shipped()
 
 
 def test_every_raw_indicator_of_the_specification_is_there(catalog: Catalog) -> None:

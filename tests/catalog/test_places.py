@@ -8,7 +8,7 @@ from collections import Counter
 import msgspec
 import pytest
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog
 from almanac.domain.aliases import of_place
 
@@ -20,7 +20,7 @@ chl col bra chn ind idn zaf sau arg
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return load()
+    return shipped()
 
 
 def test_the_countries_of_the_specification_are_there(catalog: Catalog) -> None:

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog
 from almanac.catalog.succession import stretches
 from almanac.domain.periods import Frequency
@@ -17,7 +17,7 @@ MONTHS_AND_YEARS = ["1m", "2m", "3m", "6m", "1y", "2y", "3y", "5y", "7y", "10y",
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return load()
+    return shipped()
 
 
 def tenors(catalog: Catalog, source: str, kind: str = "gov_yield_") -> dict[str, tuple[str | None, str | None]]:

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from almanac.catalog.load import build, load
+from almanac.catalog.load import build, shipped
 from almanac.catalog.records import CatalogError
 from almanac.domain.rights import Exposure
 
@@ -198,7 +198,7 @@ def test_a_restricted_series_may_lie_outside_the_allowlist():
 
 @pytest.fixture(scope="module")
 def catalog():
-    return load()
+    return shipped()
 
 
 def test_a_mapped_data_set_is_mapped_for_every_country(catalog):

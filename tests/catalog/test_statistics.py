@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from almanac.catalog.load import build, load
+from almanac.catalog.load import build, shipped
 from almanac.catalog.records import Catalog
 from almanac.catalog.services import named
 from almanac.domain.periods import Frequency
@@ -21,7 +21,7 @@ MEMBERS = "AT BE BG CY CZ DE DK EE EL ES FI FR HR HU IE IT LT LU LV MT NL PL PT 
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:
-    return load()
+    return shipped()
 
 
 def test_eurostat_s_data_sets_are_mapped_for_every_member_and_neighbour(catalog: Catalog) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from itertools import groupby
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog
 from almanac.derived.macro.cross_sections import PEER_COMPARISONS
 from almanac.derived.macro.operators import _OPERATORS
@@ -18,7 +18,7 @@ from .markdown import code, table
 
 @cache
 def catalog() -> Catalog:
-    return load()
+    return shipped()
 
 
 def providers() -> str:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.domain.cadence import FIRST_PAUSE, LONGEST_PAUSE, Cadence, Turn
 
 WEEKDAYS = Cadence("30 23 * * 1-5")
@@ -61,7 +61,7 @@ def test_a_line_that_is_none_is_refused_by_name(line, told):
 
 
 def test_every_source_that_is_asked_has_a_cadence():
-    asked = {source.id: source.cadence for source in load().sources.values() if source.connector}
+    asked = {source.id: source.cadence for source in shipped().sources.values() if source.connector}
     assert "fred" in asked
     assert [name for name, line in asked.items() if line is None] == []
     assert all(Cadence(line).next(0) > 0 for line in asked.values())

@@ -222,7 +222,6 @@ def test_what_the_catalogue_says_of_a_series_is_followed_at_the_next_opening():
         jobless = {**world.catalog.series[ALPHA]}
         jobless["jobless.aaa"] = msgspec.structs.replace(jobless["jobless.aaa"], seasonal_adjustment="SA")
         world.catalog = msgspec.structs.replace(world.catalog, series={**world.catalog.series, ALPHA: jobless})
-        del world.catalogued
         world.sync()
         directory = world.view().directory
         for name in ("alpha:country_aaa:jobless:M", "alpha:country_aaa:jobless_change:M"):

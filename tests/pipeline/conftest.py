@@ -1,17 +1,29 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from almanac.pipeline.world import World
+from tests.contract.conftest import once, worker_id
+from tests.support import postgres
 from tests.support.treasury_home import settings, take
+
+__all__ = ["worker_id"]
+
+
+def _take(folder: Path) -> None:
+    with World(settings(folder)) as opened:
+        take(opened, folder / "mirror")
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
+def world(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[World]:
     """The whole invented mirror, taken in."""
+    taken = once(tmp_path_factory, worker_id, "treasury", _take)
+    shutil.copytree(taken / "mirror", tmp_path / "mirror")
+    postgres.copy(taken / "home", tmp_path / "home")
     with World(settings(tmp_path)) as opened:
-        take(opened, tmp_path / "mirror")
         yield opened

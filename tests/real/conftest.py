@@ -2,14 +2,14 @@
 
 import pytest
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 
 from .files import mirror
 
 
 @pytest.fixture(scope="session")
 def catalog():
-    return load()
+    return shipped()
 
 
 @pytest.fixture(scope="session")

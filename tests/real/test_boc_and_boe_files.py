@@ -3,7 +3,7 @@
 import re
 from datetime import datetime
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Period, end_of
 from almanac.sources.base import Payload
@@ -18,7 +18,7 @@ pytestmark = REAL
 
 def parsed(connector, source, path):
     """The file at the URL it was fetched from."""
-    catalog = load()
+    catalog = shipped()
     (url,) = [row["url"] for row in mirror() if FOLDER / row["file"] == path]
     assert connector.owns(url)
     return connector.parse(Payload(url, path.read_bytes(), 0, ""), catalog.sources[source], catalog.series[source])

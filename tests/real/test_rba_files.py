@@ -5,7 +5,7 @@ from datetime import datetime
 
 import pytest
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Frequency, Period, end_of
 from almanac.domain.rights import Exposure
@@ -29,7 +29,7 @@ FILES = [
 
 
 def parsed(file, name):
-    catalog = load()
+    catalog = shipped()
     payload = Payload(BASE + name, (FOLDER / file).read_bytes(), 0, "text/csv")
     return CONNECTOR.parse(payload, catalog.sources["rba"], catalog.series["rba"])
 

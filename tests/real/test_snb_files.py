@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Period
 from almanac.sources.base import Payload
@@ -27,7 +27,7 @@ LINE = re.compile(rb'(?m)^"(\d{4}-\d\d(?:-\d\d)?)";((?:"\w+";)+)(?:"([^"]*)")?\r
 
 
 def parsed(file, cube):
-    catalog = load()
+    catalog = shipped()
     payload = Payload(f"https://data.snb.ch/api/cube/{cube}/data/csv/en", (FOLDER / file).read_bytes(), 0, "text/csv")
     return CONNECTOR.parse(payload, catalog.sources["snb"], catalog.series["snb"])
 

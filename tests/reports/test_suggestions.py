@@ -2,10 +2,10 @@
 
 import pytest
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.reports.suggestions import Suggestions
 
-CATALOG = load()
+CATALOG = shipped()
 FIELDS = Suggestions((one.slug, (one.name, *one.aliases)) for one in CATALOG.indicators.values())
 PLACES = Suggestions(
     (one.slug, (one.name, *one.aliases)) for one in CATALOG.entities.values() if one.kind in {"country", "region"}

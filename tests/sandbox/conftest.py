@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from almanac.catalog.load import load
 from almanac.catalog.records import Catalog
-from almanac.sandbox.world import Response, catalog_part, world
+from almanac.sandbox.world import Response, world
+from almanac.sandbox.world import catalog as sandbox_catalog
 from tests.sandbox import simulated_companies
 from tests.sandbox.simulated import NOW, Seen, read
 
 
 @pytest.fixture(scope="session")
 def catalog() -> Catalog:
-    return load([catalog_part()])
+    return sandbox_catalog()
 
 
 @pytest.fixture(scope="session")

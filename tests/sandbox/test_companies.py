@@ -12,11 +12,11 @@ import pytest
 
 from almanac.catalog.companies import Item, items, wanted_tags
 from almanac.catalog.filing_events import shipped
-from almanac.catalog.load import load
 from almanac.catalog.sectors import classify
 from almanac.domain.companies import is_periodic
 from almanac.sandbox.companies.cast import FIRST_CIK, cast
 from almanac.sandbox.companies.responses import companies, filed
+from almanac.sandbox.world import catalog as sandbox_catalog
 from almanac.sandbox.world import catalog_part, world
 from almanac.sources.base import Payload, connector
 from tests.support.paths import REAL_DATA
@@ -40,7 +40,7 @@ def test_the_same_bytes_twice(whole: World) -> None:
 
 
 def test_a_page_was_fetched_after_its_newest_filing_could_be_read_and_before_now(whole: World) -> None:
-    source = load([catalog_part()]).sources["sandbox-sec"]
+    source = sandbox_catalog().sources["sandbox-sec"]
     reader = connector("sec")
     for url, fetched in whole.fetched.items():
         assert fetched <= NOW
@@ -112,7 +112,7 @@ def test_companies_come_after_the_economies_unless_left_out() -> None:
 
 
 def test_the_connector_reads_every_page_whole(whole: World) -> None:
-    source = load([catalog_part()]).sources["sandbox-sec"]
+    source = sandbox_catalog().sources["sandbox-sec"]
     reader = connector(source.connector)
     unmapped: Counter[str] = Counter()
     facts = 0

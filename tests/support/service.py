@@ -15,7 +15,7 @@ import httpx2
 from almanac.api.contract.endpoint import Endpoint
 from almanac.api.interface import endpoints
 from almanac.api.server.app import App
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.config import Settings
 from almanac.config import load as load_settings
 from almanac.pipeline.explain.companies import explain_company
@@ -48,7 +48,7 @@ SCOPES = ("macro:read", "reference:read", "analytics:read", "events:read", "scre
 #: The sources whose formats the invented mirror is written in.
 SOURCES = ("us-treasury-par", "mof-japan", "fred")
 REAL_NOW = 1_800_000_000
-CATALOG = load()
+CATALOG = shipped()
 
 
 def settings(home: Path, **more: str) -> Settings:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Collection, Mapping
 from datetime import date
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import msgspec
 
 from almanac.catalog.services import Service
+from almanac.catalog.succession import stretches
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
 
@@ -70,7 +72,7 @@ def input_slugs(text: str) -> list[tuple[str | None, str]]:
     ]
 
 
-class Catalog(msgspec.Struct, frozen=True):
+class Catalog(msgspec.Struct, frozen=True, dict=True):
     """The whole catalogue, checked. Mappings are keyed by id or slug."""
 
     units: Mapping[str, Unit]
@@ -84,6 +86,12 @@ class Catalog(msgspec.Struct, frozen=True):
     services: Mapping[str, Service] = {}
     #: (source id, native code) that no response at hand has shown: as documented, so what is asked for may not be there.
     guesses: frozenset[tuple[str, str]] = frozenset()
+
+    @functools.cached_property
+    def series_by_id(self) -> Mapping[str, SeriesSpec]:
+        """Series by id: where several native codes make one up, as all of them together are specified."""
+        every = (stretches(of_source).values() for of_source in self.series.values())
+        return {one.series.id: one.series for several in every for one in several}
 
     def providers_sources(self, name: str) -> list[str]:
         """

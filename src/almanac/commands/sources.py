@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def sources(as_json: bool) -> None:
     """List the sources: what they fetch, under which licence, and what they need."""
-    from almanac.catalog.load import load
+    from almanac.catalog.load import shipped
 
     chosen = settings(home=False)
-    rows = [_source_row(chosen, source) for source in named_sources(load(), ())]
+    rows = [_source_row(chosen, source) for source in named_sources(shipped(), ())]
     table(rows, ("id", "fetches", "license", "vintages", "needs", "consent"), as_json=as_json)
 
 

@@ -75,13 +75,13 @@ def _nothing(done: Round) -> str:
 
 @contextmanager
 def _worker(names: tuple[str, ...], *, bars: bool) -> Iterator[Worker]:
-    from almanac.catalog.load import load
+    from almanac.catalog.load import shipped
     from almanac.pipeline.ingest.lease import Leaseholder
     from almanac.pipeline.ingest.outcome import untracked
     from almanac.pipeline.ingest.worker import Worker
 
     chosen = settings()
-    only = [source.id for source in named_sources(load(), names)] if names else []
+    only = [source.id for source in named_sources(shipped(), names)] if names else []
     owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
     progress = Progress()
     with progress(), _stopping() as stop:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import msgspec
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog, is_simulated, simulated_copy
-from almanac.catalog.succession import stretches
 from almanac.config import Settings, real_time
-from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Consent
 from almanac.domain.times import DAY_SECONDS
 from almanac.pipeline.derive.companies import CompanyDeriver
@@ -68,7 +65,6 @@ class World:
         self,
         settings: Settings,
         kind: str | None = None,
-        extra: Iterable[Mapping[str, Any]] = (),
         *,
         rebuilding: bool = False,
         tell: Callable[[str], object] | None = None,
@@ -81,11 +77,11 @@ class World:
         self._rebuilding = rebuilding
         try:
             with opening.faults():
-                self._open(kind, extra)
+                self._open(kind)
         except UnavailableError as error:
             raise StoreError(opening.advice(error, self._place)) from None
 
-    def _open(self, kind: str | None, extra: Iterable[Mapping[str, Any]]) -> None:
+    def _open(self, kind: str | None) -> None:
         settings = self.settings
         self.db: Database = opening.create(self._place, any_schema=self._rebuilding, busy_seconds=_WAIT_SECONDS)
         held = meta(self.db, "world") or self._kept()
@@ -97,16 +93,18 @@ class World:
         self.kind = kind or held or REAL
         self.processes = Processes(settings.processes or cores())
         self.company_deriver = CompanyDeriver(self.db, self.processes)
-        parts = list(extra)
-        if self.kind == SIMULATED and not parts:
-            from almanac.sandbox.world import catalog_part  # noqa: PLC0415  (numpy-heavy, and only this world needs it)
-
-            parts = [catalog_part()]
-        self.catalog: Catalog = load(parts)
+        self.catalog = self._catalog()
         self.releases = ReleaseEvents(self.catalog, self.db, self._orders(), simulated_world=self.kind == SIMULATED)
         if not self._rebuilding:
             self.sync()
             self.renew()
+
+    def _catalog(self) -> Catalog:
+        if self.kind != SIMULATED:
+            return shipped()
+        from almanac.sandbox.world import catalog  # noqa: PLC0415  (numpy-heavy, and only this world needs it)
+
+        return catalog()
 
     def __enter__(self) -> Self:
         return self
@@ -177,12 +175,6 @@ class World:
         records.sync(self.db, batch, self._records(), self._orders())
         self.releases.write_meetings(batch)
 
-    @functools.cached_property
-    def catalogued(self) -> Mapping[str, SeriesSpec]:
-        """Series of the catalogue by id: where several native codes make one up, as all of them together are specified."""
-        every = (stretches(of_source).values() for of_source in self.catalog.series.values())
-        return {one.series.id: one.series for several in every for one in several}
-
     def sync(self) -> None:
         """
         Bring reference records, consents, orders of preference and specifications of series in the store into step with
@@ -190,7 +182,7 @@ class World:
         """
         kinds, orders = self._records(), self._orders()
         held = {spec.id: spec for spec in specs.in_use(self.db)}
-        moved = [one for key, one in self.catalogued.items() if key in held and held[key] != one]
+        moved = [one for key, one in self.catalog.series_by_id.items() if key in held and held[key] != one]
         if moved or records.differs(self.db, kinds, orders) or self.releases.meetings_differ():
             if held:
                 self._tell("the store is brought into step with catalogue and settings")

@@ -7,12 +7,15 @@ The connectors of the real feeds read it; nothing here is parsed by anything mad
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from almanac.catalog.load import load
+from almanac.catalog.records import Catalog
 from almanac.domain.times import wire_time
 from almanac.sandbox.calendars import MEETINGS, RELEASE_DAYS, calendars
 from almanac.sandbox.companies.cast import cast
@@ -49,6 +52,12 @@ class Response:
     body: bytes
     fetched_at: int
     media_type: str
+
+
+@functools.cache
+def catalog() -> Catalog:
+    """The catalogue of the simulated world, built once."""
+    return load([catalog_part()])
 
 
 def catalog_part() -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.derived.macro.cross_sections import peer_comparison
 from almanac.derived.macro.operators import FormulaError
 from almanac.pipeline.derive.cross_sections import Sections, belongs
 
-CATALOG = load()
+CATALOG = shipped()
 
 
 def takes(slug, native, source):

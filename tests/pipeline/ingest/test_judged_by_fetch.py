@@ -9,7 +9,7 @@ from unittest import mock
 import msgspec
 import pytest
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.config import Settings
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
@@ -28,12 +28,12 @@ def settings(tmp_path: Path) -> Settings:
 
 def fetch(settings: Settings, fetched_at: int, *, judged: bool = True) -> int:
     """Take the same answer in as fetched at a time; returns the data version after."""
-    catalog = load()
+    catalog = shipped()
     natives = {
         native: msgspec.structs.replace(spec, judged_by_fetch=judged) for native, spec in catalog.series[SOURCE].items()
     }
     told = msgspec.structs.replace(catalog, series={**catalog.series, SOURCE: natives})
-    with mock.patch("almanac.pipeline.world.load", return_value=told), World(settings) as world:
+    with mock.patch("almanac.pipeline.world.shipped", return_value=told), World(settings) as world:
         source = world.catalog.sources[SOURCE]
         Ingest(world, source, lambda _: None).run([Arrival(url(2026), FIRST, "application/xml", fetched_at)])
         return int(world.db.execute("SELECT v FROM meta WHERE k = 'version'").get)

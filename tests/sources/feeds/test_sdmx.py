@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 import msgspec
 import pytest
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.catalog.services import named
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Frequency
@@ -135,7 +135,7 @@ def test_a_corrected_edition_is_known_from_its_release_only_where_nothing_was_kn
 
 
 def test_connectors_are_made_from_the_catalogue():
-    catalog = load()
+    catalog = shipped()
     yields, rates = connector("sdmx:ecb/YC"), connector("sdmx:ecb/FM")
     address = "https://data-api.ecb.europa.eu/service/data/YC/B.U2.EUR.4F.G_N_A.SV_C_YM.SR_2Y?format=csvdata"
     assert (yields.owns(address), rates.owns(address)) == (True, False)
@@ -147,7 +147,7 @@ def test_connectors_are_made_from_the_catalogue():
 
 
 def test_the_yield_curve_is_asked_tenor_by_tenor_and_the_bis_country_by_wildcard():
-    catalog = load()
+    catalog = shipped()
     curve = connector("sdmx:ecb/YC").plan(catalog.sources["ecb-yc"], catalog.series["ecb-yc"], None, TODAY, None)
     assert len(curve) == len(catalog.series["ecb-yc"]) == 15
     assert all("+" not in request.url and ".." not in request.url for request in curve)

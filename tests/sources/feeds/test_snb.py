@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.domain.observations import UNKNOWN
 from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.snb import CONNECTOR
@@ -144,7 +144,7 @@ def test_plan_asks_for_each_cube_that_speaks_for_the_time_wanted_and_for_no_copy
 
 def test_the_ten_year_item_of_the_monthly_cube_has_a_code_of_its_own():
     """`10J0` in the daily cube, `10J` in the monthly one, as the catalogue has it. Yields are invented."""
-    catalog = load()
+    catalog = shipped()
     mapped = catalog.series["snb"]
     months = [native for native in mapped if native.startswith("rendoblim{")]
     assert mapped["rendoblim{10J}"].indicator == mapped["rendoblid{10J0}"].indicator == "gov_yield_10y"

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from almanac.catalog.load import load
+from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog
 from almanac.config import Settings
 from almanac.domain.cadence import Cadence, Turn
@@ -112,7 +112,7 @@ class Worker:
         self._opened = False
         #: Sources that lack something, and what, in one line each.
         self.passed_over: dict[str, str] = {}
-        self._sources = self._askable(load(), names)
+        self._sources = self._askable(shipped(), names)
 
     def _askable(self, catalog: Catalog, names: Sequence[str]) -> list[Source]:
         """The sources to ask. Those that lack something are named."""

@@ -102,7 +102,7 @@ def _specifications(world: World) -> Iterator[str]:
     for identifier in audit.misplaced(world.db):
         yield f"series {identifier}: its topic or specification is of another series"
     for held in specs.in_use(world.db):
-        wanted = world.catalogued.get(held.id)
+        wanted = world.catalog.series_by_id.get(held.id)
         if wanted is not None and held != wanted:
             yield f"series {held.id}: {_differing(held, wanted)} is not as in the catalogue"
 
