@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -44,6 +45,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("sqlite"):
                 item.add_marker(pytest.mark.skip(reason="what it is about, a server has not"))
+
+
+def pytest_collection_finish() -> None:
+    """Searches for cycles pass over what is there for the whole run, thousands of tests among it: a tenth of the suite's time."""
+    gc.collect()
+    gc.freeze()
 
 
 #: Whether a test was skipped because there was no time left for it.
