@@ -104,13 +104,13 @@ generators: $(STAMP) $(GENERATORS_STAMP) ## Make clients from the description wi
 	$(BIN)/python -m pytest -n0 -m slow tests/contract/test_generators.py
 
 lock: ## Write the hashed requirement files anew (needs uv)
-	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra postgres --extra redis --extra s3 -o requirements/runtime.txt
-	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 --extra postgres --extra redis --extra s3 --group dev -o requirements/dev.txt
-	uv pip compile requirements/bench.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/bench.txt
-	uv pip compile requirements/oracle.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/oracle.txt
-	uv pip compile requirements/s3.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/s3.txt
-	uv pip compile requirements/site.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/site.txt
-	uv pip compile requirements/generators.in --universal --generate-hashes --no-header --no-annotate --python-version 3.11 -o requirements/generators.txt
+	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 --extra postgres --extra redis --extra s3 -o requirements/runtime.txt
+	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 --extra postgres --extra redis --extra s3 --group dev -o requirements/dev.txt
+	uv pip compile requirements/bench.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 -o requirements/bench.txt
+	uv pip compile requirements/oracle.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 -o requirements/oracle.txt
+	uv pip compile requirements/s3.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 -o requirements/s3.txt
+	uv pip compile requirements/site.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 -o requirements/site.txt
+	uv pip compile requirements/generators.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 -o requirements/generators.txt
 
 clean: ## Remove the environment and caches, keep the data folder
 	rm -rf .venv .venv-bench .venv-oracle .venv-s3 .venv-site .venv-generators site .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
