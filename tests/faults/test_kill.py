@@ -198,11 +198,12 @@ def test_a_kill_during_a_restore_leaves_nothing_in_the_home_and_the_next_clears_
 
 #: A simulated world of some hundred pages in small groups, so that there are many instants to be killed at.
 FEW_PAGES = """
-from itertools import islice
 from almanac.sandbox import world
 from almanac.pipeline.ingest import simulation
 every = world.world
-world.world = lambda now, observations=None, companies=True, market=None: islice(every(now, observations, companies=False), 150)
+def few(now, observations=None, companies=True, market=None):
+    return world.SimulatedPages(every(now, observations, companies=False)._captures[:150], 0, now)
+world.world = few
 simulation._GROUP = 10
 """
 

@@ -2,19 +2,24 @@
 
 import itertools
 import json
+import pickle
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from almanac.config import Settings
-from almanac.pipeline.ingest.simulation import take_in
+from almanac.domain.times import wire_time
+from almanac.pipeline import processes
+from almanac.pipeline.ingest.simulation import made_ahead, take_in
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.world import SIMULATED, World
 from almanac.sandbox.companies.cast import cast
 from almanac.sandbox.companies.market import MOST, filer
 from almanac.sandbox.companies.responses import _facts, further
-from almanac.sandbox.world import Response, world
+from almanac.sandbox.economy import Economy
+from almanac.sandbox.feeds import treasury
+from almanac.sandbox.world import Response, SimulatedPages, world
 
 from .simulated_companies import NOW
 
@@ -54,6 +59,44 @@ def test_the_pages_of_a_world_are_the_same_with_a_larger_market():
     told = [(page.url, page.fetched_at) for page in small._captures]
     assert [(page.url, page.fetched_at) for page in large._captures] == told
     assert len(world(EARLY, companies=False, market=1_000)) < len(small)
+
+
+def test_pages_begun_elsewhere_are_the_same_and_so_many_at_a_time():
+    """Those of companies alone: what makes them is small enough to be sent to another process."""
+    economy = Economy(datetime.fromtimestamp(EARLY, UTC).date())
+    pages = SimulatedPages(list(itertools.islice(treasury(economy, EARLY), 3)), len(cast()) + 3, NOW)
+    begun = []
+
+    def begin(make):
+        sent = pickle.dumps(make)
+        assert len(sent) < 1_000
+        begun.append(pickle.loads(sent))
+        return begun[-1]
+
+    given = []
+    for page in pages.begun(begin, 2):
+        given.append(page)
+        assert len(begun) == min(len(given) + 2, len(pages)) - 3
+    assert len(given) == len(pages) == 9
+    assert given == list(pages)
+
+
+def test_a_market_made_by_two_processes_is_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "WORTHWHILE", 0)
+    held = []
+    for count in (1, 2):
+        settings = Settings(home=tmp_path / str(count), now=wire_time(NOW), processes=count)
+        with World(settings, kind=SIMULATED) as opened:
+            pages = made_ahead(opened, SimulatedPages([], len(cast()) + 2, NOW))
+            assert (pages._begin is None) == (count == 1)
+            take_in(opened, pages, lambda _: None)
+            assert (opened.processes._pool is None) == (count == 1)
+            held.append([
+                list(opened.db.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3"))
+                for table in ("vintages", "series", "topic", "lineage", "statement", "event")
+            ])  # fmt: skip
+    assert held[0] == held[1]
+    assert len(held[0][0]) > 2_000
 
 
 def test_more_than_have_numbers_are_refused():

@@ -43,6 +43,8 @@ class PendingResponse:
     fetched_at: int
     media_type: str
     make: Callable[[], bytes]
+    #: Whether `make` takes nothing but a few arguments with it, so that it may be called in another process.
+    apart: bool = False
 
 
 def _at(moment: datetime) -> int:

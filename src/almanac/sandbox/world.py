@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -37,6 +38,10 @@ from almanac.sandbox.feeds import (
 )
 from almanac.sandbox.fred_series import everything
 from almanac.sandbox.load import extra_series, taken
+
+#: What makes the body of a page, and what begins to and returns what waits for it.
+Make = Callable[[], bytes]
+Begin = Callable[[Make], Make]
 
 ATTRIBUTION = "Simulated, not real data"
 #: Before this instant the world is not defined: its first captures lie behind it.
@@ -142,16 +147,35 @@ class SimulatedPages:
     its own `cast`, up to `market` in all, two each at most.
     """
 
-    def __init__(self, captures: Sequence[PendingResponse], market: int, now: int) -> None:
+    def __init__(
+        self, captures: Sequence[PendingResponse], market: int, now: int, begin: Begin | None = None, ahead: int = 0
+    ) -> None:
         self._captures = captures
         self._market, self._now = market, now
+        self._begin, self._ahead = begin, ahead
+
+    def begun(self, begin: Begin, ahead: int) -> SimulatedPages:
+        """
+        The same pages, of which those that can be made in another process are begun with `begin`, and so many of all
+        are begun before the one that is given. It takes what makes a page, and returns what waits for that page.
+        """
+        return SimulatedPages(self._captures, self._market, self._now, begin, ahead)
 
     def __len__(self) -> int:
         return len(self._captures) + 2 * max(0, self._market - len(cast()))
 
     def __iter__(self) -> Iterator[Response]:
+        begun: deque[tuple[PendingResponse, Make]] = deque()
         for one in itertools.chain(self._captures, further(self._market, self._now)):
-            yield Response(one.source, one.url, one.make(), one.fetched_at, one.media_type)
+            begun.append((one, self._begin(one.make) if self._begin is not None and one.apart else one.make))
+            if len(begun) > self._ahead:
+                yield _made(*begun.popleft())
+        while begun:
+            yield _made(*begun.popleft())
+
+
+def _made(pending: PendingResponse, make: Make) -> Response:
+    return Response(pending.source, pending.url, make(), pending.fetched_at, pending.media_type)
 
 
 def curves(now: int) -> SimulatedPages:

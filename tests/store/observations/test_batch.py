@@ -11,6 +11,7 @@ from almanac.domain.rights import Exposure
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import ConflictError
 from almanac.store.log.payloads import PayloadRef
+from almanac.store.observations.writing import lineages
 from almanac.store.observations.writing.batch import Batch, by_period, fold
 
 JANUARY, FEBRUARY, MARCH = (Period.parse(f"2026-{month:02}").key for month in (1, 2, 3))
@@ -266,6 +267,29 @@ def test_a_set_of_inputs_has_one_number_in_the_order_given(db):
     with Batch(db, AT, "test") as batch:
         assert batch.lineage(["a", "b"]) == batch.lineage(["a", "b"])
         assert batch.lineage(["a", "b"]) != batch.lineage(["b", "a"])
+
+
+def test_a_set_of_inputs_is_looked_for_once_in_a_batch_and_anew_in_the_next(db, monkeypatch):
+    looked = []
+    put = lineages.put
+
+    def counted(db, inputs):
+        looked.append(inputs)
+        return put(db, inputs)
+
+    monkeypatch.setattr(lineages, "put", counted)
+    with Batch(db, AT, "test") as batch:
+        numbers = [batch.lineage(["a", "b"]) for _ in range(3)]
+    with pytest.raises(RuntimeError), Batch(db, AT, "test") as undone:
+        assert undone.lineage(["a", "b"]) == numbers[0]
+        undone.lineage(["c"])
+        raise RuntimeError("undone")
+    with Batch(db, AT, "test") as batch:
+        batch.lineage(["d"])
+        held = batch.lineage(["c"])
+    assert len(set(numbers)) == 1
+    assert looked == [["a", "b"], ["a", "b"], ["c"], ["d"], ["c"]]
+    assert db.execute("SELECT inputs FROM lineage WHERE lineage = ?", (held,)).get == '["c"]'
 
 
 def test_what_a_series_was_folded_from_is_remembered_and_its_newest(db):

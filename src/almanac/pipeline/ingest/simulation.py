@@ -15,11 +15,13 @@ from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
 from almanac.pipeline.world import World
 from almanac.sandbox import world as simulated
-from almanac.sandbox.world import Response
+from almanac.sandbox.world import Response, SimulatedPages
 
 #: Pages in one transaction, and bytes of theirs. What is computed from them is computed once for each group, which is
 #: most of the work; the bytes bound what is held in memory.
 _GROUP, _BYTES = 500, 16 << 20
+#: Pages that are made while others are read and written, and bytes of one: somewhat fewer than a group has of companies.
+_AHEAD, _PAGE = 64, 256 << 10
 #: Pages of a source that are kept at a time.
 _KEEPING = 4
 
@@ -41,7 +43,14 @@ def load(
     """
     now = world.settings.clock()
     pages = simulated.world(now - now % DAY_SECONDS, observations, companies=companies, market=market)
-    return take_in(world, pages, say, meter)
+    return take_in(world, made_ahead(world, pages), say, meter)
+
+
+def made_ahead(world: World, pages: SimulatedPages) -> SimulatedPages:
+    """The same pages; where there are workers, they make those that they can while the ones before are read and written."""
+    if world.processes.count == 1:
+        return pages
+    return pages.begun(lambda make: world.processes.job(make, weight=_PAGE).result, _AHEAD)
 
 
 def load_curves(world: World, say: Say) -> list[RunOutcome]:

@@ -93,11 +93,11 @@ def further(count: int, now: int) -> Iterator[PendingResponse]:
 def _pages(company: Filer, papers: list[Paper], now: int) -> Iterator[PendingResponse]:
     last = max(fetched_after(paper) for paper in papers)
     url = formats.SUBMISSIONS_URL.format(cik=company.cik)
-    yield PendingResponse(SEC, url, last, _JSON, functools.partial(_submissions, company.number, now))
+    yield PendingResponse(SEC, url, last, _JSON, functools.partial(_submissions, company.number, now), apart=True)
     if any(paper.figures for paper in papers):
         url = formats.FACTS_URL.format(cik=company.cik)
         yield PendingResponse(
-            SEC, url, last + _AFTER_SUBMISSIONS, _JSON, functools.partial(_facts, company.number, now)
+            SEC, url, last + _AFTER_SUBMISSIONS, _JSON, functools.partial(_facts, company.number, now), apart=True
         )
 
 

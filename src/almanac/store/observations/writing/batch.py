@@ -70,6 +70,8 @@ class Batch:
         self._notes = Notes(connection)
         self._noted = Noted()
         self._specs: dict[str, int] = {}
+        #: Numbers of sets of inputs: most rows that name theirs by themselves name one of few.
+        self._lineages: dict[tuple[str, ...], int] = {}
         #: Series made in this batch of which nothing has been written yet, and those that no payload has spoken of.
         self._empty: set[int] = set()
         self._unspoken: set[int] = set()
@@ -200,7 +202,11 @@ class Batch:
 
     def lineage(self, inputs: Sequence[str]) -> int:
         """Number of a set of input series, in the order given."""
-        return lineages.put(self._db, inputs)
+        wanted = tuple(inputs)
+        held = self._lineages.get(wanted)
+        if held is None:
+            held = self._lineages[wanted] = lineages.put(self._db, inputs)
+        return held
 
     def known_lineage(self, inputs: Sequence[str]) -> int | None:
         """The same of a set that has a number already; None for one that has not."""
