@@ -22,6 +22,7 @@ from bench import (
     limits,
     looks,
     market,
+    odd,
     postgrest,
     report,
     store,
@@ -41,7 +42,7 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
         "what",
         nargs="?",
         choices=[
-            "pages", "store", "briefs", "dearest", "usage", "looks", "crowd", "client", "engines", "growth", "limits", "market"
+            "pages", "store", "briefs", "dearest", "usage", "looks", "crowd", "client", "engines", "growth", "limits", "market", "odd"
         ],
         help="what to measure; nothing: all that takes minutes, which engines, growth, limits and market do not",
     )  # fmt: skip
@@ -58,6 +59,9 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--seeds", type=int, nargs="+", default=dearest.SEEDS, help="of the searches for the dearest request"
+    )
+    parser.add_argument(
+        "--odd-requests", type=int, default=30_000, help="of odd: different ones, for what is remembered of them"
     )
     parser.add_argument("--peers", type=Path, default=_ROOT / ".venv-bench" / "bin" / "python",
                         help="interpreter with requirements/bench.txt installed")  # fmt: skip
@@ -195,6 +199,9 @@ def main() -> None:
     home, key = (
         data.prepare(chosen.folder, chosen.observations, say) if chosen.home is None else data.account_of(chosen.home)
     )
+    if chosen.what == "odd":
+        print(odd.measure(home, chosen.odd_requests, say), flush=True)
+        return
     if chosen.what in {None, "store"}:
         print(store.measure(home, home, say), flush=True)
     if chosen.what in {None, "briefs"}:

@@ -67,7 +67,7 @@ def almanac_target(page: Page, as_of: date | None = None) -> str:
 
 
 def fastapi_target(page: Page) -> str:
-    """The same page of the wide table."""
+    """Write the address of that page in the wide table of FastAPI."""
     query = {
         "indicator_id": f"indicator_{page.indicator}", "entity_id": page.entity,
         "frequency": Frequency(page.frequency).word, "period_end_from": day_text(page.end), "limit": str(ROWS),
@@ -76,7 +76,7 @@ def fastapi_target(page: Page) -> str:
 
 
 def datasette_target(page: Page, *, lean: bool = True) -> str:
-    """The same page, as objects; `lean`: without the count and the suggestions that it gives unless told not to."""
+    """Write the address of that page in Datasette, as objects; `lean`: without the count and the suggestions that it gives unless told not to."""
     query = {
         "indicatorId": f"indicator_{page.indicator}", "entityId": page.entity,
         "frequency": Frequency(page.frequency).word, "periodEnd__gte": day_text(page.end), "_sort": "periodEnd",

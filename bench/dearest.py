@@ -311,7 +311,7 @@ def outside(home: Path, key: str, dear: Sequence[str], lately: Sequence[tuple[st
     return lines
 
 
-def beside(home: Path, key: str, dear: str, logs: Path) -> list[float]:
+def time_light_requests(home: Path, key: str, dear: str, logs: Path) -> list[float]:
     """Milliseconds that a light request takes, one after the other, while two clients ask a dear one all the time."""
     settings = {**environment(home), "ALMANAC_PAGE_CACHE_MIB": "0"}
     headers, over = {"x-api-key": key}, threading.Event()
@@ -373,7 +373,7 @@ def measure(home: Path, key: str, seeds: Sequence[int], say: Any) -> str:
     logs = home / "logs"
     logs.mkdir(exist_ok=True)
     lines += outside(home, key, [target for target, _ in most], lately, logs)
-    taken = beside(home, key, dear, logs)
+    taken = time_light_requests(home, key, dear, logs)
     lines += [
         "",
         "| a light request beside two dear ones | requests | median ms | 99th percentile ms |",

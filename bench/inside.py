@@ -30,14 +30,14 @@ class Inside:
     def ask(self, target: str) -> Taken:
         """GET a path with its query."""
         began, before = time.perf_counter(), time.process_time()
-        status, body = self._loop.run_until_complete(self._asked(target))
+        status, body = self._loop.run_until_complete(self._request(target))
         return Taken(time.perf_counter() - began, time.process_time() - before, status, body)
 
     def close(self) -> None:
         """Ask no more."""
         self._loop.close()
 
-    async def _asked(self, target: str) -> tuple[int, bytes]:
+    async def _request(self, target: str) -> tuple[int, bytes]:
         path, _, query = target.partition("?")
         scope = {
             "type": "http", "method": "GET", "http_version": "1.1", "path": path, "query_string": query.encode(),

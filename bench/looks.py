@@ -16,7 +16,7 @@ import msgspec
 from almanac.config import load
 from almanac.serving import api, dashboard, ready
 from almanac.store.accounts.accounts import Accounts
-from almanac.store.accounts.people import People
+from almanac.store.accounts.authentication import Authentication
 from bench.data import EMAIL, ROWS, environment
 from bench.inside import Inside, Taken
 
@@ -38,7 +38,7 @@ class Client:
         settings = load(given | {"ALMANAC_PAGE_CACHE_MIB": "0", "ALMANAC_LOG_LEVEL": "critical"})
         accounts = Accounts(settings.accounts_path, settings.secret)
         accounts.set_role(EMAIL, "operator")
-        token, _ = People(accounts).sessions.begin(
+        token, _ = Authentication(accounts).sessions.begin(
             accounts.account(EMAIL).id, "bench", "127.0.0.1", now=int(time.time())
         )
         accounts.close()

@@ -121,7 +121,7 @@ class Backends:
             return [number for (number,) in found if _is_postgres(number)]
 
     def on(self, cpu: int | None) -> list[int]:
-        """The same, put on the core that all servers have, where the system lets us."""
+        """Put the processes on the core that all servers have, where the system lets us, and give their numbers."""
         found = self.numbers()
         with contextlib.suppress(PermissionError, ProcessLookupError):
             for number in found if cpu is not None else ():

@@ -9,12 +9,21 @@ import sys
 import time
 import weakref
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 
 from almanac.api.use.counters import Counters
+
+# Tests start a few hundred processes. Where the environment forbids bytecode beside sources, each would compile the whole of
+# ours and of what it imports: that is more than half of what a process costs. It is kept apart from them instead.
+sys.pycache_prefix = os.environ.setdefault(
+    "PYTHONPYCACHEPREFIX", str(Path(__file__).resolve().parents[1] / ".pytest_cache" / "bytecode")
+)
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 ON_POSTGRES = os.environ.get("ALMANAC_TEST_ENGINE") == "postgres"
 

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 import subprocess
 import sys
 import time
@@ -22,9 +23,11 @@ SUMMARY = [
     "source",
     "read",
     "known",
+    "empty",
     "notRead",
     "quarantined",
     "failed",
+    "later",
     "cellsChanged",
     "unmappedSeries",
     "unreadNames",
@@ -67,7 +70,7 @@ def coverage(run):
 
 def test_a_mirror_is_taken_in_and_what_was_not_read_is_named(run, mirror):
     result = run("ingest", "us-treasury", "--from", mirror, expect=3)
-    assert summary(result) == {SOURCE: [4, 0, 2, 1, 0, 13, 1, 0]}
+    assert summary(result) == {SOURCE: [4, 0, 0, 2, 1, 0, 0, 13, 1, 0]}
     told = result.stderr.splitlines()
     assert f"read {url(2026)}: 4 cells changed, 1 series not mapped" in told
     assert f"not read {url(2023)}: the publisher answered 404" in told
@@ -79,7 +82,7 @@ def test_the_second_run_adds_no_vintage(run, good):
     run("ingest", SOURCE, "--from", good)
     before = coverage(run)
     assert (before["observations"], before["lastIngestedAt"]) == (8, NOW)
-    assert summary(run("ingest", SOURCE, "--from", good)) == {SOURCE: [0, 4, 0, 0, 0, 0, 0, 0]}
+    assert summary(run("ingest", SOURCE, "--from", good)) == {SOURCE: [0, 4, 0, 0, 0, 0, 0, 0, 0, 0]}
     assert coverage(run) == before
 
 
@@ -88,12 +91,12 @@ def test_the_summary_counts_responses_not_addresses(run, tmp_path):
     again = (address, "2026-01-08T23:33:00Z", body + b"<!-- another -->", status)
     late = [(url(2023), f"2026-01-0{day}T00:00:01Z", b"", 404) for day in (1, 2, 3)]
     folder = write_mirror(tmp_path / "twice", [ROWS[5], again, *late])
-    assert summary(run("ingest", SOURCE, "--from", folder, expect=1)) == {SOURCE: [0, 0, 3, 2, 0, 0, 0, 0]}
+    assert summary(run("ingest", SOURCE, "--from", folder, expect=1)) == {SOURCE: [0, 0, 0, 3, 2, 0, 0, 0, 0, 0]}
 
 
 def test_nothing_ingested_is_exit_1(run, tmp_path):
     only_broken = write_mirror(tmp_path / "broken", [ROWS[5]])
-    assert summary(run("ingest", SOURCE, "--from", only_broken, expect=1)) == {SOURCE: [0, 0, 0, 1, 0, 0, 0, 0]}
+    assert summary(run("ingest", SOURCE, "--from", only_broken, expect=1)) == {SOURCE: [0, 0, 0, 0, 1, 0, 0, 0, 0, 0]}
 
 
 def test_a_broken_file_of_a_mirror_fails_alone(run, tmp_path):
@@ -102,7 +105,7 @@ def test_a_broken_file_of_a_mirror_fails_alone(run, tmp_path):
     (folder / "mirror.csv").write_text(listing)
     (folder / "3.xml.gz").write_bytes(b"no gzip")
     result = run("ingest", SOURCE, "--from", folder, expect=3)
-    assert summary(result) == {SOURCE: [3, 0, 0, 0, 1, 11, 1, 0]}
+    assert summary(result) == {SOURCE: [3, 0, 0, 0, 0, 1, 0, 11, 1, 0]}
     assert f"failed {url(2025)}: " in result.stderr
     sources = json.loads(run("status", "--json").stdout)["sources"]
     assert {one["id"]: one["health"] for one in sources}[SOURCE] == "failing"
@@ -171,9 +174,9 @@ def test_a_folder_without_a_listing_is_an_error(run, tmp_path):
 def test_real_data_never_enter_a_simulated_store(run, good, tmp_path):
     run("status")
     from almanac.config import Settings
-    from almanac.pipeline.world import World
+    from almanac.pipeline.workplace import Workplace
 
-    with World(Settings(home=tmp_path / "home"), kind="simulated") as world:
+    with Workplace(Settings(home=tmp_path / "home"), kind="simulated") as world:
         world.claim()
     result = run("ingest", SOURCE, "--from", good, expect=1)
     assert "holds simulated data and cannot take real data: the two are never mixed" in result.stderr
@@ -336,7 +339,11 @@ def test_a_damaged_raw_store_ends_a_rebuild_with_its_name(run, good, tmp_path):
     (packed, *_) = sorted((tmp_path / "home/raw/objects").rglob("*.zst"))
     packed.unlink()
     result = run("rebuild", expect=1)
-    assert result.stderr.splitlines()[-1] == f"Error: objects/{packed.parent.name}/{packed.name}: is missing"
+    assert result.stderr.startswith("Error: a rebuild would do without 1 of the 4 payloads that the data came from, ")
+    assert coverage(run) == before
+    packed.write_bytes(b"rotten")
+    result = run("rebuild", expect=1)
+    assert result.stderr.splitlines()[-1].startswith(f"Error: objects/{packed.parent.name}/{packed.name}: cannot be")
     assert coverage(run) == before
 
 
@@ -351,7 +358,7 @@ def test_status_for_people_has_the_same_figures(run, mirror):
     assert ["observations", str(held["observations"])] in lines
     assert ["indicators", "2", "raw,", str(held["indicators"]["derived"]), "derived"] in lines
     reason = "the newest answer of 1 address cannot be read"
-    assert [SOURCE, "failing", NOW, NOW, NOW, "2", "2", *reason.split()] in lines
+    assert [SOURCE, "failing", NOW, NOW, NOW, "3", "2", "2", *reason.split()] in lines
     assert [SOURCE, "BC_4MONTH", "1"] in lines
     assert [SOURCE, url(2024), "2026-01-07T23:33:00Z"] in [line[:3] for line in lines]
 
@@ -445,3 +452,25 @@ def test_the_publishers_own_files(run):
     not_read = {line.split(" ")[2].rstrip(":") for line in first.stderr.splitlines() if line.startswith("not read ")}
     assert len(not_read) == sum(figures[2] for figures in summary(first).values())
     assert any("api.fiscaldata.treasury.gov" in address for address in not_read)
+
+
+@pytest.mark.parametrize(
+    ("stream", "arguments", "code"),
+    [
+        ("stdout", ["sources"], 141), ("stdout", ["sources", "--json"], 141), ("stdout", ["--version"], 141),
+        ("stderr", ["restore", "no-such-archive"], 1),
+    ],
+)  # fmt: skip
+def test_a_command_ends_quietly_where_nobody_reads_on(tmp_path, stream, arguments, code):
+    """`almanac sources | head`, and `2>&1 | head` of one that fails."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, stream: writing}
+    with subprocess.Popen(
+        [sys.executable, "-m", "almanac", *arguments],
+        env={**os.environ, "ALMANAC_HOME": str(tmp_path / "home")}, text=True, **streams,
+    ) as running:  # fmt: skip
+        os.close(writing)
+        told = running.communicate(timeout=60)
+    assert [one for one in told if one] == []
+    assert running.returncode == code

@@ -6,13 +6,16 @@ import subprocess
 import sys
 import time
 
+import apsw
 import pytest
 from click.testing import CliRunner
 
 from almanac.__main__ import main
 from almanac.store.accounts.accounts import SCOPES, UNKNOWN, Accounts
+from almanac.store.accounts.authentication import Authentication, SignedIn
 from almanac.store.accounts.keytext import checksum
-from almanac.store.accounts.people import People, SignedIn
+from almanac.store.engine import areas
+from almanac.store.engine.errors import FullError
 from almanac.store.engine.opening import Server
 from tests.support import places
 
@@ -259,7 +262,7 @@ def test_a_password_comes_by_standard_input_and_is_shown_nowhere(run, place):
 def signed_in(place, password):
     accounts = Accounts(place)
     try:
-        found = People(accounts).sign_in(ADA, password, address="192.0.2.1", agent="", now=int(time.time()))
+        found = Authentication(accounts).sign_in(ADA, password, address="192.0.2.1", agent="", now=int(time.time()))
     finally:
         accounts.close()
     return isinstance(found, SignedIn)
@@ -272,7 +275,7 @@ def test_links_lead_to_the_dashboard(run, place):
     invited = run("accounts", "invite", "bob@example.org", ALMANAC_HOST="::1", ALMANAC_DASHBOARD_PORT="8011").stdout
     assert re.fullmatch(r"http://\[::1\]:8011/signup/[\w-]{43}\n", invited)
     accounts = Accounts(place)
-    people, at = People(accounts), int(time.time())
+    people, at = Authentication(accounts), int(time.time())
     assert people.resets.find(reset.rpartition("/")[2], now=at).email == ADA
     assert people.resets.find(made.stdout.strip().rpartition("/")[2], now=at) is None  # the newer one ended it
     assert people.invitation(invited.strip().rpartition("/")[2], now=at).plan == "free"
@@ -312,3 +315,27 @@ def test_help_loads_nothing_it_does_not_need():
     shown = subprocess.run([sys.executable, "-m", "almanac", "--help"], capture_output=True, text=True, check=True)
     assert "accounts" in shown.stdout
     assert "keys" in shown.stdout
+
+
+@pytest.mark.parametrize("words", [("accounts", "create", ADA, "--plan", "free"), ("accounts", "list")])
+def test_a_full_disk_is_told_with_the_place_and_what_to_do(run, home, place, monkeypatch, words):
+    """The engine's own words are neither."""
+
+    def full(*_, **__):
+        raise FullError("database or disk is full")
+
+    monkeypatch.setattr(Accounts, words[1].replace("create", "create_account").replace("list", "list_accounts"), full)
+    told = run(*words, expect=1).stderr
+    assert ("127.0.0.1" if isinstance(place, Server) else f"the disk is full ({home}/accounts.db: ") in told
+    assert told.endswith("make room and run the command again; nothing is half-written\n")
+
+
+def test_accounts_that_cannot_be_opened_for_want_of_room_are_told_alike(run, home, place, monkeypatch):
+    if isinstance(place, Server):
+        return  # it opens them on its own disk
+
+    def full(*_):
+        raise apsw.FullError("database or disk is full")
+
+    monkeypatch.setattr(areas.Area, "bring", full)
+    assert f"the disk is full ({home}/accounts.db: " in run("accounts", "list", expect=1).stderr

@@ -1,10 +1,15 @@
 """`make run`: what it has loaded before it answers, and what a second run leaves as it is."""
 
+import hashlib
+import re
+
 import pytest
 
 from almanac import demo
 from almanac.config import Settings
-from almanac.pipeline.world import SIMULATED, World
+from almanac.pipeline.workplace import SIMULATED, Workplace
+from tests.support.processes import run
+from tests.support.servers import free_port, serving
 
 TENORS = (
     "SELECT count(*) FROM series JOIN topic USING(topic) WHERE entity = ? AND indicator LIKE 'gov_yield_%' AND rows > 0"
@@ -19,18 +24,48 @@ def settings(tmp_path):
 
 def test_the_curves_are_there_before_it_answers_and_a_second_run_adds_nothing(settings):
     said = []
-    first = demo.prepare(settings, said.append)
+    own = demo.apart(settings)
+    first = demo.prepare(own, said.append)
     assert first.settings.home == settings.home / "demo"
     assert first.password is not None
-    with World(first.settings, kind=SIMULATED) as world:
+    with Workplace(first.settings, kind=SIMULATED) as world:
         assert world.db.execute(TENORS, ("country_usa",)).get > 8
         # The economies and the companies follow, while it answers.
         assert world.db.execute("SELECT count(*) FROM topic WHERE indicator = 'cpi_index'").get == 0
         vintages = world.db.execute("SELECT count(*) FROM vintages").get
         assert vintages > 1_000
-    again = demo.prepare(settings, said.append)
+    again = demo.prepare(own, said.append)
     assert (again.password, again.key != first.key) == (None, True)
-    with World(first.settings, kind=SIMULATED) as world:
+    with Workplace(first.settings, kind=SIMULATED) as world:
         assert world.db.execute("SELECT count(*) FROM vintages").get == vintages
     assert said[1].endswith(" simulated payloads read.")
     assert said[3] == "0 simulated payloads read."
+
+
+def test_a_second_run_beside_one_that_serves_changes_nothing(tmp_path):
+    """It looks at the lock and at every port before it touches account or key, and says what runs where."""
+    home = tmp_path / "demo"
+    with serving(home) as server:
+        ops = server.ops.rpartition(":")[2]
+        before = contents(home)
+        every = ["--no-dashboard", "--port", server.port, "--ops-port", ops]
+        for ports in (every, ["--no-dashboard", "--port", free_port(), "--ops-port", free_port()]):
+            done = run(tmp_path, "demo", *ports, expect=1, HOME=str(tmp_path))
+            assert done.stdout == ""
+            assert f"{home} is served already, by process {server.process.pid} (interface on" in done.stderr
+            assert done.stderr.endswith("Nothing was changed; what runs goes on as it was, and its key holds.\n")
+        assert "these ports are free: ALMANAC_PORT=" in run(tmp_path, "demo", *every, expect=1).stderr
+        # In another folder the ports alone are in the way: no account is made for nothing.
+        done = run(tmp_path / "other", "demo", *every, expect=1)
+        assert re.findall(r"cannot listen on 127\.0\.0\.1, port (\d+)", done.stderr) == [str(server.port), ops]
+        assert not (tmp_path / "other/demo/accounts.db").exists()
+        assert contents(home) == before
+
+
+def contents(home):
+    """A hash of every file of a folder but those that a running server keeps writing."""
+    return {
+        path.relative_to(home): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in home.rglob("*")
+        if path.is_file() and "run" not in path.parts and not path.name.endswith(("-wal", "-shm", "usage.db"))
+    }

@@ -62,6 +62,31 @@ def test_no_header_is_slipped_in(to, subject):
         assert server.letters == []
 
 
+@pytest.mark.parametrize(
+    "to",
+    [
+        "a,b2@evil.example",
+        "root2<x@evil.example>",
+        "victim@corp.example,x",
+        "ada@example.org (x)",
+        "g: a@b.c;",
+        "x",
+        "",
+    ],
+)
+def test_what_reads_as_another_address_gets_no_letter(to):
+    with mail_server() as server:
+        with pytest.raises(MailError, match="ValueError"):
+            mail(server).send(to, "x", "y")
+        assert not any(line.upper().startswith("RCPT") for line in server.lines)
+
+
+def test_a_letter_goes_to_the_one_address_it_was_for():
+    with mail_server() as server:
+        mail(server).send("a'b+c@example.org", "x", "y")
+        assert [line[5:] for line in server.lines if line.upper().startswith("RCPT")] == ["TO:<a'b+c@example.org>"]
+
+
 def test_a_server_that_is_not_there_is_named():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

@@ -21,8 +21,9 @@ import uvloop
 from almanac.api.server.warming import Warming
 from almanac.config import Settings
 from almanac.hosting import _Service, _Worker
-from almanac.pipeline.world import World
-from almanac.serving import _Every, api, at_turn, dashboard, ready
+from almanac.pipeline.workplace import Workplace
+from almanac.repeating import Every
+from almanac.serving import api, at_turn, dashboard, ready
 from almanac.store.engine import opening, sqlite
 from almanac.store.observations.reading.reader import Reader
 
@@ -38,7 +39,7 @@ def test_it_goes_on_after_a_failure_and_does_it_once_more_when_stopped() -> None
         if len(done) == 3:
             enough.set()
 
-    every = _Every(0.001, action, "what is tried")
+    every = Every(0.001, action, "what is tried")
     every.start()
     assert enough.wait(10)
     every.stop()
@@ -86,7 +87,7 @@ RESERVED = """
 import json, os, sys
 from pathlib import Path
 from almanac.api.server import logs
-from almanac.hosting import _reserve_metrics
+from almanac.counting import reserve_metrics
 logs.configure("error")
 if sys.argv[2] == "full":
     def full(*_):
@@ -95,7 +96,7 @@ if sys.argv[2] == "full":
 folder = Path(sys.argv[1])
 os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
 assert "prometheus_client" not in sys.modules
-_reserve_metrics(folder)
+reserve_metrics(folder)
 from almanac.api.use import metrics
 metrics.observe("/coverage", "GET", 200, [0.001])
 print(json.dumps({path.name.partition("_")[0]: [path.stat().st_size, path.stat().st_blocks * 512] for path in folder.iterdir()}))
@@ -245,7 +246,7 @@ def test_an_application_that_ends_lets_go_of_what_processes_share(
     tmp_path: Path, make: Callable[[Settings], Any]
 ) -> None:
     given = Settings(home=tmp_path)
-    with World(given):
+    with Workplace(given):
         pass
 
     def shared() -> list[str]:

@@ -1,14 +1,17 @@
 """Settings: every one is checked at every command, and all that is wrong is told at once."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from click.testing import CliRunner
 
+from almanac import config
 from almanac.__main__ import main
 from almanac.catalog.load import source_ids
-from almanac.config import SettingError, load, told
+from almanac.config import SettingError, list_settings, load
 from almanac.domain.rights import Consent
+from tests.support.paths import ROOT
 
 
 def problems(home, file=None, **env):
@@ -80,6 +83,17 @@ def test_what_cannot_be_used_is_told_with_what_is_allowed(tmp_path, name, value,
     assert problems(tmp_path, **{name: value}) == expected
 
 
+def test_what_the_clients_read_is_no_setting_and_stands_in_nobodys_way(tmp_path):
+    """A key is exported as the README says, and the service is run from the same shell."""
+    packages = [ROOT / "clients/python/src", ROOT / "clients/mcp/src"]
+    texts = [path.read_text("utf-8") for package in packages for path in package.rglob("*.py")]
+    read = {name for text in texts for name in re.findall(r"ALMANAC_[A-Z_]+", text)}
+    assert "ALMANAC_API_KEY" in read
+    given = {"ALMANAC_HOME": str(tmp_path), **dict.fromkeys(read, "alm_x")}
+    assert load(given, source_ids) == load({"ALMANAC_HOME": str(tmp_path)}, source_ids)
+    assert list_settings(given) == {}
+
+
 def test_replicas_are_addresses_of_servers_and_never_shown(tmp_path):
     primary, replicas = "postgresql://me:word@h/d", "postgresql://me:word@a/d, postgresql://me:word@b/d"
     assert problems(tmp_path, DATABASE_URL=primary, DATABASE_READ_URLS=f"{replicas},sqlite:///x") == [
@@ -87,7 +101,7 @@ def test_replicas_are_addresses_of_servers_and_never_shown(tmp_path):
     ]
     given = {"ALMANAC_DATABASE_URL": primary, "ALMANAC_DATABASE_READ_URLS": replicas}
     assert load(given).database_read_urls == ("postgresql://me:word@a/d", "postgresql://me:word@b/d")
-    assert told(given) == dict.fromkeys(given, "not shown")
+    assert list_settings(given) == dict.fromkeys(given, "not shown")
 
 
 def test_all_at_once_and_no_secret_among_them(tmp_path):
@@ -174,10 +188,10 @@ def test_every_command_refuses_what_cannot_be_used(tmp_path, words):
 
 
 def test_the_version_is_that_of_the_package():
-    from importlib.metadata import version
+    from almanac.distribution import version
 
     done = CliRunner().invoke(main, ["--version"])
-    assert (done.exit_code, done.output) == (0, f"almanac {version('almanac')}\n")
+    assert (done.exit_code, done.output) == (0, f"almanac {version()}\n")
 
 
 def test_a_database_on_a_server_never_shows_its_password(tmp_path):
@@ -238,3 +252,44 @@ def test_the_check_tells_what_serve_refuses(tmp_path):
     assert run("config", "check", **team) == (0, "ALMANAC_PLANS__TEAM__REQUESTS_PER_MINUTE\n")
     code, told = run("config", "check")
     assert (code, "accounts are on plans that are not in the settings: team (" in told) == (1, True)
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "DATABASE_READ_URLS", "RAW_URL", "REDIS_URL"])
+def test_an_address_that_is_empty_is_refused_with_what_empties_one(tmp_path, name):
+    with pytest.raises(SettingError, match=f"ALMANAC_{name}: is empty; allowed: .* an & wants single quotes"):
+        load({"ALMANAC_HOME": str(tmp_path), f"ALMANAC_{name}": ""})
+
+
+def test_a_command_that_is_not_told_of_the_server_is_refused(tmp_path):
+    """A shell that cut the address off: the command would look into an empty file."""
+    note = tmp_path / "run/served-from"
+    note.parent.mkdir()
+    note.write_text("postgresql://127.0.0.1/almanac\n")
+    home = {"ALMANAC_HOME": str(tmp_path)}
+    with pytest.raises(SettingError, match=r"ALMANAC_DATABASE_URL: is missing, while the data of .* are served from"):
+        load(home)
+    for given in ("postgresql://a@127.0.0.1/almanac", f"sqlite:///{tmp_path}/data.db"):
+        assert load(home | {"ALMANAC_DATABASE_URL": given}).database_url == given
+
+
+@pytest.mark.parametrize(
+    ("mode", "folder", "written", "told"),
+    [
+        (0o644, 0o755, 'secret = "0123456789abcdef"', True), (0o600, 0o755, 'secret = "0123456789abcdef"', False),
+        (0o640, 0o755, 'secret = "0123456789abcdef"', False), (0o644, 0o700, 'secret = "0123456789abcdef"', False),
+        (0o644, 0o755, "port = 8005", False), (0o644, 0o755, '[smtp]\npassword = "hush"', True),
+        (0o644, 0o755, 'database_url = "postgresql://a:hush@127.0.0.1/x"', True),
+    ],
+)  # fmt: skip
+def test_secrets_that_everybody_may_read_are_told_of(tmp_path, mode, folder, written, told):
+    file = tmp_path / "almanac.toml"
+    file.write_text(written, "utf-8")
+    file.chmod(mode)
+    tmp_path.chmod(folder)
+    warning = config.exposed({"ALMANAC_HOME": str(tmp_path)})
+    assert (warning is not None) == told
+    if warning is not None:
+        assert f"chmod 600 {file}" in warning
+        assert written.split("=")[0].split("\n")[-1].strip() in warning
+        assert "hush" not in warning
+        assert "0123" not in warning

@@ -4,12 +4,34 @@ from __future__ import annotations
 
 import click
 
-from almanac.commands import accounts, config, ingest, keys, migrate, operate, serve, sources, worker
-from almanac.commands.shared import Commands
+from almanac import distribution
+from almanac.commands import (
+    accounts,
+    companies,
+    config,
+    ingest,
+    keys,
+    migrate,
+    operate,
+    serve,
+    sources,
+    start,
+    upgrade,
+    worker,
+)
+from almanac.commands.shared import Commands, put
+
+
+def _version(context: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        put(f"almanac {distribution.version()}")
+        context.exit()
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="almanac", message="almanac %(version)s")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version and exit."
+)
 def main() -> None:
     """Almanac: a self-hosted, read-only financial data service.
 
@@ -30,10 +52,13 @@ for _command in (
     operate.rebuild,
     operate.verify,
     operate.status,
+    companies.companies,
     operate.backup,
     operate.restore,
     migrate.migrate,
+    upgrade.upgrade,
     serve.serve,
+    start.start,
     serve.demo,
 ):
     main.add_command(_command)

@@ -2,120 +2,47 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-import subprocess
-import sys
-import threading
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import NamedTuple
+from contextlib import AbstractContextManager
 
 import msgspec
 
 from almanac.config import Settings
-from almanac.pipeline.ingest.simulation import load_curves
-from almanac.pipeline.world import SIMULATED, World
-from almanac.store.accounts.accounts import AccountError, Accounts
-from almanac.store.accounts.people import People
-from almanac.store.engine.opening import place
+from almanac.pipeline.ingest.simulation import load_first
+from almanac.pipeline.workplace import SIMULATED, Workplace
+from almanac.welcome import Say, Welcome, first_account, loading_beside
 
 EMAIL = "demo@localhost"
-_PLAN = "pro"
 _KEY_NAME = "make run"
 
 
-class Prepared(NamedTuple):
-    """What somebody needs to begin. `password` of the first account, where it was made just now: it is kept nowhere."""
-
-    settings: Settings
-    key: str
-    password: str | None
+def apart(settings: Settings) -> Settings:
+    """Turn settings into those of a folder of its own, whatever engine the others use."""
+    return msgspec.structs.replace(settings, home=settings.home / "demo", database_url=None, raw_url=None)
 
 
-def prepare(settings: Settings, say: Callable[[str], None]) -> Prepared:
-    """Load the simulated yield curves up to today into a folder of its own; make the first account, and a fresh key.
+def prepare(settings: Settings, say: Say) -> Welcome:
+    """Load a simulated yield curve up to today into the folder of these settings; make the first account, and a fresh key.
 
-    A second run adds only the days since. The key of the run before stops working. All else is left to `rest`.
+    A second run adds only the days since. The key of the run before stops working. All else is left to `rest`. Nobody may
+    serve that folder meanwhile: its key would stop.
     """
-    apart = msgspec.structs.replace(settings, home=settings.home / "demo", database_url=None, raw_url=None)
-    apart.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with World(apart, kind=SIMULATED) as opened:
-        say("Loading the simulated yield curves …")
-        outcomes = load_curves(opened, lambda _: None)
+    settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with Workplace(settings, kind=SIMULATED) as opened:
+        say("Loading a simulated yield curve …")
+        outcomes = load_first(opened, lambda _: None)
         say(f"{sum(o.folded for o in outcomes)} simulated payloads read.")
-    return Prepared(apart, *_first_account(apart))
+    return first_account(settings, EMAIL, _KEY_NAME, fresh_key=True)
 
 
-@contextmanager
-def rest(settings: Settings, say: Callable[[str], None]) -> Iterator[None]:
+def rest(settings: Settings, say: Say) -> AbstractContextManager[None]:
     """
-    Load the other economies, then companies, in a process of their own while the service answers already.
+    Load the other curves and economies, then companies, in a process of their own while the service answers already.
 
     Ended with the block if it is not through by then; the next run goes on where it was.
     """
-    environ = {**os.environ, "ALMANAC_HOME": str(settings.home)}
-    for name in ("ALMANAC_DATABASE_URL", "ALMANAC_RAW_URL"):
-        environ.pop(name, None)
-    say("Other economies, then companies are loaded meanwhile (some minutes the first time) …")
-    command = [sys.executable, "-m", "almanac", "sandbox"]
-    quiet = subprocess.DEVNULL
-    with subprocess.Popen(command, env=environ, stdout=quiet, stderr=quiet) as process:  # noqa: S603  (our own command)
 
-        def tell() -> None:
-            code = process.wait()
-            if not ended.is_set():
-                say("The whole world is there." if code == 0 else f"Loading the rest of the world failed: exit {code}.")
+    def said(_number: int, code: int) -> None:
+        say("The whole world is there." if code == 0 else f"Loading the rest of the world failed: exit {code}.")
 
-        ended = threading.Event()
-        threading.Thread(target=tell, daemon=True).start()
-        try:
-            yield
-        finally:
-            ended.set()
-            process.terminate()
-
-
-def _first_account(settings: Settings) -> tuple[str, str | None]:
-    """A fresh key of the operator's account, and its password where it had none."""
-    now = int(time.time())
-    accounts = Accounts(place(settings.accounts_place), settings.secret)
-    try:
-        try:
-            found = accounts.create_account(EMAIL, _PLAN, settings.plans, now=now, role="operator")
-        except AccountError:
-            found = accounts.account(EMAIL)
-            for held in accounts.list_keys(EMAIL):
-                if held.name == _KEY_NAME:
-                    accounts.revoke(held.id, now=now)
-        password = None
-        if found.password_set is None:
-            password = secrets.token_urlsafe(12)
-            accounts.set_role(EMAIL, "operator")
-            People(accounts).set_password(EMAIL, password, now=now)
-        text, _ = accounts.create_key(EMAIL, name=_KEY_NAME, now=now)
-    finally:
-        accounts.close()
-    return text, password
-
-
-def told(prepared: Prepared) -> list[str]:
-    """What to do now, a line each: where to look, how to sign in, a key, and a first request."""
-    settings, key, password = prepared
-    lines = []
-    if settings.dashboard:
-        again = (
-            f"as shown at the first run (ALMANAC_HOME={settings.home} almanac accounts password {EMAIL} sets another)"
-        )
-        lines = [
-            f"Dashboard: {settings.dashboard_address}",
-            f"E-mail: {EMAIL}",
-            f"Password: {again if password is None else password}",
-        ]
-    return [*lines, f"Key: {key}", f"Try: {first_request(settings, key)}"]
-
-
-def first_request(settings: Settings, key: str) -> str:
-    """A command to paste."""
-    return f"curl -H 'x-api-key: {key}' {settings.api_address}/rates/USA"
+    say("Other curves and economies, then companies are loaded meanwhile (some minutes the first time) …")
+    return loading_beside(settings, "the simulated world", [["sandbox"]], said, quiet=True)

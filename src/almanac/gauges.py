@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import platform
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, suppress
-from importlib.metadata import version
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from typing import get_args
 
@@ -18,58 +15,47 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from almanac.config import Settings
+from almanac.distribution import version
 from almanac.domain.health import Word
+from almanac.pipeline.ingest.heartbeat import folder_of, signs
 from almanac.pipeline.operate.vitals import SourceVitals, Vitals, room, vitals
 from almanac.store.engine.data_schema import SCHEMA
+from almanac.store.engine.opening import Server, place, server_room
+from almanac.store.engine.patience import Patience, patiently
 from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.gauges")
 
-#: For how long what was measured is shown again; longer where it took long, so that it takes a fiftieth of a core.
-_HELD_SECONDS, _SHARE = 5.0, 50
+#: How long a store may take to be opened, and to be looked through: then it is one that cannot be read.
+_OPEN_SECONDS, _LOOK_SECONDS = 5.0, 120.0
+#: How long a server is waited for that is asked for its room.
+_SERVER_SECONDS = 0.5
 Role = str
 #: Those beside the workers, which call themselves so.
 BESIDE = ("operations", "dashboard", "verification")
-
-
-class Held(Collector):
-    """A collector whose measurements are shown again for some seconds: many may ask, and the store serves others."""
-
-    def __init__(self, measured: Collector, clock: Callable[[], float] = time.monotonic) -> None:
-        self._measured, self._clock = measured, clock
-        self._lock = threading.Lock()
-        self._found: Sequence[Metric] = ()
-        self._until = float("-inf")
-
-    def collect(self) -> Iterable[Metric]:
-        with self._lock:
-            began = self._clock()
-            if began >= self._until:
-                self._found = list(self._measured.collect())
-                ended = self._clock()
-                self._until = ended + max(_HELD_SECONDS, (ended - began) * _SHARE)
-            return self._found
 
 
 class StoreGauges(Collector):
     """
     The data version and the sources. Where the store cannot be read: `almanac_store_readable` 0, nothing else of it.
 
-    `look` opens the store, `now` is the data's clock. All looking is done in one thread: a reader remembers for each
-    what it learnt of a state, and of one that nobody has written to since there is little to learn again.
+    `look` opens the store, `now` is the data's clock. Let all looking be done in one thread, as `Held` does: a reader
+    remembers for each what it learnt of a state, and of one that nobody has written to since there is little to learn again.
     """
 
     def __init__(self, look: Callable[[], AbstractContextManager[View]], now: Callable[[], int]) -> None:
         self._look, self._now = look, now
-        self._thread = ThreadPoolExecutor(1, "gauges")
 
     def _found(self) -> Vitals:
-        with self._look() as view:
-            return vitals(view, self._now())
+        with ExitStack() as held:
+            with patiently(Patience(_OPEN_SECONDS)):
+                view = held.enter_context(self._look())
+            with patiently(Patience(_LOOK_SECONDS)):
+                return vitals(view, self._now())
 
     def collect(self) -> Iterator[Metric]:
         try:
-            found = self._thread.submit(self._found).result()
+            found = self._found()
         except Exception as error:  # whatever it is: the other metrics are shown all the same
             told = " ".join(f"{type(error).__name__}: {error}".split())
             log.error("not shown", metric="almanac_source_health", reason=told)  # noqa: TRY400  (as of a failed probe)
@@ -80,10 +66,14 @@ class StoreGauges(Collector):
         if found.version_at is not None:
             words = "When the newest data version was written."
             yield _gauge("almanac_data_version_timestamp_seconds", words, found.version_at)
-        quarantined = _family("almanac_quarantined_responses", "Kept responses that cannot be read.", "source")
-        for name in sorted(found.quarantined):
-            quarantined.add_metric((name,), found.quarantined[name])
-        yield quarantined
+        for name, words, counts in (
+            ("quarantined", "Kept responses that are not served.", found.quarantined),
+            ("shrunk", "Those of them that would withdraw much of what is served.", found.shrunk),
+        ):
+            family = _family(f"almanac_{name}_responses", words, "source")
+            for source in sorted(counts):
+                family.add_metric((source,), counts[source])
+            yield family
         yield from _of_sources(found.sources)
 
 
@@ -112,11 +102,36 @@ def _of_sources(sources: Iterable[SourceVitals]) -> Iterator[Metric]:
         yield family
 
 
+class _ServerRoom:
+    """
+    What a server's database takes, asked in a thread: a server that does not answer keeps nobody waiting longer than a moment,
+    and what it said last is shown meanwhile.
+    """
+
+    def __init__(self, at: Server) -> None:
+        self._at = at
+        self._thread = ThreadPoolExecutor(1, "server room")
+        self._asked: Future[tuple[int, int | None, int | None]] | None = None
+        self._told: tuple[int, int | None, int | None] | None = None
+
+    def latest(self) -> tuple[int, int | None, int | None] | None:
+        if self._asked is None:
+            self._asked = self._thread.submit(server_room, self._at)
+        wait((self._asked,), _SERVER_SECONDS)
+        if self._asked.done():
+            with suppress(Exception):  # it is away: `almanac_store_readable` says so
+                self._told = self._asked.result()
+            self._asked = None
+        return self._told
+
+
 class HostGauges(Collector):
     """The disk, and the processes of the service whose parent has this number; what has no figure is left out."""
 
     def __init__(self, settings: Settings, parent: int, answering: Callable[[], int] | None) -> None:
         self._settings, self._parent, self._answering = settings, parent, answering
+        at = place(settings.data_place)
+        self._server = _ServerRoom(at) if isinstance(at, Server) else None
 
     def collect(self) -> Iterator[Metric]:
         yield _build()
@@ -130,12 +145,35 @@ class HostGauges(Collector):
             )
         with suppress(OSError):
             yield from self._room()
+        yield from self._fetching()
         yield from self._processes()
+
+    def _fetching(self) -> Iterator[Metric]:
+        """The signs that `almanac worker` gives of itself; of one that ended as it should there are none."""
+        found = list(signs(folder_of(self._settings.home)))
+        for name, words, times in (
+            ("heartbeat", "When a worker that fetches last said that it lives.", [one.lived for one in found]),
+            ("step", "When it last went on: looked, asked, or took something in.", [one.went_on for one in found]),
+        ):
+            family = _family(f"almanac_worker_{name}_timestamp_seconds", words, "sources")
+            for one, at in zip(found, times, strict=True):
+                family.add_metric((one.sources,), at)
+            yield family
 
     def _room(self) -> Iterator[Metric]:
         found = room(self._settings)
+        told = None if self._server is None else self._server.latest()
+        if told is not None:
+            found.databases["data"], free, total = told
+            if free is not None and total is not None:
+                found.free["server"], found.total["server"] = free, total
         for name, words, label, figures in (
-            ("almanac_database_bytes", "Size of a database file.", "database", found.databases),
+            (
+                "almanac_database_bytes",
+                "Size of a database: of its file, or on its server.",
+                "database",
+                found.databases,
+            ),
             ("almanac_database_log_bytes", "Size of its write-ahead log.", "database", found.logs),
             ("almanac_disk_free_bytes", "Room on the disk of a folder.", "folder", found.free),
             ("almanac_disk_bytes", "Size of that disk.", "folder", found.total),
@@ -183,7 +221,7 @@ def processes(parent: int) -> Iterator[tuple[int, Role]]:
 
 def _build() -> Metric:
     family = _family("almanac_build_info", "Which program runs; always 1.", "version", "schema", "python")
-    family.add_metric((version("almanac"), SCHEMA, platform.python_version()), 1)
+    family.add_metric((version(), SCHEMA, platform.python_version()), 1)
     return family
 
 

@@ -10,25 +10,26 @@ import multiprocessing
 import os
 import secrets
 import shutil
+import signal
 import sys
 import threading
 import time
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import structlog
 from granian.constants import HTTPModes, Interfaces
-from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
-from almanac import config, exclusive
-from almanac.beside import (
-    HEAD_MILLISECONDS,
+from almanac import config, listening, locks
+from almanac.counting import reserve_metrics
+from almanac.distribution import version
+from almanac.ending import Ending, announcing, wants_no_wait
+from almanac.side_processes import (
     KILL_AFTER_SECONDS,
     REQUEST_HEAD,
-    Beside,
+    SideProcess,
     end_with,
     serve_dashboard,
     serve_ops,
@@ -48,12 +49,6 @@ else:  # the library chooses by the interpreter, which a type checker cannot fol
 
 log = structlog.get_logger("almanac.hosting")
 
-#: Connections one worker holds at a time. They are cheap; a bound of some hundreds would let as many idle ones shut
-#: everybody else out for as long as they like to wait.
-_CONNECTIONS = 8_192
-#: Sizes of the files of each kind of metric. Labels are few: a worker that has met every path, method and status has
-#: filled a quarter.
-_METRICS = {"counter": 2 << 20, "histogram": 512 << 10}
 #: How long a new worker is waited for at a reload before the one it replaces ends: until it is warm, and no longer than
 #: this. A worker waits for its warm-up no longer than a minute; then it has to begin.
 _BEGIN_SECONDS = 90.0
@@ -77,62 +72,85 @@ _FIXED = (
 
 
 def serve(settings: Settings) -> None:
-    """
-    Run all listeners until told to stop. The store is made ready first, so an empty home serves too.
+    """Run all listeners until told to stop. Raises what `claimed` raises."""
+    with claimed(settings):
+        run(settings)
 
-    Raises TakenError where the home or an address is another's, and what `_fit` raises.
-    """
-    from almanac.api.server import logs
-    from almanac.pipeline.world import World
 
+@contextlib.contextmanager
+def claimed(settings: Settings) -> Iterator[None]:
+    """
+    Hold the home and every address for a service, before anything is changed for it.
+
+    Raises TakenError where one of them is another's, and what `_fit` raises.
+    """
     for told in settings.clashes():
         raise config.SettingError(told)
-    with contextlib.ExitStack() as held:
-        held.enter_context(exclusive.home(settings.home.resolve()))
-        held.enter_context(exclusive.address(settings.host, settings.port, "ALMANAC_PORT or --port"))
-        held.enter_context(exclusive.address(settings.ops_host, settings.ops_port, "ALMANAC_OPS_PORT or --ops-port"))
-        if settings.dashboard:
-            port = settings.dashboard_port
-            held.enter_context(exclusive.address(settings.host, port, "ALMANAC_DASHBOARD_PORT or --dashboard-port"))
+    host, ops_host = settings.host, settings.ops_host
+    listeners = [
+        locks.Listener("interface", host, settings.port, "ALMANAC_PORT", "--port"),
+        locks.Listener("operations", ops_host, settings.ops_port, "ALMANAC_OPS_PORT", "--ops-port"),
+    ]
+    if settings.dashboard:
+        port = settings.dashboard_port
+        listeners.insert(1, locks.Listener("dashboard", host, port, "ALMANAC_DASHBOARD_PORT", "--dashboard-port"))
+    with locks.claimed(settings.home.resolve(), listeners):
         _fit(settings)
+        yield
+
+
+def run(settings: Settings) -> None:
+    """What `serve` does once home and addresses are held. The store is made ready first, so an empty home serves too."""
+    from almanac.api.server import logs
+    from almanac.pipeline import belonging
+    from almanac.pipeline.workplace import Workplace
+
+    with contextlib.ExitStack() as held:
         logs.configure(settings.log_level)
         logging.config.dictConfig(logs.standard())
         _look_at_raw(settings)
-        with World(settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)):
-            pass
+        with Workplace(settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)) as world:
+            told = belonging.explain_other_store(world.db, world.raw, settings)
+        if told is not None:
+            log.warning("the raw store is not the one the data came from", reason=told)
+        _note_place(settings)
         folder = _metrics_folder(settings)
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
-        worker = _Worker(settings, folder)
-        processes = [Beside("operations", serve_ops, settings, folder, worker.path, os.getpid())]
+        ending = Ending()
+        worker = _Worker(settings, folder, ending)
+        processes = [SideProcess("operations", serve_ops, settings, folder, worker.path, os.getpid(), ending)]
         if settings.dashboard:
-            processes.append(Beside("dashboard", serve_dashboard, settings, os.getpid()))
+            processes.append(SideProcess("dashboard", serve_dashboard, settings, folder, os.getpid(), ending))
         if settings.verify_hours:
-            processes.append(Beside("verification", verify, settings, os.getpid()))
+            processes.append(SideProcess("verification", verify, settings, os.getpid()))
         for one in processes:
             held.enter_context(one.running())
         _take_turns()
-        service = _Service(worker)
+        service = _Service(worker, ending)
         for one in processes:
             service.on_startup(one)
-        with _told(settings):
+        with _logging_the_run(settings):
             service.serve(target_loader=worker, wrap_loader=False)
 
 
 @contextlib.contextmanager
-def _told(settings: Settings) -> Iterator[None]:
+def _logging_the_run(settings: Settings) -> Iterator[None]:
     """The first line of a run in the log, and the last one."""
     began = time.monotonic()
     log.info(
         "service started",
-        version=version("almanac"),
+        version=version(),
         process=os.getpid(),
         home=str(settings.home.resolve()),
         interface=f"{settings.host} port {settings.port}",
         operations=f"{settings.ops_host} port {settings.ops_port}",
         dashboard=f"{settings.host} port {settings.dashboard_port}" if settings.dashboard else None,
         workers=settings.workers,
-        settings=config.told(),
+        settings=config.list_settings(),
     )
+    warning = config.exposed()
+    if warning is not None:
+        log.warning("others may read the settings", reason=warning)
     code: object = 0
     try:
         yield
@@ -144,6 +162,19 @@ def _told(settings: Settings) -> Iterator[None]:
         raise
     finally:
         log.info("service stopped", process=os.getpid(), exit=code, seconds=round(time.monotonic() - began, 1))
+
+
+def _note_place(settings: Settings) -> None:
+    """Note from which server the data of this home are served: a command that is not told of it is refused (`config.load`)."""
+    from almanac.store.engine.opening import Server, place
+
+    at, note = place(settings.data_place), settings.served_from_path
+    with contextlib.suppress(OSError):  # a full disk: the note is a help, and the service needs none
+        if isinstance(at, Server) and settings.database_url:
+            note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            note.write_text(f"{at}\n", "utf-8")
+        else:
+            note.unlink(missing_ok=True)
 
 
 def _look_at_raw(settings: Settings) -> None:
@@ -159,21 +190,27 @@ def _look_at_raw(settings: Settings) -> None:
         log.warning("the raw store cannot be reached", reason=str(error))
 
 
-def _fit(settings: Settings) -> None:
-    """What no look at a setting tells: whether this installation can do what it asks for. Raises SettingError and AccountError."""
+def _fit(settings: Settings, *, begun: bool = False) -> None:
+    """
+    What no look at a setting tells: whether this installation can do what it asks for. Raises SettingError and AccountError,
+    and what `missing_plans` raises where a service has `begun`.
+    """
     from almanac.serving import limiter, missing_plans, plans_told
 
     if settings.redis_url is not None:
         limiter(settings, None)
-    missing = missing_plans(settings)
+    missing = missing_plans(settings, begun=begun)
     if missing:
         raise config.SettingError(plans_told(missing))
 
 
 class _Service(Granian):
-    """The interface's listener and its workers. SIGHUP replaces them one by one, if the settings are good."""
+    """
+    The interface's listener and its workers. SIGHUP replaces them one by one, if the settings are good. On SIGTERM all go on for
+    a while, and say that they will not for long.
+    """
 
-    def __init__(self, worker: _Worker) -> None:
+    def __init__(self, worker: _Worker, ending: Ending) -> None:
         from almanac.api.server import logs
 
         settings = worker.settings
@@ -185,16 +222,17 @@ class _Service(Granian):
             workers=settings.workers,
             websockets=False,
             http=_http(settings),
-            http1_settings=HTTP1Settings(max_buffer_size=REQUEST_HEAD, header_read_timeout=HEAD_MILLISECONDS),
-            backlog=4_096,
-            backpressure=_connections(),
+            http1_settings=listening.settings(REQUEST_HEAD),
+            backlog=listening.BACKLOG,
+            backpressure=listening.connections(),
             log_level=LogLevels.warning,
             log_dictconfig=logs.standard(),
             respawn_failed_workers=True,
             respawn_interval=_OVERLAP_SECONDS,
             workers_kill_timeout=KILL_AFTER_SECONDS,
         )
-        self._worker = worker
+        self._worker, self._ending = worker, ending
+        self._process = os.getpid()
         #: Whether workers are replaced that still answer.
         self._reloading = False
 
@@ -229,16 +267,34 @@ class _Service(Granian):
             while not ours.poll(0.1) and not self.interrupt_signal and time.monotonic() < until:
                 pass
 
+    def signal_handler_interrupt(self, *args: Any, **kwargs: Any) -> None:
+        """On SIGTERM and SIGINT: the end, after a while in which whoever shares requests out can learn of it; the second time at once."""
+        number, seconds = args[0] if args else signal.SIGTERM, self._worker.settings.drain_seconds
+        ours = os.getpid() == self._process  # a worker that is just begun has this handler too
+        if ours and seconds and not self._ending() and not wants_no_wait(number):
+            self._ending.say()
+            log.info("the service ends", seconds=seconds)
+            end = threading.Timer(seconds, super().signal_handler_interrupt)
+            end.daemon = True
+            end.start()
+            return
+        if ours:
+            self._ending.say()
+        super().signal_handler_interrupt(*args, **kwargs)  # type: ignore[no-untyped-call]  # the library has no types here
+
     def signal_handler_reload(self, *args: Any, **kwargs: Any) -> None:
         """On SIGHUP. Workers of settings that cannot be used would not start, and the service would end with them."""
         from almanac.store.accounts.accounts import AccountError
+        from almanac.store.engine.errors import UnavailableError
 
+        if self._ending():
+            return
         try:
             self._worker.settings = _read_again(self._worker.settings)
-        except (config.SettingError, AccountError, OSError) as error:
+        except (config.SettingError, AccountError, UnavailableError, OSError) as error:
             log.error("the settings stay as they were", reason=str(error))  # noqa: TRY400  (its stack says no more)
             return
-        log.info("new settings, workers are replaced one by one", settings=config.told())
+        log.info("new settings, workers are replaced one by one", settings=config.list_settings())
         super().signal_handler_reload(*args, **kwargs)  # type: ignore[no-untyped-call]  # the library has no types here
 
 
@@ -248,15 +304,16 @@ def _read_again(held: Settings) -> Settings:
 
     fixed = {name: getattr(held, name) for name in _FIXED}
     fresh = msgspec.structs.replace(config.load(sources=source_ids), **fixed)
-    _fit(fresh)
+    _fit(fresh, begun=True)
     return fresh
 
 
 class _Worker:
     """What a new worker runs, with the settings that were last found good: it reads none itself."""
 
-    def __init__(self, settings: Settings, metrics: Path) -> None:
+    def __init__(self, settings: Settings, metrics: Path, ending: Ending) -> None:
         self.settings = settings
+        self._ending = ending
         #: Whether others answer while it begins; and where it says that it is about to, if somebody waits for that.
         self.warm_first = False
         self.begins: Connection | None = None
@@ -267,14 +324,17 @@ class _Worker:
 
     def __call__(self) -> ASGIApp:
         """The application, in the worker's own process."""
-        _reserve_metrics(self._metrics)
+        reserve_metrics(self._metrics)
         from almanac.api.server.warming import Warming
         from almanac.serving import api, ready
 
         threading.Thread(target=end_with, args=(self._parent,), name="parent", daemon=True).start()
         warming = Warming(lambda: ready(app))
         app = api(self.settings, warming, self._begun if self.warm_first else None)
-        return _answering(app, self.path, lambda: warming.holds_back)
+        answering = announcing(_answering(app, self.path, lambda: warming.holds_back), self._ending)
+        door = listening.BoundedApplication(answering, self.settings.port, listening.connections())
+        door.watch()
+        return door
 
     def _begun(self) -> None:
         if self.begins is not None:
@@ -316,18 +376,6 @@ def _take_turns() -> None:
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
 
-def _connections() -> int:
-    """As many connections as a worker may have files, and some to spare, up to our own bound."""
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = _CONNECTIONS + 512
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return _CONNECTIONS if soft == resource.RLIM_INFINITY else max(128, min(_CONNECTIONS, soft - 512))
-
-
 def _metrics_folder(settings: Settings) -> Path:
     """An empty folder for the workers' counters: those of an earlier run would be added up with ours."""
     folder = settings.home.resolve() / "run" / "metrics"
@@ -335,25 +383,3 @@ def _metrics_folder(settings: Settings) -> Path:
     with contextlib.suppress(OSError):  # a full disk: the workers say so, and serve
         folder.mkdir(mode=0o700, parents=True)
     return folder
-
-
-def _reserve_metrics(folder: Path) -> None:
-    """
-    Make the files in which prometheus-client keeps this process's counts, with blocks on disk for all they may hold.
-
-    It would make them with holes, and a write into one on a full disk ends the process with SIGBUS. Without room this
-    process keeps its counts to itself. Called before the library is loaded, which then looks where to keep them.
-    """
-    from almanac.api.use.counters import reserve
-
-    made: list[Path] = []
-    try:
-        for kind, size in _METRICS.items():
-            made.append(folder / f"{kind}_{os.getpid()}.db")
-            with made[-1].open("xb") as file:
-                reserve(file.fileno(), size)
-    except OSError as error:
-        for path in made:
-            path.unlink(missing_ok=True)
-        os.environ.pop("PROMETHEUS_MULTIPROC_DIR", None)
-        log.error("this worker's metrics are not shown", reason=error.strerror)  # noqa: TRY400  (its stack says no more)

@@ -48,15 +48,13 @@ class Mail:
         if server.password is not None and server.security == "none" and not _is_here(server.host):
             raise MailError("a password is not sent in the clear: set ALMANAC_SMTP__SECURITY to starttls or tls")
         try:
-            letter = EmailMessage()
-            letter["From"], letter["To"], letter["Subject"] = server.sender, to, subject
-            letter.set_content(text)
+            letter = _letter(server.sender, to, subject, text)
             with self._connected(server.host) as connection:
                 if server.security == "starttls":
                     connection.starttls(context=ssl.create_default_context())
                 if server.user is not None:
                     connection.login(server.user, server.password or "")
-                connection.send_message(letter)
+                connection.send_message(letter, to_addrs=[to])
         except smtplib.SMTPResponseException as error:
             # The server's own words may repeat what it was told: the code says enough.
             raise MailError(f"{server.host}:{server.port} refused the letter with {error.smtp_code}") from None
@@ -68,6 +66,16 @@ class Mail:
             context = ssl.create_default_context()
             return smtplib.SMTP_SSL(host, self._server.port, timeout=self._seconds, context=context)
         return smtplib.SMTP(host, self._server.port, timeout=self._seconds)
+
+
+def _letter(sender: str, to: str, subject: str, text: str) -> EmailMessage:
+    """Raises ValueError for what cannot be in its head: a text that reads as two mailboxes, or as another one, would go to strangers."""
+    letter = EmailMessage()
+    letter["From"], letter["To"], letter["Subject"] = sender, to, subject
+    if [one.addr_spec for one in letter["To"].addresses if one.domain] != [to]:
+        raise ValueError("not one address")
+    letter.set_content(text)
+    return letter
 
 
 def _is_here(host: str) -> bool:

@@ -19,6 +19,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from almanac.domain.times import wire_time
+from almanac.looks import BoundedLook, Held
 
 log = structlog.get_logger("almanac.ops")
 
@@ -74,6 +75,15 @@ class Workers:
             if answer.status not in {200, 202}:
                 raise HTTPException(f"another program answers on port {self._port}")
             return answer.read(), answer.status == 202
+
+
+class SeenDatabase(NamedTuple):
+    """One of the databases that hold the data, as it may be shown; `version` None: it cannot be read."""
+
+    name: str
+    role: str
+    version: int | None
+    state: str
 
 
 class Verified(NamedTuple):
@@ -140,6 +150,8 @@ def create(
     unread: Callable[[], Unread] | None = None,
     beside: Sequence[Collector] = (),
     verified: Callable[[], Verified | None] | None = None,
+    databases: Callable[[], Sequence[SeenDatabase]] | None = None,
+    ending: Callable[[], bool] = lambda: False,
     multiprocess_dir: Path | None = None,
     registry: CollectorRegistry = REGISTRY,
 ) -> Starlette:
@@ -149,29 +161,49 @@ def create(
     so does `unread`, for what was not read of responses that were. `beside` are asked at each scrape. `answering` counts
     the workers that answer and those that are warming, and raises OSError or HTTPException where one does not. `verified` tells of the verification
     in the background, None where there is none; damage makes nothing unready, for all else is served as well as ever.
+    `databases` are those of a store that has several, as they were seen last. `ending`: whether the service was told to end.
+    Each of them may take as long as it takes: what is asked here is answered within a second, from what is known then.
     `multiprocess_dir` is the folder in which several workers keep their counters (PROMETHEUS_MULTIPROC_DIR, which
     prometheus-client wants set before it is imported); without it `registry` is shown.
     """
+    version_look = BoundedLook(data_version, "version")
+    answering_look = None if answering is None else BoundedLook(answering, "answering")
+    looked_up: list[Collector] = [one if isinstance(one, Held) else Held(one) for one in beside]
+    if unread is not None:
+        looked_up.append(Held(UnreadCollector(unread)))
+    if verified is not None:
+        looked_up.append(VerifiedCollector(verified))
+
+    def unready(reason: str, cause: str | None, **known: object) -> Response:
+        if cause is not None:
+            log.error("not ready", reason=cause)
+        return JSONResponse({"ready": False, "reason": reason, **known}, 503)
 
     # Plain functions, so that Starlette runs them in a thread and a slow store does not hold up /healthz.
     def healthz(_: Request) -> Response:
         return PlainTextResponse("ok")
 
     def readyz(_: Request) -> Response:
+        if ending():
+            return unready("the service ends", None)
+        for look in (version_look, answering_look):
+            if look is not None:
+                look.begin()  # both at once: a probe waits for the slower one
         try:
-            version = data_version()
+            found: dict[str, object] = {"ready": True, "dataVersion": version_look.take()}
+        except TimeoutError:
+            return unready("the store does not answer", "the store does not answer")
         except Exception as error:  # whatever is wrong with the store, the answer is the same; the log has the cause
-            log.error("not ready", reason=_one_line(error))  # noqa: TRY400  (asked every few seconds: its stack says no more)
-            return JSONResponse({"ready": False, "reason": "the store cannot be read"}, 503)
-        found: dict[str, object] = {"ready": True, "dataVersion": version}
-        if answering is not None:
+            return unready("the store cannot be read", _one_line(error))
+        if databases is not None:
+            found["databases"] = [one._asdict() for one in databases()]
+        if answering_look is not None:
             try:
-                asked = answering()
-            except (OSError, HTTPException) as error:
-                log.error("not ready", reason=f"a worker does not answer: {error}")  # noqa: TRY400  (its stack says no more)
-                return JSONResponse({"ready": False, "reason": "a worker does not answer"}, 503)
+                asked = answering_look.take()
+            except (OSError, HTTPException) as error:  # a TimeoutError is one
+                return unready("a worker does not answer", f"a worker does not answer: {error}")
             if asked.warming:  # no fault: the log has nothing of it
-                return JSONResponse({"ready": False, "reason": "a worker is warming", "workers": asked.workers}, 503)
+                return unready("a worker is warming", None, workers=asked.workers)
             found["workers"] = asked.workers
         state = None if verified is None else verified()
         if state is not None:
@@ -184,12 +216,10 @@ def create(
         if multiprocess_dir is not None and multiprocess_dir.is_dir():
             shown = CollectorRegistry()
             MultiProcessCollector(shown, path=str(multiprocess_dir))  # type: ignore[no-untyped-call]  # the library has no types here
+        for collector in looked_up:
+            if isinstance(collector, Held):
+                collector.begin()
         text = generate_latest(shown)
-        looked_up: list[Collector] = [*beside]
-        if unread is not None:
-            looked_up.append(UnreadCollector(unread))
-        if verified is not None:
-            looked_up.append(VerifiedCollector(verified))
         for collector in looked_up:
             own = CollectorRegistry(auto_describe=False)
             own.register(collector)

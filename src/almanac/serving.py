@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING
 import structlog
 
 from almanac.domain.memory import reuse, settle
+from almanac.repeating import Every
+from almanac.store.engine.patience import Patience, patiently
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from contextlib import AbstractContextManager
 
     from starlette.applications import Starlette
 
+    from almanac.api.contract.ports import KeyStore
     from almanac.api.server.app import App
     from almanac.api.server.warming import Warming
     from almanac.api.use.limits import Limiter
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from almanac.config import Settings
     from almanac.dashboard.app import Dashboard
     from almanac.ops import Answering
+    from almanac.store.accounts.accounts import Accounts
     from almanac.store.observations.reading.reader import Reader, View
     from almanac.store.observations.reading.replicas import Replicas
 
@@ -46,6 +50,11 @@ _JOURNAL_SECONDS = 0.1
 _FLUSH_SECONDS = 60.0
 #: How often each worker writes down what accounts used: as much is lost with one that is killed, and a second of waiting.
 _USAGE_SECONDS = 3.0
+
+#: How long a worker that starts waits for the server of its accounts, and how long what is written now and then may take.
+_OPEN_SECONDS, _WRITE_SECONDS = 30.0, 10.0
+#: How long is waited at a start or a reload to learn which plans accounts are on.
+_PLANS_SECONDS = 10.0
 
 
 def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], None] | None = None) -> App:
@@ -77,15 +86,17 @@ def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], 
     usage = UsageFile(place(settings.usage_place))
     tally = Tally(usage, time.time)
     journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
-    accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
-    flusher = _Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
-    counting = _Every(_USAGE_SECONDS, tally.flush, "usage")
+    with patiently(Patience(_OPEN_SECONDS)):
+        accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
+        keys, begin, end = _keys(accounts, settings)
+    flusher = Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
+    counting = Every(_USAGE_SECONDS, tally.flush, "usage")
     readers = _readers(settings, at_turn)
-    limits = limiter(settings, metrics.LIMITER_FALLBACKS.inc)
+    limits = limiter(settings, lambda shared: metrics.LIMITER_FALLBACKS.labels(shared).inc())
     slots = Slots(settings.heavy_requests, run_folder(settings) / "heavy")
     return App(
         endpoints(Explainer(shipped(), explain_company), explain_scores),
-        accounts,
+        keys,
         limits,
         readers.view,
         settings,
@@ -99,10 +110,12 @@ def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], 
         on_startup=[
             flusher.start,
             counting.start,
+            *begin,
             *([] if warming is None else [warming.start]),
             *([] if warming is None or begun is None else [warming.wait, begun]),
         ],
         on_shutdown=[
+            *end,
             flusher.stop,
             accounts.close,
             journal.flush,
@@ -112,6 +125,30 @@ def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], 
             slots.close,
         ],
     )
+
+
+_Hooks = list["Callable[[], None]"]
+
+
+def _keys(accounts: Accounts, settings: Settings) -> tuple[KeyStore, _Hooks, _Hooks]:
+    """What verifies keys, and what is to be done for it at the start and at the end: a server may not answer, and nobody waits for it."""
+    from almanac.store.accounts.watched import WatchedKeys
+    from almanac.store.engine.opening import Server, place
+
+    primary = place(settings.accounts_place)
+    if not isinstance(primary, Server):
+        return accounts, [], []
+
+    def tell(reason: str | None) -> None:
+        if reason is None:
+            log.info("the accounts can be read again")
+        else:
+            log.error("the accounts cannot be read", reason=reason, held_seconds=settings.keys_held_seconds)
+
+    replicas = [Server(url) for url in settings.database_read_urls]
+    keys = WatchedKeys(accounts, primary, replicas, held_seconds=settings.keys_held_seconds, tell=tell)
+    looking = Every(_NOTICE_SECONDS, keys.look, "what changed of keys")
+    return keys, [looking.start], [looking.stop, keys.close]
 
 
 def reading(settings: Settings) -> Callable[..., AbstractContextManager[View]]:
@@ -125,13 +162,22 @@ def _readers(
     """What reads the one database, or whichever replica is far enough. `at_turn`: see `Reader`."""
     from almanac.store.engine.opening import place
     from almanac.store.observations.reading.reader import Reader
-    from almanac.store.observations.reading.replicas import Replicas
+    from almanac.store.observations.reading.replicas import BEGIN_SECONDS, Replicas
 
-    primary = Reader(place(settings.data_place), at_turn=at_turn)
     if not settings.database_read_urls:
-        return primary
-    replicas = [Reader(place(url), at_turn=at_turn) for url in settings.database_read_urls]
-    return Replicas(primary, replicas)
+        return Reader(place(settings.data_place), at_turn=at_turn, most_sorted=settings.sort_rows)
+
+    def tell(name: str, reason: str | None) -> None:
+        if reason is None:
+            log.info("a database is read again", database=name)
+        else:
+            log.warning("a database is left out", database=name, reason=reason)
+
+    primary, *replicas = (
+        Reader(place(at), at_turn=at_turn, begin_seconds=BEGIN_SECONDS, most_sorted=settings.sort_rows)
+        for at in (settings.data_place, *settings.database_read_urls)
+    )
+    return Replicas(primary, replicas, tell=tell)
 
 
 def seen(settings: Settings) -> Seen | None:
@@ -146,42 +192,48 @@ def dashboard(settings: Settings) -> Dashboard:
     from almanac.api.interface import endpoints
     from almanac.catalog.load import shipped
     from almanac.dashboard.app import Dashboard
-    from almanac.dashboard.asking import Desk
-    from almanac.dashboard.books import Books
+    from almanac.dashboard.asking import InProcessApi
     from almanac.dashboard.letters import Letters
+    from almanac.dashboard.people import People
     from almanac.dashboard.site import pages, templates
     from almanac.dashboard.statics import Statics
     from almanac.mail import Mail
     from almanac.pipeline.explain.companies import explain_company
     from almanac.pipeline.explain.macro import Explainer
     from almanac.pipeline.explain.scores import explain_scores
+    from almanac.pipeline.ingest.first_load import loads_at
     from almanac.store.accounts.accounts import Accounts
+    from almanac.store.accounts.lent_sessions import LentSessions
     from almanac.store.engine.errors import UnavailableError
-    from almanac.store.engine.opening import place
+    from almanac.store.engine.opening import Server, place
     from almanac.store.usage.counts import UsageFile
     from almanac.store.usage.reports import UsageReports
 
     accounts = Accounts(place(settings.accounts_place), settings.secret)
     usage = UsageFile(place(settings.usage_place))
     letters = Letters(Mail(settings.smtp, log.warning), settings.dashboard_address)
-    desk = Desk(
+    in_process = InProcessApi(
         endpoints(Explainer(shipped(), explain_company), explain_scores),
         accounts.secret("cursor"),
         reading(settings),
         settings,
         clock=settings.clock,
+        loads=loads_at,
     )
     statics = Statics()
     limits = limiter(settings, None)
+    replicas = [Server(url) for url in settings.database_read_urls]
+    sessions = LentSessions(accounts, replicas, held_seconds=settings.keys_held_seconds) if replicas else None
     made = Dashboard(
         pages(),
-        desk,
-        Books(accounts, UsageReports(usage), limits, letters),
+        in_process,
+        People(accounts, UsageReports(usage), limits, letters, sessions=sessions),
         accounts.secret("form"),
         templates(settings, statics),
         statics,
         settings,
         unavailable=(UnavailableError,),
+        limits=limits,
         on_startup=[lambda: threading.Thread(target=ready, args=(made,), name="warming", daemon=True).start()],
         on_shutdown=[letters.close, accounts.close, usage.close, limits.close],
     )
@@ -205,35 +257,6 @@ def at_turn(action: Callable[[], object]) -> bool:
     return True
 
 
-class _Every:
-    """Does something every so often in a thread of its own, and once more when stopped."""
-
-    def __init__(self, seconds: float, action: Callable[[], object], what: str) -> None:
-        self._seconds = seconds
-        self._action = action
-        self._what = what
-        self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="flusher", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stopped.set()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while not self._stopped.wait(self._seconds):
-            self._once()
-        self._once()
-
-    def _once(self) -> None:
-        try:
-            self._action()
-        except Exception:  # what is written here is for the eye only: it must not end the service
-            log.exception("not written", what=self._what)
-
-
 def run_folder(settings: Settings) -> Path:
     """Where the processes of one service keep what they share."""
     folder = settings.home / "run"
@@ -241,36 +264,43 @@ def run_folder(settings: Settings) -> Path:
     return folder
 
 
-def limiter(settings: Settings, on_fallback: object) -> Limiter:
-    """One count for all workers: of this host, or through Redis of all hosts."""
+def limiter(settings: Settings, on_fallback: Callable[[str], None] | None) -> Limiter:
+    """
+    One count for all workers: of this host, or through Redis of all hosts.
+
+    `on_fallback` is told what did not do, `redis` or `file`, each time that counters of less stand in for it.
+    """
     from almanac.api.use.limits import RedisLimiter, SharedLimiter
 
-    folder = run_folder(settings)
-
-    def fell_back(_: str) -> None:
-        if callable(on_fallback):
-            on_fallback()
-
-    shared = SharedLimiter(folder / "limits", fell_back)
+    told = on_fallback or (lambda _: None)
+    shared = SharedLimiter(run_folder(settings) / "limits", lambda _: told("file"))
     if settings.redis_url is None:
         return shared
-    return RedisLimiter(settings.redis_url, shared, fell_back)
+    return RedisLimiter(settings.redis_url, shared, lambda _: told("redis"))
 
 
-def missing_plans(settings: Settings) -> list[str]:
+def missing_plans(settings: Settings, *, begun: bool = False) -> list[str]:
     """
     Plans that accounts are on and the settings do not have, sorted. Raises AccountError for accounts that are not ours.
 
     None where the accounts cannot be read just now, on a full disk: the service then starts, and answers when there is room.
+    `begun`: it runs already, and had better be left as it is then: raises UnavailableError where a server does not answer,
+    which no new worker could do without.
     """
     from almanac.store.accounts.accounts import Accounts
-    from almanac.store.engine.errors import UnavailableError
-    from almanac.store.engine.opening import place
+    from almanac.store.engine.errors import StoppedError, UnavailableError
+    from almanac.store.engine.opening import Server, place
 
+    at = place(settings.accounts_place)
     try:
-        with contextlib.closing(Accounts(place(settings.accounts_place), settings.secret)) as accounts:
+        with (
+            patiently(Patience(_PLANS_SECONDS)),
+            contextlib.closing(Accounts(at, settings.secret)) as accounts,
+        ):
             return sorted({one.plan for one in accounts.list_accounts()} - set(settings.plans))
-    except (UnavailableError, OSError) as error:
+    except (UnavailableError, StoppedError, OSError) as error:
+        if begun and isinstance(at, Server):
+            raise UnavailableError(f"the accounts cannot be read ({error})") from None
         log.warning("whether all accounts have a plan is not known", reason=str(error))
         return []
 
@@ -288,37 +318,35 @@ def ops(
     metrics_folder: Path | None,
     answering: Callable[[], Answering] | None = None,
     parent: int | None = None,
+    ending: Callable[[], bool] = lambda: False,
 ) -> Starlette:
     """
     The operations listener's application, for the service whose parent has this process number.
 
-    `answering` counts the workers that answer, see `almanac.ops`.
+    `answering` counts the workers that answer, `ending` says whether it was told to end, see `almanac.ops`.
     """
     from almanac import ops as module
-    from almanac.gauges import Held, HostGauges, StoreGauges
+    from almanac.databases import Databases
+    from almanac.gauges import HostGauges, StoreGauges
+    from almanac.looks import Held
     from almanac.pipeline.operate import rounds
     from almanac.store.engine.opening import place
     from almanac.store.log import payloads
     from almanac.store.observations.reading.reader import Reader
 
-    reader = Reader(place(settings.data_place))
-
-    @contextlib.contextmanager
-    def looking() -> Iterator[View]:
-        # Opened anew for each probe: what is in memory would hide a file that was damaged in place.
-        try:
-            with reader.view() as view:
-                yield view
-        finally:
-            reader.close()
-
-    def data_version() -> int:
-        with looking() as view:
-            return view.version
+    file = settings.data_file is not None
+    readers = [Reader(place(at)) for at in (settings.data_place, *settings.database_read_urls)]
+    # Opened anew for each probe: what is in memory would hide a file that was damaged in place.
+    databases = Databases(readers, close_each=file)
+    reading = _readers(settings)
 
     def unread() -> Counter[tuple[str, str]]:
-        with looking() as view:
-            return Counter((row.source, row.kind) for row in payloads.unread(view))
+        try:
+            with patiently(Patience(_WRITE_SECONDS)), reading.view() as view:
+                return Counter((row.source, row.kind) for row in payloads.unread(view))
+        finally:
+            if file:
+                reading.close()
 
     def verified() -> module.Verified | None:
         if not settings.verify_hours:
@@ -332,16 +360,19 @@ def ops(
         )
 
     beside = [
-        Held(StoreGauges(Reader(place(settings.data_place)).view, settings.clock)),
+        Held(databases),
+        Held(StoreGauges(_readers(settings).view, settings.clock)),
         Held(
             HostGauges(settings, os.getpid() if parent is None else parent, answering and (lambda: answering().workers))
         ),
     ]
     return module.create(
-        data_version,
+        databases.look,
         answering=answering,
         unread=unread,
         verified=verified,
         beside=beside,
+        databases=databases.seen if settings.database_read_urls else None,
+        ending=ending,
         multiprocess_dir=metrics_folder,
     )

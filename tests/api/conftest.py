@@ -58,6 +58,8 @@ class Accounts:
             return MALFORMED
         return self.records.get(text, UNKNOWN)
 
+    known = verify
+
     def secret(self, name: str) -> bytes:
         return name.encode().ljust(32, b"-")
 
@@ -221,9 +223,17 @@ def endpoints(frame: Frame) -> tuple[Endpoint, ...]:
             total=True,
             max_limit=200,
             default_order=None,
-            params=(Param("filter", "Clauses.", required=True, maximum=100),),
+            params=(Param("filter", "Clauses.", required=True, longest=100),),
         ),
-        Endpoint("/indicators/{idOrSlug}", "getIndicator", "One", one, scope="macro:read", record=Row),
+        Endpoint(
+            "/indicators/{idOrSlug}",
+            "getIndicator",
+            "One",
+            one,
+            scope="macro:read",
+            record=Row,
+            braces=(Param("idOrSlug", "Name."),),
+        ),
         Endpoint("/indicators/broken", "getFault", "Fault", fault, heavy=lambda _: True),
         Endpoint("/events", "listEvents", "Events", rows, scope="events:read", kind="list", default_order="desc"),
         Endpoint("/coverage", "getCoverage", "Any key", lambda _: ItemAnswer(b'{"series":3}')),

@@ -17,6 +17,7 @@ PRICES = "sandbox-fred:country_deu:cpi_inflation_yoy:M"
 YIELDS = "sandbox-us-treasury-par:country_usa:gov_yield_10y:D"
 SHUT = "sandbox-licensed:country_usa:consumer_confidence:M"
 COMPANY = f"/companies/{company_id(world.RESTATED.cik)}"
+COMPARED = "/compare?indicator=cpi_inflation_yoy&entities=usa,deu,jpn"
 PAST = "2026-08-31"
 #: No such day, and one before anything was known.
 NO_DAY, BEFORE = "2026-02-30", "1999-12-31"
@@ -48,15 +49,25 @@ ADDRESSES: dict[str, list[Look]] = {
     "/search.json": _of("pro", "/search.json?q=inflation"),
     "/indicators": _of("pro", "/indicators", "/indicators?q=zzzz", "/indicators?kind=derived&page=2"),
     "/indicators/{slug}": [
-        *_of("pro", "/indicators/cpi_inflation_yoy", "/indicators/consumer_confidence", f"/indicators/policy_rate?as_of={PAST}",
+        *_of("pro", "/indicators/cpi_inflation_yoy", "/indicators/cpi_inflation_yoy?sort=name", "/indicators/consumer_confidence", f"/indicators/policy_rate?as_of={PAST}",
              f"/indicators/policy_rate?as_of={BEFORE}"),
         Look("/indicators/no_such_thing", status=404), Look(f"/indicators/policy_rate?as_of={NO_DAY}", status=400),
     ],
+    "/compare": [
+        *_of("pro", "/compare", f"{COMPARED}&as_of={PAST}", f"{COMPARED},usa&known=4:{PAST}&show=index", f"/compare?series={SHUT},{PRICES}",
+             "/compare?indicator=unemployment_rate,real_gdp&entities=usa&from=all", f"{COMPARED}&as_of={BEFORE}", f"{COMPARED}&off=1,2,3"),
+        *_of("pro", "/compare?indicator=gov_yield_10y&entities=usa,jpn,gbr,can,aus,che,eur&from=2026-01-01"),
+        *_of("free", f"{COMPARED}&show=year"),
+        Look(f"{COMPARED}&as_of={NO_DAY}", status=400), Look("/compare?indicator=no_such_thing&entities=usa", status=400),
+    ],
+    "/compare.csv": _of("pro", COMPARED.replace("?", ".csv?")),
+    "/compare.xlsx": _of("pro", COMPARED.replace("?", ".xlsx?")),
+    "/compare.svg": _of("pro", COMPARED.replace("?", ".svg?")),
     "/series/{id}.csv": _of("pro", f"/series/{PRICES}.csv"),
     "/series/{id}/vintages.json": _of("pro", f"/series/{PRICES}/vintages.json"),
     "/series/{id}/points.json": _of("pro", f"/series/{YIELDS}/points.json?from=all"),
     "/series/{id}/part": _of("pro", f"/series/{PRICES}/part"),
-    "/series/{id}/revisions": _of("pro", f"/series/{PRICES}/revisions", f"/series/{PRICES}/revisions?by=age", f"/series/{SHUT}/revisions"),
+    "/series/{id}/revisions": _of("pro", f"/series/{PRICES}/revisions", f"/series/{PRICES}/revisions?by=age", f"/series/{PRICES}/revisions?as_of={PAST}", f"/series/{SHUT}/revisions"),
     "/series/{id}": [
         *_of("pro", f"/series/{PRICES}", f"/series/{PRICES}?as_of={PAST}", f"/series/{PRICES}?as_of={BEFORE}",
              f"/series/{PRICES}?as_of={NO_DAY}", f"/series/{YIELDS}?from=all&sources=all", f"/series/{SHUT}"),
@@ -64,7 +75,10 @@ ADDRESSES: dict[str, list[Look]] = {
         Look("/series/sandbox-fred:country_deu:cpi_inflation_yo:M", status=404),
     ],
     "/observations/{id}": [*_of("pro", "/observations/{observation}", "/observations/{withheld}"), Look("/observations/obs_none", status=404)],
-    "/countries": _of("pro", "/countries"),
+    "/countries": [
+        *_of("pro", "/countries", f"/countries?as_of={PAST}&section=inflation&sort=cpi_inflation_yoy", f"/countries?as_of={BEFORE}"),
+        Look(f"/countries?as_of={NO_DAY}", status=400),
+    ],
     "/countries/{name}": [
         *_of("pro", "/countries/germany", f"/countries/japan?as_of={PAST}", f"/countries/japan?as_of={BEFORE}", "/countries/united-kingdom"),
         Look("/countries/nowhere", status=404), Look(f"/countries/germany?as_of={NO_DAY}", status=400),
@@ -90,6 +104,8 @@ ADDRESSES: dict[str, list[Look]] = {
         *_of("pro", "/calendar", "/calendar?from=2001-01-01", f"/calendar?as_of={PAST}", "/calendar?category=central_bank&country=JPN"),
         Look(f"/calendar?from={NO_DAY}", status=400),
     ],
+    "/calendar.ics": [*_of("pro", "/calendar.ics?from=2026-11-01"), Look(f"/calendar.ics?from={NO_DAY}", status=400)],
+    "/calendar.csv": _of("pro", "/calendar.csv?from=2026-11-01"),
     "/sources": _of("pro", "/sources"),
     "/sources/{id}": [*_of("pro", "/sources/sandbox-fred", "/sources/sandbox-licensed"), Look("/sources/none", status=404)],
     "/companies": _of("pro", "/companies", "/companies?q=zzzz", "/companies?sort=score&order=desc", "/companies?sector=Tecnology"),
@@ -100,9 +116,12 @@ ADDRESSES: dict[str, list[Look]] = {
     ],
     "/console": _of("pro", "/console"),
     "/console/swagger": _of("pro", "/console/swagger"),
+    "/tutorials": _of("pro", "/tutorials"),
+    "/tutorials/{name}": [*_of("pro", "/tutorials/javascript", "/tutorials/four-tasks"), Look("/tutorials/none", status=404)],
     "/openapi.json": _of("pro", "/openapi.json"),
     "/keys": [*_of("pro", "/keys", "/keys?revoked=all"), *_of("operator", "/keys")],
     "/keys/new": _of("pro", "/keys/new"),
+    "/keys/{id}/used.json": [*_of("pro", "/keys/{key}/used.json"), Look("/keys/none/used.json", status=404)],
     "/keys/{id}/rotate": [*_of("pro", "/keys/{key}/rotate"), Look("/keys/none/rotate", status=404)],
     "/keys/{id}/revoke": _of("pro", "/keys/{key}/revoke"),
     "/usage": [*_of("pro", "/usage", "/usage?by=endpoint"), Look(f"/usage?from={NO_DAY}", status=400), *_of("operator", "/usage?by=key")],
@@ -124,7 +143,7 @@ ADDRESSES: dict[str, list[Look]] = {
 #: No page at all, for somebody signed in and for nobody.
 NOWHERE = [Look("/nowhere", status=404), Look("/nowhere", None, 404)]
 #: Answered with a file, or with a part that script puts into a page.
-FILES = {path for path in ADDRESSES if path.endswith((".csv", ".json"))}
+FILES = {path for path in ADDRESSES if path.endswith((".csv", ".ics", ".json", ".xlsx", ".svg"))}
 PARTS = {"/series/{id}/part"}
 #: The addresses that a browser shows as pages.
 PAGES = {path: looks for path, looks in ADDRESSES.items() if path not in FILES | PARTS}

@@ -26,7 +26,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from almanac.config import load
 from almanac.store.accounts.accounts import AccountError, Accounts
-from almanac.store.accounts.people import People
+from almanac.store.accounts.authentication import Authentication
 from almanac.store.usage.counts import CountedUse, UsageFile
 from almanac.store.usage.latency import BUCKETS, bucket
 from tests.support.paths import ROOT
@@ -88,7 +88,7 @@ def prepare(home: Path) -> None:
                 with accounts.changing() as db:
                     db.execute("UPDATE api_key SET last_used = ? WHERE id = ?", (now - 60 * days, key.id))
             _use(home / "usage.db", one.id, used, now)
-        People(accounts).set_password(EMAIL, PASSWORD, now=now)
+        Authentication(accounts).set_password(EMAIL, PASSWORD, now=now)
 
 
 def _use(path: Path, account: str, keys: Sequence[tuple[str, int]], now: int) -> None:

@@ -15,6 +15,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from almanac.dashboard.words.company_names import company_name
+
 from . import world
 from .addresses import COMPANY, YIELDS
 from .conftest import WIDTHS, Served, Visitor
@@ -159,7 +161,7 @@ def test_a_screen_is_built_and_has_the_rows_of_the_interface(
     told = served.ask("/equity-screener", filter=text)
     assert told
     assert len(told) == counted
-    assert page.locator("#results tbody th").all_inner_texts() == [row["name"] for row in told]
+    assert page.locator("#results tbody th").all_inner_texts() == [company_name(row["name"]) for row in told]
     wanted = [row["values"][name] for row in told for name in ("piotroski_f", "current_ratio")]
     assert set(wanted) <= set(numbers(page, "#results td[data-value]"))
 

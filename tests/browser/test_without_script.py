@@ -9,6 +9,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from almanac.dashboard.words.company_names import company_name
+
 from . import world
 from .addresses import PAGES, PRICES, YIELDS
 from .conftest import WIDTHS, Served, Visitor
@@ -99,7 +101,7 @@ def test_a_screen_row_by_row(width: int, served: Served, visitor: Callable[..., 
     assert page.input_value("[name=filter]") == text
     told = served.ask("/equity-screener", filter=text)
     assert told
-    assert page.locator("#results tbody th").all_inner_texts() == [row["name"] for row in told]
+    assert page.locator("#results tbody th").all_inner_texts() == [company_name(row["name"]) for row in told]
 
 
 def test_nothing_on_a_page_waits_for_script(served: Served, visitor: Callable[..., Visitor]) -> None:

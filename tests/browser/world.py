@@ -12,7 +12,7 @@ from pathlib import Path
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.world import SIMULATED, World
+from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.reports.rates import SCOPES, TENORS
 from almanac.sandbox.companies.cast import FIRST_CIK, cast
 from almanac.sandbox.companies.responses import companies
@@ -21,7 +21,7 @@ from almanac.sandbox.feeds import fred, mof, treasury
 from almanac.sandbox.world import Response
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.administration import Administration
-from almanac.store.accounts.people import People
+from almanac.store.accounts.authentication import Authentication
 from almanac.store.log import payloads
 from tests.contract import simulated_countries
 from tests.support.service import REAL_NOW, make_accounts, settings
@@ -45,7 +45,7 @@ def build(home: Path) -> None:
     chosen = settings(home)
     now = chosen.clock()
     economy = Economy(datetime.fromtimestamp(now, UTC).date())
-    with World(chosen, SIMULATED) as world:
+    with Workplace(chosen, SIMULATED) as world:
         scopes = {one.id for one in world.catalog.entities.values() if one.rates_scope in SCOPES}
         wanted = {
             native: spec.frequency.value == "D"
@@ -76,11 +76,11 @@ def build(home: Path) -> None:
     accounts.create_account(PEOPLE["operator"], "pro", chosen.plans, now=REAL_NOW)
     accounts.set_role(PEOPLE["operator"], "operator")
     for email in PEOPLE.values():
-        People(accounts).set_password(email, PASSWORD, now=REAL_NOW)
+        Authentication(accounts).set_password(email, PASSWORD, now=REAL_NOW)
     accounts.close()
 
 
-def _break(world: World, page: Response, now: int) -> None:
+def _break(world: Workplace, page: Response, now: int) -> None:
     run = Ingest(world, world.catalog.sources[page.source], lambda _: None)
     outcome = run.run([Arrival(page.url, BROKEN.encode(), page.media_type, now)])
     assert outcome.quarantined, "the broken response was read"
@@ -100,6 +100,6 @@ def names(home: Path) -> dict[str, str]:
         "account": accounts.account(PEOPLE["free"]).id,
     }
     accounts.close()
-    with World(chosen, SIMULATED) as world:
+    with Workplace(chosen, SIMULATED) as world:
         (row,) = payloads.in_state(world.db, payloads.QUARANTINED)
     return found | {"payload": str(row.number)}

@@ -103,9 +103,19 @@ WRONG: dict[str, tuple[Callable[[Part], None], str]] = {
     "field": (put("unit", symbol="%"), "unit percent: unknown field symbol"),
     "field of a series": (code(colour="red"), "series P2: unknown field colour"),
     "guess": (code(guess="maybe"), "series P2: guess is true or false"),
+    "elsewhere": (code(elsewhere=1), "series P2: elsewhere is true or false"),
+    "a guess seen": (code(elsewhere=True, guess=True), "series P2: a guess was not seen elsewhere"),
     "field of rights": (
         source_rights(derivative_allowed=True),
         "source office-prices: unknown field rights.derivative_allowed" + ORPHANED,
+    ),
+    "class of a licence": (
+        source_rights(license_class="free"),
+        "source office-prices: unknown license_class free, allowed are open, attribution, non-commercial, consent",
+    ),
+    "class and use": (
+        source_rights(license_class="open", commercial_use="no"),
+        "source office-prices: license_class is open, its other rights say non-commercial",
     ),
     "exposure": (
         source_rights(exposure="secret"),

@@ -36,8 +36,11 @@ def test_wanted_tags_are_those_of_all_items():
     wanted = companies.wanted_tags()
     assert {"us-gaap:NetIncomeLoss", "ifrs-full:Revenue", "dei:EntityCommonStockSharesOutstanding"} <= wanted
     assert "us-gaap:Deposits" in wanted
-    assert all(tag.partition(":")[0] in {"us-gaap", "ifrs-full", "dei"} for tag in wanted)
-    assert len(wanted) == len(set().union(*(item.tags() for item in items().values())))
+    assert all(tag.partition(":")[0] in {"us-gaap", "ifrs-full", "dei", "pre"} for tag in wanted)
+    read_from = set().union(*(item.tags() | {*item.parts} for item in items().values()))
+    assert wanted == read_from | {companies.SHEET_ANEW} | {
+        f"us-gaap:{tag}" for style in companies.styles().values() for tag in style.signs
+    }
 
 
 def test_indicators_are_one_for_each_line_and_each_tag():
@@ -104,11 +107,13 @@ GOOD = {
         ({"kind": "instant"}, "item sales: a instant does not belong on the income statement"),
         ({"us_gaap": []}, "item sales: neither tags nor formulas"),
         ({"us_gaap": ["Revenues *"]}, "item sales: 'Revenues *' is no sum"),
-        ({"dominance": 0.9}, "item sales: dominance must be above 1"),
+        ({"agrees": True}, "item sales: it must agree, and with nothing"),
+        ({"proven": ["OtherRevenues"]}, "item sales: it must agree, and with nothing"),
+        ({"slices": ["SalesRevenueNet"]}, "item sales: us-gaap:SalesRevenueNet is a slice and no candidate"),
         ({"templates": ["bakery"]}, "item sales: unknown template bakery"),
-        ({"for_template": {"bank": ["Revenues"]}}, "item sales: Revenues names no taxonomy"),
+        ({"for_style": {"bakery": ["Revenues"]}}, "item sales: unknown style bakery"),
         ({"formulas": ["turnover"]}, "item sales: unknown item turnover in its formula"),
-        ({"proof": "turnover"}, "item sales: unknown item turnover in its proof"),
+        ({"proofs": ["turnover"]}, "item sales: unknown item turnover in its proof"),
         ({"formulas": ["sales"]}, "item sales is computed from itself: sales → sales"),
         ({"colour": "red"}, "item sales: Object contains unknown field `colour`"),
     ],

@@ -1,12 +1,15 @@
 """Services, area tables and lines that stand for one series of every place: in an invented catalogue, and as shipped."""
 
 import copy
+from datetime import date
 
 import pytest
 
 from almanac.catalog.load import build, shipped
 from almanac.catalog.records import CatalogError
 from almanac.domain.rights import Exposure
+from almanac.sources.base import connector
+from almanac.sources.formats import strict
 
 PLACES = [
     {"id": "country_aaa", "slug": "aland", "name": "A", "kind": "country", "iso2": "AA", "currency": "AAC"},
@@ -79,6 +82,43 @@ def test_a_table_s_own_code_stands_in_place_of_the_entity_s():
         "RATES.D.BB.X": ("country_bbb", "B, rate"),
         "RATES.D.AA.X": ("region_all", "Everywhere, rate"),
     }
+
+
+def test_a_former_code_of_a_place_is_a_copy_of_its_present_one():
+    """So its rows are the place's, and what a shorter answer under it leaves out is not withdrawn."""
+    part = small()
+    part["areas"][0]["codes"]["ZZ"] = "country_bbb"
+    part["areas"][0]["former"] = {"BB": "ZZ"}
+    found = build([part]).series["office-rates"]
+    assert {native: (spec.entity, spec.copy_of) for native, spec in found.items()} == {
+        "RATES.D.AA.X": ("country_aaa", None),
+        "RATES.D.1W.X": ("region_all", None),
+        "RATES.D.ZZ.X": ("country_bbb", None),
+        "RATES.D.BB.X": ("country_bbb", "RATES.D.ZZ.X"),
+    }
+    part["areas"][0]["former"] = {"BB": "YY"}
+    with pytest.raises(CatalogError, match="area table places has no code YY"):
+        build([part])
+
+
+def test_the_places_that_publishers_write_otherwise_are_found(catalog):
+    """West Bank and Gaza, Kosovo, and codes of the World Bank's earlier answers."""
+    written = {
+        "imf": {"WBG": "pse", "KOS": "xkx", "UVK": "xkx"},
+        "world-bank": {
+            "PSE": "pse",
+            "WBG": "pse",
+            "XKX": "xkx",
+            "KSV": "xkx",
+            "ROM": "rou",
+            "ZAR": "cod",
+            "TMP": "tls",
+        },
+    }
+    for source_id, codes in written.items():
+        native = {"imf": "WEO.{}.NGDP_R.A", "world-bank": "{}/NY.GDP.MKTP.CN"}[source_id]
+        for code, place in codes.items():
+            assert catalog.series[source_id][native.format(code)].entity == f"country_{place}"
 
 
 def test_a_pattern_leaves_out_places_by_name_and_those_without_a_currency_it_needs():
@@ -161,7 +201,6 @@ WRONG = {
         flow(public={"KIND": ["X"], "MOON": ["1"]}),
         "service office: flow RATES has no dimension MOON",
     ),
-    "window": (flow(window_years=2), "service office: flow RATES has window_years and no first_year"),
     "variant of nobody": (areas(variants={"ZZ": "former"}), LINES + "area table places has no code ZZ"),
     "members of nobody": (areas(compositions={"ZZ": "none"}), LINES + "area table places has no code ZZ"),
     "flag that is none": (
@@ -211,6 +250,19 @@ def test_a_mapped_data_set_is_mapped_for_every_country(catalog):
     assert "WS_XRU.M.US.USD.A" not in bis
     assert catalog.series["imf"]["WEO.SVK.NGDP_R.A"].entity == "country_svk"
     assert catalog.series["imf"]["WEO.G163.LUR.A"].entity == "region_euro_area"
+
+
+def test_a_rate_in_a_former_currency_is_a_series_of_its_own(catalog):
+    """Kuna per dollar are never served as euro per dollar, nor passed over."""
+    bis = catalog.series["bis"]
+    now, then = bis["WS_XRU.M.HR.EUR.A"], bis["WS_XRU.M.HR.HRK.A"]
+    assert (now.id, now.currency, now.discontinued) == ("bis:country_hrv:usd_exchange_rate:M", "EUR", False)
+    assert (then.id, then.currency, then.discontinued) == (f"{now.id}:hrk", "HRK", True)
+    assert then.name == "Croatia, HRK per US dollar, monthly average"
+    former = {spec.currency for spec in bis.values() if spec.indicator == "usd_exchange_rate" and spec.variant}
+    assert {"BGN", "HRK", "LTL", "LVL", "EEK", "SKK", "MTL", "CYP", "SIT", "GRD"} <= former
+    # Only where the code has the currency in it: other series of Croatia are in the currency that their message states.
+    assert [spec.native for spec in bis.values() if spec.variant == "hrk" and "XRU" not in spec.native] == []
 
 
 def test_policy_rates_are_as_fresh_as_the_last_look_at_them(catalog):
@@ -288,3 +340,34 @@ def test_the_standing_example_of_a_withheld_source(catalog):
         False,
     )
     assert catalog.sources["bis"].rights.commercial_use == "no_extra_charge"
+
+
+def test_no_answer_that_is_planned_is_reckoned_at_more_than_half_of_what_is_read_at_once(catalog):
+    """From 1950 where a flow is asked whole: what an empty store asks for of every service."""
+    told = {}
+    for source in catalog.sources.values():
+        if not source.connector.startswith("sdmx:"):
+            continue
+        reader = connector(source.connector)
+        for native, spec in catalog.series.get(source.id, {}).items():
+            flow, _ = reader._split(native)
+            years = flow.window_years({spec.frequency}, strict.PARTS // 2) or 76
+            told[flow.id, spec.frequency.value] = flow.parts({spec.frequency}, years)
+    assert {key: parts for key, parts in told.items() if parts > strict.PARTS // 2} == {}
+    assert told["EXR", "D"] > strict.PARTS // 4  # what would be 10 million, asked whole
+
+
+def test_windows_of_the_daily_flows_are_as_long_as_they_may_be_and_the_last_is_open(catalog):
+    plans = {
+        name: connector(catalog.sources[name].connector).plan(
+            catalog.sources[name], catalog.series[name], None, date(2026, 11, 25), None
+        )
+        for name in ("ecb-exr", "bis")
+    }
+    daily = [one for one in plans["ecb-exr"] if "/D.." in one.url]
+    assert [one.url.partition("startPeriod=")[2] for one in daily][-2:] == [
+        "2023-01-01&endPeriod=2024-12-31",
+        "2025-01-01",
+    ]
+    assert [one.closed for one in daily] == [True] * 13 + [False]
+    assert len([one for one in plans["bis"] if not one.closed]) < 20 < len(plans["bis"])

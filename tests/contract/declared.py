@@ -18,6 +18,7 @@ PATH_VALUES = {
     "/derived-indicators/{idOrSlug}/entities": "yield_slope_2s10s",
     "/countries/{idOrIso}": "USA",
     "/rates/{scope}": "USA",
+    "/rates/{scope}/history": "USA",
     "/briefs/{country}": "USA",
     "/entities/{idOrSlug}/aliases": "acme-widgets-inc",
     "/companies/{idOrLookup}/profile": "ACW",
@@ -31,6 +32,8 @@ REQUIRED = {
 }
 #: Lists without a row in the invented world.
 WITHOUT_ROWS: set[str] = set()
+#: Lists that have one row unless more are asked for.
+ONE_ROW = {"/rates/{scope}/history"}
 
 _OBSERVATION = (
     "id entityId indicatorId sourceId providerId valueNumeric valueText unit frequency periodStart periodEnd observedAt "
@@ -67,17 +70,19 @@ KEYS = {
         "/countries": _COUNTRY,
         "/countries/{idOrIso}": _COUNTRY,
         "/rates/{scope}": "scope name currency asOf curve spreads slopes peerSlopes comparability",
+        "/rates/{scope}/history": "scope name currency asOf curve spreads slopes peerSlopes comparability periodEnd",
         "/briefs/{country}": "entityId name country asOf headline sections upcomingEvents recentReleases derivedFrom",
         "/screener": "entityId name country matches",
         "/screener/filters": "fields operators syntax example",
-        "/equity-screener": "entityId name ticker cik country sector industry periodEnd observedAt values",
+        "/equity-screener": "entityId name ticker cik country sector industry periodEnd observedAt values quality",
         "/equity-screener/filters": "fields operators syntax example",
         "/entities/{idOrSlug}/aliases": "entityId alias scheme primary validFrom validTo sourceId",
         "/entities/resolve": "entityId type name slug matchedAlias scheme match confidence candidates",
         "/companies": _COMPANY,
         "/companies/{idOrLookup}/profile": f"{_COMPANY} legalName tickers sic sicDescription lei stateOfIncorporation website "
-        "formerNames latestFilings keyFigures scoreDetail peers",
-        "/companies/{idOrLookup}/financials": "entityId ticker cik currency asOf incomeStatements balanceSheets cashFlowStatements",
+        "formerNames predecessorOf successorOf latestFilings keyFigures scoreDetail scorePeers peers",
+        "/companies/{idOrLookup}/financials": "entityId ticker cik currency asOf predecessorOf successorOf "
+        "incomeStatements balanceSheets cashFlowStatements",
         "/events": "id category type title status occurredAt timePrecision timeZone entityId country indicatorId period actual "
         "revisedActual previous revisedPrevious unit currency form accession url sourceId providerId observedAt rights",
         "/release-summaries": "id release name country entityId period periodEnd releasedAt observedAt sourceId providerId "
@@ -86,4 +91,4 @@ KEYS = {
         "events providers sources firstPeriod lastPeriod lastIngestedAt dataVersion",
     }.items()
 }
-RIGHTS = {"exposure", "redistributable", "valueWithheld", "reason", "license", "attribution"}
+RIGHTS = {"exposure", "redistributable", "valueWithheld", "reason", "license", "licenseClass", "attribution"}

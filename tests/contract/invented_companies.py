@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from almanac.domain.companies import company_id
-from almanac.domain.observations import INITIAL, REVISED, Vintage
+from almanac.domain.observations import FAILED, INITIAL, REVISED, WARNED, Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
 from almanac.domain.rights import Exposure, Rights
@@ -62,6 +62,8 @@ class Made(NamedTuple):
     values: dict[str, dict[Period, list[float]]]
     #: Net margin is computed from a withheld series.
     shut: bool
+    #: Field → WARNED or FAILED: what checks say of its values.
+    marks: dict[str, int]
 
     @property
     def entity(self) -> str:
@@ -99,10 +101,15 @@ def companies(count: int, seed: int = 7) -> list[Made]:
                 f"{rng.choice(['Acme', 'Bolt', 'Zeta', 'acme', 'Éclair'])} {number % 17}",
                 None if rng.random() < 0.1 else f"{rng.choice('ABC')}{number}",
                 sector, rng.choice(SECTORS[sector]), currency, rng.choice(["country_usa", None]), quarters, values,
-                rng.random() < 0.2,
+                rng.random() < 0.2, _marks(number),
             )
         )  # fmt: skip
     return made
+
+
+def _marks(number: int) -> dict[str, int]:
+    rng = random.Random(number)
+    return {field: mark for field in FIELDS if (mark := rng.choice([0] * 8 + [WARNED, FAILED]))}
 
 
 _STEPS: dict[str, list[float]] = {
@@ -212,7 +219,7 @@ def write_readings(batch: Batch, company: Made) -> None:
             batch.series(spec, "derived"),
             {
                 (Period(None, quarter.end) if field in INSTANTS else quarter).key: list(
-                    _vintages(quarter, values, lineage)
+                    _vintages(quarter, values, lineage, company.marks.get(field, 0))
                 )
                 for quarter, values in by_quarter.items()
             },
@@ -241,10 +248,12 @@ def _raw(batch: Batch, company: Made, source: str, tag: str) -> str:
     return batch.series(spec, "raw").id
 
 
-def _vintages(quarter: Period, values: list[float], lineage: int) -> Iterator[Vintage]:
+def _vintages(quarter: Period, values: list[float], lineage: int, mark: int) -> Iterator[Vintage]:
     last = None
     for revision, value in enumerate(values):
         if value != last:
             at = known(quarter, revision)
-            yield Vintage(at, value, None, REVISED if revision else INITIAL, at, 1_800_000_000, 0, None, lineage)
+            yield Vintage(
+                at, value, None, mark | (REVISED if revision else INITIAL), at, 1_800_000_000, 0, None, lineage
+            )
         last = value

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.world import SIMULATED, World
+from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import PendingResponse, fred, mof, treasury
 from almanac.sandbox.world import Response
@@ -30,7 +30,7 @@ def build(home: Path) -> None:
     chosen = settings(home)
     now = chosen.clock()
     economy = Economy(datetime.fromtimestamp(now, UTC).date())
-    with World(chosen, SIMULATED) as world:
+    with Workplace(chosen, SIMULATED) as world:
         frequency = {
             native: spec.frequency.value
             for source, specs in world.catalog.series.items()

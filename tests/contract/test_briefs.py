@@ -9,7 +9,7 @@ import pytest
 
 from almanac.domain.events import EventState, event_id
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.world import SIMULATED, World
+from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import fred
 from almanac.sandbox.places import LANDS
@@ -183,20 +183,43 @@ def test_ranks(countries, slug):
     assert of(countries.ok("/briefs/EUR"), slug)["peerRank"] is None
 
 
-@pytest.mark.parametrize(("place", "slug"), [("USA", "cpi_inflation_yoy"), ("FRA", "gdp_growth_yoy")])
+@pytest.mark.parametrize(
+    ("place", "slug"), [("USA", "cpi_inflation_yoy"), ("FRA", "gdp_growth_yoy"), ("USA", "unemployment_rate")]
+)
 def test_percentile(countries, place, slug):
-    """percentile10y: mid-rank among the ten years before the reading, as known when it was; growth rates only."""
+    """percentile10y: mid-rank among the ten years before the reading, as known when it was; not of numbers with a trend."""
     brief = countries.ok(f"/briefs/{place}")
     one = of(brief, slug)
     (row,) = countries.ok("/observations/latest", country=place, indicator=slug)
     end = row["periodEnd"][:10]
     since = f"{int(end[:4]) - 10}{end[4:]}"
-    then = countries.walk("/derived-observations", country=place, indicator=slug, as_of=row["observedAt"])
+    path = "/observations" if slug == "unemployment_rate" else "/derived-observations"
+    then = countries.walk(path, country=place, indicator=slug, as_of=row["observedAt"])
     past = [r["valueNumeric"] for r in then if since <= r["periodEnd"][:10] < end]
-    assert len(past) == (120 if slug == "cpi_inflation_yoy" else 40)
+    # A month without a survey is missing: nine tenths of them are ten years.
+    assert len(past) == {"gdp_growth_yoy": 40, "cpi_inflation_yoy": 120, "unemployment_rate": 119}[slug]
     below, same = sum(v < one["value"] for v in past), sum(v == one["value"] for v in past)
     assert one["percentile10y"] == pytest.approx(100 * (below + same / 2) / len(past))
-    assert of(brief, "unemployment_rate")["percentile10y"] is None
+    if place == "USA":
+        assert of(brief, "nonfarm_payrolls_change")["percentile10y"] is None
+
+
+def test_a_value_has_one_percentile(countries):
+    """A reading that a brief and the summary of its release both tell, with one value, has one percentile in both."""
+    told = 0
+    for place in ("USA", "GBR", "DEU", "PRT", "JPN", "BRA"):
+        brief = countries.ok(f"/briefs/{place}")
+        rows = countries.ok("/release-summaries", country=place, limit=20)
+        newest = {}
+        for row in rows:
+            for one in row["readings"]:
+                newest.setdefault(one["indicatorId"], (row["periodEnd"], one))
+        for one in readings(brief):
+            period, released = newest.get(one["indicatorId"], (None, None))
+            if period == one["periodEnd"] and released["actual"] == one["value"]:
+                assert one["percentile10y"] == released["percentile10y"], (place, one, released)
+                told += one["percentile10y"] is not None
+    assert told > 10
 
 
 @pytest.mark.parametrize("plan", ["pro", "free"])
@@ -267,6 +290,20 @@ def test_members_of_the_euro_area(countries, place):
     assert "/briefs/EUR" not in str(own)
 
 
+def test_after_years_without_a_survey_nothing_is_compared(countries):
+    """In October 2026 the survey of August was the first since 2018: that is said, and no change is told across the years."""
+    brief = countries.ok("/briefs/BRA", as_of="2026-10-15")
+    one = of(brief, "labor_force_participation_rate")
+    assert (one["periodEnd"][:10], one["previous"], one["change"], one["percentile10y"]) == ("2026-08-31", *[None] * 3)
+    (text,) = [section["text"] for section in brief["sections"] if section["key"] == "labor"]
+    assert re.search(
+        r"The participation rate stood at [0-9.]+% in August 2026; this is the first reading since December 2018[.]",
+        text,
+    )
+    now = of(countries.ok("/briefs/BRA"), "labor_force_participation_rate")
+    assert now["previous"] == one["value"]
+
+
 def test_kinds_of_curve_are_named(countries):
     """Mixed curve types in the rates section are noted."""
     text = countries.ok("/briefs/USA")["sections"][3]["text"]
@@ -289,7 +326,7 @@ def test_a_past_that_came_later_is_not_counted(own_countries):
     cell = "series = (SELECT series FROM series WHERE id = ?) AND period >> 14 = ?"
     named = (row["metadata"]["seriesId"], date.fromisoformat(late[:10]).toordinal())
     known = int(datetime.fromisoformat(row["observedAt"]).timestamp())
-    with World(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
+    with Workplace(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
         batch.touch()
         world.db.execute(f"DELETE FROM vintages WHERE {cell} AND to_version < 1 << 61", named)
         first = world.db.execute(f"SELECT max(known_at) FROM vintages WHERE {cell}", named).get
@@ -305,7 +342,7 @@ def test_a_past_that_came_later_is_not_counted(own_countries):
 def test_a_members_copy_of_the_policy_rate_is_left_out(own_countries):
     """Not a copied rate: where a source lists one for a member, the brief has none, and no other country is ranked by it."""
     before = of(own_countries.ok("/briefs/NOR"), "policy_rate")
-    with World(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
+    with Workplace(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
         batch.touch()
         world.db.execute(
             "UPDATE topic SET entity = 'country_prt' WHERE entity = 'country_swe' AND indicator = 'policy_rate'"
@@ -334,16 +371,13 @@ def test_names(countries):
 
 
 def test_a_country_without_data(countries):
-    """Six sections always; one without data says which source would have it."""
+    """Six sections always; one without data says so, and promises no source that nobody has asked."""
     brief = countries.ok("/briefs/ISR")
     assert [(one["key"], one["readings"]) for one in brief["sections"]] == [(key, []) for key in SECTIONS]
     assert (brief["asOf"], brief["derivedFrom"]) == (None, [])
     assert brief["headline"] == "There are no readings to show for Israel."
     for section, topic in zip(brief["sections"], TOPICS, strict=True):
-        assert section["text"] == (
-            f"There is nothing on {topic} for Israel; where Simulated FRED and ALFRED (Simulated FRED) covers it,"
-            " it would come from there."
-        )
+        assert section["text"] == f"There is nothing on {topic} for Israel."
 
 
 def test_the_same_whether_warmed_or_not(countries):
@@ -377,7 +411,7 @@ def test_a_past_moment_stays_as_it_is(own_countries):
     later = settings(own_countries.home, NOW="2027-01-15T12:00:00Z")
     now = later.clock()
     economy = Economy(datetime.fromtimestamp(now, UTC).date())
-    with World(later, SIMULATED) as world:
+    with Workplace(later, SIMULATED) as world:
         wanted = [one for one in fred(economy, now, None) if "series_id=SIMPRT" in one.url]
         pages = [
             Response(one.source, one.url, simulated_countries.cut(one, daily=False), one.fetched_at, one.media_type)
@@ -446,7 +480,7 @@ def test_upcoming_events(own_countries):
         coming(23, "2026-11-30", country="country_rou"), coming(24, "2026-11-25", status="rescheduled", category="central_bank"),
         coming(25, "2026-11-24", source="sandbox-licensed"),
     ]  # fmt: skip
-    with World(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
+    with Workplace(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
         batch.touch()
         events.put(world.db, batch.version, states)
     found = own_countries.ok("/briefs/ISR")["upcomingEvents"]

@@ -18,7 +18,7 @@ import pytest
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.errors import UnavailableError
@@ -94,6 +94,7 @@ def test_a_table_that_a_later_schema_brings_is_spread_with_the_others(
         before = db.execute(read).fetchall()
         assert before
         db.execute("DROP TABLE superseded")
+        db.execute("DROP TABLE request")
         set_meta(db, "schema", "9")
     with closing(opening.create(place)) as db:
         assert db.execute(read).fetchall() == before
@@ -122,16 +123,16 @@ def test_what_is_taken_in_is_the_same(place: opening.Server, tmp_path: Path) -> 
         build(tmp_path / "home", mirror)
         (tmp_path / "spread").mkdir()
         chosen = settings(tmp_path / "spread", DATABASE_URL=place.url)
-        with World(chosen) as world:
+        with Workplace(chosen) as world:
             outcomes = from_mirror(world, [world.catalog.sources[name] for name in SOURCES], mirror, lambda _: None)
             assert [(one.exit_code, one.quarantined) for one in outcomes] == [(0, {})] * len(SOURCES)
             with closing(sqlite.connect(tmp_path / "home" / "data.db", read_only=True)) as held:
                 assert rows(world.db) == rows(held)
             assert list(verify(world, Checked())) == []
-        with World(chosen, rebuilding=True) as world:
+        with Workplace(chosen, rebuilding=True) as world:
             assert rebuild(world, lambda _: None) > 10
             assert not opening.distribute(place, PARTS)
-        with World(chosen) as world:
+        with Workplace(chosen) as world:
             checked = Checked()
             assert list(verify(world, checked)) == []
             assert checked.vintages > 1_000

@@ -2,6 +2,7 @@
 
 import math
 import time
+from datetime import date
 
 import msgspec
 import pytest
@@ -10,13 +11,15 @@ from almanac.api.endpoints.companies.records import CompanySchema, Financials, P
 from almanac.api.endpoints.companies.rows import ALTMAN, PIOTROSKI
 from almanac.domain.companies import CompanyRecord, Listing, company_id
 from almanac.domain.names import folded
-from almanac.domain.periods import Period
-from almanac.reports.scoring import MODEL, PILLARS
+from almanac.domain.observations import FAILED, WARNED
+from almanac.domain.periods import Period, add_months
+from almanac.domain.times import wire_day
+from almanac.reports.scoring import MODEL, MONTHS, PILLARS
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
 from almanac.store.companies.statement_book import Key
 from almanac.store.engine import opening, sqlite
 from almanac.store.observations.writing.batch import Batch
-from tests.support.invented_mirror import FREE_FROM
+from tests.support.invented_mirror import FREE_FROM, NOW
 from tests.support.service import Service, settings
 
 from . import invented_companies
@@ -276,7 +279,7 @@ def test_look_ups(service, name):
 def test_an_unknown_company(service, path, name):
     """Unknown → 404. What is merely like a name, and a country, are none of them."""
     error = service.error(path.format(name), 404)
-    assert (error["code"], error["details"]) == ("not_found", {"parameter": "idOrLookup"})
+    assert (error["code"], error["details"]["parameter"]) == ("not_found", "idOrLookup")
     assert "/entities/resolve" in error["message"]
 
 
@@ -293,7 +296,8 @@ def test_profile(service):
         "keyFigures": dict.fromkeys(
             ("revenue", "netIncome", "operatingCashFlow", "freeCashFlow", "grossMargin", "operatingMargin", "netMargin", "fcfMargin")
         ),
-        "scoreDetail": {}, "peers": [],
+        "predecessorOf": None, "successorOf": None, "scoreDetail": {}, "peers": [],
+        "scorePeers": {"sector": 1, "all": 2, "measures": 0, "measuresWithinSector": 0},
     }  # fmt: skip
     assert [(f["form"], f["filedAt"], f["periodEnd"]) for f in told["latestFilings"]] == [
         ("8-K", "2026-11-19T00:00:00Z", None), ("10-Q", "2026-10-30T00:00:00Z", "2026-09-30T00:00:00Z"),
@@ -316,7 +320,8 @@ def test_a_company_known_by_name_only(service):
     )
     statements = service.ok(FINANCIALS.format("ZNT"))
     assert statements == {
-        "entityId": told["entityId"], "ticker": "ZNT", "cik": "0000005004", "currency": None, "asOf": None, **{kind: [] for kind in KINDS},
+        "entityId": told["entityId"], "ticker": "ZNT", "cik": "0000005004", "currency": None, "asOf": None, "predecessorOf": None, "successorOf": None,
+        **{kind: [] for kind in KINDS},
     }  # fmt: skip
 
 
@@ -327,14 +332,21 @@ def test_key_figures_and_peers(many):
         slug: {row["entityId"]: row for row in service.walk("/observations/latest", indicator=slug, limit=500)}
         for slug in ("revenue_ttm", "net_margin")
     }
-    figures = 0
+    told_of = {one["metadata"].get("quality", "ok") for rows in readings.values() for one in rows.values()}
+    assert told_of == {"ok", "warning", "failed"}
+    figures = older = 0
+    rows = {row["entityId"]: row for row in service.walk("/companies", limit=500)}
+    since = wire_day(add_months(date.fromisoformat(NOW[:10]), -MONTHS))
     for company in made:
         told = service.ok(PROFILE.format(company.entity))
         for name, slug in (("revenue", "revenue_ttm"), ("netMargin", "net_margin")):
             row = readings[slug].get(company.entity)
             expected = row and {
                 "value": row["valueNumeric"], "unit": row["unit"], "currency": row["metadata"].get("currency"), "periodEnd": row["periodEnd"], "observedAt": row["observedAt"],
+                "quality": row["metadata"].get("quality", "ok"),
             }  # fmt: skip
+            if expected and expected["quality"] == "failed":
+                expected["value"] = None
             assert told["keyFigures"][name] == expected
             figures += row is not None
         assert told["keyFigures"]["freeCashFlow"] is None
@@ -349,7 +361,22 @@ def test_key_figures_and_peers(many):
         assert apart == sorted(apart)
         assert peers[: len(near)] == near
         assert all(by_id[peer["entityId"]].currency == company.currency for peer in near)
+        for peer in peers:
+            assert (peer["score"], peer["lastPeriodEnd"]) == (
+                rows[peer["entityId"]]["score"],
+                rows[peer["entityId"]]["lastPeriodEnd"],
+            )
+        # Those with statements of the last 18 months first, and no other of the industry left out while there is room.
+        current = [rows[peer["entityId"]]["lastPeriodEnd"] >= since for peer in peers]
+        assert current == sorted(current, reverse=True)
+        alike = {
+            one.entity for one in made
+            if one.industry == company.industry and one.entity != company.entity and rows[one.entity]["lastPeriodEnd"]
+        }  # fmt: skip
+        assert len(peers) == min(8, len(alike) if company.industry else 0)
+        older += current.count(False)
     assert figures > 60
+    assert older
 
 
 def test_score_detail_comes_from_the_formulas(many):
@@ -376,12 +403,22 @@ def test_score_detail_comes_from_the_formulas(many):
         endpoints(Explainer(CATALOG), explain), service.accounts, limiter(service.settings, None), service.reader.view, service.settings,
         clock=service.settings.clock, walltime=lambda: service.real_now,
     )  # fmt: skip
+    words = {0: "ok", WARNED: "warning", FAILED: "failed"}
     try:
         told = service.ok(PROFILE.format(made[0].entity))
         service.ok(PROFILE.format(made[0].entity), "free")
+        # One that rests on a statement which fails a grave check has its tests, and no value.
+        said = {}
+        for company in made:
+            if company.values.get("piotroski_f") and company.quarters[-1] == invented_companies.QUARTERS[-1]:
+                shown = service.ok(PROFILE.format(company.entity))["scoreDetail"]["piotroskiF"]
+                quality = said[company.entity] = words[company.marks.get("piotroski_f", 0)]
+                assert (shown["quality"], shown["value"]) == (quality, None if quality == "failed" else 7)
+        assert set(said.values()) == {"ok", "warning", "failed"}
+        asked[2:] = []
     finally:
         service.app = before
-    assert told["scoreDetail"] == {"piotroskiF": detail}
+    assert told["scoreDetail"] == {"piotroskiF": detail | {"quality": words[made[0].marks.get("piotroski_f", 0)]}}
     msgspec.json.decode(msgspec.json.encode(told), type=Profile, strict=True)
     now = service.settings.clock()
     assert [(entity, at, None if day is None else day.isoformat()) for entity, at, day in asked] == [
@@ -551,3 +588,14 @@ def test_a_hundred_statements_take_no_time(own):
                 )
             best = min(best, time.perf_counter() - started)
     assert best < 0.05
+
+
+@pytest.mark.parametrize("path", [FINANCIALS, PROFILE])
+def test_a_name_that_is_none_s_alone_tells_whose_it_may_be(service, path):
+    """Companies whose name begins with the words are candidates; where there are none, there is no such field."""
+    assert "candidates" not in service.error(path.format("nobody-at-all"), 404)["details"]
+    told = service.error(path.format("zenith"), 404)
+    assert [one["name"] for one in told["details"]["candidates"]] == ["ZENITH LIMITED", "Zenith Ltd"]
+    assert all(f"{one['name']} ({one['slug']})" in told["message"] for one in told["details"]["candidates"])
+    acme = service.error(path.format("acme"), 404)["details"]["candidates"]
+    assert acme == [{"entityId": ACME_ID, "name": "Acme Widgets Inc.", "slug": "acme-widgets-inc"}]

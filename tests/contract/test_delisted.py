@@ -8,7 +8,7 @@ import pytest
 
 from almanac.domain.companies import company_id
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.world import SIMULATED, World
+from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.companies.cast import FIRST_CIK, cast
 from almanac.sandbox.companies.responses import companies
 from almanac.sandbox.world import Response
@@ -28,7 +28,7 @@ def build(home):
         for one in sorted(companies(chosen.clock()), key=lambda one: one.fetched_at)
         if "CIK" not in one.url or int(one.url[-15:-5]) - FIRST_CIK in {JANUARY, JUNE, LISTED}
     ]
-    with World(chosen, SIMULATED) as world:
+    with Workplace(chosen, SIMULATED) as world:
         take_in(world, pages, lambda _: None)
     make_accounts(chosen)
 

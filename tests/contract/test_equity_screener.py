@@ -10,6 +10,7 @@ import pytest
 
 from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerFilters
 from almanac.domain.fragments import shortest
+from almanac.domain.observations import FAILED, WARNED
 from almanac.domain.periods import add_months
 from almanac.domain.times import end_of_day, wire_time
 from almanac.reports.filter_text import folded
@@ -25,7 +26,7 @@ from .invented_companies import FIELDS, QUARTERS, Made, companies, known, write_
 PATH = "/equity-screener"
 EVERYONE = "sector:in:technology|financials|énergie"
 MADE = companies(90)
-TEXTS = ("sector", "industry", "currency")
+TEXTS = ("sector", "industry", "currency", "country")
 NOW = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp())
 
 
@@ -59,11 +60,13 @@ def seconds(text):
     return end_of_day(date.fromisoformat(text))
 
 
-def reading(company: Made, field: str, at: int, *, dollars: bool, first: date = date.min):
+def reading(company: Made, field: str, at: int, *, dollars: bool, first: date = date.min, failed_too: bool = False):
     """(value, quarter, known) of the latest reading known at a moment, None where none may be shown."""
     if field == "secret_margin" or (field == "net_margin" and company.shut):
         return None
     if dollars and FIELDS[field] is None and company.currency not in {"USD", None}:
+        return None
+    if not failed_too and company.marks.get(field) == FAILED:
         return None
     for quarter in reversed(QUARTERS):
         values = company.values.get(field, {}).get(quarter, [])
@@ -160,6 +163,11 @@ def written(clauses):
     )
 
 
+def about(value):
+    """A bound as a warning tells it: to four digits that count."""
+    return shortest(float(f"{value:.4g}"))
+
+
 def quote(text):
     return '"' + text.replace('"', '""') + '"'
 
@@ -203,7 +211,7 @@ def test_random_screens(screen):
 
 
 def test_the_row(screen):
-    """Row: entityId, name, ticker?, cik?, country?, sector, industry?, periodEnd, observedAt, values."""
+    """Row: entityId, name, ticker?, cik?, country?, sector, industry?, periodEnd, observedAt, values, quality."""
     rows = screen.walk(PATH, filter="revenue_ttm:gte:0,sector:in:technology|ÉNERGIE")
     assert rows
     by_id = {company.entity: company for company in MADE}
@@ -275,7 +283,7 @@ def test_errors_of_the_filter(screen, text, clause, reason, suggestion):
     assert (error["details"]["parameter"], error["details"]["reason"]) == ("filter", reason)
     assert error["details"].get("suggestion") == suggestion
     if reason == "field":
-        assert error["details"]["allowed"] == sorted([*FIELDS, *TEXTS, "score"])
+        assert error["details"]["allowed"] == sorted([*FIELDS, *TEXTS, "quality", "score"])
     if clause.startswith(("sector", "industry")):
         assert error["details"]["allowed"] == ["eq", "in"]
 
@@ -311,7 +319,7 @@ def test_fields_are_those_of_filters(screen):
     """Valid fields are listed by GET /equity-screener/filters: each takes each operator it lists, and no other."""
     told = screen.ok(f"{PATH}/filters")
     msgspec.convert(told, ScreenerFilters, strict=True)
-    assert [field["field"] for field in told["fields"]] == [*sorted(FIELDS), "score", *TEXTS]
+    assert [field["field"] for field in told["fields"]] == [*sorted(FIELDS), "score", *TEXTS, "quality"]
     assert [one["operator"] for one in told["operators"]] == ["gt", "lt", "gte", "lte", "eq", "in"]
     for field in told["fields"]:
         for verb in ("gt", "lt", "gte", "lte", "eq", "in"):
@@ -392,7 +400,7 @@ def test_a_percentage_where_a_fraction_is_meant_is_warned_of_with_the_range(scre
     (one,) = told(filter="net_margin:gt:15")
     assert (one["parameter"], one["value"], one["suggestion"]) == ("filter", "net_margin:gt:15", "net_margin:gt:0.15")
     assert one["reason"] == (
-        f"lies far outside the values of net_margin here, which are {shortest(min(seen))} to {shortest(max(seen))}, "
+        f"lies far outside the values of net_margin here, which are {about(min(seen))} to {about(max(seen))}, "
         "as fractions (0.25 is 25 %)"
     )
     assert [one["value"] for one in told(filter="net_margin:in:0.1|15|-40,current_ratio:gt:1")] == [
@@ -507,6 +515,50 @@ def test_dollars_are_those_of_the_reading_and_of_the_company(own):
     assert own.walk(PATH, **query) == rows
     change(own, ("UPDATE company SET currency = 'EUR' WHERE entity = ?", (rows[0]["entityId"],)))
     assert own.walk(PATH, **query) == rows[1:]
+
+
+WORDS = {0: "ok", WARNED: "warning", FAILED: "failed"}
+
+
+def test_what_fails_a_grave_check_is_no_value_unless_all_is_asked(screen):
+    """`quality` (`ok` default, `all`): failed signs, identities and non-reliance leave no value unless `quality=all`."""
+    query = {"filter": "return_on_assets:gte:-1", "sort": "asset_turnover"}
+    by_id = {company.entity: company for company in MADE}
+    for asked in ("ok", "all"):
+        rows = screen.walk(PATH, **query, quality=asked)
+        assert rows == screen.walk(PATH, **query) if asked == "ok" else len(rows) > len(screen.walk(PATH, **query))
+        failed_too = asked == "all"
+        first = months_before(NOW)
+        assert {row["entityId"] for row in rows} == {
+            company.entity
+            for company in MADE
+            if statement(company, NOW, first)
+            and reading(company, "return_on_assets", NOW, dollars=True, first=first, failed_too=failed_too)
+        }
+        for row in rows:
+            marks = [by_id[row["entityId"]].marks.get(field, 0) for field in row["values"]]
+            assert row["quality"] == WORDS[max(marks)]
+            assert (FAILED in marks) <= failed_too
+    assert {row["quality"] for row in rows} == {"ok", "warning", "failed"}
+
+
+def test_quality_is_a_field_of_words(screen):
+    """Of what the other numbers of a row rest on; a row without a number has none."""
+    rows = {word: screen.walk(PATH, filter=f"return_on_assets:gte:-1,quality:eq:{word}") for word in ("ok", "warning")}
+    assert all(row["quality"] == row["values"]["quality"] == word for word, found in rows.items() for row in found)
+    every = screen.walk(PATH, filter="return_on_assets:gte:-1")
+    assert sorted(row["entityId"] for found in rows.values() for row in found) == sorted(
+        row["entityId"] for row in every
+    )
+    assert rows["ok"] != [] != rows["warning"]
+    assert screen.walk(PATH, filter="return_on_assets:gte:-1,quality:eq:failed") == []
+    assert (
+        screen.walk(PATH, filter="return_on_assets:gte:-1,quality:in:failed|warning", quality="all") != rows["warning"]
+    )
+    assert {row["quality"] for row in screen.walk(PATH, filter="sector:eq:technology")} == {None}
+    assert {row["quality"] for row in screen.walk(PATH, filter="score:gte:0")} <= {"ok", "warning"}
+    error = screen.error(PATH, 400, filter="score:gte:0", quality="any")
+    assert (error["details"]["parameter"], error["details"]["allowed"]) == ("quality", ["ok", "all"])
 
 
 def test_scores_of_one_plan_are_not_those_of_another(screen):
@@ -728,3 +780,73 @@ def test_operators_of_a_macro_field_of_texts(screen):
     assert (field["field"], field["type"], field["unit"], field["min"], field["max"], field["entityCount"]) == (
         "invented_cycle", "text", "text", None, None, 3,
     )  # fmt: skip
+
+
+# -- further fields, and the country ----------------------------------------------------------------------------------
+
+
+def test_further_fields_are_told_and_leave_no_row_out(screen):
+    """`fields`: further columns of the filter's, by comma."""
+    plain = screen.get(PATH, filter="net_margin:gt:0", limit=200).json()
+    wide = screen.get(PATH, filter="net_margin:gt:0", limit=200, fields="return_on_assets, country,sales,ticker").json()
+    assert wide["meta"]["pagination"]["total"] == plain["meta"]["pagination"]["total"] > 10
+    assert [row["entityId"] for row in wide["data"]] == [row["entityId"] for row in plain["data"]]
+    assert "warnings" not in wide["meta"]
+    made, lacking = {company.entity: company for company in MADE}, 0
+    for row, before in zip(wide["data"], plain["data"], strict=True):
+        values = dict(row["values"])
+        assert values.pop("net_margin") == before["values"]["net_margin"]
+        assert values.pop("country", None) == row["country"] == made[row["entityId"]].country
+        for field, dollars in (("return_on_assets", False), ("revenue_ttm", True)):
+            found = reading(made[row["entityId"]], field, NOW, dollars=dollars)
+            assert values.pop(field, None) == (None if found is None else found[0])
+            lacking += found is None
+        assert values == {}
+    assert lacking
+
+
+def test_days_and_quality_are_of_all_that_a_row_tells(screen):
+    plain = {row["entityId"]: row for row in screen.ok(PATH, filter="net_margin:gt:0", limit=200)}
+    wide = screen.ok(PATH, filter="net_margin:gt:0", limit=200, fields="current_ratio")
+    assert all(row["observedAt"] >= plain[row["entityId"]]["observedAt"] for row in wide)
+    assert any(row["observedAt"] > plain[row["entityId"]]["observedAt"] for row in wide)
+    assert {row["quality"] for row in wide} == {"ok", "warning"}
+    assert any(row["quality"] != plain[row["entityId"]]["quality"] for row in wide)
+
+
+def test_a_withheld_further_field_is_not_told(screen):
+    rows = screen.ok(PATH, filter=EVERYONE, limit=200, fields="secret_margin")
+    assert rows
+    assert all("secret_margin" not in row["values"] for row in rows)
+
+
+@pytest.mark.parametrize("path", [PATH, "/screener"])
+def test_a_further_field_that_is_none(screen, path):
+    field = "net_margin" if path == PATH else "invented_cycle"
+    error = screen.error(
+        path, 400, filter=f"{field}:in:1|2" if path == PATH else f"{field}:eq:cutting", fields=f"{field},{field}x"
+    )
+    assert error["message"].startswith(f"'fields' must be fields of the filter, and '{field}x' is none")
+    assert error["details"]["suggestion"] == field
+    many = ",".join(f"f{number}" for number in range(31))
+    assert "at most 30" in screen.error(path, 400, filter=EVERYONE, fields=many)["message"]
+
+
+@pytest.mark.parametrize("name", ["USA", "us", "United States", "country_usa", "united-states"])
+def test_a_country_by_any_name(screen, name):
+    rows = screen.ok(PATH, filter=f"country:eq:{name}", limit=200)
+    everyone = screen.ok(PATH, filter=EVERYONE, limit=200)
+    assert {row["entityId"] for row in rows} == {row["entityId"] for row in everyone if row["country"] == "country_usa"}
+    assert 0 < len(rows) < len(everyone)
+    assert all(row["values"] == {"country": "country_usa"} for row in rows)
+
+
+def test_a_country_that_no_company_is_in_is_warned_of(screen):
+    answer = screen.get(PATH, filter="country:in:JPN|Atlantis").json()
+    assert answer["data"] == []
+    assert [(one["value"], one["reason"]) for one in answer["meta"]["warnings"]] == [
+        ("JPN", "is a country that nothing here has"), ("Atlantis", "is a country that nothing here has"),
+    ]  # fmt: skip
+    (told,) = [one for one in screen.ok(f"{PATH}/filters")["fields"] if one["field"] == "country"]
+    assert (told["type"], told["operators"]) == ("text", ["eq", "in"])
+    assert told["entityCount"] > 10

@@ -115,6 +115,9 @@ def test_other_filters(service):
         ({"entity": ACME_ID, "entity_id": BOLT_ID}, lambda r: False), ({"entity": ACME_ID, "entity_id": "acme-widgets-inc"}, lambda r: r["entityId"] == ACME_ID),
         ({"entity": "nobody"}, lambda r: False), ({"source_id": "sec"}, lambda r: r["sourceId"] == "sec"),
         ({"provider_id": "mof"}, lambda r: r["providerId"] == "mof"), ({"status": "tentative"}, lambda r: r["status"] == "tentative"),
+        ({"type": "policy_meeting"}, lambda r: r["type"] == "policy_meeting"), ({"type": "RELEASE, auction"}, lambda r: r["type"] in {"release", "auction"}),
+        ({"type": "no_such"}, lambda r: False), ({"form": "10-q"}, lambda r: r["form"] == "10-Q"),
+        ({"form": "10-K,10-Q", "entity": ACME_ID}, lambda r: r["form"] in {"10-K", "10-Q"}), ({"form": "10"}, lambda r: False),
         ({"status": "released", "category": "issuer_filing", "country": "US"}, lambda r: r["entityId"] == ACME_ID),
     ):  # fmt: skip
         assert service.walk(PATH, limit=3, **query) == [row for row in every if keep(row)], query

@@ -57,6 +57,7 @@ def places(service):
         "/derived-indicators/{idOrSlug}/entities": derived,
         "/countries/{idOrIso}": countries,
         "/rates/{scope}": ["AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA"],
+        "/rates/{scope}/history": ["AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA"],
         "/briefs/{country}": countries,
         "/entities/{idOrSlug}/aliases": companies[:10] + countries[:10],
         "/companies/{idOrLookup}/profile": companies,

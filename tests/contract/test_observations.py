@@ -1,5 +1,6 @@
 """GET /observations, /observations/latest, /observations/vintages: values, times, statuses."""
 
+from contextlib import closing
 from datetime import date, timedelta
 from urllib.parse import parse_qsl
 
@@ -22,6 +23,7 @@ from tests.support.invented_mirror import (
     released,
     treasury_value,
 )
+from tests.support.service import Service, copy
 
 from .declared import ENDPOINTS
 
@@ -58,7 +60,7 @@ def test_a_whole_row(service):
         },
         "rights": {
             "exposure": "public", "redistributable": True, "valueWithheld": False, "reason": None,
-            "license": "Public domain: citation requested", "attribution": "Source: U.S. Bureau of Labor Statistics, via FRED®",
+            "license": "Public domain: citation requested", "licenseClass": "consent", "attribution": "Source: U.S. Bureau of Labor Statistics, via FRED®",
         },
     }  # fmt: skip
 
@@ -155,6 +157,7 @@ def test_filters_of_latest(service):
         ({"freshness": "fresh"}, lambda r: r["freshnessStatus"] == "fresh"), ({"freshness": "stale"}, lambda r: r["freshnessStatus"] == "stale"),
         ({"indicator_id": "sahm,unemployment_rate"}, lambda r: r["indicatorId"][10:] in {"sahm_indicator", "unemployment_rate"}),
         ({"provider_id": "mof"}, lambda r: r["providerId"] == "mof"), ({"entity": "atlantis"}, lambda r: False),
+        ({"license": "non-commercial"}, lambda r: False),
     ):  # fmt: skip
         assert service.walk("/observations/latest", limit=500, **query) == [r for r in whole if keep(r)], query
     (copied,) = service.ok("/observations/latest", indicator="gov_yield_10y", source_id="fred")
@@ -179,6 +182,22 @@ def test_freshness(own):
 
 
 @pytest.mark.parametrize("path", ["/observations", "/observations/vintages", "/derived-observations"])
+def test_rows_by_what_their_licence_asks_for(service, path):
+    """`license`: open, attribution, non-commercial, consent; it narrows the candidates, as the class of each row says."""
+    whole = service.walk(path, limit=500, sources="all")
+    classes = {row["rights"]["licenseClass"] for row in whole}
+    assert {"open", "attribution", "consent"} >= classes >= {"open", "consent"}
+    for wanted in ("open", "attribution", "consent", "open,attribution", "CONSENT,open"):
+        kept = [row for row in whole if row["rights"]["licenseClass"] in wanted.lower().split(",")]
+        assert service.walk(path, limit=500, sources="all", license=wanted) == kept
+    assert service.walk(path, limit=500, sources="all", license="open", source_id="fred") == []
+    preferred = service.walk(path, limit=500, license="consent", indicator="gov_yield_10y")
+    assert {row["sourceId"] for row in preferred} <= {"fred"}
+    refused = service.error(path, 400, license="free")
+    assert refused["details"]["allowed"] == ["open", "attribution", "non-commercial", "consent"]
+
+
+@pytest.mark.parametrize("path", ["/observations", "/observations/vintages", "/derived-observations"])
 def test_filters_are_the_same_everywhere(service, path):
     """`GET /observations` takes the same parameters as /derived-observations; vintages take its filters."""
     from .declared import ENDPOINTS
@@ -195,6 +214,7 @@ def test_filters_are_the_same_everywhere(service, path):
         "indicator",
         "source_id",
         "provider_id",
+        "license",
         "frequency",
         "period",
         "period_start",
@@ -212,7 +232,12 @@ def test_filters_are_the_same_everywhere(service, path):
     [
         ("/observations", False),
         ("/observations?country=USA&indicator=cpi_index&frequency=M&period=2026", False),
-        ("/observations?sort=period_end&order=desc", False),
+        ("/observations?sort=period_end&order=desc", True),
+        ("/observations?sort=period_end&country=USA", True),
+        ("/observations?sort=released_at&country=USA&indicator=cpi_index", False),
+        ("/observations?sort=released_at&country=USA,DEU&indicator=cpi_index", True),
+        ("/observations?start_date=2026-11-01&entity=united-states&indicator_id=cpi_index", False),
+        ("/observations?period=FY2025&entity=united-states&indicator_id=cpi_index", True),
         ("/observations?sort=released_at", True),
         ("/observations?start_date=2026-11-01", True),
         ("/derived-observations?end_date=2026-11-01", True),
@@ -223,7 +248,7 @@ def test_filters_are_the_same_everywhere(service, path):
         ("/observations?sort=observed_at&source_id=fred", True),
         ("/derived-observations?sort=observed_at&provider_id=mof", True),
         ("/observations?sort=observed_at&period=2026", True),
-        ("/observations/vintages?sort=observed_at&order=desc", False),
+        ("/observations/vintages?sort=observed_at&order=desc", True),
         ("/observations/latest", False),
         ("/observations/latest?freshness=unknown", True),
         ("/observations/latest?source_id=fred", True),
@@ -235,3 +260,24 @@ def test_what_may_take_long_holds_nobody_up(target, long):
     path, _, query = target.partition("?")
     endpoint = ENDPOINTS[path]
     assert endpoint.heavy(endpoint.read(parse_qsl(query), 1_800_000_000)) is long
+
+
+def test_what_is_too_broad_is_refused_with_how_to_narrow_it(built, tmp_path):
+    """Above ALMANAC_SORT_ROWS vintages meant a list in another order is 400 `too_broad`, judged on the first page."""
+    home = copy(built, tmp_path / "home")
+    with closing(Service(home)) as wide, closing(Service(home, {"SORT_ROWS": "40"})) as narrow:
+        refused = narrow.error("/observations", 400, sort="observed_at", country="USA")
+        assert refused["details"]["parameter"] == "sort"
+        assert refused["details"]["reason"] == "too_broad"
+        assert refused["details"]["rows"] > refused["details"]["allowed"] == 40
+        assert refused["details"]["narrowBy"][0] == "indicator_id"
+        assert "country" not in refused["details"]["narrowBy"]
+        for path in ("/observations", "/derived-observations", "/observations/vintages"):
+            bounded = narrow.error(path, 400, start_date="1990-01-01")
+            assert (bounded["details"]["parameter"], bounded["details"]["reason"]) == ("start_date", "too_broad")
+        changed = narrow.error("/observations/changes", 400, since=0, end_date="2026-01-01")
+        assert changed["details"]["parameter"] == "end_date"
+        assert narrow.ok("/observations", limit=500)
+        first = wide.get("/observations", sort="observed_at", limit=10).json()
+        cursor = first["meta"]["pagination"]["next_cursor"]
+        assert narrow.ok("/observations", sort="observed_at", limit=10, cursor=cursor)

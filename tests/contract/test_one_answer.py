@@ -1,32 +1,16 @@
 """One question, one answer: /rates, /screener, briefs and /observations/latest tell the same yields, spreads and slopes."""
 
-import dataclasses
 import random
 from datetime import date, timedelta
 
 import pytest
 
-from almanac.api.endpoints.macro import rates
-from almanac.api.rows.filters import AS_OF
 from almanac.reports.rates import SCOPES, TENORS
-from tests.support.service import Service
 
 pytestmark = pytest.mark.slow
 
 TODAY = date(2026, 11, 20)
 PAST = sorted(TODAY - timedelta(days=back) for back in random.Random(12).sample(range(1, 1_500), 50))
-
-
-@pytest.fixture
-def then(built_whole, monkeypatch):
-    """The simulated world with rates that may be asked as of a day: the interface has them as of now only."""
-    past = dataclasses.replace(
-        rates.ENDPOINT, params=(AS_OF,), handler=lambda ctx: rates.rates_as_of(ctx, ctx.params["as_of"])
-    )
-    monkeypatch.setattr(rates, "ENDPOINT", past)
-    opened = Service(built_whole / "home")
-    yield opened
-    opened.close()
 
 
 def told(service, path, **parameters):
@@ -50,7 +34,7 @@ def of_brief(brief, slug):
 
 def answers(service, scope, **when):
     """(what is asked, all answers to it) for a scope, spreads and slopes in basis points."""
-    analytics = service.ok(f"/rates/{scope}", **when)
+    (analytics,) = service.ok(f"/rates/{scope}/history", **when) if when else [service.ok(f"/rates/{scope}")]
     brief = service.ok(f"/briefs/{scope}", **when)
     latest = told(service, "/observations/latest", country=scope, **when)
     curve = {leg["tenor"]: (leg["yield"], leg["periodEnd"]) for leg in analytics["curve"]}
@@ -67,10 +51,7 @@ def answers(service, scope, **when):
                 asked = [(value, end) for value, end in others("sovereign_spread_10y_usa")]
                 yield "spread to the US", [(peer["spreadBp"], peer["periodEnd"]), *in_basis_points(asked)]
     for slope in analytics["slopes"]:
-        # A slope is of one publisher's curve; legs of two publishers or days are another question.
-        day, *more = {leg["periodEnd"] for leg in slope["legs"]}
-        if more or len({leg["seriesId"].partition(":")[0] for leg in slope["legs"]}) > 1:
-            continue
+        (day,) = {leg["periodEnd"] for leg in slope["legs"]}
         asked = others(f"yield_slope_{slope['name']}")
         yield slope["name"], [(slope["valueBp"], day), *in_basis_points(asked)]
 
@@ -86,12 +67,12 @@ def test_today(whole, scope):
         assert len(set(found)) == 1, (question, found)
 
 
-def test_at_fifty_past_days(then):
+def test_at_fifty_past_days(whole):
     differences = []
     asked = 0
     for day in PAST:
         for scope in SCOPES:
-            for question, found in answers(then, scope, as_of=day.isoformat()):
+            for question, found in answers(whole, scope, as_of=day.isoformat()):
                 asked += 1
                 if len(set(found)) > 1:
                     differences.append((day, scope, question, found))

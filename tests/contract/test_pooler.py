@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 from almanac.store.engine import opening
 from almanac.store.engine.moving import move
 from tests.faults.mirrors import TREASURY_SOURCE, year_file, year_url
-from tests.support import poolers, postgres
+from tests.support import clusters, poolers, postgres
+from tests.support.paths import ROOT
 from tests.support.requests_at_random import ask, requests
 from tests.support.service import Service, copy, make_accounts, settings
 
@@ -57,7 +61,7 @@ def test_random_requests_have_the_same_answers(built: Path, behind: dict[str, st
 def test_an_ingest_comes_out_the_same_while_others_read(behind: dict[str, str], tmp_path: Path) -> None:
     """Readers and the writer share three connections to the server."""
     home = tmp_path / "home"
-    with World(settings(home, **behind)):
+    with Workplace(settings(home, **behind)):
         pass
     make_accounts(settings(home))
     service = Service(home, behind)
@@ -89,3 +93,35 @@ def test_an_ingest_comes_out_the_same_while_others_read(behind: dict[str, str], 
     assert service.walk("/observations", "enterprise", limit=500) == everything
     assert len(everything) > 2_000
     service.close()
+
+
+def _away(cluster: clusters.Cluster, retry: int) -> float:
+    """For how long somebody waits who asks through a pooler while its server begins anew, from when it is there again, seconds."""
+    import psycopg
+
+    with (
+        poolers.pooling(cluster.url, retry) as address,
+        psycopg.connect(f"{address}/postgres", autocommit=True, prepare_threshold=None) as waiting,
+        ThreadPoolExecutor(1) as thread,
+    ):
+        cluster.stop()
+        answer = thread.submit(waiting.execute, "SELECT 1")
+        time.sleep(1.0)  # the pooler finds it away meanwhile
+        cluster.start()
+        began = time.monotonic()
+        assert answer.result(60).fetchone() == (1,)
+        return time.monotonic() - began
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(clusters.why_not() is not None, reason=clusters.why_not() or "")
+def test_a_server_that_begins_anew_is_asked_again_soon() -> None:
+    """With what the page for operators says; PgBouncer's own default keeps everybody waiting many times as long."""
+    (said,) = re.findall(r"(?m)^server_login_retry = (\d+)$", (ROOT / "docs/operations.md").read_text("utf-8"))
+    with clusters.folder() as folder:
+        cluster = clusters.Cluster(folder / "server").make()
+        try:
+            shown, by_default = _away(cluster, int(said)), _away(cluster, 15)
+        finally:
+            cluster.stop()
+    assert shown + 1 < by_default / 3, (shown, by_default)

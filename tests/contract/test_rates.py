@@ -72,6 +72,7 @@ def test_slopes(sandbox, yields, scope):
         assert slope["valueBp"] == pytest.approx(
             100 * (yields[place, long]["valueNumeric"] - yields[place, short]["valueNumeric"])
         )
+        assert slope["excluded"] is None
         assert [(leg["tenor"], leg["yield"]) for leg in slope["legs"]] == [
             (tenor, yields[place, tenor]["valueNumeric"]) for tenor in (short, long)
         ]
@@ -98,11 +99,119 @@ def test_scopes(sandbox):
         assert error["details"]["supportedScopes"] == SCOPES
 
 
+def test_a_place_whose_currency_has_a_curve_is_told_of_it(service):
+    error = service.error("/rates/Germany", 404)
+    assert error["message"].endswith("; Germany has no curve of its own here, and EUR is that of its currency, EUR")
+    assert error["details"]["suggestion"] == "EUR"
+    assert "suggestion" not in service.error("/rates/Brazil", 404)["details"]
+
+
 def test_takes_no_parameters(sandbox):
     """Takes no query parameters (an unknown query parameter is rejected with 400)."""
     for name in ("as_of", "limit", "tenor", "order", "cursor"):
         error = sandbox.error("/rates/USA", 400, **{name: "2026-01-01"})
         assert error["message"].startswith(f"'{name}' is not a parameter of /rates/{{scope}}")
+    for name in ("as_of", "start_date", "end_date"):
+        error = sandbox.error("/rates/USA", 400, **{name: "2026-01-01"})
+        assert error["message"] == (
+            f"'{name}' is not a parameter of /rates/{{scope}}, but /rates/{{scope}}/history takes it; none is allowed"
+        )
+    assert "but" not in sandbox.error("/rates/USA", 400, tenor="10y")["message"]
+    assert "but /observations/changes takes it" in sandbox.error("/observations", 400, since="1")["message"]
+
+
+def test_the_past_is_asked_of_the_history(sandbox):
+    """`as_of`: what was known then, as /rates says it; `start_date`, `end_date`: a row for each day of the scope's curve."""
+    (now,) = sandbox.ok("/rates/USA/history")
+    assert {name: value for name, value in now.items() if name != "periodEnd"} == sandbox.ok("/rates/USA")
+    (then,) = sandbox.ok("/rates/usa/history", as_of="2026-10-02")
+    yields = sandbox.ok(
+        "/observations/latest",
+        country="USA",
+        indicator_id=",".join(f"gov_yield_{t}" for t in TENORS),
+        as_of="2026-10-02",
+    )
+    assert {point["tenor"]: (point["yield"], point["periodEnd"]) for point in then["curve"]} == {
+        row["indicatorId"].rpartition("_")[2]: (row["valueNumeric"], row["periodEnd"]) for row in yields
+    }
+    assert then["asOf"] == "2026-10-02T23:59:59Z"
+    assert then["periodEnd"] == max(row["periodEnd"] for row in yields)
+    span = {"start_date": "2026-10-05", "end_date": "2026-10-16"}
+    rows = sandbox.walk("/rates/USA/history", limit=3, **span)
+    days = {
+        row["periodEnd"]
+        for row in sandbox.walk(
+            "/observations",
+            country="USA",
+            indicator="gov_yield_10y",
+            period_start="2026-10-05",
+            period_end="2026-10-16",
+        )
+    }
+    assert [row["periodEnd"] for row in rows] == sorted(days)
+    assert len(days) > 5
+    assert sandbox.walk("/rates/USA/history", limit=2, order="desc", **span) == rows[::-1]
+    for row in rows:
+        assert [point["tenor"] for point in row["curve"]] == TENORS
+        assert {point["periodEnd"] for point in row["curve"]} == {row["periodEnd"]}
+        assert [(one["name"], one["excluded"]) for one in row["slopes"]] == [("2s10s", None), ("5s30s", None)]
+        assert [len(spread["peers"]) for spread in row["spreads"]] == [6] * 4
+    assert sandbox.ok("/rates/USA/history", as_of="1990-01-01") == []
+    error = sandbox.error("/rates/FRA/history", 404)
+    assert error["details"]["supportedScopes"] == SCOPES
+    error = sandbox.error("/rates/USA/history", 400, tenor="10y")
+    assert error["message"].startswith("'tenor' is not a parameter of /rates/{scope}/history; allowed are as_of, ")
+
+
+def slope_and_series(service):
+    """Japan's 2s10s of /rates, and what the derived series and the brief say of it, in basis points and with their days."""
+    slope = next(one for one in service.ok("/rates/JPN")["slopes"] if one["name"] == "2s10s")
+    rows = service.ok("/observations/latest", country="JPN", indicator="yield_slope_2s10s")
+    brief = [one for part in service.ok("/briefs/JPN")["sections"] for one in part["readings"]]
+    told = [(row["valueNumeric"], row["periodEnd"]) for row in rows]
+    told += [(one["value"], one["periodEnd"]) for one in brief if one["indicatorId"] == "indicator_yield_slope_2s10s"]
+    return slope, [(round(100 * value, 9), day) for value, day in told]
+
+
+def forget(service, indicator, condition):
+    """Leave out of the store what Japan's source has of an indicator, of days that meet a condition on their ordinal `day`."""
+    series = f"(SELECT series FROM series WHERE id = 'mof-japan:country_jpn:{indicator}:D')"
+    with service.world() as world, world.batch("test") as batch:
+        batch.touch()
+        for table in ("current", "vintages"):
+            days = condition.replace("day", "(period >> 14)")
+            world.db.execute(f"DELETE FROM {table} WHERE series = {series} AND {days}")
+
+
+def test_a_source_that_stops_gives_the_slope_of_the_newest_day_with_both_legs(own):
+    """Never a leg of one year less a leg of another: the endpoint, the series and the brief tell the slope of one day."""
+    last = date(2026, 10, 30).toordinal()
+    for one in ("gov_yield_2y", "yield_slope_2s10s"):
+        forget(own, one, f"day > {last}")
+    found, others = slope_and_series(own)
+    day = found["legs"][0]["periodEnd"]
+    assert date.fromisoformat(day[:10]) <= date(2026, 10, 30)
+    assert {leg["periodEnd"] for leg in found["legs"]} == {day}
+    assert found["excluded"] is None
+    assert (set(others), len(others)) == ({(found["valueBp"], day)}, 2)
+    assert found["valueBp"] == pytest.approx(100 * (found["legs"][1]["yield"] - found["legs"][0]["yield"]))
+    # The curve has the newest yields all the same, and the note says what the slope is of.
+    rates = own.ok("/rates/JPN")
+    assert [point["periodEnd"][:10] for point in rates["curve"]][2] == "2026-11-18"
+    assert f"JPN 2s10s is of {day[:10]}, the newest day on which both its legs are known." in rates["comparability"]
+
+
+def test_legs_without_a_day_in_common_are_no_slope(own):
+    """Legs more than ten days apart: `excluded: "stale"`, value null; the series has nothing either."""
+    cut = date(2026, 10, 30).toordinal()
+    forget(own, "yield_slope_2s10s", "day > 0")
+    forget(own, "gov_yield_2y", f"day > {cut}")
+    forget(own, "gov_yield_10y", f"day <= {cut + 15}")
+    found, others = slope_and_series(own)
+    assert (found["valueBp"], found["excluded"], others) == (None, "stale", [])
+    assert len({leg["periodEnd"] for leg in found["legs"]}) == 2
+    peers = [one for one in own.ok("/rates/USA")["peerSlopes"] if one["scope"] == "JPN"]
+    assert [(one["name"], one["excluded"]) for one in peers] == [("2s10s", "stale"), ("5s30s", None)]
 
 
 def test_absent_tenors_and_peers(service):

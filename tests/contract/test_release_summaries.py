@@ -12,7 +12,7 @@ from almanac.domain.periods import Period
 from almanac.domain.times import wire_time
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.operate.rebuild import rebuild, recompute
-from almanac.pipeline.world import SIMULATED, World
+from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.world import world as simulated_world
 from tests.support.service import Service, copy, make_accounts, settings
 
@@ -33,7 +33,7 @@ def build(home: Path) -> None:
         for page in simulated_world(now, companies=False)
         if page.url.rpartition("series_id=")[2] in SERIES or "release" in page.url or page.url.endswith(".ics")
     ]
-    with World(chosen, SIMULATED) as world:
+    with Workplace(chosen, SIMULATED) as world:
         take_in(world, pages, lambda _: None)
     make_accounts(chosen)
 
@@ -228,7 +228,17 @@ def test_events_of_releases_and_banks_are_past_and_to_come(service):
         rows = service.walk("/events", limit=500, category=category)
         assert min(row["occurredAt"] for row in rows) < now < max(row["occurredAt"] for row in rows)
         statuses[category] = {row["status"] for row in rows}
-    assert statuses["macro_release"] == {"scheduled", "tentative", "rescheduled", "canceled", "released", "revised"}
+    coming = {"scheduled", "tentative", "rescheduled"}
+    assert statuses["macro_release"] == {*coming, "canceled", "released", "revised", "unknown"}
+    # What was announced for before yesterday, and of which nothing was heard, is not to come any more.
+    clock = service.settings.clock()
+    yesterday = wire_time(clock - clock % 86_400 - 86_400)
+    for status in coming:
+        assert min(row["occurredAt"] for row in service.walk("/events", limit=500, status=status)) >= yesterday
+    past = service.walk("/events", limit=500, status="unknown")
+    assert past
+    assert {row["status"] for row in past} == {"unknown"}
+    assert max(row["occurredAt"] for row in past) < yesterday
     assert statuses["central_bank"] >= {"scheduled", "tentative", "canceled", "released"}
     (change,) = service.ok("/events", limit=1, indicator="policy_rate", status="released", source_id="sandbox-fred")
     assert (change["type"], change["timePrecision"], change["unit"]) == ("policy_rate_change", "day", "percent")
@@ -254,7 +264,8 @@ def test_numbers_of_an_event_are_those_known_at_the_moment(service):
         day = row["occurredAt"][:10]
         assert row in service.walk("/events", limit=50, as_of=row["observedAt"], start_date=day, end_date=day)
         if row["status"] in {"scheduled", "rescheduled", "canceled", "tentative"}:
-            assert (row["actual"], row["previous"], row["unit"]) == (None, None, None)
+            assert row["actual"] is None
+            assert (row["previous"] is None) == (row["unit"] is None)
     one = revised[0]
     first = service.walk(
         "/events", limit=50, as_of=one["occurredAt"][:10], indicator="cpi_inflation_yoy", country="GBR"
@@ -264,6 +275,26 @@ def test_numbers_of_an_event_are_those_known_at_the_moment(service):
     # The first print stays; what has become of it is told beside it.
     assert (then["actual"], then["revisedActual"]) == (one["actual"], None)
     assert one["revisedActual"] not in {None, one["actual"]}
+
+
+def test_a_release_to_come_tells_the_number_of_the_period_before(service):
+    """`previous` of a scheduled event: as it stands; of a later one, whose period before is not out, nothing."""
+    rows = service.walk("/events", limit=500, indicator="cpi_inflation_yoy", country="USA", status="scheduled")
+    numbers = {
+        row["periodEnd"][:7]: row["valueNumeric"]
+        for row in service.walk(
+            "/derived-observations", country="USA", indicator="cpi_inflation_yoy", period_start="2026-01-01"
+        )
+    }
+
+    def month_before(period):
+        year, month = map(int, period.split("-"))
+        return f"{year - (month == 1)}-{(month - 2) % 12 + 1:02}"
+
+    assert {row["previous"] is None for row in rows} == {True, False}
+    for row in rows:
+        assert row["previous"] == numbers.get(month_before(row["period"]))
+        assert (row["actual"], row["revisedPrevious"]) == (None, None)
 
 
 def test_an_event_has_the_first_print_for_ever_and_what_stood_before_it(service):
@@ -324,7 +355,7 @@ def test_a_rebuild_gives_the_same_events_and_summaries(own):
     """The data database is a consequence of the raw store: ids and states come out as they were."""
     query = {"limit": 500, "start_date": "2025-06-01"}
     before = own.walk("/events", **query), own.walk(PATH, **query)
-    with World(own.settings) as world:
+    with Workplace(own.settings) as world:
         assert recompute(world) == 0
         rebuild(world, lambda _: None)
     assert (own.walk("/events", **query), own.walk(PATH, **query)) == before

@@ -369,3 +369,18 @@ def test_a_walk_is_pinned(own):
     assert rest["meta"]["pagination"]["total"] == len(whole) == 2
     # The new yield of the United States is 9.25: a walk that begins now finds one country.
     assert [row["entityId"] for row in own.walk(PATH, **query)] == ["country_jpn"]
+
+
+def test_further_readings_beside_those_of_the_filter_each_with_its_day(service):
+    """`fields`: readings of further fields; a row that has none is not left out."""
+    plain = service.ok("/screener", filter="gov_yield_10y:gt:0")
+    wide = service.ok("/screener", filter="gov_yield_10y:gt:0", fields="unemployment_rate,gov_yield_2y,name")
+    assert [row["entityId"] for row in wide] == [row["entityId"] for row in plain]
+    told = {row["entityId"]: {match["field"]: match for match in row["matches"]} for row in wide}
+    assert set(told["country_usa"]) == {"gov_yield_10y", "unemployment_rate", "gov_yield_2y"}
+    assert "unemployment_rate" not in told["country_jpn"]
+    (latest,) = service.ok("/observations/latest", country="USA", indicator="unemployment_rate")
+    match = told["country_usa"]["unemployment_rate"]
+    assert (match["value"], match["periodEnd"], match["observedAt"]) == (
+        latest["valueNumeric"], latest["periodEnd"], latest["observedAt"],
+    )  # fmt: skip

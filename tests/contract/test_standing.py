@@ -75,8 +75,8 @@ def test_it_is_found_once_for_all_who_ask(own, path, name):
 
 
 def test_few_states_are_remembered(own):
-    memory = standing.Memory(lambda *_: object())
     with mock.patch.object(standing, "_HELD", 2):
+        memory = standing.Memory(lambda *_: object())
         for version in range(5):
             ctx = mock.Mock(version=version, at=0, params={})
             ctx.view.execute.return_value = []
@@ -91,3 +91,24 @@ def test_scores_are_lined_up_when_the_service_starts(own):
     assert scored.heavy(asked)
     own.app.warm()
     assert not scored.heavy(asked)
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"),
+    [(0, ("fresh", {"fresh"})), (100, ("stale", {"fresh", "stale"})), (700, ("stale", {"stale"}))],
+)
+def test_a_country_is_as_fresh_as_half_of_its_indicators(own, days, expected):
+    """One living series keeps no country fresh whose other numbers are years old."""
+    own.data_now = own.settings.clock() + days * DAY
+    words = {}
+    for row in own.walk("/observations/latest", limit=500):
+        if not row["entityId"].startswith("company_"):
+            words.setdefault(row["entityId"], []).append(row["freshnessStatus"])
+    told = {one["id"]: one["freshnessStatus"] for one in own.walk("/countries", limit=500, has_data="true")}
+    assert told == {
+        name: "fresh" if "fresh" in every and every.count("fresh") >= every.count("stale") else "stale"
+        for name, every in words.items()
+    }
+    for name, status in told.items():
+        assert own.ok(f"/countries/{name}")["freshnessStatus"] == status
+    assert (told["country_usa"], set(words["country_usa"])) == expected

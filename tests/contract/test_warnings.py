@@ -28,7 +28,7 @@ FILTERED = [
 
 
 def url(path):
-    return path.replace("{idOrSlug}", PATH_VALUES.get(path, ""))
+    return path.replace("{idOrSlug}", PATH_VALUES.get(path, "")).replace("{scope}", PATH_VALUES.get(path, ""))
 
 
 def asked(service, path, key="pro", **query):
@@ -124,7 +124,6 @@ def test_numbers_of_a_screen_are_repeated_as_they_were_sent(service):
 
 def test_the_exact_name_of_something_else(service):
     """A name that /entities/resolve finds is suggested by its slug; a company's only to keys that may read companies' names."""
-    assert warnings(service, "/observations", country="America")[0]["suggestion"] == "united-states"
     assert warnings(service, "/observations", entity="JP")[0]["suggestion"] == "japan"
     for _ in range(3):  # pages that are remembered too
         for name in ("ACW", "Acme Widgets Inc."):
@@ -163,7 +162,7 @@ def test_a_warning_takes_part_in_the_etag(service):
 
 def test_a_long_value_is_cut(service):
     """A client's own text is repeated up to a hundred characters."""
-    (told,) = warnings(service, "/observations", entity="x" * 5_000)
+    (told,) = warnings(service, "/observations", entity="x" * 200)
     assert (len(told["value"]), told["value"][-1]) == (100, "…")
 
 
@@ -194,3 +193,45 @@ def test_a_number_far_outside_a_field_s_range_is_warned_of(service):
     assert told["reason"].startswith("lies far outside the values of gov_yield_10y here, which are ")
     assert told["reason"].endswith(f" to {shortest(field['max'])}")
     assert warnings(service, "/screener", filter=f"gov_yield_10y:gt:{field['max'] * 1.5}") is None
+
+
+@pytest.mark.parametrize("path", ["/observations", "/observations/latest", "/observations/vintages"])
+def test_an_empty_list_says_what_there_is(service, path):
+    """A frequency that is not there, a period beyond what is, a day before anything was known: said, with what there is."""
+    named = {"country": "USA", "indicator": "gov_yield_10y"}
+    rows = service.walk("/observations", limit=500, **named)
+    first, last = (edge(row["periodEnd"][:10] for row in rows) for edge in (min, max))
+    (told,) = warnings(service, path, frequency="Q", **named)
+    assert told == {
+        "parameter": "frequency", "value": "Q", "reason": "there is nothing of this frequency here, but daily (D) rows", "suggestion": None,
+    }  # fmt: skip
+    (told,) = warnings(service, path, as_of="1990-01-01", **named)
+    assert (told["parameter"], told["value"]) == ("as_of", "1990-01-01T23:59:59Z")
+    assert told["reason"].startswith("nothing was known by then: what is here is known from ")
+    if "period" in ENDPOINTS[path].by_name:
+        for name, value, shown in (
+            ("period", "2030", "2030"), ("period_start", "2030-01-01", "2030-01-01T00:00:00Z"), ("period_end", "1950-01-01", "1950-01-01T23:59:59Z"),
+        ):  # fmt: skip
+            (told,) = warnings(service, path, **{name: value}, **named)
+            reason = f"no period here lies there: they end from {first} to {last}, daily (D) rows"
+            assert (told["parameter"], told["value"], told["reason"]) == (name, shown, reason)
+    # Where there is nothing at all, or nothing is named, there is nothing to tell; a gap between values says itself.
+    assert warnings(service, path, frequency="Q") is None
+    (told,) = warnings(service, path, country="CHE", indicator="gov_yield_10y", frequency="Q")
+    assert (told["parameter"], told["value"]) == ("indicator", "gov_yield_10y")
+
+
+def test_the_history_of_rates_says_why_it_is_empty(service):
+    (told,) = warnings(service, "/rates/{scope}/history", as_of="1990-01-01")
+    assert told["parameter"] == "as_of"
+    (told,) = warnings(service, "/rates/{scope}/history", start_date="1950-01-01", end_date="1950-02-01")
+    assert told["parameter"] == "start_date"
+
+
+def test_a_bound_that_all_values_keep_is_none_to_warn_of(service):
+    """`lt` far above all values leaves them all: the clause did what it says."""
+    far = 10 * max(row["valueNumeric"] for row in service.ok("/observations/latest", indicator="gov_yield_10y")) + 1
+    assert warnings(service, "/screener", filter=f"gov_yield_10y:lt:{far}") is None
+    assert service.ok("/screener", filter=f"gov_yield_10y:lt:{far}")
+    (told,) = warnings(service, "/screener", filter=f"gov_yield_10y:gt:{far}")
+    assert told["parameter"] == "filter"

@@ -36,6 +36,7 @@ NAMED_BY = {
     "/derived-indicators/{idOrSlug}": ("/derived-indicators", "id"),
     "/derived-indicators/{idOrSlug}/entities": ("/derived-indicators", "id"),
     "/rates/{scope}": ("/countries", "isoAlpha3"),
+    "/rates/{scope}/history": ("/countries", "isoAlpha3"),
     "/briefs/{country}": ("/countries", "id"),
 }
 #: Required parameters, from the rows of a list.
@@ -99,7 +100,7 @@ def requests(whole, told, path, most=12):
     assert path in NAMED_BY, f"{path} needs {braces}: say in NAMED_BY which list has values for it"
     source, field = NAMED_BY[path]
     rows = whole.walk(source, limit=500) if source != "/observations/latest" else latest(whole)
-    if path in {"/rates/{scope}", "/briefs/{country}"}:
+    if path in {"/rates/{scope}", "/rates/{scope}/history", "/briefs/{country}"}:
         rows = [row for row in rows if row["ratesScope" if "rates" in path else "indicatorCount"]]
         if path == "/briefs/{country}":
             rows = [row for row in rows if row["id"] in PLACES]
@@ -181,14 +182,14 @@ def test_the_command_loads_everything_and_is_deterministic(built_whole):
     """A second run on the same day passes over every payload: bytes and times come out as they were."""
     first, again = json.loads((built_whole / "said.json").read_text())
     read, known = ([line.split() for line in one["stdout"].splitlines()[1:]] for one in (first, again))
-    assert {name: figures[1:4] for name, _, *figures in read} == {
-        name: ["0", "0", "0"]
+    assert {name: figures[1:6] for name, _, *figures in read} == {
+        name: ["0", "0", "0", "0", "0"]
         for name in (
             "sandbox-us-treasury-par", "sandbox-mof-japan", "sandbox-fred", "sandbox-licensed", "sandbox-bls-calendar",
             "sandbox-central-bank-calendars", "sandbox-sec",
         )
     }  # fmt: skip
-    assert {name: figures for name, *figures in known} == {name: ["0", count, *["0"] * 6] for name, count, *_ in read}
+    assert {name: figures for name, *figures in known} == {name: ["0", count, *["0"] * 8] for name, count, *_ in read}
     assert {**again["coverage"], "lastIngestedAt": None} == {**first["coverage"], "lastIngestedAt": None}
 
 

@@ -9,11 +9,12 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 
 from almanac.api.contract.endpoint import Endpoint, ItemAnswer
 from almanac.dashboard.app import Dashboard
-from almanac.dashboard.asking import Desk
-from almanac.dashboard.books import Books, Person
+from almanac.dashboard.asking import InProcessApi
 from almanac.dashboard.page import Page
+from almanac.dashboard.people import People, Person
 from almanac.dashboard.statics import Statics
 from almanac.dashboard.visit import Answer, Cookie, Download, Forbidden, Html, NotFound, Redirect, Visit
+from almanac.store.accounts.authentication import Authentication
 from almanac.store.engine.errors import UnavailableError
 from tests.support.browser import Browser
 from tests.support.service import REAL_NOW, Service
@@ -27,7 +28,7 @@ ADA = Person("acc_ada", "ada@example.org", "pro", "user", "web_1")
 OPERATOR = Person("acc_op", "op@example.org", "pro", "operator", "web_2")
 
 
-class Two(Books):
+class Two(People):
     """Two people, each with one web session."""
 
     def __init__(self) -> None:
@@ -73,13 +74,13 @@ PAGES = (
 
 @pytest.fixture(scope="module")
 def app(service: Service) -> Iterator[Dashboard]:
-    desk = Desk(
+    api = InProcessApi(
         service.endpoints, b"c" * 32, service.reader.view, service.settings, clock=service.settings.clock,
         walltime=lambda: REAL_NOW + 18.0,
     )  # fmt: skip
     templates = Environment(loader=DictLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     return Dashboard(
-        PAGES, desk, Two(), b"f" * 32, templates, Statics(), service.settings,
+        PAGES, api, Two(), b"f" * 32, templates, Statics(), service.settings,
         unavailable=(UnavailableError,),
     )  # fmt: skip
 
@@ -228,10 +229,12 @@ def test_a_file_is_kept_for_good_under_its_hash(
 def test_what_first_visitors_would_wait_for_is_made_when_it_starts(service: Service) -> None:
     warmed: list[int] = []
     endpoint = Endpoint("/w", "w", "", lambda _: ItemAnswer(b"{}"), warm=lambda _, now: warmed.append(now))
-    desk = Desk((endpoint,), b"c" * 32, service.reader.view, service.settings, clock=lambda: 7)
+    api = InProcessApi((endpoint,), b"c" * 32, service.reader.view, service.settings, clock=lambda: 7)
     sources = dict(TEMPLATES)
     templates = Environment(loader=DictLoader(sources), autoescape=True, auto_reload=False)
-    made = Dashboard(PAGES, desk, Two(), b"f" * 32, templates, Statics(), service.settings)
+    people = Two()
+    people.authentication = Authentication(service.accounts)
+    made = Dashboard(PAGES, api, people, b"f" * 32, templates, Statics(), service.settings)
     made.warm()
     sources.clear()
     assert warmed == [7]

@@ -1,6 +1,7 @@
 """The units, the timer and the cron line: their commands exist, their times are times, systemd takes them, and none has more than it needs."""
 
 import configparser
+import contextlib
 import os
 import re
 import shlex
@@ -11,11 +12,15 @@ import sys
 import pytest
 
 from almanac.__main__ import main
-from almanac.beside import KILL_AFTER_SECONDS
+from almanac.commands.shared import UNFIT
 from almanac.config import Http
 from almanac.domain.cadence import Cadence
+from almanac.side_processes import KILL_AFTER_SECONDS
+from almanac.store.engine import opening
+from almanac.store.engine.data_schema import set_meta
 from tests.support.paths import ROOT
 from tests.support.processes import command, environment
+from tests.support.servers import free_port
 
 FOLDER = ROOT / "deploy/systemd"
 SERVICES = sorted(FOLDER.glob("*.service"))
@@ -109,6 +114,23 @@ def test_the_unit_of_the_service_reloads_by_sighup_and_waits_for_its_workers():
     assert int(found["TimeoutStopSec"]) > 2 * KILL_AFTER_SECONDS
 
 
+@pytest.mark.parametrize("name", ["almanac", "almanac-worker"])
+def test_a_store_of_another_schema_is_not_met_again_and_again(name, tmp_path):
+    """The unit leaves a program alone that ends so; all else is tried again."""
+    home = tmp_path / "home"
+    home.mkdir()
+    with contextlib.closing(opening.create(home / "data.db")) as db:
+        set_meta(db, "schema", "1")
+    words = shlex.split(service(name)["ExecStart"])[1:]
+    given = environment(
+        home, DATABASE_URL=f"sqlite:///{home}/data.db", PORT=str(free_port()), OPS_PORT=str(free_port())
+    )
+    done = subprocess.run(command(*words), env=given, capture_output=True, text=True, check=False, timeout=120)
+    assert "run `almanac rebuild`" in done.stderr
+    assert done.returncode == UNFIT == int(service(name)["RestartPreventExitStatus"])
+    assert service(name)["Restart"] == "on-failure"
+
+
 def test_the_unit_of_a_worker_waits_for_the_answer_in_hand():
     found = service("almanac-worker")
     started, given = well_formed(shlex.split(found["ExecStart"]))
@@ -152,31 +174,82 @@ def test_the_settings_of_the_example_are_settings(tmp_path, monkeypatch):
     parser = configparser.ConfigParser(interpolation=None)
     parser.optionxform = str
     parser.read_string("[all]\n" + "\n".join(lines))
-    given = {name: value.strip('"') or "x" for name, value in parser["all"].items()}
-    assert len(given) == 4
+    given = {name: value.strip("'") or "x" for name, value in parser["all"].items()}
+    assert len(given) == 5
+    assert all(value[0] == value[-1] == "'" for value in parser["all"].values())
     from almanac.catalog.load import source_ids
     from almanac.config import load
 
     load({**given, "ALMANAC_HOME": str(tmp_path)}, sources=source_ids)
 
 
-def test_the_operators_command_reads_the_file(tmp_path):
+@pytest.fixture
+def operators(tmp_path):
+    """The operators' command over a file of settings; the program behind it prints its environment."""
     (tmp_path / "etc").mkdir()
-    (tmp_path / "etc/environment").write_text(
-        '# note\nALMANAC_WORKERS=2\nALMANAC_SOURCES__SEC__CONTACT="Jane Doe jane@example.org"\n'
-    )
     text = (ROOT / "deploy/almanac.sh").read_text("utf-8")
     text = text.replace("/etc/almanac/", f"{tmp_path}/etc/").replace("/var/lib/almanac", f"{tmp_path}/home")
     text = text.replace("/opt/almanac/venv/bin/almanac", "/usr/bin/env")
     (tmp_path / "almanac").write_text(text)
     bare = {name: value for name, value in os.environ.items() if not name.startswith("ALMANAC_")}
-    done = subprocess.run(["/bin/sh", tmp_path / "almanac"], env=bare, capture_output=True, text=True, check=True)
-    told = dict(line.split("=", 1) for line in done.stdout.splitlines() if line.startswith("ALMANAC_"))
+
+    def call(written, expect=0, **more):
+        (tmp_path / "etc/environment").write_text(written)
+        words = ["/bin/sh", tmp_path / "almanac"]
+        done = subprocess.run(words, env=bare | more, capture_output=True, text=True, check=False)
+        assert done.returncode == expect, done.stderr
+        told = dict(line.split("=", 1) for line in done.stdout.splitlines() if line.startswith("ALMANAC_"))
+        told.pop("ALMANAC_HOME", None)
+        return told, done.stderr
+
+    return call
+
+
+def test_the_operators_command_reads_the_file(operators, tmp_path):
+    told, _ = operators(
+        '# note\n\nALMANAC_WORKERS=2\nALMANAC_SOURCES__SEC__CONTACT="Jane Doe jane@example.org"\n'
+        "ALMANAC_DATABASE_URL='postgresql://a:$b\\c@127.0.0.1/d?connect_timeout=2&application_name=e'\n"
+    )
     assert told == {
-        "ALMANAC_HOME": f"{tmp_path}/home",
         "ALMANAC_WORKERS": "2",
         "ALMANAC_SOURCES__SEC__CONTACT": "Jane Doe jane@example.org",
+        "ALMANAC_DATABASE_URL": "postgresql://a:$b\\c@127.0.0.1/d?connect_timeout=2&application_name=e",
     }
+
+
+def test_the_operators_command_reads_the_file_that_is_shipped(operators):
+    told, _ = operators((ROOT / "deploy/environment").read_text("utf-8"))
+    assert told == {"ALMANAC_WORKERS": "2", "ALMANAC_TRUSTED_PROXIES": "127.0.0.1"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ALMANAC_DATABASE_URL=postgresql://a:hush@127.0.0.1/d?connect_timeout=2&application_name=e",
+        "ALMANAC_SECRET=hush$word",
+        'ALMANAC_SECRET="hush$word"',
+        'ALMANAC_SECRET="hush`word`"',
+        "ALMANAC_SECRET=hush;word",
+        "ALMANAC_SECRET=hush word",
+        "ALMANAC_SECRET='hush'word'",
+        "ALMANAC_SECRET='hush",
+        "ALMANAC_HOME=~hush",
+        "export ALMANAC_SECRET=hush",
+    ],
+)
+def test_a_line_that_the_shell_reads_otherwise_than_systemd_is_refused(operators, line):
+    told, said = operators(f"# note\nALMANAC_WORKERS='2'\n{line}\n", expect=1)
+    assert told == {}
+    assert "environment, line 3: put the value in single quotes" in said
+    assert "hush" not in said
+
+
+def test_the_operators_command_runs_another_program(operators, tmp_path):
+    """A new version, with the settings of the service, before it is installed."""
+    (tmp_path / "next").write_text("#!/bin/sh\necho ALMANAC_NEXT=$ALMANAC_WORKERS\n")
+    (tmp_path / "next").chmod(0o755)
+    told, _ = operators("ALMANAC_WORKERS='3'\n", ALMANAC_PROGRAM=str(tmp_path / "next"))
+    assert told == {"ALMANAC_NEXT": "3"}
 
 
 def test_the_cron_line_does_what_is_due():

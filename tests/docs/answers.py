@@ -37,6 +37,7 @@ REQUESTS = {
     "getCompanyFinancials": "/companies/boxwood-software-corp/financials?frequency=annual&limit=1&as_of=2025-03-01",
     "listDerivedObservations": "/derived-observations?country=USA&indicator=cpi_inflation_yoy&period=2024-06",
     "getRates": "/rates/USA",
+    "listRatesHistory": "/rates/USA/history?start_date=2026-10-01&end_date=2026-10-31&limit=1",
     "listDerivedIndicators": "/derived-indicators?category=inflation&limit=1",
     "getDerivedIndicator": "/derived-indicators/cpi_inflation_yoy",
     "listDerivedIndicatorEntities": "/derived-indicators/cpi_inflation_yoy/entities",

@@ -1,4 +1,4 @@
-"""Writes the generated modules of the Python client: `make docs`. A test fails while one is out of step."""
+"""The generated modules of the Python client, which `make docs` writes. A test fails while one is out of step."""
 
 from __future__ import annotations
 
@@ -28,11 +28,3 @@ def formatted(text: str) -> str:
     """The text as the formatter of the house writes it."""
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(PACKAGE / "generated.py"), "-"]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True, cwd=ROOT).stdout
-
-
-def write() -> list[Path]:
-    """Write those that are out of step, and name them."""
-    changed = [(path, text) for path, text in files().items() if not path.exists() or path.read_text("utf-8") != text]
-    for path, text in changed:
-        path.write_text(text, "utf-8")
-    return [path for path, _ in changed]

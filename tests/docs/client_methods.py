@@ -111,13 +111,26 @@ def _method(face: Face, method: Method, named: dict[tuple[str, tuple[str, ...]],
         lines.append("    /,")
     if method.query:
         lines += ["    *,", *(f"    {p.name}: {_kind(p, named)}," for p in method.query)]
+        lines += [f"    {_PAGE_SIZE}: int | None = None,"] if _paged(face, method) else []
     lines.append(f") -> {face.answer(method)}:")
-    lines += [] if face.raw else [f"    {line}".rstrip() for line in _docstring(method)]
+    lines += [] if face.raw else [f"    {line}".rstrip() for line in _docstring(method, paged=_paged(face, method))]
     if face.raw:
         lines.append(f'    """{one.summary}."""')
     path = ", ".join(f"{brace.name!r}: {camel_to_snake(brace.name)}" for brace in method.braces)
-    query = ", ".join(f"{p.name!r}: {p.name}" for p in method.query)
-    return [*lines, f"    return {face.call(method)}(m.{method.constant}, {{{path}}}, {{{query}}})"]
+    paged = _paged(face, method)
+    given = {p.name: _PAGE_SIZE if paged and p.name == _LIMIT else p.name for p in method.query}
+    query = ", ".join(f"{name!r}: {value}" for name, value in given.items())
+    most = f", {_LIMIT}" if paged else ""
+    return [*lines, f"    return {face.call(method)}(m.{method.constant}, {{{path}}}, {{{query}}}{most})"]
+
+
+_OF_ALL = "Most rows in all; without it there are all of them."
+#: The interface's `limit` is of a page; of rows that walk their pages it is of all of them.
+_LIMIT, _PAGE_SIZE = "limit", "page_size"
+
+
+def _paged(face: Face, method: Method) -> bool:
+    return method.endpoint.kind == "list" and not face.raw and _LIMIT in method.endpoint.by_name
 
 
 def _kind(param: Param, named: dict[tuple[str, tuple[str, ...]], str]) -> str:
@@ -133,11 +146,15 @@ def _kind(param: Param, named: dict[tuple[str, tuple[str, ...]], str]) -> str:
     return typed if param.required else f"{typed} | None = None"
 
 
-def _docstring(method: Method) -> list[str]:
+def _docstring(method: Method, *, paged: bool) -> list[str]:
     one = method.endpoint
     told = [f"{one.summary}. {one.description}".strip()]
     args = [f"{camel_to_snake(brace.name)}: {brace.description}" for brace in method.braces]
-    args += [f"{param.name}: {param.description}" for param in method.query]
+    for param in method.query:
+        of_all = paged and param.name == _LIMIT
+        args.append(f"{param.name}: {_OF_ALL if of_all else param.description}")
+        if of_all:
+            args.append(f"{_PAGE_SIZE}: {param.description.rstrip('.')}, of one request; else as many as may be.")
     body: list[str] = []
     for argument in args:
         wrapped = textwrap.wrap(argument, 108)

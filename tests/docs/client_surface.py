@@ -33,6 +33,7 @@ METHODS: Mapping[str, tuple[str, str]] = {
     "getCompanyProfile": ("companies", "profile"),
     "getCompanyFinancials": ("companies", "financials"),
     "getRates": ("rates", "get"),
+    "listRatesHistory": ("rates", "history"),
     "getCountryBrief": ("briefs", "get"),
     "listReleaseSummaries": ("releases", "list"),
     "screenEntities": ("screener", "screen"),
@@ -65,7 +66,7 @@ ABOUT: Mapping[str, str] = {
 
 
 class SurfaceError(Exception):
-    """An operation has no method, or a method no operation. The message names them."""
+    """An operation has no method, a method no operation, or a resource no words. The message names them and the table."""
 
 
 class Method(NamedTuple):
@@ -102,11 +103,21 @@ def camel_to_snake(text: str) -> str:
 
 
 def methods() -> list[Method]:
-    """Every operation with its method, in the order above. Raises SurfaceError where one has no other."""
+    """Every operation with its method, in the order above. Raises SurfaceError where a table lacks one, or has one too many."""
     by_operation = {one.operation_id: one for one in every()}
-    missing, unknown = by_operation.keys() - METHODS.keys(), METHODS.keys() - by_operation.keys()
-    if missing or unknown:
-        raise SurfaceError(f"without a method: {sorted(missing)}; without an operation: {sorted(unknown)}")
+    named = {resource for resource, _ in METHODS.values()} - {""}
+    faults = [
+        f"{table} of tests/docs/client_surface.py {verb} {', '.join(sorted(names))}"
+        for table, verb, names in (
+            ("METHODS", "has no method of the client for", by_operation.keys() - METHODS.keys()),
+            ("METHODS", "names no operation:", METHODS.keys() - by_operation.keys()),
+            ("ABOUT", "has no sentence for", named - ABOUT.keys()),
+            ("ABOUT", "names no resource:", ABOUT.keys() - named),
+        )
+        if names
+    ]
+    if faults:
+        raise SurfaceError("; ".join(faults))
     return [Method(resource, name, by_operation[one]) for one, (resource, name) in METHODS.items()]
 
 

@@ -16,6 +16,7 @@ from .markdown import table
 _WAYS = (
     ("client/index.md", "Python, with frames for pandas and polars"),
     ("mcp.md", "a language model, through the Model Context Protocol"),
+    ("tutorials/javascript.md", "JavaScript or TypeScript"),
     ("tutorials/first-series.md", "curl, or any language that can open an address"),
     ("reference/index.md", "an operation that you know the name of"),
 )

@@ -75,11 +75,10 @@ class Machine:
         self._call(*[str(self.origin) if word == "$ALMANAC_SOURCE" else word for word in words])
 
     def _python(self, words: list[str]) -> None:
-        venv = self.root / "opt/almanac/venv"
         if self.real:
             self._call(*words)
         elif words[1:3] == ["-m", "venv"]:
-            venv.symlink_to(sys.prefix)
+            Path(words[3]).symlink_to(sys.prefix)
         else:
             assert words[1:4] == ["-m", "pip", "install"], words
             self._call(sys.executable, *words[1:4], "--dry-run", "--quiet", *words[4:])

@@ -19,8 +19,11 @@ from . import (
     client_files,
     client_surface,
     clients,
+    dashboard_tutorials,
     reference,
+    tables_asking,
     tables_catalogue,
+    tables_companies,
     tables_interface,
     tables_operations,
 )
@@ -31,7 +34,9 @@ TABLES: dict[str, Callable[..., str]] = {
     **clients.TABLES,
     **tables_interface.TABLES,
     **tables_catalogue.TABLES,
+    **tables_companies.TABLES,
     **tables_operations.TABLES,
+    **tables_asking.TABLES,
     **client_surface.TABLES,
 }
 
@@ -64,20 +69,27 @@ def rendered(text: str, where: str) -> str:
 
 
 def main() -> None:
-    """Ask for the answers that are shown, rewrite every page and module that is out of step, and name what is different."""
+    """
+    Ask for the answers that are shown, rewrite every page and module that is out of step, and name what is different.
+
+    What tables of this folder lack is said before anything is asked; a page that cannot be made, before any is written.
+    """
+    client_surface.methods()
     if answers.update():
         sys.stdout.write(f"{answers.FILE.relative_to(ROOT)}\n")
+    texts = {page: rendered(page.read_text("utf-8"), page.name) for page in pages()} | client_files.files()
     for name in reference.update():
         sys.stdout.write(f"docs/reference/{name}\n")
-    for page in pages():
-        old = page.read_text("utf-8")
-        new = rendered(old, page.name)
-        if new != old:
-            page.write_text(new, "utf-8")
-            sys.stdout.write(f"{page.relative_to(ROOT)}\n")
-    for path in client_files.write():
+    for path, new in texts.items():
+        if not path.exists() or path.read_text("utf-8") != new:
+            path.write_text(new, "utf-8")
+            sys.stdout.write(f"{path.relative_to(ROOT)}\n")
+    for path in dashboard_tutorials.update():
         sys.stdout.write(f"{path.relative_to(ROOT)}\n")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (MarkError, client_surface.SurfaceError) as error:
+        sys.exit(f"make docs: {error}")

@@ -21,7 +21,7 @@ from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.macro import Explainer
 from almanac.pipeline.explain.scores import explain_scores
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.world import SIMULATED, World
+from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.companies.responses import companies
 from almanac.sandbox.world import Response, world
 from almanac.store.accounts.accounts import Accounts
@@ -98,7 +98,7 @@ UNREADABLE = failing(StorageUnavailable())
 def served(home: Path) -> Iterator[Service]:
     """The small world in a folder, built and served."""
     settings = Settings(home=home, now=NOW)
-    with World(settings, kind=SIMULATED) as opened:
+    with Workplace(settings, kind=SIMULATED) as opened:
         take_in(opened, filter(needed, world(settings.clock(), companies=False)), lambda _: None)
         filed = (page for page in companies(settings.clock()) if _COMPANIES.search(page.url))
         take_in(

@@ -1,5 +1,6 @@
 """
-A page followed from top to bottom, as a reader would: its `bash` blocks are requests with curl, its `python` blocks code.
+A page followed from top to bottom, as a reader would: its `bash` blocks are requests with curl, its `python` blocks code, its
+`js` blocks one program for Node.js.
 
 A `json` block after requests is compared with the answer to the last, fields and rows that it leaves out aside; a `text`
 block after code with what that printed. `…` stands for anything.
@@ -10,8 +11,11 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +25,9 @@ from .served import Service
 from .shown import ANYTHING, differences
 
 BASE = "http://127.0.0.1:8000"
+#: None: it is not here, and pages with `js` blocks cannot be followed.
+NODE = shutil.which("node")
+_HERE = "\N{FORM FEED}"
 
 
 class Session:
@@ -33,6 +40,7 @@ class Session:
         self._names: dict[str, Any] = {"__name__": "page"}
         self._answer: Any = None
         self._printed = ""
+        self._scripts: list[str] = []
         #: How many blocks were run, and how many compared.
         self.run, self.compared = 0, 0
 
@@ -46,12 +54,16 @@ class Session:
             with contextlib.redirect_stdout(printed):
                 exec(compile(text.replace(BASE, self._address), "page", "exec"), self._names)
             self._printed = printed.getvalue()
+        elif language == "js":
+            self._node(text.replace(BASE, self._address))
         elif language == "json":
             found = list(differences(json.loads(text), self._answer))
             assert not found, "\n".join(found)
         elif language == "text":
-            assert re.fullmatch(_pattern(text.rstrip()), self._printed.rstrip()), f"printed was:\n{self._printed}"
-        self.run += language in {"bash", "python"}
+            # Frames are padded with blanks at the ends of lines, which pages do not have.
+            printed = "\n".join(line.rstrip() for line in self._printed.rstrip().splitlines())
+            assert re.fullmatch(pattern(text.rstrip()), printed), f"printed was:\n{self._printed}"
+        self.run += language in {"bash", "python", "js"}
         self.compared += language in {"json", "text"}
 
     def close(self) -> None:
@@ -59,6 +71,19 @@ class Session:
         for one in self._names.values():
             if isinstance(one, Almanac):
                 one.close()
+
+    def _node(self, text: str) -> None:
+        """Run the program so far, and keep what its last block prints."""
+        assert NODE is not None, "there is no node here"
+        program = "\n".join([*self._scripts, f"console.log({json.dumps(_HERE)});", text])
+        ran = subprocess.run(
+            [NODE, "--input-type=module"], input=program, capture_output=True, text=True, timeout=120, check=False,
+            env={"PATH": os.environ["PATH"], **self._environment},
+        )  # fmt: skip
+        assert ran.returncode == 0, ran.stderr
+        assert not ran.stderr, ran.stderr
+        self._printed = ran.stdout.partition(f"{_HERE}\n")[2]
+        self._scripts.append(text)
 
     def _curl(self, words: list[str]) -> None:
         assert words[0] == "curl", f"{words[0]} is not run: requests are shown with curl"
@@ -77,7 +102,8 @@ class Session:
         self._answer = given.json() if given.headers["content-type"] == "application/json" else given.text
 
 
-def _pattern(text: str) -> str:
+def pattern(text: str) -> str:
     """What a text with `…` for anything matches; runs of spaces may be longer or shorter."""
-    parts = [r"[ ]+".join(re.escape(word) for word in part.split(" ")) for part in text.split(ANYTHING)]
+    # Of several blanks one stands for all: a row of quantifiers would try every way to share them.
+    parts = [r"[ ]+".join(re.escape(word) for word in re.split(" +", part)) for part in text.split(ANYTHING)]
     return "(?s:.*?)".join(parts)

@@ -65,12 +65,12 @@ def _kind(param: Param) -> str:
     if param.kind == "enum":
         return code(param.names)
     if param.kind == "list":
-        return f"comma-separated, at most {param.maximum}"
+        return f"comma-separated, at most {param.maximum} of {param.longest} characters"
     if param.kind == "time":
         return "date or time"
     if param.kind == "period":
         return "period"
-    return "text" if param.maximum is None else f"text, at most {param.maximum} characters"
+    return f"text, at most {param.longest:,} characters"
 
 
 def _default(param: Param) -> str:

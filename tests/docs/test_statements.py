@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from almanac import beside, hosting, ops
+from almanac import counting, hosting, listening, ops, side_processes
 from almanac.api.use import counters
 from almanac.domain import cadence, periods
-from almanac.pipeline import world
+from almanac.pipeline import workplace
 from almanac.pipeline.ingest import lease
 
 from .render import ROOT
@@ -31,14 +31,14 @@ STATEMENTS = [
     "{} days for daily series, {} weekly, {} monthly, {} quarterly, {} half-yearly, {} annual ones".format(*DAYS),
     f"answers on it within {SMALL[ops._ANSWER_SECONDS]} seconds",
     f"for longer than {SMALL[ops._ANSWER_SECONDS]} seconds is not ready",
-    f"is answered, for at most {SMALL[beside.KILL_AFTER_SECONDS]} seconds",
+    f"is answered, for at most {SMALL[side_processes.KILL_AFTER_SECONDS]} seconds",
     f"the old one answers until {SMALL[hosting._OVERLAP_SECONDS]} seconds after that",
-    f"the whole head of a request within {SMALL[beside.HEAD_MILLISECONDS // 1000]} seconds is closed",
-    f"at most {hosting._CONNECTIONS:,} connections",
-    f"{sum(hosting._METRICS.values()) / (1 << 20)} MB for each worker's metrics",
+    f"the whole head of a request within {SMALL[listening.HEAD_MILLISECONDS // 1000]} seconds is closed",
+    f"at most {listening.CONNECTIONS:,} connections",
+    f"{sum(counting.SIZES.values()) / (1 << 20)} MB for each worker's metrics",
     f"runs out after {SMALL[lease.LEASE_SECONDS // 60]} minutes",
-    f"is asked again after {SMALL[cadence.FIRST_PAUSE // 60]} minutes, then {SMALL[cadence.FIRST_PAUSE // 30]}",
-    f"waits for a transaction of the first, at most {SMALL[world._WAIT_SECONDS // 60]} minutes",
+    f"again, they alone, after {SMALL[cadence.FIRST_PAUSE // 60]} minutes, then {SMALL[cadence.FIRST_PAUSE // 30]}",
+    f"waits for a transaction of the first, at most {SMALL[workplace._WAIT_SECONDS // 60]} minutes",
 ]
 
 

@@ -12,12 +12,14 @@ from . import clients
 from .listening import listening
 from .reference import FOLDER, pages
 from .served import Service
-from .session import Session, _pattern
+from .session import NODE, Session, pattern
 from .shown import blocks
 from .tables_interface import every
 
 TUTORIALS = [ROOT / "docs/start.md", *sorted((ROOT / "docs/tutorials").glob("*.md"))]
 REFERENCE = [path for path in sorted(FOLDER.glob("*.md")) if path.name != "index.md"]
+
+needs_node = pytest.mark.skipif(NODE is None, reason="no node is here")
 
 
 @pytest.fixture(scope="session")
@@ -38,6 +40,8 @@ def session(service, address, monkeypatch):
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_a_tutorial_does_what_it_shows(page, session):
+    if NODE is None and any(language == "js" for language, _ in blocks(page)):
+        pytest.skip("no node is here, which runs the JavaScript of this page")
     for language, text in blocks(page):
         try:
             session.follow(language, text)
@@ -57,7 +61,7 @@ def test_a_request_of_the_reference_is_answered(page, session):
 
 def test_there_is_enough_to_follow():
     shown = [language for page in TUTORIALS for language, _ in blocks(page)]
-    assert sum(language in {"bash", "python"} for language in shown) >= 30
+    assert sum(language in {"bash", "python", "js"} for language in shown) >= 30
     assert sum(language in {"json", "text"} for language in shown) >= 25
 
 
@@ -97,6 +101,8 @@ def test_every_tool_asks_for_a_declared_operation():
         ("python", "assert 1 == 2, 'they differ'\n", "they differ"),
         ("json", '{"data": {"countries": -1}}', "-1 is shown"),
         ("text", "printed nothing of this", "printed was"),
+        pytest.param("js", "throw new Error('they differ')", "they differ", marks=needs_node),
+        pytest.param("js", "console.warn('in vain')", "in vain", marks=needs_node),
     ],
 )
 def test_a_page_that_is_wrong_is_found(session, language, text, message):
@@ -120,6 +126,15 @@ def test_the_address_passes_on_what_is_asked_and_answered(session):
     assert json.loads(body)["data"]["companies"] == 12
 
 
+@needs_node
+def test_a_block_of_javascript_goes_on_where_the_one_before_ended(session):
+    session.follow("js", "const one = await Promise.resolve(1);\nconsole.log('not this');\n")
+    session.follow("js", "console.log(one + 1);\n")
+    session.follow("text", "2")
+    with pytest.raises(AssertionError, match="printed was"):
+        session.follow("text", "not this\n2")
+
+
 def test_three_dots_stand_for_anything_and_nothing_else_does():
-    assert re.fullmatch(_pattern("2026-01 …\nx"), "2026-01  142.5\nx")
-    assert not re.fullmatch(_pattern("2026-01 …\nx"), "2026-01 142.5\ny")
+    assert re.fullmatch(pattern("2026-01 …\nx"), "2026-01  142.5\nx")
+    assert not re.fullmatch(pattern("2026-01 …\nx"), "2026-01 142.5\ny")

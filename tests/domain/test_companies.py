@@ -1,8 +1,10 @@
 """Names of companies and of what they tag."""
 
+from datetime import date
+
 import pytest
 
-from almanac.domain.companies import base_form, company_id, is_periodic, raw_slug
+from almanac.domain.companies import FiscalPeriod, base_form, company_id, fiscal_note, is_periodic, raw_slug
 
 
 @pytest.mark.parametrize(
@@ -41,3 +43,18 @@ def test_periodic_forms():
         "6-K",
     ]
     assert (base_form("20-F/A"), base_form("8-K")) == ("20-F", "8-K")
+
+
+def test_fiscal_periods_by_name():
+    assert FiscalPeriod.parse("FY2024") == FiscalPeriod(2024) == FiscalPeriod.called(2024, "FY")
+    assert FiscalPeriod.parse("fy2024-h2") == FiscalPeriod(2024, "H2") == FiscalPeriod.called(2024, "H2")
+    assert [str(FiscalPeriod.parse(text)) for text in ("fy2024", "FY2024-q1")] == ["FY2024", "FY2024-Q1"]
+    assert FiscalPeriod(2024).span == (date(2023, 1, 1), date(2025, 12, 31))
+    assert FiscalPeriod(2024).notes == (b'"fiscalYear":2024',)
+    assert FiscalPeriod(2024, "H1").notes == tuple(fiscal_note(2024, part).encode() for part in ("H1", "Q1", "Q2"))
+
+
+@pytest.mark.parametrize("text", ["2024", "FY", "FY24", "FY2024-S1", "FY2024-Q0", "FY0000", "FY9999", "FY２０２４"])
+def test_what_is_no_fiscal_period(text):
+    with pytest.raises(ValueError, match="FY2024-Q3"):
+        FiscalPeriod.parse(text)

@@ -1,11 +1,10 @@
 """Rows as they are kept written for the wire: what is left out of them, and how those of an earlier version lose it."""
 
 from almanac.domain.fragments import SeriesParts, filled, id_of, masked, rendered, value_of
-from almanac.domain.observations import DAY, ReportedValue, observation_id
+from almanac.domain.observations import DAY, observation_id
 from almanac.domain.periods import Period
 from almanac.domain.times import wire_time
-from almanac.store.engine.data_schema import DATA, meta, set_meta
-from tests.support.small_world import ALPHA, DAY_SECONDS, START, SmallWorld, sent
+from tests.support.small_world import START
 
 JANUARY, FEBRUARY, MARCH = (Period.parse(f"2025-{month:02}").key for month in (1, 2, 3))
 PARTS = SeriesParts.of(b',"names":1', b',"unit":2', b',"metadata":{"tail":3', b"}}")
@@ -51,43 +50,3 @@ def test_values_are_read_back():
         (None, 'a "b"'),
         (None, None),
     ]
-
-
-def longer(marked):
-    """A row as schema 7 had it."""
-    identifier, rest = bytes(marked).split(b"\1")
-    if b"\5" in rest:
-        value, rest = rest.split(b"\5")
-    else:
-        value, rest = rest.split(b"\2")
-        value += b',"valueText":null'
-    rest = rest.replace(b"\6", b'\3,"releasePrecision":"day"')
-    return b'{"id":"obs_%s"\1,"valueNumeric":%s\2,"periodStart":%s' % (identifier, value, rest)
-
-
-def test_rows_of_an_earlier_version_are_shortened_in_place():
-    read = (
-        "SELECT topic, period, series, from_version, marked FROM current ORDER BY topic, period, series, from_version"
-    )
-    with SmallWorld() as world:
-        lines = [
-            ReportedValue(JANUARY, 1.25, START, START, DAY, note='{"weeks":4}'),
-            ReportedValue(FEBRUARY, None, START, None, 0, 'said "2025-02",\n"valueText":null'),
-            ReportedValue(MARCH, 1e21, START, START),
-        ]
-        world.send([sent(ALPHA, 1, ("level.aaa", lines, None))])
-        world.send([sent(ALPHA, 2, ("level.aaa", [ReportedValue(JANUARY, 2.0, START + DAY_SECONDS)], None))])
-        rows = world.db.execute(read).fetchall()
-        assert len(rows) >= 4
-        for *key, marked in rows:
-            world.db.execute(
-                "UPDATE current SET marked = ? WHERE topic = ? AND period = ? AND series = ? AND from_version = ?",
-                (longer(marked), *key),
-            )
-        before = [bytes(row[-1]) for row in world.db.execute(read)]
-        assert all(b'"valueText":' in row and b'{"id":"obs_' in row for row in before)
-        world.db.execute("DROP TABLE superseded")  # of a later step
-        set_meta(world.db, "schema", "7")
-        DATA.bring(world.db, "memory")
-        assert world.db.execute(read).fetchall() == rows
-        assert meta(world.db, "schema") == str(DATA.newest)

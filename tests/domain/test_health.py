@@ -50,6 +50,8 @@ def test_never_run_and_failing_come_first():
     assert health(source(), failed, stale, NOW) == Health("failing", "answered 503")
     shut = asked("2026-11-20T13:00:00Z", unreadable=1)
     assert health(source(), shut, GOOD, NOW) == Health("failing", "the newest answer of 1 address cannot be read")
+    begun = health(source(), Tried(unended=at("2026-11-20T13:00:00Z")), stale, NOW)
+    assert (begun.word, "a run that began at 2026-11-20T13:00:00Z has not ended" in begun.reason) == ("never_run", True)
     assert "2 addresses" in health(source(), shut._replace(unreadable=2), GOOD, NOW).reason
 
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from almanac.__main__ import main
 from almanac.domain.memory import seldom_searched, uncollected
 from almanac.pipeline import processes
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 from almanac.store.engine.errors import StoreError
 from tests.support.small_world import SmallWorld
 
@@ -70,7 +70,7 @@ def test_a_load_is_such_a_process(words, tmp_path, monkeypatch):
         seen.append(gc.get_threshold()[0])
         raise StoreError("enough seen")
 
-    monkeypatch.setattr(World, "__init__", opened)
+    monkeypatch.setattr(Workplace, "__init__", opened)
     monkeypatch.setenv("ALMANAC_HOME", str(tmp_path))
     before = gc.get_threshold()[0]
     CliRunner().invoke(main, words)

@@ -10,15 +10,20 @@ from hypothesis import strategies as st
 
 from almanac.domain.observations import (
     DAY,
+    FAILED,
     FINAL,
     FORECAST,
     INITIAL,
+    PROJECTION,
+    QUALITY,
     REVISED,
     UNKNOWN,
+    WARNED,
     Vintage,
     is_unknown,
     number,
     observation_id,
+    quality,
     settle,
     status,
 )
@@ -72,6 +77,20 @@ def test_final_is_part_of_the_state():
     assert [status(v.flags) for v in found] == ["unknown", "final"]
 
 
+def test_what_checks_say_is_part_of_the_state_and_no_revision():
+    stated = [
+        vintage(SOON, 1.0, released=SOON),
+        vintage(SOON + 1, 1.0, released=SOON, flags=FAILED),
+        vintage(SOON + 2, 1.0, released=SOON, flags=FAILED),
+        vintage(SOON + 3, 2.0, released=SOON + 3, flags=WARNED),
+        vintage(SOON + 4, 2.0, released=SOON + 3),
+    ]
+    found = settle(stated, JANUARY, 90)
+    assert [(v.known - SOON, v.value, quality(v.flags), status(v.flags)) for v in found] == [
+        (0, 1.0, "ok", "initial"), (1, 1.0, "failed", "initial"), (3, 2.0, "warning", "revised"), (4, 2.0, "ok", "revised"),
+    ]  # fmt: skip
+
+
 def test_unknown_and_release_times_are_not():
     assert served(vintage(1, 1.0, released=1), vintage(2, 1.0, flags=UNKNOWN)) == [(1, 1.0)]
 
@@ -119,6 +138,12 @@ def test_a_value_known_before_its_period_starts_is_a_forecast(known, forecast):
     assert bool(found.flags & FORECAST) == forecast
 
 
+def test_a_projection_that_comes_true_is_a_state_of_its_own():
+    projected = vintage(1, 1.0, flags=PROJECTION, released=1)
+    found = settle([projected, vintage(2, 1.0, flags=PROJECTION), vintage(3, 1.0), vintage(4, 1.0)], JANUARY, 90)
+    assert [(one.known, one.flags & PROJECTION) for one in found] == [(1, PROJECTION), (3, 0)]
+
+
 def test_an_instant_of_a_balance_sheet_is_never_a_forecast():
     (found,) = settle([vintage(0, 1.0)], Period(None, date(2026, 1, 31)).key, 90)
     assert not found.flags & FORECAST
@@ -128,7 +153,7 @@ states = st.builds(
     vintage,
     st.integers(1, 5),
     st.sampled_from([None, 1.0, 2.0]),
-    flags=st.sampled_from([0, FINAL, UNKNOWN, DAY]),
+    flags=st.sampled_from([0, FINAL, UNKNOWN, DAY, PROJECTION]),
     released=st.none() | st.integers(1, 5),
     payload=st.integers(1, 9),
 )
@@ -200,18 +225,20 @@ def plainly(stated, period, allowance):
         if held is None or held.state != one.state:
             winners[one.known] = one
         elif held.released is None and one.released is not None:
-            flags = held.flags & ~(UNKNOWN | DAY) | one.flags & (FINAL | UNKNOWN | DAY)
+            flags = held.flags & ~(UNKNOWN | DAY) | one.flags & (FINAL | UNKNOWN | DAY | QUALITY)
             winners[one.known] = held._replace(released=one.released, flags=flags)
     found = []
     span = Period.from_key(period)
     for _, one in sorted(winners.items()):
         if (not found and one.withdrawn) or (found and found[-1].state == one.state):
             continue
-        flags = one.flags & (FINAL | UNKNOWN | DAY)
+        flags = one.flags & (FINAL | UNKNOWN | DAY | QUALITY)
         if span.start is not None and end_of_day(span.start) - 86_399 > one.known:
             flags |= FORECAST
         if not one.flags & (FINAL | UNKNOWN):
-            if found:
+            if found and found[-1].state[:2] == one.state[:2] and not found[-1].flags & FINAL:
+                flags |= found[-1].flags & (INITIAL | REVISED)
+            elif found:
                 flags |= REVISED
             elif one.released is not None and one.released <= end_of_day(span.end) + allowance * 86_400 + 1:
                 flags |= INITIAL
@@ -226,7 +253,7 @@ def plainly(stated, period, allowance):
             known=st.integers(SOON - 3, SOON + 3),
             value=st.sampled_from([None, 1.0, 2.0]),
             text=st.sampled_from([None, None, "x"]),
-            flags=st.integers(0, 63),
+            flags=st.integers(0, 255),
             released=st.none() | st.integers(SOON - 3, SOON + 3),
             ingested=st.just(SOON + 9),
             payload=st.integers(1, 3),

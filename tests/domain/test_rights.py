@@ -40,3 +40,19 @@ def test_ids_are_made_of_what_never_changes():
         Indicator(slug="cpi_index", name="x", description="x", category="inflation", kind="raw").id
         == "indicator_cpi_index"
     )
+
+
+@pytest.mark.parametrize(
+    ("asks_for", "said"),
+    [
+        ("attribution", {}),
+        ("open", {"license_class": "open"}),
+        ("non-commercial", {"commercial_use": "no"}),
+        ("non-commercial", {"commercial_use": "no_extra_charge", "license_class": "non-commercial"}),
+        ("consent", {"channel": Exposure.internal_only}),
+        ("consent", {"exposure": Exposure.restricted, "commercial_use": "no"}),
+        ("consent", {"license_class": "consent"}),
+    ],
+)
+def test_what_a_licence_asks_for_follows_from_its_terms(asks_for, said):
+    assert Rights(license="x", attribution="y", **said).asks_for == asks_for

@@ -90,8 +90,8 @@ def test_thousands_who_never_finish_their_headers(server, key):
         check_served(server, key)
 
 
-def test_more_silent_clients_than_a_worker_holds_do_not_shut_others_out_for_long(server, key):
-    """Those that send nothing, or a letter with which HTTP/2 might begin. While they hold all places others wait: ten seconds."""
+def test_more_silent_clients_than_a_worker_holds_do_not_shut_others_out(server, key):
+    """Those that send nothing, or a letter with which HTTP/2 might begin: some are ended long before their ten seconds."""
     room(8_300)
     with contextlib.ExitStack() as held:
         for number in range(8_300):
@@ -99,7 +99,7 @@ def test_more_silent_clients_than_a_worker_holds_do_not_shut_others_out_for_long
         begun = time.monotonic()
         answer = httpx2.get(f"{server.base}/coverage", headers={"x-api-key": key}, timeout=30)
         assert answer.status_code == 200
-        assert time.monotonic() - begun < IDLE + SOON
+        assert time.monotonic() - begun < SOON
         check_served(server, key)
 
 
@@ -134,7 +134,11 @@ def test_readers_who_do_not_read(server, key):
 
 def test_long_addresses_and_headers(server, key):
     headers = {"x-api-key": key}
-    within = httpx2.get(f"{server.base}/observations?country={'x' * 31_000}", headers=headers)
+    names = ",".join(
+        f"x{number:099d}" for number in range(100)
+    )  # a hundred, of a hundred letters each: as many as a list has
+    long = f"country={names}&entity_id={names}&indicator_id={names}"
+    within = httpx2.get(f"{server.base}/observations?{long}", headers=headers)
     assert within.status_code == 200
     assert within.json()["data"] == []
     much = b"y" * (1 << 20)
@@ -188,7 +192,7 @@ def test_room_is_made_for_as_many_connections_as_are_promised(soft, hard, connec
     """A shell's usual limit of 1,024 files is raised; where it may not be far enough, fewer connections are let in."""
     code = (
         f"import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))\n"
-        "from almanac.hosting import _connections\nprint(_connections(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
+        "from almanac.listening import connections\nprint(connections(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     found, limit = map(int, done.stdout.split())

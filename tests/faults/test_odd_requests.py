@@ -64,10 +64,27 @@ def test_an_encoded_slash_parts_no_path(server, key):
     for path in ("/openapi%2Ejson", "/countries/USA"):
         assert ask(server, key, f"GET {path} HTTP/1.1", "host: a")[0] in {200, 404}
     status, error = ask(server, key, "GET /observations%2Flatest HTTP/1.1", "host: a")
-    assert (status, error["message"]) == (404, "there is nothing at this path; /openapi.json lists what there is")
+    assert (status, error["details"]) == (404, {"suggestion": "/observations/latest"})
     status, error = ask(server, key, "GET /briefs/US%2fA HTTP/1.1", "host: a")
     assert status == 404
     assert "'US/A'" in error["message"]
+
+
+def test_signs_that_no_address_holds_are_refused_bare_and_all_others_in_the_envelope(server, key):
+    """Beneath us, before a request has an id: the interface's page says so, and that they are written %3E and so on."""
+    told = {}
+    for sign in "<>\" \x01`{}|\\^#[]'":
+        with connect(server) as one:
+            target = f"/coverage?filter=net_margin{sign}0.1"
+            one.sendall(f"GET {target} HTTP/1.1\r\nhost: a\r\nx-api-key: {key}\r\nconnection: close\r\n\r\n".encode())
+            head, _, body = b"".join(iter(lambda: one.recv(65_536), b"")).partition(b"\r\n\r\n")
+        told[sign] = (int(head.split()[1]), body and json.loads(body)["error"]["details"]["parameter"])
+    assert {sign for sign, answer in told.items() if answer == (400, b"")} == set('<>" \x01')
+    assert {answer for sign, answer in told.items() if sign not in '<>" \x01'} == {(400, "filter")}
+    assert (
+        ask(server, key, "GET /coverage?filter=net_margin%3E0.1 HTTP/1.1", "host: a")[1]["details"]["parameter"]
+        == "filter"
+    )
 
 
 def test_a_stream_of_http2_that_never_ends_is_answered(server, key):

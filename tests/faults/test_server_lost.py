@@ -14,6 +14,7 @@ from tests.support.servers import serving
 from .mirrors import TREASURY_SOURCE
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.postgres,
     pytest.mark.skipif(postgres.why_not() is not None, reason=postgres.why_not() or ""),
 ]
@@ -110,14 +111,30 @@ def test_a_server_outlives_its_database(home, database, more):
 
 
 def test_a_writer_waits_for_another_and_says_what_to_do(home, database, more, small_mirror, tmp_path):
-    hasty = "from almanac.pipeline import world; world._WAIT_SECONDS = 0.1"
+    hasty = "from almanac.pipeline import workplace; workplace._WAIT_SECONDS = 0.1"
     shutil.rmtree(home / "raw")
     with server(database) as connection:
         held = "hashtextextended(%s || current_schema(), 0)"
         connection.execute(f"SELECT pg_advisory_lock({held})", (f"almanac {DATA_AREA} ",))
-        done = ingest(home, small_mirror, (TREASURY_SOURCE,), before=hasty, expect=1, **more)
+        several = {**more, "RAW_STORES": "several"}  # the raw store went, and what is made anew is another one
+        done = ingest(home, small_mirror, (TREASURY_SOURCE,), before=hasty, expect=1, **several)
         assert "is held by another writer: run the command again when that one has ended" in done.stderr
         # Looking needs no lock.
         run(home, "status", before=hasty, **more)
         connection.execute(f"SELECT pg_advisory_unlock({held})", (f"almanac {DATA_AREA} ",))
-    ingest(home, small_mirror, (TREASURY_SOURCE,), **more)
+    ingest(home, small_mirror, (TREASURY_SOURCE,), **several)
+
+
+def test_a_home_that_was_served_from_a_server_is_not_looked_for_in_a_file(home, more):
+    """The address was lost on its way to a command: what it would find is an empty file."""
+    with serving(home, **more):
+        pass
+    with postgres.files():
+        done = run(home, "status", expect=1)
+        assert "ALMANAC_DATABASE_URL: is missing" in done.stderr
+        assert more["DATABASE_URL"].rpartition("@")[2] in done.stderr
+        assert not (home / "data.db").exists()
+        file = {"DATABASE_URL": f"sqlite:///{home.absolute()}/data.db"}
+        with serving(home, **file):  # it was meant: from then on it is a file
+            pass
+        run(home, "status")

@@ -42,6 +42,7 @@ def pair(years, japan):
     return rows
 
 
+@pytest.mark.slow
 def test_two_ingests_at_once_into_an_empty_home(tmp_path):
     mirror = write(tmp_path / "mirror", pair((2024, 2025), ("2024-06-03", "2026-10-30")))
     check_two(tmp_path / "home", tmp_path / "other", mirror)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 from collections import Counter
+from pathlib import Path
+
+import pytest
 
 from .files import ROOT, modules, name, text
 
@@ -19,34 +23,29 @@ SQL = re.compile(
 )
 
 
-def dotted(path):
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
+#: Folders that packages of ours are in: the service, its client, the server for language models.
+PACKAGES = (PACKAGE, *sorted(ROOT.glob("clients/*/src")))
+
+
+def dotted(path, package=PACKAGE):
+    parts = path.relative_to(package).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imports():
-    """Module → the modules of ours it imports anywhere, inside functions too; those for types only are no imports."""
-    every = {dotted(path): path for path in modules()}
+def imports(package=PACKAGE):
+    """Module → the modules of its package it imports anywhere: inside functions, and for types only, too."""
+    every = {dotted(path, package): path for path in sorted(package.rglob("*.py"))}
     found = {}
     for module, path in every.items():
-        tree = ast.parse(text(path))
-        typing_only = {
-            id(inner)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-            for inner in ast.walk(node)
-        }
-        found[module] = set()
-        for node in ast.walk(tree):
-            if id(node) in typing_only:
-                continue
-            if isinstance(node, ast.ImportFrom) and node.module:
-                for one in node.names:
-                    inner = f"{node.module}.{one.name}"
-                    found[module].add(inner if inner in every else node.module)
+        inside = module if path.name == "__init__.py" else module.rpartition(".")[0]
+        named = set()
+        for node in ast.walk(ast.parse(text(path))):
+            if isinstance(node, ast.ImportFrom):
+                base = importlib.util.resolve_name("." * node.level + (node.module or ""), inside)
+                named.update(inner if (inner := f"{base}.{one.name}") in every else base for one in node.names)
             elif isinstance(node, ast.Import):
-                found[module].update(one.name for one in node.names)
-        found[module] = {one for one in found[module] if one in every and one != module}
+                named.update(one.name for one in node.names)
+        found[module] = {one for one in named if one in every and one != module}
     return found
 
 
@@ -81,10 +80,23 @@ def test_circles_are_found():
     assert circles({"a": {"b"}, "b": {"c"}, "c": set()}) == []
 
 
-def test_no_module_imports_itself_by_way_of_others():
-    graph = imports()
-    assert sum(map(len, graph.values())) > 500  # the search finds something
+@pytest.mark.parametrize(
+    ("package", "least"),
+    [(one, 1_000 if one == PACKAGE else 50) for one in PACKAGES],
+    ids=lambda one: one.parent.name if isinstance(one, Path) else "",
+)
+def test_no_module_imports_itself_by_way_of_others(package, least):
+    graph = imports(package)
+    assert sum(map(len, graph.values())) > least  # the search finds something
     assert circles(graph) == []
+
+
+def test_imports_for_types_only_and_relative_ones_count(tmp_path):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/__init__.py").write_text("")
+    (tmp_path / "own/one.py").write_text("if TYPE_CHECKING:\n    from own.other import Other\n")
+    (tmp_path / "own/other.py").write_text("def late():\n    from . import one\n")
+    assert circles(imports(tmp_path)) == [["own.one", "own.other"]]
 
 
 def test_no_two_folders_import_each_other():

@@ -110,7 +110,7 @@ def last_move(cells: Cells, key: int) -> tuple[list[Any], list[int]] | None:
         moved = cells[run[place]][0] - cells[run[place - 1]][0]
         if abs(moved) >= 1:
             return ["hiking" if moved > 0 else "cutting"], run[place - 1 :]
-    return ["on_hold"], run
+    return (["on_hold"], run) if before else None
 
 
 #: slug → (inputs with how each is looked up, arithmetic, one source only); the period comes from the first input named.

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from almanac.api.rows.redaction import Redaction
 from almanac.pipeline.operate import verify as verifying
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.store.observations.newest import columns as column_reading
 from almanac.store.observations.newest.columns import Readings
 from almanac.store.observations.reading import pages, runs, states
 from almanac.store.observations.reading import selection as selecting
@@ -37,15 +36,11 @@ def bare(entity):
 def without_rows():
     """As if that entity were a company."""
     same, other = f"+{{}} = '{BARE}'", f"+{{}} <> '{BARE}'"
-    of_companies = column_reading._query(
-        "x.value, x.text", "vintages", column_reading._KNOWN, f" AND t.entity = '{BARE}'"
-    )
     with contextlib.ExitStack() as stack:
         for module in (batch, pages, runs, states, verifying):
             stack.enter_context(patch.object(module, "is_company", bare))
         stack.enter_context(patch.object(selecting, "COMPANY", same))
         stack.enter_context(patch.object(selecting, "NO_COMPANY", other))
-        stack.enter_context(patch.object(column_reading, "_COMPANIES", of_companies))
         yield
 
 

@@ -11,7 +11,7 @@ from tests.support.small_world import ALPHA, MONTHS, SmallWorld, value_of
 from . import oracle
 
 FAST = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )
 DEEP = settings(FAST, max_examples=400)
 DAY = 86_400

@@ -12,7 +12,7 @@ from almanac.domain.periods import Period, add_months
 from almanac.domain.times import end_of_day
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 from almanac.sources import mirror
 from almanac.store.observations.reading.reader import Reader
 from almanac.store.observations.reading.selection import Selection
@@ -43,7 +43,7 @@ def archive():
 
 
 def load(home, found):
-    with World(Settings(home=home, now="2026-11-20T00:00:00Z")) as world:
+    with Workplace(Settings(home=home, now="2026-11-20T00:00:00Z")) as world:
         outcome = Ingest(world, world.catalog.sources["fred"], lambda _: None).run(found)
         assert (outcome.quarantined, outcome.failed) == ({}, {})
 
@@ -92,6 +92,7 @@ def publications(numbers):
     return published
 
 
+@pytest.mark.slow
 def test_every_publication_day_serves_what_the_archive_says(tmp_path, numbers):
     load(tmp_path, arrivals(ARCHIVE))
     published = publications(numbers)

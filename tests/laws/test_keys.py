@@ -1,4 +1,4 @@
-"""Lists found by their keys: the same as by going through everything, whichever way leads to them, also while rows arrive."""
+"""Lists in any order and within bounds on knowledge: the same as by sorting the whole list, also while rows arrive."""
 
 from unittest import mock
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from almanac.store.observations.reading import keys
+from almanac.store.observations.reading import sorted as sorting
 from almanac.store.observations.reading.selection import SORTS, Selection
 from tests.laws.test_now_and_pages import NOW, apply, arrivals, expected_order, orders
 from tests.support.generators import histories
@@ -25,8 +25,8 @@ asked = st.fixed_dictionaries(
         "low": moments,
         "high": moments,
         "limit": st.integers(1, 4),
-        #: 0: no span is narrow, so that topics are gone through; many: every span is.
-        "few": st.sampled_from([0, 10_000]),
+        #: Fewer rows than a page than are read at once at least: groups go on behind what is read.
+        "spare": st.sampled_from([-1, 1, 16]),
         "filters": st.sampled_from(
             [
                 {},
@@ -76,7 +76,7 @@ def walk(world, one, version, events, ask):
 
 
 def check_list(responses, one, events):
-    with SmallWorld() as world, mock.patch.object(keys, "_FEW", one["few"]), mock.patch.object(keys, "_SPARE", 1):
+    with SmallWorld() as world, mock.patch.object(sorting, "_SPARE", one["spare"]):
         world.send(responses)
         version = world.version
         # The order of sources of this world is told by its catalogue, which the test of order knows.
@@ -94,7 +94,7 @@ def check_list(responses, one, events):
 
 def check_vintages(responses, one, events):
     as_of = NOW if one["as_of"] is None else one["as_of"]
-    with SmallWorld() as world, mock.patch.object(keys, "_FEW", one["few"]), mock.patch.object(keys, "_SPARE", 1):
+    with SmallWorld() as world, mock.patch.object(sorting, "_SPARE", one["spare"]):
         world.send(responses)
         version = world.version
         shared = {"version": version, "as_of": as_of, "every": one["every"], "descending": one["descending"]}

@@ -8,7 +8,7 @@ from almanac.store.observations.reading.selection import SORTS, Selection
 from tests.support.generators import histories, responses
 from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld, shown
 
-FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DEEP = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NOW = START + 100 * 86_400
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.support.generators import histories
 from tests.support.small_world import SmallWorld, shown
 
-FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DEEP = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 

@@ -12,14 +12,13 @@ from almanac.api.rows.redaction import Redaction
 from almanac.domain.fragments import END, SeriesParts, filled, value_of
 from almanac.domain.observations import DAY, FINAL, UNKNOWN, ReportedValue
 from almanac.domain.periods import Period
-from almanac.store.engine.data_schema import DATA, set_meta
 from almanac.store.observations.reading.runs import Run
 from almanac.store.observations.reading.selection import Selection
 from tests.support.generators import histories
 from tests.support.generators import responses as ordinary
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, DAYS, GAMMA, MONTHS, START, SmallWorld, sent
 
-FAST = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DEEP = settings(max_examples=1_500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 #: Besides the usual periods: forecasts, an instant, and years among the months, which end with one of them.
@@ -160,22 +159,6 @@ def test_pages_with_one_etag_are_one_page(responses, events, selection, asked, l
                 event("held" if validator in seen else "new")
                 assert seen.setdefault(validator, data) == data
             getattr(world, name)(*arguments)
-
-
-SUPERSEDED = "SELECT * FROM superseded ORDER BY topic, period, series, known_at"
-
-
-@FAST
-@given(stores)
-def test_what_was_superseded_is_written_alike_by_a_load_and_by_the_step_to_it(responses):
-    with SmallWorld() as world:
-        world.send(responses)
-        written = world.db.execute(SUPERSEDED).fetchall()
-        event("some" if written else "none")
-        world.db.execute("DROP TABLE superseded")
-        set_meta(world.db, "schema", "9")
-        DATA.bring(world.db, "memory")
-        assert world.db.execute(SUPERSEDED).fetchall() == written
 
 
 # -- which pages are joined, so that the law above does not hold for want of cases --------------------------------------------

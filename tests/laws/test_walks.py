@@ -1,6 +1,5 @@
 """Lists in the order of a column: the same as sorting everything, for periods of any length and times in any relation."""
 
-from contextlib import ExitStack
 from datetime import date, timedelta
 from unittest import mock
 
@@ -11,12 +10,13 @@ from hypothesis import strategies as st
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
-from almanac.store.observations.reading import keys, pages, topic_rows, walks, wanted_keys, windows
-from almanac.store.observations.reading.selection import Selection
+from almanac.store.observations.reading import selection as selecting
+from almanac.store.observations.reading import sorted as sorting
+from almanac.store.observations.reading.selection import SORTS, Selection
 from tests.laws.test_now_and_pages import expected_order
 from tests.support.small_world import ALPHA, BETA, START, SmallWorld, shown
 
-FAST = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DEEP = settings(max_examples=1_500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 LAST = date(2025, 3, 1)
@@ -39,22 +39,13 @@ stated = st.tuples(st.sampled_from(range(len(SERIES))), st.sampled_from(PERIODS)
 writes = st.lists(st.lists(stated, min_size=1, max_size=25), min_size=1, max_size=3)
 asked = st.fixed_dictionaries(
     {
-        "sort": st.sampled_from([*sorted(walks.SORTED), "topic", "period_end"]),
-        #: 0: no span of periods is narrow.
-        "ends": st.sampled_from([0, 3_000]),
+        "sort": st.sampled_from(sorted(SORTS)),
         "descending": st.booleans(),
         "every": st.booleans(),
         "as_of": st.none() | times,
         "limit": st.integers(1, 4),
-        "chunk": st.sampled_from([1, 2, 1_000]),
-        "seconds": st.sampled_from([1, 100_000]),
-        "topics": st.sampled_from([0, 2_000]),
-        "moments": st.sampled_from([0, 16]),
-        "few": st.sampled_from([0, 0, 10_000]),
-        "aside": st.sampled_from([0, 2, 2_000]),
-        "sorted": st.sampled_from([0, 0, 25_000]),
+        "spare": st.sampled_from([-1, 1, 16]),
         "listed": st.sampled_from([0, 3_000]),
-        "vain": st.sampled_from([0, 60_000]),
         "filters": st.sampled_from(
             [
                 {},
@@ -99,29 +90,11 @@ def order(rows, sort, descending):
 
 
 def check(lines, one):
-    few = {
-        "_FIRST_SECONDS": one["seconds"],
-        "_MOMENTS": one["moments"],
-    }
-    with SmallWorld() as world, ExitStack() as stack:
-        for module, name, value in (
-            (keys, "_FEW", one["few"]),
-            (keys, "FEW_EVER", one["sorted"]),
-            (wanted_keys, "FEW_EVER", one["sorted"]),
-            (keys, "_ASIDE", one["aside"]),
-            (keys, "LISTED", one["listed"]),
-            (keys, "_SPARE", 1),
-            (keys, "_FEW_END", one["ends"]),
-            (topic_rows, "TOPICS", one["topics"]),
-            (pages, "_IN_VAIN", one["vain"]),
-            (windows, "CHUNK", one["chunk"]),
-            (windows, "COUNTED", one["chunk"]),
-            (windows, "_IN_VAIN", one["vain"]),
-            (topic_rows, "_TOO_MANY", one["chunk"] + 1),
-            (walks, "TOPICS", one["topics"]),
-            *((walks, name, number) for name, number in few.items()),
-        ):
-            stack.enter_context(mock.patch.object(module, name, value))
+    with (
+        SmallWorld() as world,
+        mock.patch.object(sorting, "_SPARE", one["spare"]),
+        mock.patch.object(selecting, "LISTED", one["listed"]),
+    ):
         write(world, lines[0])
         version = world.version
         whole = world.rows(one["as_of"], every=one["every"], **one["filters"])

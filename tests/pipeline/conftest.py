@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 from tests.contract.conftest import once, worker_id
 from tests.support import postgres
 from tests.support.treasury_home import settings, take
@@ -15,15 +15,15 @@ __all__ = ["worker_id"]
 
 
 def _take(folder: Path) -> None:
-    with World(settings(folder)) as opened:
+    with Workplace(settings(folder)) as opened:
         take(opened, folder / "mirror")
 
 
 @pytest.fixture
-def world(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[World]:
+def world(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[Workplace]:
     """The whole invented mirror, taken in."""
     taken = once(tmp_path_factory, worker_id, "treasury", _take)
     shutil.copytree(taken / "mirror", tmp_path / "mirror")
     postgres.copy(taken / "home", tmp_path / "home")
-    with World(settings(tmp_path)) as opened:
+    with Workplace(settings(tmp_path)) as opened:
         yield opened

@@ -45,17 +45,20 @@ def test_a_last_quarter_takes_the_nine_months_that_were_restated_with_the_year()
 def test_a_last_quarter_of_two_signs_is_not_served():
     # Interest of −1,973 million in the 10-K of 2023, of 1,472 in the nine months before: not −3,445.
     assert of(DISNEY, "interest_expense", "Q", "2023-07-02", "2023-09-30") is None
-    detail = failed(body(DISNEY, "income", "Q", "2023-09-30"))["one_basis"]
-    assert "no interest_expense: us-gaap:InterestExpense: the year -1,973,000,000 and the nine months" in detail
+    checks = body(DISNEY, "income", "Q", "2023-09-30")["quality"]["checks"]
+    detail = next(check["detail"] for check in checks if check["name"] == "absent_with_reason")
+    assert (
+        "no interest_expense: not_of_one_basis: us-gaap:InterestExpense: the year -1,973,000,000 and the nine months"
+        in detail
+    )
 
 
 def test_a_turned_sign_in_a_later_comparative_does_not_win_and_is_marked():
-    # 7,145 million in 0001193125-10-071652; the report a year later has −7,133.
+    # 7,145 million in 0001193125-10-071652; the report a year later has −7,133, and 7,133 in another tag: that leads from
+    # its 20,867 before tax to the 13,880 of all owners, with the 146 of what was discontinued.
     statement = body(WALMART, "income", "A", "2009-01-31")
-    assert statement["items"]["income_tax"] == 7_145_000_000
-    assert (
-        failed(statement)["signs_agree"] == "income_tax: us-gaap:IncomeTaxExpenseBenefit was filed with the other sign"
-    )
+    assert statement["items"]["income_tax"] == 7_133_000_000
+    assert "signs_agree" not in failed(statement)
     # The year after: 7,139, −7,156, and 7,156 in 0001193125-12-134679.
     assert body(WALMART, "income", "A", "2010-01-31")["items"]["income_tax"] == 7_156_000_000
     # 7,156 less the 5,157 million of nine months that 0001193125-10-274171 restated; the report of 2011 that restated the
@@ -66,6 +69,7 @@ def test_a_turned_sign_in_a_later_comparative_does_not_win_and_is_marked():
     statement = body(MCDONALDS, "balance", "Q", "2018-03-31")
     assert statement["items"]["shareholders_equity"] == -4_718_800_000
     assert statement["quality"]["status"] == "warning"
+    assert "shareholders_equity: us-gaap:StockholdersEquity was filed with the other sign" in failed(statement)["signs_agree"]  # fmt: skip
     # Interest of 2022 is 1,549 million, −1,549 in the report of 2023.
     assert of(DISNEY, "interest_expense", "A", "2021-10-03", "2022-10-01") == 1_549e6
     # Capital expenditure is −91 and −317 million to date in the reports of 2009, 91 and 317 in those of 2010.
@@ -89,6 +93,7 @@ def test_nvidia_is_marked_where_its_split_goes_through_a_year(kind, frequency, e
     assert ("shares_of_one_basis" in failed(body(NVIDIA, kind, frequency, end))) is marked
 
 
+@pytest.mark.slow
 def test_what_cannot_be_negative_is_never_served_so_as_if_nothing_were():
     """Of all own periods of all companies. Nikola took back trucks in 2023: revenue of one quarter was below zero."""
     below = Counter()
@@ -126,4 +131,5 @@ def test_a_balance_sheet_keeps_its_equity_where_a_later_report_gives_that_of_ano
     # August 2020 on give 186.24 million of equity for that day, of the company that took its place.
     statement = body(NIKOLA, "balance", "A", "2018-12-31")
     assert (statement["items"]["total_assets"], statement["items"]["shareholders_equity"]) == (236_545_521, 5_000_001)
-    assert statement["quality"]["status"] == "ok"
+    assert "us-gaap:StockholdersEquity 186,240,000 in " in failed(statement)["one_basis"]
+    assert statement["quality"]["status"] == "warning"

@@ -8,6 +8,7 @@ from almanac.catalog import measures as catalogue
 from almanac.derived.companies.derivation import derive
 from almanac.derived.companies.line_items import as_known
 from almanac.derived.companies.ratios import REACH_DAYS, measures, periods
+from almanac.domain.observations import quality
 from almanac.domain.periods import Period
 
 from .company_files import company, day, end_of
@@ -47,7 +48,7 @@ def test_apple_after_three_quarters():
     """10-Q 0000320193-24-000081: 383,285 of the last year, 296,105 of this year to date, less 293,787 a year before."""
     found = known(APPLE, "2024-06-29", "2024-08-02")
     assert values(found, "revenue_ttm", "net_income_ttm") == [385_603e6, 96_995e6 + 79_000e6 - 74_039e6]
-    assert (found["revenue_ttm"].method, found["revenue_ttm"].start) == ("sum_of_quarters", day("2023-07-02"))
+    assert (found["revenue_ttm"].method, found["revenue_ttm"].start) == ("year_to_date", day("2023-07-02"))
 
 
 def test_apple_around_its_split():
@@ -134,3 +135,17 @@ def test_swept_measures_are_those_of_what_was_known(cik):
         assert standing(outcome, moment) == plain
         compared += len(plain)
     assert compared > 500
+
+
+def test_twelve_months_are_the_year_moved_on_by_what_reports_state_by_then():
+    """
+    Under Armour's revenue to September 2017, in thousands. After the 10-Q 0001336917-17-000049: 4,825,335 of 2016, and
+    3,611,192 of nine months for 3,520,058 a year before. After the 10-K 0001336917-19-000011 the year is 4,833,338 and the
+    nine months are 3,620,028, of which those a year before were not told anew: it is said that four quarters differ.
+    """
+    then = known(UNDER_ARMOUR, "2017-09-30", "2017-11-09")["revenue_ttm"]
+    assert (then.value, then.method, quality(then.flags)) == (4_916_469e3, "year_to_date", "ok")
+    assert sorted(part.value for part in then.parts) == [3_520_058e3, 3_611_192e3, 4_825_335e3]
+    now = known(UNDER_ARMOUR, "2017-09-30", "2019-03-01")
+    assert (now["revenue_ttm"].value, now["revenue_ttm"].method) == (4_933_308e3, "ttm_mismatch")
+    assert (now["net_margin"].method, quality(now["net_margin"].flags)) == ("ttm_mismatch", "warning")

@@ -5,7 +5,7 @@ import pytest
 from almanac.commands.sources import named_sources
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 from almanac.store.log import payloads
 from tests.support.service import settings
 
@@ -17,7 +17,7 @@ pytestmark = [*REAL, pytest.mark.slow]
 def test_every_response_is_read_or_named(tmp_path):
     """Of all responses one is quarantined: an error that the Bureau of Labor Statistics sent with status 200."""
     told = []
-    with World(settings(tmp_path / "home", NOW="2026-11-22T12:00:00Z")) as world:
+    with Workplace(settings(tmp_path / "home", NOW="2026-11-22T12:00:00Z")) as world:
         outcomes = from_mirror(world, named_sources(world.catalog, ()), FOLDER, told.append)
         quarantined = [reason for outcome in outcomes for reason in outcome.quarantined.values()]
         assert len(quarantined) == 1

@@ -1,6 +1,9 @@
 """
 Statements beside those that edgartools makes from the same files: every difference has a cause, none is a fault of ours.
 
+The judge is the value that the contract asks for, read anew from the file: the newest state by a report, and of a line of a
+balance sheet that of the sheet. That a number was filed at some time explains nothing.
+
 `make oracle` installs it and runs this; the table of counts goes to standard output (`pytest -s`).
 """
 
@@ -13,9 +16,10 @@ from functools import lru_cache
 
 import pytest
 
-from almanac.catalog.companies import items
+from almanac.catalog.companies import SHEET_ANEW, items
 from almanac.derived.companies.facts import letter
 from almanac.derived.companies.line_items import line_items_at
+from almanac.domain.companies import base_form, is_periodic
 from tests.support.paths import ROOT
 
 from .company_files import FOLDER, company, facts_of
@@ -37,7 +41,9 @@ CAUSES = {
     "split": "edgartools counts in today's shares, we as filed",
     "precision": "the same number, ours to more digits",
     "sign": "the filings give both signs: ours is the one that the income, or what was filed first, has",
-    "restated": "other states of the same tag: edgartools takes the first or the last filed, we the newest that holds",
+    "restated": "other states of the same tag: edgartools takes the first or the last filed, ours is the newest by a report",
+    "lone": "a later report gives the line alone, as the cash or equity another period begins with: it replaces nothing",
+    "anew": "a later report gives the balance sheet anew, without the line",
     "tag": "another tag: ours is the total, or the filer's line",
     "operands": "a part of a year from other states of the longer periods",
     "per share": "average shares weighted by days, and income over them",
@@ -66,9 +72,18 @@ class Differences:
         self.line_items = line_items_at(self.company, NOW)
         #: (letter, last day) → value → tags that were ever filed with it; instants are I.
         self.filed = defaultdict(lambda: defaultdict(set))
-        for fact in facts_of(cik):
+        #: The same of the newest states by reports alone, and of all that reports ever gave.
+        self.newest = defaultdict(lambda: defaultdict(set))
+        self.reported = defaultdict(lambda: defaultdict(set))
+        states = {}
+        for fact in sorted(facts_of(cik), key=lambda fact: (fact.filed, fact.accession)):
             kind = "I" if fact.start is None else letter(fact.start, fact.end)
             self.filed[kind, fact.end][fact.value].add(fact.tag)
+            if is_periodic(fact.form) or base_form(fact.form) == "8-K":
+                states[fact.tag, kind, fact.start, fact.end] = fact.value
+                self.reported[kind, fact.end][fact.value].add(fact.tag)
+        for (tag, kind, _, end), value in states.items():
+            self.newest[kind, end][value].add(tag)
 
     def amount(self, frequency, item, end):
         """Our amount, None where there is none."""
@@ -94,9 +109,12 @@ class Differences:
         return self.of_amounts(frequency, item, end, ours, theirs)
 
     def absent(self, frequency, item, end):
-        remark = self.line_items.remarks[frequency[0].upper()][item].get(end)
-        if remark is not None:
+        kind = "I" if items()[item].is_instant else frequency[0].upper()
+        if self.line_items.remarks[kind][item].get(end) is not None:
             return "refused"
+        sheet = self.company.facts.get(SHEET_ANEW, {}).get((None, end), [])
+        if kind == "I" and sheet and items()[item].tags() & set(sheet[-1].without):
+            return "anew"
         return "per share" if item in PER_SHARE else "unexplained"
 
     def of_shares(self, ours, theirs):
@@ -115,12 +133,30 @@ class Differences:
             return "sign"
         if theirs_in & tags:
             turned = -theirs in self.filed[kind, end] or self.line_items.remarks[kind][item].get(end)
-            return "sign" if turned and theirs * ours.value < 0 else "restated"
+            if turned and theirs * ours.value < 0:
+                return "sign"
+            return (
+                "restated"
+                if ours.method is not None or self.among(self.newest, kind, end, ours)
+                else self.lone(kind, end, ours)
+            )
         if theirs_in:
             return "tag"
         if frequency == "quarterly" and kind != "I":
             return "operands"
         return "unexplained"
+
+    def among(self, values, kind, end, ours):
+        """Whether our value is among these of its own tags, to a digit that a later one left out."""
+        tags = {name.rpartition(":")[0] for name in ours.tags}
+        return any(
+            tags & of and (value == ours.value or rounds(value, ours.value))
+            for drift in range(-NEAR, NEAR + 1)
+            for value, of in values[kind, end + drift].items()
+        )
+
+    def lone(self, kind, end, ours):
+        return "lone" if kind == "I" and self.among(self.reported, kind, end, ours) else "unexplained"
 
 
 def rounds(coarse, exact, parts=1):

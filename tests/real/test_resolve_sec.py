@@ -10,7 +10,7 @@ import pytest
 from almanac.catalog.sectors import classify
 from almanac.domain.companies import company_id
 from almanac.domain.periods import Period
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Payload
 from almanac.sources.feeds.sec.connector import CONNECTOR
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
@@ -91,7 +91,7 @@ def records():
 def service(tmp_path_factory):
     home = tmp_path_factory.mktemp("names") / "home"
     chosen = settings(home)
-    with World(chosen) as world, world.batch("companies") as batch:
+    with Workplace(chosen) as world, world.batch("companies") as batch:
         batch.touch()
         for record, file in records():
             put_part(world.db, record, "sec", FETCHED, file)

@@ -103,6 +103,7 @@ def same(value, expected):
     return abs(value - expected) <= unit / 2 and value % unit != 0 if unit else False
 
 
+@pytest.mark.slow
 def test_first_and_latest_values_of_own_periods_are_those_in_the_files():
     right, all_of, off = defaultdict(int), defaultdict(int), []
     for cik in whole_companies():
@@ -113,8 +114,9 @@ def test_first_and_latest_values_of_own_periods_are_those_in_the_files():
                 off.append((cik, row["tag"], row["start"], row["end"], which, expected, value))
     assert all_of["first"] > 2_500
     assert all_of["latest"] > 2_500
+    # Single balances of a later report replace none of a sheet, so not each value filed last is the one served.
     assert right["latest"] / all_of["latest"] >= 0.99, off
-    assert right["first"] / all_of["first"] >= 0.98, off
+    assert right["first"] / all_of["first"] >= 0.995, off
 
 
 #: Tags of the hand-checked list that are an item's value, and the item.

@@ -28,6 +28,10 @@ UNITS = {
 PORTUGAL = briefs.BriefSubject("Portugal", shares=False)
 
 
+def key(text):
+    return Period.parse(text).key
+
+
 def read(slug, value, previous=None, period="2026-10", before=None, **more):
     """A fresh reading, the one before it in the period before."""
     measure = MEASURES[slug]
@@ -125,15 +129,6 @@ def test_small_words():
 # -- statistics ---------------------------------------------------------------------------------------------------------
 
 
-def test_percentile_is_the_mid_rank():
-    past = [1.0, 2.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]
-    assert briefs.percentile(2.0, past) == 100 * (1 + 2 / 2) / 8
-    assert briefs.percentile(0.5, past) == 0
-    assert briefs.percentile(9.0, past) == 100
-    assert briefs.percentile(2.5, past[::-1]) == 100 * 3 / 8
-    assert briefs.percentile(2.0, past[:7]) is None
-
-
 def test_standing_counts_from_the_highest():
     assert briefs.ranking(5.0, [1.0, 3.0, 5.0]) == Ranking(1, 3, False)
     assert briefs.ranking(3.0, [1.0, 3.0, 3.0, 5.0]) == Ranking(2, 4, True)
@@ -178,6 +173,10 @@ def test_the_usual_move_is_the_mean_absolute_change_from_one_reading_to_the_next
         # Less than is usual, and yet nobody would call these alike.
         ("cpi_inflation_yoy", 2.4, 4.2, 9.0, "rose by 2.4% over the year to October 2026, compared with the 4.2% a month earlier."),
         ("current_account_pct_gdp", -1.7, -1.1, 9.0, "showed a deficit of 1.7% of GDP in October 2026, compared with the 1.1% a month earlier."),
+        # A difference counts beside the size of the figures.
+        ("cpi_inflation_yoy", 0.2, 0.6, 9.0, "rose by 0.2% over the year to October 2026, compared with the 0.6% a month earlier."),
+        ("cpi_inflation_yoy", -0.2, -0.6, 9.0, "fell by 0.2% over the year to October 2026, compared with the 0.6% a month earlier."),
+        ("cpi_inflation_yoy", 0.2, 0.3, 9.0, "rose by 0.2% over the year to October 2026, little different from the 0.3% a month earlier."),
         ("cpi_inflation_yoy", 6.4, 7.2, 9.0, "rose by 6.4% over the year to October 2026, little different from the 7.2% a month earlier."),
         ("nonfarm_payrolls_change", -10000.0, 200.0, 150.0, "dropped by 10,000 thousand in October 2026, after a rise of 200 thousand a month earlier."),
         ("nonfarm_payrolls_change", 40.0, 200.0, 150.0, "edged up by 40 thousand in October 2026, after a rise of 200 thousand a month earlier."),
@@ -261,6 +260,28 @@ def test_a_gap_is_not_called_a_month():
     assert reading_sentence(same).endswith("unchanged from the previous reading.")
 
 
+def test_after_a_gap_it_is_said_since_when_there_was_no_reading():
+    """Nothing is compared across it, and no second sentence hangs on one that ends so."""
+    rate = read("policy_rate", 2.5, None, "2026-10-02", since=key("2024-04-30"))
+    assert reading_sentence(rate) == (
+        "The policy rate stood at 2.50% on 2 October 2026; this is the first reading since 30 April 2024."
+    )
+    growth = read("gdp_growth_yoy", 1.2, None, "2026-Q3", since=key("2023-Q4"))
+    assert reading_sentence(growth) == (
+        "Real GDP grew by 1.2% over the year to the third quarter of 2026; this is the first reading since the fourth quarter of 2023."
+    )
+    assert stale_sentence(growth._replace(freshness="stale")).endswith(
+        "2026; this is the last reading, and it is stale."
+    )
+    jobs = read("unemployment_rate", 4.2, None, "2026-10", since=key("2026-08"))
+    assert briefs.section_text(
+        SECTION["labor"], PORTUGAL, briefs.SectionReadings([jobs, read("unemployment_change_12m", 0.4)])
+    ) == (
+        "The unemployment rate stood at 4.2% in October 2026; this is the first reading since August 2026. In October 2026"
+        " the rate was 0.4 percentage points higher than a year before."
+    )
+
+
 def test_what_was_said_before_is_not_said_again():
     before = read("gdp_growth_yoy", 1.2, 1.6, "2026-Q3")
     after = read("gdp_growth_qoq_annualized", 0.9, 0.6, "2026-Q3", turn=1)
@@ -333,8 +354,7 @@ def test_a_section_in_order():
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (briefs.SectionReadings([], sources=("A", "B")), "There is nothing on inflation for Portugal; where A or B covers it, it would come from there."),
-        (briefs.SectionReadings([]), "There is nothing on inflation for Portugal, and no source here would have it."),
+        (briefs.SectionReadings([]), "There is nothing on inflation for Portugal."),
         (briefs.SectionReadings([], withheld=True), "The readings of inflation held for Portugal may not be shown."),
         (briefs.SectionReadings([], beyond=True), "The readings of inflation held for Portugal are older than this plan reaches."),
         (briefs.SectionReadings([read("cpi_inflation_yoy", 2.0, unit="index")]), "The readings of inflation held for Portugal are in units that are not put into words here."),

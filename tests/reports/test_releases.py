@@ -1,6 +1,5 @@
 """Numbers and sentences of release summaries, against hand-computed ones."""
 
-import math
 from datetime import date
 
 import pytest
@@ -8,7 +7,8 @@ import pytest
 from almanac.catalog.releases import shipped
 from almanac.domain.periods import Frequency, Period
 from almanac.reports.brief_measures import MEASURES
-from almanac.reports.releases import HeadlineParts, Point, ReleaseFigures, figures, headline, place
+from almanac.reports.decade import DecadePlace
+from almanac.reports.releases import HeadlineParts, Point, ReleaseFigures, figures, headline
 from almanac.reports.wording import span
 
 M, Q, W = Frequency("M"), Frequency("Q"), Frequency("W")
@@ -33,28 +33,8 @@ READING = Point(key("2024-01"), 1000, 3.5)
 
 
 def of(points, **more):
-    given = {
-        "period": key("2024-01"),
-        "before": key("2023-12"),
-        "first": 1000,
-        "at": 1000,
-        "vintages": True,
-        "placed": True,
-    }
+    given = {"period": key("2024-01"), "before": key("2023-12"), "first": 1000, "at": 1000, "vintages": True}
     return figures(points, **{**given, **more})
-
-
-def test_z_score_and_percentile_are_over_the_ten_years_before_without_the_reading():
-    found = of([*HISTORY, READING])
-    # 30 each of 1, 2, 3, 4: mean 2.5, squares 30·(2.25+0.25+0.25+2.25) = 150, divided by 119.
-    assert found.z_score == pytest.approx(1 / math.sqrt(150 / 119), rel=1e-11)
-    assert found.z_score == float(f"{found.z_score:.12g}")
-    assert found.percentile == 75.0
-    # A tie counts half: 60 below 3, 30 equal.
-    assert of([*HISTORY, READING._replace(value=3.0)]).percentile == 100 * (60 + 15) / 120
-    # What is older than ten years does not count, nor what comes after.
-    more = [Point(key("2013-12"), 10, -1e9), Point(key("2024-02"), 10, 1e9)]
-    assert of([*HISTORY, READING, *more]) == found
 
 
 def test_what_became_known_later_does_not_count():
@@ -76,26 +56,14 @@ def test_previous_is_what_was_known_before_and_its_revision_is_told_apart():
     assert of([*HISTORY, READING], before=None)[:4] == (3.5, None, None, None)
 
 
-def test_no_statistics_of_levels_nor_of_too_few_nor_of_equal_values():
-    assert of([*HISTORY, READING], placed=False)[4:6] == (None, None)
-    assert of([*HISTORY[-7:], READING])[4:6] == (None, None)
-    assert of([*HISTORY[-8:], READING])[5] == 75.0
-    assert place(2.0, [1.0] * 8) == (None, 100.0)
-    assert place(1.0, [1.0] * 8) == (None, 50.0)
+def test_where_it_stands_and_what_is_usual_are_told_as_given():
+    found = of([*HISTORY, READING], standing=DecadePlace(0.5, 75.0), usual=1.25)
+    assert found[4:] == (0.5, 75.0, 1.25)
+    assert of([*HISTORY, READING])[4:] == (None, None, None)
 
 
 def test_a_reading_without_a_value():
     assert of(HISTORY) == ReleaseFigures(None, 4.0, None, None, None, None)
-
-
-def test_the_usual_move_is_over_the_same_ten_years():
-    # 1, 2, 3, 4 in turn: of 119 changes 29 are from 4 to 1, the others are 1.
-    expected = (29 * 3 + 90) / 119
-    cpi = MEASURES["cpi_inflation_yoy"]
-    assert of([*HISTORY, READING], measure=cpi).usual == pytest.approx(expected)
-    assert of([*HISTORY, READING, Point(key("2013-12"), 10, -1e9)], measure=cpi).usual == pytest.approx(expected)
-    assert of([*HISTORY, READING], measure=cpi, placed=False).usual == pytest.approx(expected)
-    assert of([*HISTORY, READING]).usual is None
 
 
 def sentence(actual, previous, revised=None, usual=None, **more):

@@ -33,7 +33,8 @@ ALIASES = [
     name("new", "X", "ticker"), name("gone", "Gone Airlines"), name("gone", "GONE", "ticker", None, day(2019), primary=False),
     name("reused", "Gadget House Inc"), name("was", "Gadget House Inc", "former_name", day(1990), day(2000), primary=False),
     name("was", "Something Else Plc"), name("mega", "Megapharma Laboratories International"), name("snap", "Snap Inc"),
-    name("snap", "SNAP", "ticker"), name("snapon", "Snap on Tools Inc"),
+    name("snap", "SNAP", "ticker"), name("phones", "Southern Phones Inc"),
+    name("phones", "Bell Phones Corp", "former_name", day(1995), primary=False), name("snapon", "Snap on Tools Inc"),
 ]  # fmt: skip
 REPORTING = {"acme", "shell2", "toro"}
 NAMES = {one.entity: one.alias for one in reversed(ALIASES) if one.scheme == "name"}
@@ -155,3 +156,10 @@ def test_at_most_five_candidates():
     assert answer.best is None
     # The one with statements first.
     assert [one.subject.entity for one in answer.candidates] == ["c7", "c0", "c1", "c2", "c3"]
+
+
+def test_a_former_name_whose_last_day_is_not_stated_is_no_name_of_today():
+    """Its first day is all that is known of when it was used: it is found, and weighs less than what is a name on the day."""
+    (entity, match, now), (_, _, then) = told("Bell Phones Corp")[:3], told("Bell Phones Corp", 1995)[:3]
+    assert (entity, match) == ("phones", "exact")
+    assert now < then

@@ -16,6 +16,7 @@ from almanac.reports.scoring import (
     PILLARS,
     PILLARS_MINIMUM,
     SECTOR_MINIMUM,
+    compared,
     percentiles,
     score,
 )
@@ -258,3 +259,25 @@ def test_six_thousand_companies_are_quick():
         times.append(time.perf_counter() - begun)
     assert min(times) < 1.0  # a slip to rows one by one takes many seconds
     assert 40 < np.nanmean(found.score) < 60
+
+
+@FAST
+@given(st.integers(1, 40), st.integers(0, 2**32 - 1))
+def test_among_whom_a_company_is_compared_is_counted_as_percentiles_are_taken(count, seed):
+    """A measure is compared within the sector just where the rest of the world makes no difference to its percentile."""
+    rng = np.random.default_rng(seed)
+    sectors, eligible = rng.integers(0, 2, count), rng.random(count) < 0.8
+    columns = {measure: np.where(rng.random(count) < 0.6, rng.random(count), NAN) for measure in MEASURES[:4]}
+    for place in np.flatnonzero(eligible).tolist():
+        told = compared(columns, sectors, eligible, place)
+        assert told.all == eligible.sum()
+        assert told.sector == (eligible & (sectors == sectors[place])).sum()
+        has = [values for values in columns.values() if not math.isnan(values[place])]
+        assert told.measures == len(has)
+        own = eligible & (sectors == sectors[place])
+        alone = [percentiles(values, sectors.astype(np.int32), own)[place] for values in has]
+        whole = [percentiles(values, sectors.astype(np.int32), eligible)[place] for values in has]
+        others = [(eligible & ~own & ~np.isnan(values)).any() for values in has]
+        within = [(own & ~np.isnan(values)).sum() >= SECTOR_MINIMUM for values in has]
+        assert told.measures_within_sector == sum(within)
+        assert all(one == other for one, other, inside, _ in zip(alone, whole, within, others, strict=True) if inside)

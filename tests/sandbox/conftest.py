@@ -35,3 +35,9 @@ def whole() -> simulated_companies.World:
 @pytest.fixture(scope="session")
 def everyone(whole: simulated_companies.World) -> list[simulated_companies.Told]:
     return list(whole.everyone())
+
+
+@pytest.fixture(scope="session")
+def ordinary(everyone: list[simulated_companies.Told]) -> list[simulated_companies.Told]:
+    """All but those who report as few others do."""
+    return [told for told in everyone if not told.company.kind]

@@ -7,7 +7,7 @@ from datetime import date
 from itertools import pairwise
 
 from almanac.sandbox.companies.calendar import last_day
-from almanac.sandbox.companies.cast import YearEnd, cast
+from almanac.sandbox.companies.cast import YearEnd
 
 from .simulated_companies import Row, Told, World, quarters_long
 
@@ -28,10 +28,10 @@ def _cells(rows: list[Row]) -> dict[tuple[str | None, str], dict[str, float]]:
     return found
 
 
-def test_assets_are_liabilities_and_all_equity_in_every_filing(everyone: list[Told]) -> None:
+def test_assets_are_liabilities_and_all_equity_in_every_filing(ordinary: list[Told]) -> None:
     """At each date of each balance sheet; temporary equity and minorities included, error or not."""
     held = with_temporary = 0
-    for told in everyone:
+    for told in ordinary:
         for rows in told.by_filing().values():
             for (start, _), cell in _cells(rows).items():
                 if start is not None or "us-gaap:Liabilities" not in cell:
@@ -101,11 +101,11 @@ def test_income_and_dividends_are_what_retained_earnings_change_by(everyone: lis
     assert held > 3_000
 
 
-def test_quarters_sum_to_the_year_so_far_and_to_the_year(everyone: list[Told]) -> None:
+def test_quarters_sum_to_the_year_so_far_and_to_the_year(ordinary: list[Told]) -> None:
     """Income as three months and as the year so far; cash flows as the year so far only, the fourth quarter nowhere."""
     income = {"us-gaap:NetIncomeLoss", "us-gaap:IncomeTaxExpenseBenefit", REVENUE, "us-gaap:PremiumsEarnedNet"}
     held = years = 0
-    for told in everyone:
+    for told in ordinary:
         if told.company.error or told.company.recast or told.company.seat:
             continue
         spans: dict[str, dict[tuple[str, str], float]] = defaultdict(dict)
@@ -314,8 +314,8 @@ def test_a_changed_year_end_has_a_report_of_the_transition(whole: World) -> None
     assert told.submissions["fiscalYearEnd"] == "0630"
 
 
-def test_some_are_gone_some_came_late_some_changed_their_name(everyone: list[Told]) -> None:
-    gone = [told for told in everyone if told.company.gone]
+def test_some_are_gone_some_came_late_some_changed_their_name(ordinary: list[Told]) -> None:
+    gone = [told for told in ordinary if told.company.gone]
     assert len(gone) == 10
     for told in gone:
         day, how = told.company.gone or (date.min, "")
@@ -324,19 +324,19 @@ def test_some_are_gone_some_came_late_some_changed_their_name(everyone: list[Tol
         assert max(row.filed for row in told.rows) <= str(day)
         said = {item for one in told.filings for item in one["items"].split(",")}
         assert {"bought": "5.01", "bankrupt": "1.03"}[how] in said
-    young = [told for told in everyone if told.company.first_year > 2013]
+    young = [told for told in ordinary if told.company.first_year > 2013]
     assert len(young) == 9
     for told in young:
         assert [one["form"] for one in told.filings[:4]] == ["S-1", "UPLOAD", "CORRESP", "S-1/A"]
-    renamed = [told for told in everyone if told.submissions["formerNames"]]
+    renamed = [told for told in ordinary if told.submissions["formerNames"]]
     assert len(renamed) == 22
-    names = [told.company.name for told in everyone]
+    names = [told.company.name for told in ordinary]
     assert len(set(names)) < len(names)  # two that only their numbers tell apart
-    listed = [told for told in everyone if len(told.submissions["tickers"]) == 2 and not told.company.seat]
+    listed = [told for told in ordinary if len(told.submissions["tickers"]) == 2 and not told.company.seat]
     assert len(listed) == 6
-    tickers = [ticker for told in everyone for ticker in told.submissions["tickers"]]
+    tickers = [ticker for told in ordinary for ticker in told.submissions["tickers"]]
     assert len(tickers) == len(set(tickers)) > 300
-    assert sum(told.submissions["lei"] is not None for told in everyone) == len(cast()) // 3
+    assert sum(told.submissions["lei"] is not None for told in ordinary) == len(ordinary) // 3
 
 
 def test_identifiers_have_true_check_digits(everyone: list[Told]) -> None:

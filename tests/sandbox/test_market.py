@@ -13,7 +13,7 @@ from almanac.domain.times import wire_time
 from almanac.pipeline import processes
 from almanac.pipeline.ingest.simulation import made_ahead, take_in
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.world import SIMULATED, World
+from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.companies.cast import cast
 from almanac.sandbox.companies.market import MOST, filer
 from almanac.sandbox.companies.responses import _facts, further
@@ -31,7 +31,9 @@ EARLY = int(datetime(2016, 2, 1, tzinfo=UTC).timestamp())
 def test_further_companies_are_told_apart_by_all_that_names_them():
     everyone = [filer(number) for number in range(COUNT)]
     assert everyone[: len(cast())] == list(cast())
-    assert len({one.cik for one in everyone}) == len({one.ticker for one in everyone}) == COUNT
+    assert len({one.cik for one in everyone}) == COUNT
+    # A holding company has the ticker of the company it owns.
+    assert len({one.ticker for one in everyone}) == COUNT - sum(one.continues is not None for one in everyone)
     assert all(one.ticker.isalpha() and 3 <= len(one.ticker) <= 5 for one in everyone)
     assert filer(MOST - 1).cik == cast()[0].cik + MOST - 1
     # They are of all trades, and most have a name that no other has.
@@ -40,7 +42,7 @@ def test_further_companies_are_told_apart_by_all_that_names_them():
 
 
 def test_one_that_does_as_another_has_other_figures():
-    own = sum(one.seat is None for one in cast())
+    own = sum(one.seat is None and not one.kind for one in cast())
     pages = {page.url: page for page in further(len(cast()) + 2, NOW)}
     facts = [json.loads(page.make()) for url, page in pages.items() if "companyfacts" in url]
     assert len(facts) == 2
@@ -86,7 +88,7 @@ def test_a_market_made_by_two_processes_is_the_same(tmp_path, monkeypatch):
     held = []
     for count in (1, 2):
         settings = Settings(home=tmp_path / str(count), now=wire_time(NOW), processes=count)
-        with World(settings, kind=SIMULATED) as opened:
+        with Workplace(settings, kind=SIMULATED) as opened:
             pages = made_ahead(opened, SimulatedPages([], len(cast()) + 2, NOW))
             assert (pages._begin is None) == (count == 1)
             take_in(opened, pages, lambda _: None)
@@ -109,7 +111,7 @@ def test_a_further_company_is_found_by_its_ticker_and_all_of_it_can_be_verified(
         Response(page.source, page.url, page.make(), page.fetched_at, page.media_type)
         for page in itertools.islice(further(len(cast()) + 2, NOW), 4)
     ]
-    with World(Settings(home=tmp_path, now="2026-11-20T12:00:00Z"), kind=SIMULATED) as loaded:
+    with Workplace(Settings(home=tmp_path, now="2026-11-20T12:00:00Z"), kind=SIMULATED) as loaded:
         take_in(loaded, pages, lambda _: None)
         for number in (len(cast()), len(cast()) + 1):
             company = filer(number)

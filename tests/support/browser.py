@@ -31,8 +31,9 @@ class Browser:
         transport = httpx2.ASGITransport(self.app, client=(self.address, 5000), raise_app_exceptions=True)
 
         async def go() -> httpx2.Response:
-            async with httpx2.AsyncClient(transport=transport, base_url=self.base) as client:
-                return await client.request(method, path, headers=sent, content=content)
+            async with httpx2.AsyncClient(transport=transport) as client:
+                # Put together as texts: joined, a path of two slashes would be another host's address.
+                return await client.request(method, self.base + path, headers=sent, content=content)
 
         answer = asyncio.run(go())
         for line in answer.headers.get_list("set-cookie"):

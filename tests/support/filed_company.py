@@ -60,6 +60,37 @@ def facts(filings=6):
     return json.dumps({"cik": CIK, "entityName": NAME, "facts": {"us-gaap": tags}}).encode()
 
 
+#: Tags of net income, cash flow from operations, assets, liabilities with equity in both taxonomies.
+LINES = {
+    "us-gaap": ("NetIncomeLoss", "NetCashProvidedByUsedInOperatingActivities", "Assets", "LiabilitiesAndStockholdersEquity"),
+    "ifrs-full": (
+        "ProfitLossAttributableToOwnersOfParent", "CashFlowsFromUsedInOperatingActivities", "Assets", "EquityAndLiabilities",
+    ),
+}  # fmt: skip
+
+
+def six_years(first, last):
+    """Address and body of the facts of a filer of yearly reports, 2018 to 2023, without comparative figures."""
+    taxonomies = {}
+    for year in range(2018, 2024):
+        standard, currency = first if year < 2021 else last
+        income, cash, assets, both = LINES[standard]
+        about = {"end": f"{year}-12-31", "accn": f"0009900007-{year - 1999}-000001", "fy": year, "fp": "FY",
+                 "form": "20-F", "filed": f"{year + 1}-03-20"}  # fmt: skip
+        for tag, value, over in (
+            (income, 50 + year - 2018, True),
+            (cash, 40, True),
+            (assets, 900, False),
+            (both, 900, False),
+        ):
+            units = taxonomies.setdefault(standard, {}).setdefault(
+                tag, {"label": tag, "description": None, "units": {}}
+            )
+            row = {"start": f"{year}-01-01"} if over else {}
+            units["units"].setdefault(currency, []).append({**row, **about, "val": value * 1_000_003})
+    return json.dumps({"cik": CIK, "entityName": NAME, "facts": taxonomies}).encode()
+
+
 def index(name=NAME):
     """The body of submissions."""
     every = [(*filing[:5], "") for filing in FILINGS] + EVENTS
@@ -84,18 +115,21 @@ def index(name=NAME):
     return json.dumps(body).encode()
 
 
-def quarterly_dataset():
-    """The regulator's data set of the quarter of the first filing: the same year, its last day rounded to a month's end."""
-    accession, form, filed, _, report, year, period = FILINGS[0]
+def quarterly_dataset(of=FILINGS[0], rows=None):
+    """
+    The regulator's data set of the quarter of a filing, with some rows of `num.txt`.
+
+    Without any those of the first one: the same year, its last day rounded to a month's end.
+    """
+    accession, form, filed, _, report, year, period = of
     filing = submission(
         adsh=accession, cik=str(CIK), name=NAME, form=form, filed=filed.replace("-", ""), period=report.replace("-", ""),
         fy=str(year), fp=period, accepted=f"{filed} 16:00:00.0",
     )  # fmt: skip
-    year_before = {"adsh": accession, "version": "us-gaap/2022", "ddate": "20221231", "qtrs": "4"}
-    return dataset(
-        [filing],
-        [amount(tag="Revenues", value="400", **year_before), amount(tag="NetIncomeLoss", value="40", **year_before)],
-    )
+    about = {"adsh": accession, "version": "us-gaap/2022", "ddate": report.replace("-", ""), "qtrs": "4"}
+    if rows is None:
+        rows = [{"tag": "Revenues", "value": "400"}, {"tag": "NetIncomeLoss", "value": "40"}]
+    return dataset([filing], [amount(**{**about, **row}) for row in rows])
 
 
 def known(accepted):

@@ -27,7 +27,7 @@ def at(text):
 
 def assemble(facts, filings, *, template="industrial", currency="USD", entity="company_0000000001", by_day=()):
     """Facts and filings as the derivation gets them: reported_values, settled, main currency and shares only."""
-    units = {currency, f"{currency}/shares", "shares"}
+    units = {currency, f"{currency}/shares", "shares", "pure"}
     known = {accession: filing.known_at for accession, filing in filings.items()}
     settled = {}
     for key, values in reported_values([fact for fact in facts if fact.unit in units], known, by_day).items():
@@ -53,6 +53,8 @@ def _fact_vintage(vintage):
         vintage.ingested,
         vintage.flags,
         note.get("inconsistent", False),
+        None,
+        tuple(note.get("without", ())),
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from almanac.dashboard.app import Dashboard
-from almanac.dashboard.asking import Desk
-from almanac.dashboard.books import Books, Person
+from almanac.dashboard.asking import InProcessApi
 from almanac.dashboard.letters import Letters
+from almanac.dashboard.people import People, Person
 from almanac.dashboard.site import pages, templates
 from almanac.dashboard.statics import Statics
 from almanac.mail import Mail
+from almanac.pipeline.ingest.first_load import loads_at
 from almanac.serving import limiter
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.usage.counts import UsageFile
@@ -26,12 +27,12 @@ PEOPLE = {
 NOW = REAL_NOW + 18
 
 
-class _Known(Books):
+class _Known(People):
     def person(self, token: str) -> Person | None:
         return PEOPLE.get(token)
 
 
-def books(service: Service, kind: type[Books] = _Known) -> Books:
+def people(service: Service, kind: type[People] = _Known) -> People:
     """What the dashboard keeps of people, over a service; its letters are told to nobody."""
     letters = Letters(Mail(service.settings.smtp, lambda _: None), service.settings.dashboard_address)
     usage = UsageReports(UsageFile(service.settings.usage_path))
@@ -41,12 +42,12 @@ def books(service: Service, kind: type[Books] = _Known) -> Books:
 def dashboard(service: Service) -> Dashboard:
     """All pages, as they are served, over what a service has."""
     statics = Statics()
-    desk = Desk(
+    api = InProcessApi(
         service.endpoints, service.accounts.secret("cursor"), service.reader.view, service.settings,
-        clock=service.settings.clock, walltime=lambda: float(NOW),
+        clock=service.settings.clock, walltime=lambda: float(NOW), loads=loads_at,
     )  # fmt: skip
     return Dashboard(
-        pages(), desk, books(service), b"f" * 32,
+        pages(), api, people(service), b"f" * 32,
         templates(service.settings, statics), statics, service.settings, unavailable=(UnavailableError,),
     )  # fmt: skip
 

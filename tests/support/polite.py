@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import httpx2
 import pytest
 
-from almanac.sources.transport.http import FetchFailed
+from almanac.sources.transport.answers import FetchFailed
 
 
 class Clock:
@@ -27,7 +27,8 @@ class Clock:
 
 @dataclass(frozen=True)
 class Manners:
-    user_agent: str = "Almanac-Test (invented@example.org)"
+    user_agent: str = "Almanac-Test (invented)"
+    contact: str | None = "invented@example.org"
     connect_timeout: float = 5.0
     read_timeout: float = 5.0
     total_timeout: float = 100.0

@@ -31,6 +31,7 @@ pool_mode = transaction
 default_pool_size = {connections}
 max_client_conn = 200
 logfile = {log}
+server_login_retry = {retry}
 """
 
 
@@ -45,9 +46,13 @@ def _program() -> str | None:
 
 
 @contextmanager
-def pooling() -> Iterator[str]:
-    """Run one in the block. Gives the beginning of the addresses of all databases behind it: `postgresql://user@host:port`."""
-    server = urlsplit(postgres.SERVER)
+def pooling(before: str = postgres.SERVER, retry: int = 1) -> Iterator[str]:
+    """
+    Run one in the block. Gives the beginning of the addresses of all databases behind it: `postgresql://user@host:port`.
+
+    `before`: the address of the server it stands before. `retry`: seconds until it asks one again that was away.
+    """
+    server = urlsplit(before)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         own = free.getsockname()[1]
@@ -59,7 +64,7 @@ def pooling() -> Iterator[str]:
         said.write_text(
             _SAID.format(
                 host=server.hostname, port=server.port or 5432, user=user, password=f" password={server.password}" if server.password else "", own=own,
-                connections=_CONNECTIONS, log=folder / "log",
+                connections=_CONNECTIONS, log=folder / "log", retry=retry,
             )
         )  # fmt: skip
         if as_root:

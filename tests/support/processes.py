@@ -21,9 +21,10 @@ PATIENCE = 240
 def environment(home: Path, **more: str) -> dict[str, str]:
     """The environment of a command: nothing of ours from outside, the clock fixed, no dashboard unless it is wanted.
 
-    A dashboard has a port of its own, and takes time to start.
+    A dashboard has a port of its own, and takes time to start. A server ends at once when it is told to: nobody shares
+    requests out to several.
     """
-    given = {"HOME": str(home), "NOW": NOW, "DASHBOARD": "false", **more}
+    given = {"HOME": str(home), "NOW": NOW, "DASHBOARD": "false", "DRAIN_SECONDS": "0", **more}
     url = None if "DATABASE_URL" in more else postgres.address(home)
     if url is not None:
         given["DATABASE_URL"] = url

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Self
+from http.server import BaseHTTPRequestHandler
 
 import httpx2
+
+from tests.support.loopback import LoopbackServer
 
 #: What is answered to the path and query asked: status, body, and further headers.
 Answer = Callable[[str], tuple[int, bytes, dict[str, str]]]
 
 
-class Publisher:
+class Publisher(LoopbackServer):
     """Listens on a free port of 127.0.0.1 and writes down what is asked. Use as a context manager."""
 
     def __init__(self, answer: Answer) -> None:
@@ -41,23 +40,7 @@ class Publisher:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-
-    @property
-    def port(self) -> int:
-        port: int = self._server.server_address[1]
-        return port
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, _k: type[BaseException] | None, _e: BaseException | None, _t: TracebackType | None) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(5)
+        super().__init__(Handler)
 
 
 class ToLoopback(httpx2.BaseTransport):

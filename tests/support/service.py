@@ -24,7 +24,7 @@ from almanac.pipeline.explain.scores import explain_scores
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.mirrored import from_mirror
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 from almanac.serving import at_turn, limiter, reading, seen
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine.errors import UnavailableError
@@ -60,7 +60,7 @@ def settings(home: Path, **more: str) -> Settings:
 def build(home: Path, mirror: Path) -> None:
     """Ingest a mirror folder into a home and make an account of each plan, with a key for each scope."""
     chosen = settings(home)
-    with World(chosen) as world:
+    with Workplace(chosen) as world:
         sources = [world.catalog.sources[name] for name in SOURCES]
         outcomes = from_mirror(world, sources, mirror, lambda _: None)
         assert {o.source: (o.exit_code, o.quarantined) for o in outcomes} == {s.id: (0, {}) for s in sources}
@@ -95,7 +95,10 @@ class Service:
         self.settings = settings(self.home, **self.more)
         self.keys = dict(line.split() for line in (self.home / "keys").read_text().splitlines())
         self.accounts = Accounts(self.settings.accounts_path)
-        self.reader = Reader(place(self.settings.data_place), at_turn=at_turn if self.turns else lambda _: False)
+        self.reader = Reader(
+            place(self.settings.data_place), at_turn=at_turn if self.turns else lambda _: False,
+            most_sorted=self.settings.sort_rows,
+        )  # fmt: skip
         self.endpoints: tuple[Endpoint, ...] = endpoints(Explainer(CATALOG, explain_company), explain_scores)
         self.app = App(
             self.endpoints,
@@ -163,9 +166,9 @@ class Service:
             cursor = {"cursor": page["next_cursor"]}
 
     @contextlib.contextmanager
-    def world(self, **more: str) -> Iterator[World]:
+    def world(self, **more: str) -> Iterator[Workplace]:
         """The same home, opened for writing; the settings may differ."""
-        with World(settings(self.home, **{**self.more, **more})) as world:
+        with Workplace(settings(self.home, **{**self.more, **more})) as world:
             yield world
 
     def ingest(self, source: str, url: str, body: bytes, fetched_at: int, media_type: str, now: str = NOW) -> None:

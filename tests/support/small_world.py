@@ -26,7 +26,7 @@ from almanac.pipeline.derive.derivation import Changes, Deriver
 from almanac.pipeline.events.releases import ReleaseEvents
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.processes import Processes
-from almanac.pipeline.world import REAL, World
+from almanac.pipeline.workplace import REAL, Workplace
 from almanac.sources.base import Block, Parsed, Payload
 from almanac.store.engine import opening, sqlite
 from almanac.store.log import payloads
@@ -35,7 +35,7 @@ from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import Selection
 from almanac.store.observations.writing.batch import Batch
-from almanac.store.raw.captures import RawStore
+from almanac.store.raw.captures import Capture, RawStore
 
 DAY_SECONDS = 86_400
 #: 2025-03-20T00:00:00Z: the day before the first payload can come.
@@ -225,7 +225,7 @@ class NoReleases(ReleaseEvents):
         return False
 
 
-class SmallWorld(World):
+class SmallWorld(Workplace):
     """A world with its store in memory and the small catalogue instead of the packaged one."""
 
     def __init__(self) -> None:
@@ -253,17 +253,37 @@ class SmallWorld(World):
 
     def _fold(self, batch: Batch, one: Sent, changes: Changes) -> None:
         """One that was folded already says nothing new."""
-        source = self.catalog.sources[one.source]
         url = f"https://publisher.example/{one.source}"
         clock = self.settings.clock()
         capture = self.raw.keep(one.source, url, one.body, "application/json", one.fetched_at, clock)
         if payloads.find(self.db, capture.id) is not None:
             return
-        series = self.catalog.series[one.source]
-        reader = Reader()
-        parsed = reader.parse(Payload(url, one.body, capture.ingested_at, "application/json"), source, series)
+        self._entered(batch, capture, changes)
+
+    def _entered(self, batch: Batch, capture: Capture, changes: Changes) -> None:
+        source, series, reader = self.catalog.sources[capture.source], self.catalog.series[capture.source], Reader()
+        body = self.raw.read(capture)
+        parsed = reader.parse(Payload(capture.url, body, capture.ingested_at, "application/json"), source, series)
         row = payloads.put(self.db, capture, "run", payloads.FOLDED)
         Folding(self, source, reader, series).fold(batch, row, parsed, changes)
+
+    def accept(self, one: Sent) -> None:
+        """Let a response pass which would withdraw much: recorded, and taken in once more if it is held."""
+        capture = self.raw.keep(
+            one.source,
+            "https://publisher.example/" + one.source,
+            one.body,
+            "application/json",
+            one.fetched_at,
+            self.settings.clock(),
+        )
+        self.raw.accept(one.source, capture.sha256, self.settings.clock())
+        row = payloads.find(self.db, capture.id)
+        if row is not None and row.held:
+            with self.batch("accepted") as batch:
+                changes: Changes = {}
+                self._entered(batch, capture, changes)
+                self.deriver.run(batch, changes)
 
     def restart(self) -> None:
         """What a new process would know."""

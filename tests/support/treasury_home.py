@@ -10,7 +10,7 @@ from almanac.config import Settings
 from almanac.domain.periods import end_of
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.ingest.outcome import RunOutcome
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 
 NOW = "2026-11-20T12:00:00Z"
 SOURCE = "us-treasury-par"
@@ -87,7 +87,9 @@ def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path / "home", now=NOW)
 
 
-def take(world: World, folder: Path, rows: list[Row] = ROWS, sources: tuple[str, ...] = (SOURCE,)) -> list[RunOutcome]:
+def take(
+    world: Workplace, folder: Path, rows: list[Row] = ROWS, sources: tuple[str, ...] = (SOURCE,)
+) -> list[RunOutcome]:
     return from_mirror(
         world, [world.catalog.sources[name] for name in sources], write_mirror(folder, rows), lambda _: None
     )
@@ -106,7 +108,7 @@ SHOWN = (
 PAYLOADS = "SELECT capture, source, url, sha256, fetched_at, ingested_at, state, reason FROM payload ORDER BY capture"
 
 
-def served(world: World) -> dict[str, list[tuple[object, ...]]]:
+def served(world: Workplace) -> dict[str, list[tuple[object, ...]]]:
     """What a rebuild must bring back."""
     return {
         sql: list(world.db.execute(sql))
@@ -114,7 +116,7 @@ def served(world: World) -> dict[str, list[tuple[object, ...]]]:
     }
 
 
-def values(world: World, series: str) -> list[tuple[str, float | None]]:
+def values(world: Workplace, series: str) -> list[tuple[str, float | None]]:
     """All open vintages of a series as (last day, value), by period and knowledge time."""
     found = world.db.execute(
         "SELECT v.period, v.value FROM vintages v JOIN series s USING(series)"

@@ -1,10 +1,13 @@
 """Answers of the tools over the small simulated world, value by value."""
 
+import json
 import re
 
 import pytest
 
+from .conftest import Model
 from .known import withheld_series, withheld_values
+from .world import Served
 
 
 def test_a_series_as_known_on_a_day(model):
@@ -62,9 +65,9 @@ def test_withheld_rows_say_so_why_and_not_to_estimate(model):
 def test_the_finest_frequency_is_taken_where_none_is_named(model):
     text = model.call("almanac_series", indicators=["net_income"], places=["boxwood-software-corp"], last=1)
     assert "usd, quarterly" in text
-    assert "2026-Q3,9920000,2026-11-17,initial" in text
+    assert "2026-Q3 (fiscal Q4 2026),9920000,2026-11-17,initial" in text
     text = model.call("almanac_series", indicators=["net_income"], places=["BOXS"], last=1, frequency="annual")
-    assert "2025-10-01/2026-09-30,38385000,2026-11-17,initial" in text
+    assert "2025-10-01/2026-09-30 (fiscal 2026),38385000,2026-11-17,initial" in text
 
 
 def test_latest_readings_in_the_order_asked_and_what_there_is_not(model):
@@ -148,8 +151,36 @@ def test_a_screen_of_a_withheld_field_finds_none(model):
 def test_rates_cite_every_yield(model):
     text = model.call("almanac_rates", scope="usa")
     assert "10y,3.53,2026-11-19,2026-11-19,par,semi_annual,[1]" in text
-    assert "USA,2s10s,72,[1]" in text
+    assert "USA,2s10s,72,,[1]" in text
     assert "10y,JPN,3.192,33.8,2026-11-19,0," in text
+
+
+def test_a_slope_that_is_excluded_says_why_and_which_days_its_legs_are_of(served):
+    def aged(app):
+        """The interface, where the two-year yield is of two months ago."""
+
+        async def answer(scope, receive, send):
+            async def change(message):
+                if scope["path"].startswith("/rates/") and message["type"] == "http.response.body":
+                    told = json.loads(message["body"])
+                    slope = told["data"]["slopes"][0]
+                    slope |= {"valueBp": None, "excluded": "stale"}
+                    slope["legs"][0]["periodEnd"] = "2026-09-18T00:00:00Z"
+                    message = {**message, "body": json.dumps(told).encode()}
+                elif message["type"] == "http.response.start":
+                    headers = [one for one in message["headers"] if one[0] != b"content-length"]
+                    message = {**message, "headers": headers}
+                await send(message)
+
+            plain = [one for one in scope["headers"] if one[0] != b"accept-encoding"]
+            await app({**scope, "headers": plain}, receive, change)
+
+        return answer
+
+    text = Model(Served(served.home, aged(served.app), served.keys)).call("almanac_rates", scope="USA")
+    assert "USA,2s10s,,stale,[1]" in text
+    assert "USA 2s10s: stale, its yields are of 2026-09-18 (2y) and 2026-11-19 (10y); do not estimate" in text
+    assert "USA 5s30s: " not in text
 
 
 def test_a_brief_has_its_readings_beside_its_words(model):

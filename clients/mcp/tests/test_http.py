@@ -132,7 +132,7 @@ def test_the_sdks_own_client(address, served):
 
     tools, rates, indicator = asyncio.run(ask())
     assert tools == 10
-    assert "USA,2s10s,72,[1]" in rates
+    assert "USA,2s10s,72,,[1]" in rates
     assert indicator.startswith("cpi_index: Consumer price index")
 
 

@@ -50,7 +50,7 @@ def test_files_of_settings_start_what_there_is():
                 servers += told.get(key, {}).values()
     assert len(servers) >= 4
     for one in servers:
-        assert one.get("command") == "almanac-mcp" or one["url"].endswith("/mcp")
+        assert one.get("command") == "almanac-service-mcp" or one["url"].endswith("/mcp")
         assert set(one.get("env", {})) <= {"ALMANAC_URL", "ALMANAC_API_KEY", "ALMANAC_API_KEY_FILE"}
         assert set(one.get("headers", {})) <= {"Authorization"}
 
@@ -65,7 +65,7 @@ def test_commands_and_options_are_those_there_are():
         for language, body in blocks(page)
         if language == "console"
         for line in body.splitlines()
-        if line.startswith("almanac-mcp ")
+        if line.startswith("almanac-service-mcp ")
     ]
     assert commands != []
     assert [parser().parse_args(words).http for words in commands] != []

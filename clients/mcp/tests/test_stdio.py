@@ -121,3 +121,18 @@ def test_a_cold_start_is_hardly_longer_than_that_of_the_sdk():
             subprocess.run(command, env=environment(), check=True)
             taken[name].append(time.perf_counter() - before)
     assert min(taken["ours"]) < 2 * min(taken["theirs"])
+
+
+def test_it_ends_quietly_where_nobody_reads_its_answers():
+    asked = json.dumps(
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}
+    )  # fmt: skip
+    reading, writing = os.pipe()
+    os.close(reading)
+    running = subprocess.Popen(
+        COMMAND, env=environment(ALMANAC_API_KEY="alm_none"), stdin=subprocess.PIPE, stdout=writing, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    os.close(writing)
+    _, told = running.communicate(f"{asked}\n", timeout=60)
+    assert (running.returncode, told) == (141, "")

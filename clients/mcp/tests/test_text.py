@@ -6,6 +6,7 @@ from almanac_mcp.text import rows
 from almanac_mcp.text.answers import HARD, SOFT, Answer, Table, cut
 from almanac_mcp.text.citations import Citations
 from almanac_mcp.text.refusals import RefusalError, unknown
+from almanac_mcp.tools.revisions import _difference as difference
 
 
 def numbered(many, keep="last"):
@@ -123,3 +124,25 @@ def test_an_unknown_name_has_three_candidates_at_most():
     assert unknown("a place", "x", []).text() == (
         "error: 'x' is not the exact id of a place; nothing is close to it\nsuggestion: call almanac_find"
     )
+
+
+def state(value, quality=None):
+    """A published state of a company's figure."""
+    return {
+        "observedAt": "2026-01-02T00:00:00Z", "valueNumeric": value, "revisionStatus": "revised",
+        "metadata": {"quality": quality} if quality else {},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change", "status"),
+    [
+        (state(5.0), state(5.0, "failed"), "none; checks: ok before", "revised+checks: failed"),
+        (state(5.0, "failed"), state(5.0), "none; checks: failed before", "revised"),
+        (state(5.0, "warning"), state(6.0, "failed"), "1", "revised+checks: failed"),
+        (state(5.0, "warning"), state(5.0, "warning"), "0", "revised+checks: warning"),
+        (state(None), state(5.0, "warning"), "", "revised+checks: warning"),
+    ],
+)
+def test_a_state_that_differs_in_what_checks_say_alone_is_no_change_of_the_number(before, after, change, status):
+    assert (difference(before, after), rows.status(after)) == (change, status)

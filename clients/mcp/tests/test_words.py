@@ -2,7 +2,7 @@
 
 import pytest
 
-from almanac_mcp.text import words
+from almanac_mcp.text import rows, words
 
 
 @pytest.mark.parametrize(
@@ -37,6 +37,46 @@ def row(start, end):
 )
 def test_a_period_is_as_short_as_it_can_be(start, end, text):
     assert words.period(row(start, end)) == text
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "year", "part", "text"),
+    [
+        ("2024-07-01", "2024-09-30", 2024, "Q4", "2024-Q3 (fiscal Q4 2024)"),
+        ("2024-07-01", "2024-09-30", 2024, "Q3", "2024-Q3"),
+        ("2024-07-01", "2024-09-30", None, None, "2024-Q3"),
+        ("2023-10-01", "2024-09-30", 2024, "FY", "2023-10-01/2024-09-30 (fiscal 2024)"),
+        ("2024-01-01", "2024-12-31", 2024, "FY", "2024"),
+        ("2024-01-01", "2024-12-31", 2023, "FY", "2024 (fiscal 2023)"),
+        ("2023-12-31", "2024-12-28", 2024, "FY", "2023-12-31/2024-12-28 (fiscal 2024)"),
+        ("2024-04-01", "2024-09-30", 2025, "H1", "2024-04-01/2024-09-30 (fiscal H1 2025)"),
+        (None, "2024-09-30", 2024, "Q4", "2024-09-30 (fiscal Q4 2024)"),
+        (None, "2024-12-31", 2024, "Q4", "2024-12-31"),
+        (None, "2024-12-31", 2024, "FY", "2024-12-31"),
+    ],
+)
+def test_a_companys_period_has_both_its_names_where_they_differ(start, end, year, part, text):
+    given = row(start, end)
+    assert words.named(given, year, part) == text
+    assert words.calendar_name(text) == words.period(given)
+    told = rows.period({**given, "metadata": {"fiscalYear": year, "fiscalPeriod": part}})
+    assert told == text
+    assert rows.period({**given, "metadata": {}}) == words.period(given)
+
+
+@pytest.mark.parametrize(
+    ("text", "spelled", "fiscal"),
+    [
+        ("Q3 2024", "2024-Q3", None), ("2024q3", "2024-Q3", None), ("fy 2024", "FY2024", (2024, "FY")),
+        ("fiscal 2024", "FY2024", (2024, "FY")), ("2024 FY", "FY2024", (2024, "FY")),
+        ("FY2024 Q3", "FY2024-Q3", (2024, "Q3")), ("fiscal Q3 2024", "FY2024-Q3", (2024, "Q3")),
+        ("Q3 FY2024", "FY2024-Q3", (2024, "Q3")), ("fy2024-h1", "FY2024-H1", (2024, "H1")),
+        ("2024-Q3 (fiscal Q4 2024)", "2024-Q3", None), ("FY2024-Q5", "FY2024-Q5", None), (" any ", "any", None),
+    ],
+)  # fmt: skip
+def test_a_period_is_understood_in_every_spelling(text, spelled, fiscal):
+    assert words.spelled(text) == spelled
+    assert words.fiscal(text) == fiscal
 
 
 @pytest.mark.parametrize(

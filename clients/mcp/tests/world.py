@@ -17,7 +17,7 @@ from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.macro import Explainer
 from almanac.pipeline.explain.scores import explain_scores
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.world import SIMULATED, World
+from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.companies.responses import companies
 from almanac.sandbox.world import Response, world
 from almanac.store.accounts.accounts import Accounts
@@ -48,7 +48,7 @@ def _wanted(page: Response) -> bool:
 def build(home: Path) -> None:
     """The world, an account of each plan with a key, and a key that may read macro data alone."""
     chosen = settings(home, NOW=NOW)
-    with World(chosen, kind=SIMULATED) as opened:
+    with Workplace(chosen, kind=SIMULATED) as opened:
         take_in(opened, filter(_wanted, world(chosen.clock(), companies=False)), lambda _: None)
         filed = (page for page in companies(chosen.clock()) if _COMPANIES.search(page.url))
         pages = (Response(p.source, p.url, p.make(), p.fetched_at, p.media_type) for p in filed)

@@ -40,7 +40,7 @@ def client(service: Any, key: str = "pro", **options: Any) -> Almanac:
 
 
 def async_client(service: Any, key: str = "pro", **options: Any) -> AsyncAlmanac:
-    """The same, awaited."""
+    """An awaited client under the key of this name, over the application of a service."""
     http = httpx2.AsyncClient(transport=httpx2.ASGITransport(service.app, client=("127.0.0.1", 5000)))
     return AsyncAlmanac(url=BASE, api_key=service.keys[key], insecure=True, http_client=http, **options)
 

@@ -12,7 +12,7 @@ from tests.support.service import CONSENT
 
 from .served import BASE, asked, async_client, client
 
-ASK = {"indicator": "gov_yield_10y", "country": "USA", "limit": 10}
+ASK = {"indicator": "gov_yield_10y", "country": "USA", "page_size": 10}
 
 
 @pytest.fixture

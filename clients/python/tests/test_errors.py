@@ -57,7 +57,7 @@ def test_the_other_refusals(service, almanac):
 
 def test_an_expired_cursor_is_an_error_of_its_own(own):
     almanac = client(own)
-    pages = almanac.observations.list(indicator="gov_yield_10y", limit=2).pages()
+    pages = almanac.observations.list(indicator="gov_yield_10y", page_size=2).pages()
     next(pages)
     own.real_now += 400 * 86_400
     with pytest.raises(a.CursorExpired) as caught:

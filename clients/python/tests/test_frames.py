@@ -4,6 +4,7 @@ import json
 import warnings
 from datetime import date, datetime, timezone
 
+import msgspec
 import narwhals as nw
 import pandas as pd
 import polars as pl
@@ -30,7 +31,11 @@ def schema_of(frame):
 def test_the_schema_of_an_empty_frame_is_that_of_every_library(operation):
     table = of_records(operation.record, [], NOTHING)
     assert table.columns
-    assert schema_of(table.to_pandas()) == schema_of(table.to_polars()) == schema_of(table.to_arrow())
+    assert schema_of(table.to_pandas(dtype_backend="pyarrow")) == schema_of(table.to_polars())
+    assert schema_of(table.to_polars()) == schema_of(table.to_arrow())
+    assert schema_of(table.to_pandas()) == {
+        name: nw.Datetime("us") if kind == nw.Date() else kind for name, kind in schema_of(table.to_polars()).items()
+    }
     assert len(table.to_pandas()) == len(table.to_polars()) == len(table.to_arrow()) == 0
 
 
@@ -78,11 +83,31 @@ def test_days_are_dates_times_have_a_zone_and_values_are_floats(almanac):
     )  # fmt: skip
     assert (row["value_withheld"], row["withheld_reason"], row["withdrawn"]) == (False, None, False)
     same = rows.to_pandas().iloc[0]
-    assert (same["period_end"], same["observed_at"], same["value"]) == (
+    assert (same["period_end"].date(), same["observed_at"], same["value"]) == (
         row["period_end"],
         row["observed_at"],
         row["value"],
     )
+
+
+def test_a_frame_of_pandas_does_what_pandas_does_with_times(almanac):
+    frame = almanac.series("gov_yield_10y", "USA").to_pandas()
+    assert (str(frame["period_end"].dtype), str(frame["observed_at"].dtype)) == (
+        "datetime64[us]",
+        "datetime64[us, UTC]",
+    )
+    values = frame.set_index("period_end")["value"]
+    assert len(values.loc["2026-11":]) == (frame["period_end"] >= "2026-11-01").sum() > 0
+    assert values.resample("ME").last().loc["2026-11-30"] == values.iloc[-1]
+    assert values.rolling("7D").mean().notna().all()
+    days = pd.DataFrame({"day": pd.date_range("2026-11-01", "2026-11-19").astype("datetime64[us]")})
+    merged = pd.merge_asof(days, frame[["period_end", "value"]], left_on="day", right_on="period_end")
+    assert merged["value"].iloc[-1] == values.iloc[-1]
+    arrow = almanac.series("gov_yield_10y", "USA").to_pandas(dtype_backend="pyarrow")
+    assert str(arrow["period_end"].dtype) == "date32[day][pyarrow]"
+    assert {type(kind) for kind in arrow.dtypes} == {pd.ArrowDtype}
+    with pytest.raises(a.InvalidArgument, match="'dtype_backend' is 'pyarrow' or None"):
+        almanac.series("gov_yield_10y", "USA").to_pandas(dtype_backend="numpy")
 
 
 def test_where_a_frame_comes_from_goes_with_it(almanac):
@@ -94,8 +119,21 @@ def test_where_a_frame_comes_from_goes_with_it(almanac):
     assert json.loads(rows.to_arrow().schema.metadata[b"almanac"]) == expected
 
 
+def test_a_companys_rows_say_what_it_calls_their_periods(service):
+    first, second = service.ok("/observations", indicator="gov_yield_10y", limit=2)
+    first["metadata"] |= {"fiscalYear": 2024, "fiscalPeriod": "Q4"}
+    rows = msgspec.json.decode(json.dumps([first, second]), type=list[m.Observation])
+    for frame in (
+        of_records(m.Observation, rows, NOTHING).to_polars(),
+        of_records(m.Observation, rows, NOTHING).to_arrow(),
+    ):
+        told = nw.from_native(frame, eager_only=True).select("fiscal_year", "fiscal_period")
+        assert told.rows() == [(2024, "Q4"), (None, None)]
+        assert told.schema == {"fiscal_year": nw.Int64(), "fiscal_period": nw.String()}
+
+
 def test_withheld_rows_stay_null_with_one_warning(sandbox):
-    rows = client(sandbox).observations.list(indicator="gov_yield_10y", country="CAN", sources="all", limit=20)
+    rows = client(sandbox).observations.list(indicator="gov_yield_10y", country="CAN", sources="all", page_size=20)
     withheld = [row for row in rows if row.rights.value_withheld]
     assert 20 < len(withheld) < len(rows.all())
     with pytest.warns(a.WithheldWarning) as caught:
@@ -133,7 +171,7 @@ def test_a_library_that_is_not_there_is_named_with_its_extra(almanac, monkeypatc
     rows = almanac.observations.list(**ASK)
     for library, extra, ask in (("pandas", "pandas", rows.to_pandas), ("polars", "polars", rows.to_polars), ("pyarrow", "arrow", rows.to_arrow)):  # fmt: skip
         monkeypatch.setitem(__import__("sys").modules, library, None)
-        with pytest.raises(a.MissingExtra, match=rf"this needs {library}: pip install 'almanac-client\[{extra}\]'"):
+        with pytest.raises(a.MissingExtra, match=rf"this needs {library}: .*pip install './clients/python\[{extra}\]'"):
             ask()
     with pytest.raises(ImportError):
         rows.to_polars()
@@ -148,7 +186,7 @@ def test_a_table_shows_five_rows_and_what_should_be_known(almanac):
     table = almanac.observations.list(**ASK).table()
     lines = repr(table).splitlines()
     assert len(lines) == 7
-    assert lines[-1] == f"{len(table)} rows of 26 columns, data version 18, as known now"
+    assert lines[-1] == f"{len(table)} rows of 28 columns, data version 18, as known now"
     assert len(lines[0].split()) == 9
     assert table._repr_html_().count("<tr>") == 6
 
@@ -168,7 +206,7 @@ def test_what_is_shown_in_a_notebook_is_escaped(almanac):
 
 
 def test_rows_show_what_they_have_without_asking(almanac):
-    rows = almanac.observations.list(**ASK, limit=7)
+    rows = almanac.observations.list(**ASK, page_size=7)
     assert repr(rows) == "<Rows of /observations, not asked yet>"
     rows.first()
     assert repr(rows).splitlines()[-1] == "7 rows so far, data version 18, as known now"

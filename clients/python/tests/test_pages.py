@@ -13,9 +13,27 @@ from .served import asked
 ASK = {"indicator": "gov_yield_10y", "country": "USA"}
 
 
+def test_a_ticker_is_taken_for_an_entity_where_it_means_one_alone(almanac, awaited):
+    expected = almanac.events.list(entity="company_0000005001").all()
+    assert len(expected) > 0
+    assert (
+        almanac.events.list(entity="ACW").all()
+        == almanac.events.list(entity_id=["ACW", "country_jpn"], category="issuer_filing").all()
+        == expected
+    )
+    assert asyncio.run(awaited.events.list(entity="ACW", page_size=1).all()) == expected
+    before = len(asked(almanac))
+    almanac.events.list(entity="company_0000005001,united-states", limit=1).all()
+    assert len(asked(almanac)) == before + 1
+    # Bolt Bank's ticker is a country's code: nobody can tell which is meant.
+    for name in ("USA", "QQQQ"):
+        with pytest.warns(ServerWarning, match=name):
+            assert almanac.events.list(entity=name).all() == []
+
+
 def test_a_walk_gives_the_rows_of_the_service(almanac, service):
     expected = service.walk("/observations", "pro", **ASK, limit=7)
-    rows = almanac.observations.list(**ASK, limit=7)
+    rows = almanac.observations.list(**ASK, page_size=7)
     assert [row.id for row in rows] == [row["id"] for row in expected]
     assert len(expected) > 14
     assert len(asked(almanac)) == -(-len(expected) // 7)
@@ -29,7 +47,7 @@ def test_without_a_limit_a_page_is_as_large_as_may_be(almanac):
 
 
 def test_the_first_row_and_at_most_some_rows_ask_no_further_page(almanac):
-    rows = almanac.observations.list(**ASK, limit=3)
+    rows = almanac.observations.list(**ASK, page_size=3)
     assert rows.data_version is None
     first = rows.first()
     assert first is not None
@@ -38,6 +56,42 @@ def test_the_first_row_and_at_most_some_rows_ask_no_further_page(almanac):
     assert rows.data_version == 18
     assert len(rows.all(max_rows=5)) == 5
     assert len(asked(almanac)) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "requests"),
+    [({"limit": 3}, 1), ({"limit": 3, "page_size": 2}, 2), ({"limit": 4, "page_size": 2}, 2), ({"limit": 12, "page_size": 500}, 1)],
+)  # fmt: skip
+def test_a_limit_is_how_many_rows_there_are_in_all(almanac, given, requests):
+    whole = almanac.observations.list(**ASK).all()
+    before = len(asked(almanac))
+    rows = almanac.observations.list(**ASK, **given)
+    assert rows.all() == whole[: given["limit"]]
+    assert len(asked(almanac)) - before == requests
+    assert sum(int(one.url.params["limit"]) for one in asked(almanac)[before:]) >= given["limit"]
+    assert repr(rows).splitlines()[-1] == f"{given['limit']} rows, data version 18, as known now"
+    assert list(almanac.observations.list(**ASK, **given)) == rows.all()
+    assert sum(len(page) for page in almanac.observations.list(**ASK, **given).pages()) == given["limit"]
+    assert len(rows.to_polars()) == given["limit"]
+
+
+def test_more_rows_than_there_are_are_all_of_them(almanac):
+    assert len(almanac.observations.list(**ASK, limit=100_000).all()) == len(almanac.observations.list(**ASK).all())
+
+
+def test_the_head_of_rows_is_rows(almanac, awaited):
+    rows = almanac.observations.list(**ASK)
+    head = rows.head(3)
+    assert head.all() == rows.all(max_rows=3)
+    assert [int(one.url.params["limit"]) for one in asked(almanac)] == [3, 500]
+    assert (len(rows.head().to_pandas()), len(head.head(9).all()), len(head.head(2).all())) == (5, 3, 2)
+    assert asyncio.run(awaited.observations.list(**ASK).head(3).all()) == head.all()
+    assert len(asyncio.run(awaited.observations.list(**ASK, limit=4).all())) == 4
+    for wrong in (0, -1, 1.5, True, "3"):
+        with pytest.raises(InvalidArgument, match="'n' is how many rows are wanted, at least 1"):
+            rows.head(wrong)
+        with pytest.raises(InvalidArgument, match="'limit' is how many rows are wanted, at least 1"):
+            almanac.observations.list(**ASK, limit=wrong)
 
 
 def test_rows_once_asked_for_together_are_kept(almanac):
@@ -73,26 +127,28 @@ def test_raw_answers_say_what_is_known_of_them_and_warn_of_nothing(almanac):
 
 
 def test_pages_and_totals(almanac):
-    rows = almanac.screener.screen(filter="gov_yield_10y:gt:0", limit=1)
+    rows = almanac.screener.screen(filter="gov_yield_10y:gt:0", page_size=1)
     pages = list(rows.pages())
     assert [len(page) for page in pages] == [1, 1]
     assert rows.total == 2
     assert pages[0].next_cursor is not None
     assert list(pages[1]) == pages[1].rows
-    resumed = almanac.screener.screen(filter="gov_yield_10y:gt:0", limit=1, cursor=pages[0].next_cursor)
+    resumed = almanac.screener.screen(filter="gov_yield_10y:gt:0", page_size=1, cursor=pages[0].next_cursor)
     assert resumed.all() == pages[1].rows
 
 
 def test_an_answer_without_rows(almanac):
     rows = almanac.observations.list(**ASK, period="1999")
-    assert rows.first() is None
-    assert rows.all() == []
+    with pytest.warns(ServerWarning, match="no period here lies there"):
+        assert rows.first() is None
+    with pytest.warns(ServerWarning, match="no period here lies there"):
+        assert rows.all() == []
     assert repr(rows) == "0 rows, data version 18, as known now"
 
 
 def test_awaited_rows_are_the_same(almanac, awaited):
     async def both():
-        rows = awaited.observations.list(**ASK, limit=7)
+        rows = awaited.observations.list(**ASK, page_size=7)
         assert await rows.first() == expected.first()
         walked = [row async for row in rows]
         pages = [len(page) async for page in rows.pages()]
@@ -109,7 +165,7 @@ def test_awaited_rows_are_the_same(almanac, awaited):
 
 def test_as_of_is_sent_with_every_page_and_refused_where_there_is_none(almanac, service):
     then = almanac.at("2026-11-10")
-    rows = then.observations.list(**ASK, limit=5)
+    rows = then.observations.list(**ASK, page_size=5)
     expected = service.walk("/observations", "pro", **ASK, as_of="2026-11-10")
     assert [row.id for row in rows] == [row["id"] for row in expected]
     assert {request.url.params["as_of"] for request in asked(almanac)} == {"2026-11-10"}
@@ -167,7 +223,9 @@ def test_a_misspelt_parameter_is_a_type_error(almanac):
 def test_what_is_asked_in_vain_is_warned_of_once_at_the_line_that_asked(almanac):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        rows = almanac.observations.list(indicator_id=["gov_yield_10y", "gov_yeild_2y"], country="USA", limit=5).all()
+        rows = almanac.observations.list(
+            indicator_id=["gov_yield_10y", "gov_yeild_2y"], country="USA", page_size=5
+        ).all()
     assert len(rows) > 5
     (told,) = caught
     assert told.category is ServerWarning

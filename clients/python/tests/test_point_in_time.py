@@ -10,8 +10,10 @@ import pyarrow as pa
 import pytest
 
 import almanac_client as a
-from almanac_client._panel import reading, steps
 from almanac_client._query import moment
+from almanac_client._readings import reading, steps
+from tests.support.filed_company import ENTITY, FACTS_URL, INDEX_URL, facts, index
+from tests.support.service import Service, copy
 
 from .served import asked, async_client, client
 
@@ -59,6 +61,60 @@ def test_a_panel_is_what_latest_says_at_twenty_random_moments(almanac, service):
     assert compared > 100
 
 
+@pytest.fixture(scope="module")
+def filing(built, tmp_path_factory):
+    """The invented world with a company that filed for a year, and for quarters since."""
+    one = Service(copy(built, tmp_path_factory.mktemp("filing") / "home"))
+    one.ingest("sec", INDEX_URL, index(), 1_780_000_000, "application/json")
+    one.ingest("sec", FACTS_URL, facts(), 1_780_000_001, "application/json")
+    yield one
+    one.close()
+
+
+def test_with_nothing_named_a_panel_is_what_latest_says_of_every_indicator_and_company_too(filing):
+    """Of several frequencies and sources the one that is chosen follows from what was known then."""
+    service, almanac = filing, client(filing)
+    pairs: dict[str, set[str]] = {}
+    frequencies: dict[tuple[str, str], set[str]] = {}
+    for row in service.walk("/observations/vintages", sources="all"):
+        slug = row["indicatorId"].removeprefix("indicator_")
+        pairs.setdefault(slug, set()).add(row["entityId"])
+        frequencies.setdefault((slug, row["entityId"]), set()).add(row["frequency"])
+    assert max(len(one) for one in frequencies.values()) > 1
+    expected = {}
+    for when in MOMENTS:
+        for row in service.walk("/observations/latest", as_of=written(when)):
+            slug = row["indicatorId"].removeprefix("indicator_")
+            expected[when, slug, row["entityId"]] = (row["frequency"], row["periodEnd"][:10], row["valueNumeric"])
+    found = {}
+    for slug, entities in pairs.items():
+        for row in almanac.panel(slug, sorted(entities), at=MOMENTS).to_records():
+            if row["period_end"] is not None:
+                found[row["at"], slug, row["entity"]] = (row["frequency"], str(row["period_end"]), row["value"])
+    assert found == expected
+    assert {one[0] for one in expected.values()} >= {"annual", "quarterly", "daily", "monthly"}
+    assert len(expected) > 500
+
+
+def test_a_triangle_as_known_then_is_of_what_was_known_then(filing):
+    almanac = client(filing)
+    assert almanac.at("2023-03-01").triangle("net_income", ENTITY).frequency == "annual"
+    triangle = almanac.triangle("net_income", ENTITY)
+    assert triangle.frequency == "quarterly"
+    with pytest.warns(a.ChoiceWarning, match="quarterly and annual: quarterly is taken, frequency='annual' gives"):
+        assert {row.frequency for row in almanac.series("net_income", ENTITY)} == {"quarterly"}
+    assert almanac.series("net_income", ENTITY, frequency="annual").frequency == "annual"
+    assert almanac.series("net_income", ENTITY, as_of="2023-03-01").frequency == "annual"
+    with pytest.warns(a.ChoiceWarning, match="frequency='annual'"):
+        assert len(triangle.as_of("2023-03-01")) == 0
+    join = pl.DataFrame({"timestamp": [datetime(2023, 3, 1, tzinfo=UTC), datetime(2023, 6, 1, tzinfo=UTC)]})
+    with pytest.warns(a.ChoiceWarning, match=r"annual from 2023-02-21, quarterly from 2023-05-02"):
+        joined = almanac.join_as_of(join, indicator="net_income", place=ENTITY)
+    assert joined["net_income"].to_list() == [40.0, 10.0]
+    kept = almanac.join_as_of(join, indicator="net_income", place=ENTITY, frequency="annual")
+    assert kept["net_income"].to_list() == [40.0, 40.0]
+
+
 def test_a_triangle_is_what_observations_say_at_twenty_random_moments(almanac, service):
     compared = 0
     for slug, source, frequency in everything(service):
@@ -85,20 +141,66 @@ def test_a_panel_has_a_row_for_each_date_place_and_indicator(almanac):
         ["gov_yield_10y", "unemployment_rate"], ["USA", "japan"], at=["2026-11-10", date(2026, 11, 17)]
     )
     records = panel.to_records()
-    assert [(str(r["at"])[:10], r["entity"], r["indicator"]) for r in records] == [
+    assert [(str(r["at"]), r["entity"], r["indicator"]) for r in records] == [
         (day, entity, slug)
         for day in ("2026-11-10", "2026-11-17")
         for entity in ("country_usa", "country_jpn")
         for slug in ("gov_yield_10y", "unemployment_rate")
     ]
-    assert {r["at"].timetz().isoformat() for r in records} == {"23:59:59+00:00"}
     assert {(r["entity"], r["indicator"], r["source_id"]) for r in records if r["value"] is not None} == {
         ("country_usa", "gov_yield_10y", "us-treasury-par"),
         ("country_jpn", "gov_yield_10y", "mof-japan"),
         ("country_usa", "unemployment_rate", "fred"),
     }
+    assert panel.attrs["without"] == ["unemployment_rate of country_jpn"]
     vintages = [request for request in asked(almanac) if request.url.path == "/observations/vintages"]
     assert [request.url.params["indicator"] for request in vintages] == ["gov_yield_10y", "unemployment_rate"]
+
+
+MONTHS = pd.date_range("2026-06-30", freq="ME", periods=5)
+
+
+@pytest.mark.parametrize(
+    "at",
+    [
+        MONTHS, list(MONTHS), MONTHS.to_series(), MONTHS.to_numpy(), MONTHS.date, MONTHS.to_period("M"), pl.Series(MONTHS.date),
+        [str(month)[:10] for month in MONTHS],
+    ],
+    ids=["range", "stamps", "series", "numpy", "dates", "periods", "polars", "texts"],
+)  # fmt: skip
+def test_days_however_they_are_written_mean_their_end_and_are_the_index(almanac, at):
+    panel = almanac.panel("gov_yield_10y", "USA", at=at)
+    expected = [
+        reading(triangle_steps(almanac.triangle("gov_yield_10y", "USA")), moment("at", day)) for day in MONTHS.date
+    ]
+    assert panel["value"] == [row.value_numeric for row in expected]
+    frame = panel.to_pandas()
+    assert frame.index.name == "at"
+    assert frame.index.equals(MONTHS)
+    assert frame.index.isin(MONTHS).all()
+    own = pd.DataFrame({"at": MONTHS, "mine": range(5)})
+    assert len(own.merge(frame, on="at")) == 5
+
+
+def test_an_instant_is_an_instant_and_midnights_of_a_zone_are_told_what_they_mean(almanac):
+    zoned = MONTHS.tz_localize("UTC")
+    with pytest.warns(a.ChoiceWarning, match=r"what was known when those days began\. Give dates"):
+        panel = almanac.panel("gov_yield_10y", "USA", at=zoned)
+    assert panel.to_pandas().index.equals(zoned)
+    before = almanac.panel("gov_yield_10y", "USA", at=[day - timedelta(seconds=1) for day in zoned])
+    assert panel["value"] == before["value"]
+    assert almanac.at(MONTHS[0]).series("gov_yield_10y", "USA").attrs["as_of"] == "2026-06-30"
+    mixed = almanac.panel("gov_yield_10y", "USA", at=["2026-06-30", LAST])
+    assert mixed["at"] == [datetime(2026, 6, 30, 23, 59, 59, tzinfo=UTC), LAST]
+
+
+@pytest.mark.parametrize("days", [MONTHS, MONTHS.date], ids=["pandas", "polars"])
+def test_rows_of_days_are_joined_with_what_was_known_at_their_end(almanac, days):
+    frame = pd.DataFrame({"timestamp": days}) if days is MONTHS else pl.DataFrame({"timestamp": list(days)})
+    joined = almanac.join_as_of(frame, indicator="gov_yield_10y", place="USA")
+    assert list(joined["gov_yield_10y"]) == almanac.panel("gov_yield_10y", "USA", at=MONTHS)["value"]
+    assert list(joined["timestamp"]) == list(frame["timestamp"])
+    assert list(joined.columns)[2:] == ["gov_yield_10y_period_end", "gov_yield_10y_observed_at"]
 
 
 def test_readings_that_are_too_old_are_null(almanac):
@@ -122,7 +224,9 @@ def test_a_panel_of_a_past_state_cannot_see_further(almanac):
         ({"at": []}, "'at' names no date"),
         ({"places": []}, "'places' names none"),
         ({"max_age": -1}, "'max_age'"),
-        ({"at": datetime(2026, 1, 1)}, "without a zone"),
+        ({"at": datetime(2026, 1, 1, 12)}, "without a zone"),
+        ({"at": pd.NaT}, "'at' names no time"),
+        ({"at": 2026}, "'at' cannot be 2026"),
         ({"at": "yesterday"}, "not a date"),
     ],
 )
@@ -195,8 +299,8 @@ def test_a_join_of_an_empty_frame_has_its_columns(almanac):
 @pytest.mark.parametrize(
     ("columns", "given", "told"),
     [
-        ({"timestamp": [date(2026, 1, 1)]}, {"place": "USA"}, "has to be times with a zone"),
-        ({"timestamp": [datetime(2026, 1, 1)]}, {"place": "USA"}, "has to be times with a zone"),
+        ({"timestamp": ["2026-01-01"]}, {"place": "USA"}, "has to be times with a zone, or days"),
+        ({"timestamp": [datetime(2026, 1, 1, 12)]}, {"place": "USA"}, "has to be times with a zone, or days"),
         ({"time": [FIRST]}, {"place": "USA"}, "no column 'timestamp'; it has time"),
         ({"timestamp": [FIRST]}, {}, "either place="),
         ({"timestamp": [FIRST], "p": ["USA"]}, {"place": "USA", "by": "p"}, "either place="),

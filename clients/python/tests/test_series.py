@@ -2,6 +2,7 @@
 
 from datetime import date, datetime, timezone
 
+import pandas as pd
 import pytest
 
 import almanac_client as a
@@ -13,7 +14,7 @@ from .served import asked, client
 
 UTC = timezone.utc
 RIGHTS = m.RowRights(
-    exposure="public", redistributable=True, value_withheld=False, reason=None, license="L", attribution="By"
+    exposure="public", redistributable=True, value_withheld=False, reason=None, license="L", license_class="open", attribution="By"
 )  # fmt: skip
 NOW = datetime(2025, 1, 1, tzinfo=UTC)
 
@@ -24,7 +25,7 @@ def state(end, known, value, status="revised", **more):
     metadata = m.ObservationMetadata(series_id="s", withdrawn=value is None or None, basis=more.pop("basis", None))
     withheld = more.pop("withheld", False)
     rights = m.RowRights(
-        exposure="restricted", redistributable=False, value_withheld=withheld, reason="no", license="L", attribution="By"
+        exposure="restricted", redistributable=False, value_withheld=withheld, reason="no", license="L", license_class="open", attribution="By"
     )  # fmt: skip
     return m.DerivedObservation(
         id=f"{end}-{known}", entity_id="e", indicator_id="i", source_id="src", provider_id="p", value_numeric=value,
@@ -35,11 +36,7 @@ def state(end, known, value, status="revised", **more):
 
 
 def made(*rows):
-    chosen = m.Series(
-        id="s", indicator_id="i", entity_id="e", source_id="src", provider_id="p", native_id="n", name="n",
-        frequency="monthly", preferred=True, observation_count=1, vintage_count=1, freshness_status="fresh", rights=RIGHTS,
-    )  # fmt: skip
-    return Triangle(chosen, "i", list(rows), {"data_version": 1, "as_of": None, "request_ids": []}, NOW)
+    return Triangle("i", list(rows), {"data_version": 1, "as_of": None, "request_ids": []}, NOW)
 
 
 @pytest.fixture
@@ -170,7 +167,7 @@ def test_a_served_triangle_keeps_to_one_source_and_names_it(almanac):
     assert min(triangle.periods) >= date(2026, 11, 1)
     other = almanac.triangle("gov_yield_10y", "USA", source_id="fred")
     assert {row.source_id for end in other.periods for row in other.states(end)} == {"fred"}
-    with pytest.raises(a.InvalidArgument, match="no series of gov_yield_10y for 'JPN', source 'fred'"):
+    with pytest.raises(a.InvalidArgument, match="nothing is known of gov_yield_10y for 'JPN', source 'fred'"):
         almanac.triangle("gov_yield_10y", "JPN", source_id="fred")
 
 
@@ -197,6 +194,31 @@ def test_series_are_raw_or_derived_by_their_name(almanac):
     assert len(asked(almanac)) == before + 1
 
 
+@pytest.mark.parametrize(
+    ("start", "end", "first", "last"),
+    [
+        (2026, 2026, "2026-01-01", "2026-12-31"), ("2026-10", "2026-10", "2026-10-01", "2026-10-31"),
+        ("2026-Q4", "Q4 2026", "2026-10-01", "2026-12-31"), ("2026H2", None, "2026-07-01", "2026-12-31"),
+        (pd.Timestamp("2026-11-01"), pd.Period("2026-11"), "2026-11-01", "2026-11-30"),
+        (date(2026, 11, 1), "2026-11-17", "2026-11-01", "2026-11-17"),
+    ],
+)  # fmt: skip
+def test_bounds_are_taken_as_periods_are(almanac, start, end, first, last):
+    found = almanac.series("gov_yield_10y", "USA", start=start, end=end)
+    assert found.rows == almanac.series("gov_yield_10y", "USA", start=first, end=last).rows
+    assert len(found) > 0
+    table = almanac.frame({"us": ("gov_yield_10y", "USA")}, start=start, end=end)
+    assert table["period_end"] == [row.period_end.date() for row in found]
+    assert almanac.triangle("gov_yield_10y", "USA", start=start, end=end).periods[0] >= date.fromisoformat(first)
+
+
+@pytest.mark.parametrize("start", ["last May", "2026-13", "0000", datetime(2026, 1, 1, 12), pd.NaT])
+def test_a_bound_that_is_none_is_told_what_one_is(almanac, start):
+    with pytest.raises(a.InvalidArgument, match=r"2020-Q1|without a zone|names no time"):
+        almanac.series("gov_yield_10y", "USA", start=start)
+    assert asked(almanac) == []
+
+
 def values_by_day(series):
     return {row.period_end.date(): row.value_numeric for row in series}
 
@@ -218,7 +240,7 @@ def test_a_frame_of_several_series(almanac):
 
 def test_frames_that_have_no_common_rows_are_refused(almanac):
     wanted = {"yield": ("gov_yield_10y", "USA"), "prices": ("cpi_index_nsa", "USA")}
-    with pytest.raises(a.InvalidArgument, match="yield is daily, prices is monthly"):
+    with pytest.raises(a.InvalidArgument, match=r"yield is daily, prices is monthly.*frequency='monthly'.*how='last'"):
         almanac.frame(wanted)
     assert set(almanac.frame(wanted, how="long")["frequency"]) == {"daily", "monthly"}
     for given, told in (({}, "no series"), ({"period_end": ("x", "y")}, "'period_end'")):

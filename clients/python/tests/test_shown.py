@@ -1,6 +1,9 @@
 """What README and the pages on the client show runs from the first line to the last, and prints what they say."""
 
+import os
 import re
+import subprocess
+import sys
 
 import httpx2
 import pytest
@@ -52,7 +55,7 @@ def test_what_is_shown_is_compared(tmp_path):
 def test_the_command_line(at_home, capsys, monkeypatch):
     assert _cli.main(["check"]) == 0
     assert re.fullmatch(
-        r"<Almanac http://127\.0\.0\.1:8000, key from ALMANAC_API_KEY> answers: data version 18, 41 series, "
+        r"<Almanac http://127\.0\.0\.1:8000, key from ALMANAC_API_KEY> answers: data version [1-9]\d*, [1-9]\d* series, "
         r"1000000 per 60s \(plan pro\)\n",
         capsys.readouterr().out,
     )
@@ -73,3 +76,30 @@ def test_the_command_line(at_home, capsys, monkeypatch):
     with pytest.raises(SystemExit) as caught:
         _cli.main(["serie"])
     assert caught.value.code == 2
+
+
+def test_the_command_ends_quietly_where_who_reads_has_seen_enough(at_home, tmp_path):
+    """`almanac-client series … | head -1`, with the service in this process and the pipe in another's."""
+    program = (
+        "import sys\n"
+        "from almanac_client import _cli\n"
+        "_cli.series = lambda almanac, given, out: [out.write(f'{n}\\n' * 1000) for n in range(1000)]\n"
+        "sys.exit(_cli.main(['series', 'gov_yield_10y', 'USA']))\n"
+    )
+    writing = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ}
+    )
+    assert writing.stdout.readline() == b"0\n"
+    writing.stdout.close()
+    assert writing.stderr.read() == b""
+    assert writing.wait(30) == 141
+    writing.stderr.close()
+
+
+def test_the_command_takes_bounds_as_the_methods_do(at_home, capsys):
+    assert _cli.main(["series", "gov_yield_10y", "JPN", "--start", "2026-Q4", "--end", "2026-10"]) == 0
+    days = [line.partition(",")[0] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert days
+    assert {day[:7] for day in days} == {"2026-10"}
+    assert _cli.main(["series", "gov_yield_10y", "JPN", "--start", "last May"]) == 1
+    assert "'start' is 'last May', and not one of 2020, 2020-Q1" in capsys.readouterr().err

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from almanac.api.contract.endpoint import Context, Endpoint, TextAnswer
 from almanac.api.contract.openapi import described
 from almanac.api.contract.overview import text
@@ -28,6 +31,7 @@ def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = unex
         *listing.endpoints(cache, explain_scores),
         *observations.DERIVED,
         rates.ENDPOINT,
+        rates.HISTORY,
         *derived_indicators.ENDPOINTS,
         brief.endpoint(cache),
         *releases.ENDPOINTS,
@@ -35,6 +39,8 @@ def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = unex
         *equity.endpoints(cache),
         *events.ENDPOINTS,
     )
+
+    data = tuple(replace(one, elsewhere=_below(one, data)) for one in data)
 
     def overview(_: Context) -> TextAnswer:
         return TextAnswer(text(everything))
@@ -54,3 +60,9 @@ def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = unex
         )
     )
     return everything
+
+
+def _below(endpoint: Endpoint, every: Sequence[Endpoint]) -> dict[str, str]:
+    """Parameters that an endpoint has not and one below its path has, with that one's path."""
+    under = [one for one in every if one.path.startswith(f"{endpoint.path}/")]
+    return {name: one.path for one in reversed(under) for name in one.by_name if name not in endpoint.by_name}

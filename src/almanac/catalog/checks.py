@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from almanac.catalog import services, succession
+from almanac.catalog import currencies, services, succession
 from almanac.catalog.records import PROVIDER_KINDS, Catalog, Formula, input_slugs, is_simulated
 from almanac.domain.cadence import Cadence
 from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator, SeriesSpec, Source
-from almanac.domain.rights import Exposure
+from almanac.domain.rights import LICENSE_CLASSES, Exposure
 from almanac.domain.units import currency_of, is_money
 
 
@@ -25,6 +25,7 @@ def contradictions(catalog: Catalog) -> Iterator[str]:
     for formula in catalog.formulas.values():
         yield from _formula(formula, catalog)
     yield from _circles(catalog)
+    yield from currencies.problems(catalog.currencies, catalog.changeovers, catalog.entities)
     yield from services.problems(catalog.services, catalog.sources, catalog.series)
     for source_id, natives in catalog.series.items():
         if source_id not in catalog.sources:
@@ -80,6 +81,10 @@ def _source(source: Source, catalog: Catalog) -> Iterator[str]:
         except ValueError as error:
             yield f"{named}: cadence: {error}"
     rights = source.rights
+    if rights.license_class is not None and rights.license_class not in LICENSE_CLASSES:
+        yield f"{named}: unknown license_class {rights.license_class}, allowed are {', '.join(LICENSE_CLASSES)}"
+    elif rights.license_class not in {None, rights.asks_for}:
+        yield f"{named}: license_class is {rights.license_class}, its other rights say {rights.asks_for}"
     if rights.exposure is not Exposure.public and not rights.reason:
         yield f"{named}: exposure {rights.exposure.name} needs a reason"
     if rights.channel is not Exposure.public and not rights.channel_reason:

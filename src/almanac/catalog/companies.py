@@ -1,7 +1,8 @@
 """
-The lines of company statements: which tags of the filings each is read from, in which order.
+The lines of company statements: which tags of the filings are each line whole, which are a part of it, and what it must
+agree with; and the styles in which companies report.
 
-Read from companies/items.toml and checked whole; every contradiction is one line of a CatalogError.
+Read from companies/items.toml and styles.toml and checked whole; every contradiction is one line of a CatalogError.
 """
 
 from __future__ import annotations
@@ -37,11 +38,21 @@ class Term(NamedTuple):
 Expression = tuple[Term, ...]
 
 
+class Style(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A way to report. A period has the style of which it has most `signs`, its tags; of none the one of its industry."""
+
+    key: str
+    description: str
+    signs: tuple[str, ...] = ()
+    #: Kinds of company, by industry code, that are taken to report so where no tags tell.
+    templates: tuple[str, ...] = ()
+
+
 class Item(msgspec.Struct, frozen=True, kw_only=True):
     """
-    One line of a statement. `candidates` are for every company, `for_template` are tried before them.
+    One line of a statement. `candidates` are for every company, `for_style` are tried before them.
 
-    `dominance` and `proof` (empty: none) tell a total from its slices, as the file says.
+    `proven`, `slices`, `parts`, `largest`, `proofs` and `agrees` tell the whole from its parts, as the file says.
     """
 
     key: str
@@ -54,10 +65,16 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     served: bool
     templates: frozenset[str]
     candidates: tuple[Expression, ...]
-    for_template: Mapping[str, tuple[Expression, ...]]
+    for_style: Mapping[str, tuple[Expression, ...]]
+    proven: tuple[Expression, ...]
     formulas: tuple[Expression, ...]
-    dominance: float | None
-    proof: Expression
+    slices: frozenset[str]
+    parts: tuple[str, ...]
+    largest: bool
+    proofs: tuple[Expression, ...]
+    agrees: bool
+    positive: bool
+    expected: bool
     #: A value below zero is an error of a filing, or of a difference.
     never_negative: bool = False
 
@@ -66,13 +83,13 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
         """Whether the item has one day, not a span."""
         return self.kind in {"instant", "cover"}
 
-    def candidates_for(self, template: str) -> tuple[Expression, ...]:
-        """Candidates in order for a company of that template."""
-        return (*self.for_template.get(template, ()), *self.candidates)
+    def candidates_for(self, style: str) -> tuple[Expression, ...]:
+        """Candidates in order for a period reported in that style."""
+        return (*self.for_style.get(style, ()), *self.candidates)
 
     def tags(self) -> frozenset[str]:
         """All tags any candidate names, with their taxonomy."""
-        every = (self.candidates, *self.for_template.values())
+        every = (self.candidates, self.proven, *self.for_style.values())
         return frozenset(term.name for group in every for expression in group for term in expression)
 
 
@@ -90,11 +107,17 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     us_gaap: tuple[str, ...] = ()
     ifrs: tuple[str, ...] = ()
     dei: tuple[str, ...] = ()
+    proven: tuple[str, ...] = ()
     formulas: tuple[str, ...] = ()
     templates: tuple[str, ...] = TEMPLATES
-    for_template: dict[str, tuple[str, ...]] = {}
-    dominance: float | None = None
-    proof: str = ""
+    for_style: dict[str, tuple[str, ...]] = {}
+    slices: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    largest: bool = False
+    proofs: tuple[str, ...] = ()
+    agrees: bool = False
+    positive: bool = False
+    expected: bool = False
     never_negative: bool = False
 
 
@@ -152,6 +175,10 @@ def read(part: Mapping[str, Any]) -> Mapping[str, Item]:
     return found
 
 
+def _tagged(name: str) -> str:
+    return name if ":" in name else f"us-gaap:{name}"
+
+
 def _item(line: _Line) -> Item:
     candidates = [
         expression(text, taxonomy)
@@ -169,10 +196,16 @@ def _item(line: _Line) -> Item:
         served=line.served,
         templates=frozenset(line.templates),
         candidates=tuple(candidates),
-        for_template={name: tuple(expression(t) for t in texts) for name, texts in line.for_template.items()},
+        for_style={name: tuple(expression(t, "us-gaap") for t in texts) for name, texts in line.for_style.items()},
+        proven=tuple(expression(text, "us-gaap") for text in line.proven),
         formulas=tuple(expression(text) for text in line.formulas),
-        dominance=line.dominance,
-        proof=expression(line.proof) if line.proof else (),
+        slices=frozenset(_tagged(name) for name in line.slices),
+        parts=tuple(_tagged(name) for name in line.parts),
+        largest=line.largest,
+        proofs=tuple(expression(text) for text in line.proofs),
+        agrees=line.agrees,
+        positive=line.positive,
+        expected=line.expected,
         never_negative=line.never_negative,
     )
 
@@ -198,18 +231,19 @@ def _check(found: Mapping[str, Item]) -> Iterator[str]:
             yield f"{where}: a {item.kind} is not additive"
         if not item.candidates and not item.formulas:
             yield f"{where}: neither tags nor formulas"
-        if item.dominance is not None and item.dominance <= 1:
-            yield f"{where}: dominance must be above 1"
-        for name in sorted({*item.templates, *item.for_template} - set(TEMPLATES)):
+        if (item.agrees or item.proven) and not item.proofs:
+            yield f"{where}: it must agree, and with nothing"
+        for name in sorted(item.slices - item.tags()):
+            yield f"{where}: {name} is a slice and no candidate"
+        for name in sorted({*item.templates} - set(TEMPLATES)):
             yield f"{where}: unknown template {name}"
-        for group in (item.candidates, *item.for_template.values()):
-            for candidate in group:
-                for term in candidate:
-                    if ":" not in term.name:
-                        yield f"{where}: {term.name} names no taxonomy"
-        for what, sum_ in [*(("formula", formula) for formula in item.formulas), ("proof", item.proof)]:
+        for name in sorted(item.for_style.keys() - styles().keys()):
+            yield f"{where}: unknown style {name}"
+        for what, sum_ in [*(("formula", one) for one in item.formulas), *(("proof", one) for one in item.proofs)]:
             for term in sum_:
-                if term.name not in found:
+                if ":" in term.name:
+                    yield f"{where}: {term.name} is a tag in its {what}"
+                elif term.name not in found:
                     yield f"{where}: unknown item {term.name} in its {what}"
                 elif found[term.name].is_instant != item.is_instant:
                     yield f"{where}: {term.name} in its {what} is of another kind"
@@ -233,9 +267,41 @@ def _circles(found: Mapping[str, Item]) -> Iterator[str]:
 
 
 @functools.cache
+def styles() -> Mapping[str, Style]:
+    """All styles by key; the first is that of a period that nothing tells of. Raises CatalogError."""
+    text = files("almanac.catalog").joinpath("data", "companies", "styles.toml").read_text("utf-8")
+    try:
+        read_ = msgspec.convert(tomllib.loads(text)["style"], list[Style])
+    except (msgspec.ValidationError, KeyError) as error:
+        raise CatalogError(f"styles: {error}") from None
+    unknown = sorted({name for style in read_ for name in style.templates} - set(TEMPLATES))
+    if unknown:
+        raise CatalogError(f"styles: unknown template {unknown[0]}")
+    return {style.key: style for style in read_}
+
+
+def style_told(signs: Mapping[str, int], template: str) -> str:
+    """The style of a period: that of which most signs are given, two at least; else that of the kind of company."""
+    every = styles()
+    usual = next((style.key for style in every.values() if template in style.templates), next(iter(every)))
+    most = max(signs.values(), default=0)
+    if most < 2 or signs.get(usual) == most:
+        return usual
+    return next(style for style in every if signs.get(style) == most)
+
+
+#: Told by the reader, not by a filer: that a later report gives the balance sheet of a day anew.
+SHEET_ANEW = "pre:BalanceSheet"
+
+
+@functools.cache
 def wanted_tags() -> frozenset[str]:
-    """Every tag some item may be read from, with its taxonomy: `us-gaap:NetIncomeLoss`."""
-    return frozenset(tag for item in items().values() for tag in item.tags())
+    """Every tag some item may be read from or is told by, with its taxonomy: `us-gaap:NetIncomeLoss`."""
+    return frozenset(
+        [SHEET_ANEW]
+        + [tag for item in items().values() for tag in (*item.tags(), *item.parts)]
+        + [_tagged(tag) for style in styles().values() for tag in style.signs]
+    )
 
 
 def served() -> list[Item]:
@@ -275,7 +341,7 @@ def _of_item(item: Item) -> Indicator:
 def _inputs(item: Item, seen: set[str]) -> Iterable[str]:
     """Tags of an item and of the items its formulas name, in the order they are tried."""
     seen.add(item.key)
-    for group in (item.candidates, *item.for_template.values()):
+    for group in (item.candidates, *item.for_style.values()):
         for candidate in group:
             yield from (term.name for term in candidate)
     for formula in item.formulas:
@@ -301,14 +367,21 @@ def _written(terms: Expression) -> str:
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
 
+_PRESENTED = {
+    "pre:TotalRevenue": "The line that a company's own statement presents as total revenue, in a tag of its own.",
+    SHEET_ANEW: "That a later report gives the balance sheet of this day anew, with other numbers: the day it was filed.",
+}
+
+
 def _of_tag(tag: str) -> Indicator:
+    presented = tag.startswith("pre:")
     name = tag.partition(":")[2]
     words = " ".join(_WORD.findall(name))
     kinds = {item.unit for item in items().values() if tag in item.tags()}
     return Indicator(
         slug=raw_slug(tag),
         name=words[:1].upper() + words[1:].lower(),
-        description=f"The fact {tag} as companies file it, whatever they mean by it.",
+        description=_PRESENTED[tag] if presented else f"The fact {tag} as companies file it, whatever they mean by it.",
         category="fundamentals",
         kind="raw",
         unit="shares" if kinds == {"shares"} else None,

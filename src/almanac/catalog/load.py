@@ -13,6 +13,7 @@ import msgspec
 
 from almanac.catalog import companies, measures
 from almanac.catalog.checks import contradictions
+from almanac.catalog.currencies import Changeover, Currency
 from almanac.catalog.lines import plain
 from almanac.catalog.preferences import Preference, placed
 from almanac.catalog.preferences import problems as preference_problems
@@ -82,6 +83,8 @@ _TABLES: dict[str, type[msgspec.Struct]] = {
     "derived": Formula,
     "service": Service,
     "areas": Areas,
+    "currency": Currency,
+    "changeover": Changeover,
 }
 
 
@@ -119,6 +122,8 @@ def build(parts: Iterable[Mapping[str, Any]]) -> Catalog:
         series,
         tables["service"],
         frozenset(guesses),
+        tables["currency"],
+        tables["changeover"],
     )
     problems += contradictions(catalog)
     if problems:
@@ -143,6 +148,14 @@ def _enter(line: Mapping[str, Any], table: str, records: dict[str, Any]) -> Iter
     records[key] = record
 
 
+def _former_money(changeovers: Mapping[str, Changeover]) -> dict[str, list[str]]:
+    """Former currencies by the entity that had them."""
+    found: dict[str, list[str]] = {}
+    for one in changeovers.values():
+        found.setdefault(one.entity, []).append(one.currency)
+    return found
+
+
 def _map(
     group: Mapping[str, Any],
     tables: Mapping[str, Mapping[str, Any]],
@@ -155,13 +168,16 @@ def _map(
     defaults = {key: value for key, value in group.items() if key != "codes"}
     for code in group.get("codes", ()):
         pattern = {**defaults, **code}
-        guess = pattern.pop("guess", False)
-        if not isinstance(guess, bool):
-            yield f"series {pattern.get('native')}: guess is true or false"
+        guess, elsewhere = pattern.pop("guess", False), pattern.pop("elsewhere", False)
+        for name, mark in (("guess", guess), ("elsewhere", elsewhere)):
+            if not isinstance(mark, bool):
+                yield f"series {pattern.get('native')}: {name} is true or false"
+        if guess and elsewhere:
+            yield f"series {pattern.get('native')}: a guess was not seen elsewhere"
         try:
-            for line in expanded(pattern, tables["areas"], tables["entity"]):
+            for line in expanded(pattern, tables["areas"], tables["entity"], _former_money(tables["changeover"])):
                 yield from _specify(line, series)
-                if guess:
+                if guess and "copy_of" not in line:
                     guesses.add((line["source"], line["native"]))
         except msgspec.ValidationError as error:
             yield f"series {pattern.get('native')}: {error}"

@@ -125,8 +125,8 @@ def _check(found: Mapping[str, Measure], items: Mapping[str, companies.Item]) ->
 
 _HOW = {
     "flow": (
-        "Twelve months ending with the period: the fiscal year, four quarters, or the last year and the year to date less the year to date a year before. Of companies that report half-years two halves, of those that report years only the year.",
-        "sum of four contiguous quarters; the fiscal year at its end",
+        "Twelve months ending with the period: at the end of a fiscal year the year; else the last year and the year to date less the year to date a year before, each as the newest report gives it; else four quarters. Where both are there and differ by more than rounding, the first is taken, with a warning. Of companies that report half-years two halves for four quarters, of those that report years only the year.",
+        "fiscal year + year to date − year to date a year before; the fiscal year at its end; else the sum of four contiguous quarters",
     ),
     "average": (
         "Mean over the twelve months ending with the period. No value where a split divides them and the older figures do not reflect it yet.",

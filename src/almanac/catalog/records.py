@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from almanac.catalog.currencies import Changeover, Currencies, Currency
 from almanac.catalog.services import Service
 from almanac.catalog.succession import stretches
 from almanac.domain.periods import Frequency
@@ -86,6 +87,13 @@ class Catalog(msgspec.Struct, frozen=True, dict=True):
     services: Mapping[str, Service] = {}
     #: (source id, native code) that no response at hand has shown: as documented, so what is asked for may not be there.
     guesses: frozenset[tuple[str, str]] = frozenset()
+    currencies: Mapping[str, Currency] = {}
+    changeovers: Mapping[str, Changeover] = {}
+
+    @functools.cached_property
+    def money(self) -> Currencies:
+        """In which currency amounts are."""
+        return Currencies(self.currencies.values(), self.changeovers.values(), self.entities)
 
     @functools.cached_property
     def series_by_id(self) -> Mapping[str, SeriesSpec]:

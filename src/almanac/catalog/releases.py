@@ -35,7 +35,7 @@ class _Calendar(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 class _Release(Release, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """As written: the headline is not among the indicators, and the calendars are tables of their own."""
+    """A release as the catalogue's file has it: the headline is not among the indicators, and calendars are tables of their own."""
 
 
 class _Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -160,7 +160,7 @@ def check(releases: tuple[Release, ...], catalog: Catalog) -> Iterator[str]:
 
 
 def simulated(releases: tuple[Release, ...], sources: Collection[str]) -> tuple[Release, ...]:
-    """The same with the simulated copies of the calendars' sources, as far as there are any."""
+    """Put simulated copies in place of the sources of releases' calendars, as far as there are any."""
     copy, found = functools.partial(simulated_copy, sources=sources), []
     for one in releases:
         calendars = tuple(
@@ -171,7 +171,7 @@ def simulated(releases: tuple[Release, ...], sources: Collection[str]) -> tuple[
 
 
 def scheduled(releases: tuple[Release, ...], data: Mapping[str, Any]) -> tuple[Release, ...]:
-    """The same with what publishers' schedules say, from a read file. Raises CatalogError naming every culprit."""
+    """Add to releases what publishers' schedules say, from a read file. Raises CatalogError naming every culprit."""
     try:
         read = msgspec.convert(data, _Schedules)
     except msgspec.ValidationError as error:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from zoneinfo import available_timezones
 
 import msgspec
 
+from almanac.domain.periods import Frequency
 from almanac.domain.reference import Entity, SeriesSpec, Source
 from almanac.domain.rights import Exposure
 from almanac.domain.units import LOCAL, currency_of
 
+#: Periods of a year.
+_A_YEAR = {
+    Frequency.DAILY: 366, Frequency.WEEKLY: 53, Frequency.MONTHLY: 12, Frequency.QUARTERLY: 4, Frequency.SEMIANNUAL: 2,
+    Frequency.ANNUAL: 1,
+}  # fmt: skip
 #: `Source.connector` of a source read by a service: this word and the service's id, and `/FLOW` where it is one flow.
 CONNECTOR = "sdmx:"
 
@@ -32,8 +38,11 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     attributes: tuple[str, ...] = ()
     #: Dimensions of which one request brings every code.
     every: tuple[str, ...] = ()
-    #: A flow too large for one answer is asked in windows of so many years, from its first year on.
-    window_years: int | None = None
+    #: How many codes the publisher has, at most, for those together; and how many separators one row of its answers holds.
+    #: From both, and from how many periods a year has, it is reckoned how large an answer is.
+    codes: int = 1
+    row_parts: int = 15
+    #: A flow too large for one answer is asked in windows, the first of them from this year on.
     first_year: int | None = None
     #: Only series with one of these codes in each of these dimensions may be public.
     public: dict[str, tuple[str, ...]] = {}
@@ -47,6 +56,17 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     confidentiality: str | None = None
     #: The publisher has closed it: what a mirror holds of it is read, nothing is asked.
     closed: bool = False
+
+    def parts(self, frequencies: Iterable[Frequency], years: int) -> int:
+        """Separators that an answer about so many years holds, as reckoned."""
+        periods = sum(_A_YEAR[frequency] for frequency in frequencies)
+        return self.codes * periods * years * self.row_parts
+
+    def window_years(self, frequencies: Collection[Frequency], most: int) -> int | None:
+        """Years of a window whose answer holds at most so many separators; None: the flow has none, it is asked whole."""
+        if self.first_year is None:
+            return None
+        return max(1, most // self.parts(frequencies, 1))
 
     def owns(self, word: str) -> bool:
         """Whether a publisher's name for a flow means this one."""
@@ -68,6 +88,8 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     accept: str | None = None
     #: Attribute with the power of ten of the numbers; checked against the catalogue, never applied.
     multiplier: str | None = "UNIT_MULT"
+    #: Attribute with the currency of amounts in a local currency, by code or in words.
+    currency: str | None = None
     #: Attributes that are known and carry nothing for us.
     attributes: tuple[str, ...] = ()
     #: What is written where there is no value, whatever the observation's status.
@@ -85,8 +107,10 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     zone: str | None = None
     #: Labels that the service writes in place of codes when asked to → the codes.
     labels: dict[str, str] = {}
-    #: The publisher's own limit of requests an hour.
-    per_hour: int | None = None
+    #: Statuses that mean that nothing is known of what was asked (SDMX's REST interface: 404, "No results found").
+    empty: tuple[int, ...] = (404,)
+    #: Words of a short answer, or of a refusal, by which the service says that it prepares the data: they come later.
+    later: tuple[str, ...] = ()
     flow: tuple[Flow, ...]
 
     def find(self, words: Iterable[str], version: str | None = None) -> Flow | None:
@@ -95,8 +119,11 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return next((flow for flow in meant if version in {None, flow.version}), meant[0] if meant else None)
 
 
+_NONE: Mapping[str, Sequence[str]] = {}
+
+
 class Areas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A publisher's codes of places: those of every entity's `field`, if one is named, and `codes` → entity id.
+    """A publisher's codes of places: `codes` → entity id, and of every entity not among those its `field`, if one is named.
 
     Two codes of one entity make two series of it, so all but one of them need a variant.
     """
@@ -106,6 +133,8 @@ class Areas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     codes: dict[str, str] = {}
     #: Codes whose series are variants of their entity's main one (an aggregate of fixed members beside the changing one).
     variants: dict[str, str] = {}
+    #: Codes that the publisher wrote before, or writes elsewhere → the code of that place: their rows are its rows.
+    former: dict[str, str] = {}
     #: Who belongs to an aggregate, by code.
     compositions: dict[str, str] = {}
 
@@ -113,22 +142,29 @@ class Areas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 def places(areas: Areas, entities: Mapping[str, Entity]) -> Iterator[tuple[str, Entity]]:
     """Every code of an area table with its entity. Raises KeyError naming an entity that does not exist."""
     if areas.field is not None:
+        named = set(areas.codes.values())
         for entity in entities.values():
             code = getattr(entity, areas.field)
-            if code is not None and code not in areas.codes:
+            if code is not None and code not in areas.codes and entity.id not in named:
                 yield code, entity
     for code, entity_id in areas.codes.items():
         yield code, entities[entity_id]
 
 
 def expanded(
-    line: Mapping[str, Any], areas: Mapping[str, Areas], entities: Mapping[str, Entity]
+    line: Mapping[str, Any],
+    areas: Mapping[str, Areas],
+    entities: Mapping[str, Entity],
+    money: Mapping[str, Sequence[str]] = _NONE,
 ) -> Iterator[dict[str, Any]]:
     """
     The series that a line of `codes` means: itself, or with `each` one for every code of that area table.
 
     `{area}` stands for the code, `{name}` and `{currency}` for the entity's; an entity without the currency asked for,
-    in words or by a unit of local currency, is passed over, and so is a code in `except`; `only` names all codes there are. Raises msgspec.ValidationError.
+    in words or by a unit of local currency, is passed over, and so is a code in `except`; `only` names all codes there are.
+    `money`: former currencies of entities. Where a native code has the currency in it, each of them makes a discontinued
+    variant: what is stated in kuna is served as kuna, and never beside what is stated in euro. Raises
+    msgspec.ValidationError.
     """
     ready = dict(line)
     each, leave, only = ready.pop("each", None), ready.pop("except", ()), ready.pop("only", None)
@@ -144,7 +180,7 @@ def expanded(
     except KeyError as error:
         raise msgspec.ValidationError(f"area table {each}: unknown entity {error.args[0]}") from None
     table = areas[each]
-    unknown = sorted({*leave, *(only or ()), *table.variants, *table.compositions} - set(found))
+    unknown = sorted({*leave, *(only or ()), *table.variants, *table.compositions, *table.former.values()} - set(found))
     if unknown:
         raise msgspec.ValidationError(f"area table {each} has no code {', '.join(unknown)}")
     patterns = {name: value for name, value in ready.items() if isinstance(value, str) and "{" in value}
@@ -158,7 +194,17 @@ def expanded(
             continue
         words = {"area": code, "name": entity.name, "currency": entity.currency}
         texts = {name: _filled(name, pattern, words) for name, pattern in patterns.items()}
-        yield {"entity": entity.id, **ready, **texts, **_aggregate(table, code, ready)}
+        made = {"entity": entity.id, **ready, **texts, **_aggregate(table, code, ready)}
+        yield made
+        for former in (one for one, present in table.former.items() if present == code):
+            native = _filled("native", str(ready["native"]), {**words, "area": former})
+            yield {**made, "native": native, "copy_of": made["native"]}
+        for currency in money.get(entity.id, ()) if "{currency}" in str(ready["native"]) else ():
+            texts = {
+                name: _filled(name, pattern, {**words, "currency": currency}) for name, pattern in patterns.items()
+            }
+            told = _aggregate(table, code, {**ready, "variant": _joined(ready.get("variant"), currency.lower())})
+            yield {"entity": entity.id, **ready, **texts, **told, "discontinued": True}
 
 
 def _filled(field: str, pattern: str, words: Mapping[str, str | None]) -> str:
@@ -176,10 +222,14 @@ def _aggregate(areas: Areas, code: str, line: Mapping[str, Any]) -> dict[str, st
     found: dict[str, str] = {}
     if code in areas.compositions:
         found["composition"] = areas.compositions[code]
-    variants = [variant for variant in (areas.variants.get(code), line.get("variant")) if variant is not None]
-    if variants:
-        found["variant"] = "-".join(variants)
+    variant = _joined(areas.variants.get(code), line.get("variant"))
+    if variant is not None:
+        found["variant"] = variant
     return found
+
+
+def _joined(*variants: str | None) -> str | None:
+    return "-".join(one for one in variants if one is not None) or None
 
 
 def problems(
@@ -204,8 +254,6 @@ def problems(
             for name in (*flow.every, *flow.public):
                 if name not in flow.dimensions:
                     yield f"service {service.id}: flow {flow.id} has no dimension {name}"
-            if flow.window_years is not None and flow.first_year is None:
-                yield f"service {service.id}: flow {flow.id} has window_years and no first_year"
     for source in sources.values():
         if not source.connector.startswith(CONNECTOR):
             continue

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from almanac.commands.shared import settings, table, time
+from almanac.commands.shared import put, put_json, say, settings, table, time
 
 if TYPE_CHECKING:
     from almanac.config import Settings
@@ -26,22 +25,27 @@ _PASSWORD_STDIN = click.option(
 
 @contextmanager
 def opened(chosen: Settings) -> Iterator[Accounts]:
-    """The accounts of a home."""
+    """The accounts of a home. A database that cannot be used ends the command with its path, what is wrong, and what to do."""
     from almanac.store.accounts.accounts import Accounts
-    from almanac.store.engine.opening import place
+    from almanac.store.engine.errors import StoreError, UnavailableError
+    from almanac.store.engine.opening import advise_of_kept, place
 
-    accounts = Accounts(place(chosen.accounts_place), chosen.secret)
+    at = place(chosen.accounts_place)
     try:
-        yield accounts
-    finally:
-        accounts.close()
+        accounts = Accounts(at, chosen.secret)
+        try:
+            yield accounts
+        finally:
+            accounts.close()
+    except UnavailableError as error:
+        raise StoreError(advise_of_kept(error, at)) from None
 
 
 @contextmanager
 def administration(chosen: Settings) -> Iterator[Administration]:
     """The accounts of a home, for deeds that are noted as those of the command line."""
     from almanac.store.accounts.administration import Administration
-    from almanac.store.accounts.deeds import COMMAND_LINE
+    from almanac.store.accounts.audit_log import COMMAND_LINE
 
     with opened(chosen) as store:
         yield Administration(store, COMMAND_LINE)
@@ -79,14 +83,12 @@ def accounts_create(email: str, plan: str, operator: bool, password_stdin: bool,
         if link:
             made_link = _address(chosen, "reset", store.reset_link(made.email, now=at))
     if as_json:
-        click.echo(json.dumps(_row(made) | ({"link": made_link} if link else {})))
+        put_json(_row(made) | ({"link": made_link} if link else {}))
         return
-    click.echo(made.id)
+    put(made.id)
     if made_link:
-        click.echo(made_link)
-    click.echo(
-        f"{made.email} is on the {plan} plan. Make it a key: almanac keys create --account {made.email}", err=True
-    )
+        put(made_link)
+    say(f"{made.email} is on the {plan} plan. Make it a key: almanac keys create --account {made.email}")
 
 
 @accounts.command("list")
@@ -198,7 +200,7 @@ def accounts_invite(email: str, plan: str | None, operator: bool, as_json: bool)
 def accounts_deeds(limit: int, as_json: bool) -> None:
     """List what operators did to accounts, the latest first."""
     with administration(settings()) as store:
-        found = store.deeds.latest(limit)
+        found = store.audit_log.latest(limit)
     rows = [
         {"at": time(one.at), "who": one.who, "what": one.what, "subject": one.subject, "detail": one.detail}
         for one in found
@@ -218,17 +220,17 @@ def _address(chosen: Settings, page: str, token: str) -> str:
 
 
 def _link(link: str, as_json: bool, words: str) -> None:
-    click.echo(json.dumps({"link": link}) if as_json else link)
+    put_json({"link": link}) if as_json else put(link)
     if not as_json:
-        click.echo(words, err=True)
+        say(words)
 
 
 def _tell(found: AccountInfo, words: str, as_json: bool, **more: Any) -> None:
     if as_json:
-        click.echo(json.dumps(_row(found) | more))
+        put_json(_row(found) | more)
     else:
-        click.echo(found.id)
-        click.echo(words, err=True)
+        put(found.id)
+        say(words)
 
 
 def _row(info: AccountInfo) -> dict[str, Any]:

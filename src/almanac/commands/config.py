@@ -7,7 +7,7 @@ import os
 
 import click
 
-from almanac.commands.shared import settings, unusable
+from almanac.commands.shared import put, say, settings, unusable
 
 
 @click.group()
@@ -18,7 +18,7 @@ def config() -> None:
 @config.command()
 def check() -> None:
     """Read all settings as every command does, and see whether they can be served. Prints the names of those that are given; exit 1 with all that is wrong."""
-    from almanac.config import given
+    from almanac.config import exposed, given
     from almanac.serving import missing_plans, plans_told
 
     found = settings(home=False)
@@ -33,5 +33,8 @@ def check() -> None:
             problems.append(plans_told(missing))
     if problems:
         raise click.ClickException("\n  ".join(problems))
+    warning = exposed()
+    if warning is not None:
+        say(f"Warning: {warning}")
     for one in given(os.environ):
-        click.echo(one.name)
+        put(one.name)

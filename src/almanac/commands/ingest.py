@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 from collections.abc import Sequence
 from datetime import date
@@ -40,6 +41,17 @@ if TYPE_CHECKING:
     "--entity", "entities", multiple=True, help="Ask only for series of this entity, by id or slug; may be given again."
 )
 @click.option("--since", metavar="DATE", help="Ask only for what is about this day or later, like 2026-01-31.")
+@click.option(
+    "--accept",
+    metavar="SHA256",
+    help="Ask nobody: take in the response of this SHA-256, or of the one that begins so, which is held as `shrunk`.",
+)
+@click.option(
+    "--plan",
+    "only_plan",
+    is_flag=True,
+    help="Ask nobody: show what the SOURCEs, or all, would be asked, when, and how long that takes. With --json each request.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: what came of each source, with reasons.")
 @processes_option
 def ingest(
@@ -49,6 +61,8 @@ def ingest(
     folder: Path | None,
     entities: tuple[str, ...],
     since: str | None,
+    accept: str | None,
+    only_plan: bool,
     as_json: bool,
     processes: int | None,
 ) -> None:
@@ -57,47 +71,79 @@ def ingest(
     Exit 0 all good, 3 some quarantined or failed, 1 nothing ingested.
     """
     from almanac.domain.memory import seldom_searched
+    from almanac.loading import noted
     from almanac.pipeline.ingest.asking import from_network
     from almanac.pipeline.ingest.mirrored import from_mirror
     from almanac.pipeline.ingest.outcome import exit_code
     from almanac.pipeline.ingest.worker import note_asked
-    from almanac.pipeline.world import REAL, World
+    from almanac.pipeline.workplace import REAL, Workplace
 
+    if only_plan:
+        _plan(names, narrowed=bool(due or folder or entities or since or accept or processes), as_json=as_json)
+    if accept is not None:
+        _accept(accept, alone=not (names or every or due or folder or entities or since), as_json=as_json)
     if due:
         _due(names, narrowed=bool(every or folder or entities or since or processes), as_json=as_json)
     if every == bool(names):
         raise click.UsageError("name one source or more, or give --all or --due")
     first = _day(since)
     chosen = settings(processes=processes)
-    with seldom_searched(), World(chosen, kind=REAL, tell=say) as world:
+    with (
+        seldom_searched(),
+        Workplace(chosen, kind=REAL, tell=say) as world,
+        noted(chosen.home, "data of publishers") as note,
+        Progress(note=note)() as progress,
+    ):
         sources = named_sources(world.catalog, names)
         about = _entities(world.catalog, entities)
         missing: list[Source] = []
-        progress = Progress()
-        with progress():
-            if folder is not None:
-                if since is not None or entities:
-                    progress.say("--since and --entity narrow what a publisher is asked; a mirror is read whole")
-                outcomes = from_mirror(world, sources, folder, progress.say, progress.track)
-            else:
-                missing = [source for source in sources if _lacks_key(chosen, source)]
-                for source in missing:
-                    told = f"{source.id} needs a key: set {source.key_setting}"
-                    if not every:
-                        raise click.ClickException(told)
-                    progress.say(f"passed over: {told}")
-                ready = [source for source in sources if source not in missing]
-                began = chosen.clock()
-                try:
-                    outcomes = from_network(world, ready, first, progress.say, progress.track, about)
-                except ValueError as error:
-                    raise click.ClickException(str(error)) from None
-                if first is None and about is None:
-                    note_asked(world, outcomes, began)
+        if folder is not None:
+            if since is not None or entities:
+                progress.say("--since and --entity narrow what a publisher is asked; a mirror is read whole")
+            outcomes = from_mirror(world, sources, folder, progress.say, progress.track)
+        else:
+            missing = [source for source in sources if _lacks_key(chosen, source)]
+            for source in missing:
+                told = f"{source.id} needs a key: set {source.key_setting}"
+                if not every:
+                    raise click.ClickException(told)
+                progress.say(f"passed over: {told}")
+            ready = [source for source in sources if source not in missing]
+            began = chosen.clock()
+            try:
+                outcomes = from_network(world, ready, first, progress.say, progress.track, about)
+            except ValueError as error:
+                raise click.ClickException(str(error)) from None
+            if first is None and about is None:
+                note_asked(world, outcomes, began)
     code = exit_code(outcomes) or (3 if missing else 0)
     if as_json:
         passed_over = {source.id: f"needs a key: set {source.key_setting}" for source in missing}
         summary_json(outcomes, code, passed_over)
+    else:
+        summary(outcomes)
+    sys.exit(code)
+
+
+def _accept(sha256: str, *, alone: bool, as_json: bool) -> NoReturn:
+    from almanac.pipeline.ingest.accepting import NotHeld
+    from almanac.pipeline.ingest.accepting import accept as let_pass
+    from almanac.pipeline.ingest.outcome import exit_code
+    from almanac.pipeline.workplace import Workplace
+
+    if not alone:
+        raise click.UsageError("--accept asks nobody: no SOURCE and no other option but --json goes with it")
+    if not re.fullmatch("[0-9a-fA-F]{8,64}", sha256):
+        raise click.BadParameter("give 8 to 64 hexadecimal digits", param_hint="'--accept'")
+    progress = Progress()
+    with progress(), Workplace(settings(processes=1), tell=say) as world:
+        try:
+            outcomes = let_pass(world, sha256, progress.say)
+        except NotHeld as error:
+            raise click.ClickException(str(error)) from None
+    code = exit_code(outcomes)
+    if as_json:
+        summary_json(outcomes, code, {})
     else:
         summary(outcomes)
     sys.exit(code)
@@ -109,6 +155,31 @@ def _due(names: tuple[str, ...], *, narrowed: bool, as_json: bool) -> NoReturn:
     if narrowed:
         raise click.UsageError("--due asks a source whole, by its cadence: no other option but --json goes with it")
     worker.due(names, as_json=as_json)
+
+
+def _plan(names: tuple[str, ...], *, narrowed: bool, as_json: bool) -> NoReturn:
+    import msgspec
+
+    from almanac.catalog.load import shipped
+    from almanac.commands.shared import put, put_json, table
+    from almanac.pipeline.ingest.plans import plans, shown, sums
+
+    if narrowed:
+        raise click.UsageError(
+            "--plan shows what a worker would ask: no other option but --all and --json goes with it"
+        )
+    catalog = shipped()
+    try:
+        found = plans(settings(home=False), catalog, named_sources(catalog, names))
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    if as_json:
+        put_json(msgspec.to_builtins(found))
+    else:
+        table([shown(one) for one in found], ("source", "turn", "next", "now", "eachTurn", "past", "takes", "lacks"))
+        for line in sums(found):
+            put(line)
+    sys.exit(0)
 
 
 def _day(text: str | None) -> date | None:
@@ -141,15 +212,16 @@ def _lacks_key(chosen: Settings, source: Source) -> bool:
 def sandbox(observations: int | None, companies: int | None, processes: int | None) -> None:
     """Load the built-in simulated world, up to today. A second run adds only what is new."""
     from almanac.domain.memory import seldom_searched
+    from almanac.loading import noted
     from almanac.pipeline.ingest.outcome import exit_code
     from almanac.pipeline.ingest.simulation import load
-    from almanac.pipeline.world import SIMULATED, World
+    from almanac.pipeline.workplace import SIMULATED, Workplace
 
-    with seldom_searched(), World(settings(processes=processes), kind=SIMULATED, tell=say) as world:
+    chosen = settings(processes=processes)
+    with seldom_searched(), Workplace(chosen, kind=SIMULATED, tell=say) as world:
         say("loading the simulated world")
         try:
-            progress = Progress()
-            with progress():
+            with noted(chosen.home, "the simulated world") as note, Progress(note=note)() as progress:
                 outcomes = load(world, lambda _: None, observations, market=companies, meter=progress.meter)
         except ValueError as error:
             raise click.ClickException(str(error)) from None

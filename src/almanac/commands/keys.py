@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from almanac.commands.accounts import administration, now, opened
-from almanac.commands.shared import settings, table, time
+from almanac.commands.shared import put, put_json, say, settings, table, time
 
 if TYPE_CHECKING:
     from almanac.store.accounts.accounts import KeyInfo
@@ -36,12 +35,10 @@ def keys_create(account: str, scopes: tuple[str, ...], name: str, expires: str |
     with opened(settings()) as store:
         text, info = store.create_key(account, scopes, name, until, now=now())
     if as_json:
-        click.echo(json.dumps(_made(text, info)))
+        put_json(_made(text, info))
     else:
-        click.echo(text)
-        click.echo(
-            f"This is the key of {info.email}; it is shown this once. To end it: keys revoke {info.prefix}", err=True
-        )
+        put(text)
+        say(f"This is the key of {info.email}; it is shown this once. To end it: keys revoke {info.prefix}")
 
 
 @keys.command("list")
@@ -69,11 +66,11 @@ def keys_rotate(key_or_prefix: str, grace: str, as_json: bool) -> None:
         text, info, old = store.rotate(key_or_prefix, seconds, now=now())
     until = old.revoked if old.revoked is not None else old.expires
     if as_json:
-        click.echo(json.dumps(_made(text, info) | {"replaces": old.prefix, "replacesUntil": time(until)}))
+        put_json(_made(text, info) | {"replaces": old.prefix, "replacesUntil": time(until)})
     else:
-        click.echo(text)
+        put(text)
         ends = "has ended" if old.revoked is not None else f"ends at {time(until)}"
-        click.echo(f"This is the key of {info.email}; it is shown this once. {old.prefix} {ends}.", err=True)
+        say(f"This is the key of {info.email}; it is shown this once. {old.prefix} {ends}.")
 
 
 @keys.command("revoke")
@@ -82,8 +79,8 @@ def keys_revoke(key_or_prefix: str) -> None:
     """End a key, named by its text, its id, or the start of its prefix. Every worker refuses it at once."""
     with administration(settings()) as store:
         info = store.revoke(key_or_prefix, now=now())
-    click.echo(info.id)
-    click.echo(f"The key {info.prefix} of {info.email} is revoked since {time(info.revoked)}.", err=True)
+    put(info.id)
+    say(f"The key {info.prefix} of {info.email} is revoked since {time(info.revoked)}.")
 
 
 def _made(text: str, info: KeyInfo) -> dict[str, Any]:

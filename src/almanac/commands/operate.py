@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from almanac.commands.progress import Progress
-from almanac.commands.shared import expected, processes_option, say, settings, table
+from almanac.commands.shared import (
+    expected,
+    processes_option,
+    put,
+    put_json,
+    say,
+    settings,
+    table,
+    without_missing_option,
+)
 
 if TYPE_CHECKING:
     from almanac.pipeline.operate.status import Status
@@ -22,30 +31,42 @@ def derive(processes: int | None) -> None:
     """Compute all derived series anew and write differences only; print how many cells changed."""
     from almanac.domain.memory import seldom_searched
     from almanac.pipeline.operate.rebuild import recompute
-    from almanac.pipeline.world import World
+    from almanac.pipeline.workplace import Workplace
 
-    with seldom_searched(), World(settings(processes=processes), tell=say) as world:
+    with seldom_searched(), Workplace(settings(processes=processes), tell=say) as world:
         progress = Progress()
         with progress():
             changed = recompute(world, progress.meter)
-    click.echo(f"{changed} cells changed")
+    put(f"{changed} cells changed")
 
 
 @click.command()
 @processes_option
-def rebuild(processes: int | None) -> None:
-    """Replay everything from the raw store, with the same ids. Readers keep the old state until the end."""
+@without_missing_option
+def rebuild(processes: int | None, without_missing: int | None) -> None:
+    """
+    Replay everything from the raw store, with the same ids. Readers keep the old state until the end.
+
+    Refused, with nothing changed, where a payload that the data came from is missing from the raw store, or can be read no more.
+    """
     from almanac.domain.memory import seldom_searched
     from almanac.pipeline.operate.rebuild import rebuild as replay
-    from almanac.pipeline.world import World
+    from almanac.pipeline.workplace import Workplace
     from almanac.store.engine.data_schema import meta
+    from almanac.store.engine.opening import give_back_room, lacks_room, place
 
-    with seldom_searched(), World(settings(processes=processes), rebuilding=True) as world:
+    chosen = settings(processes=processes)
+    at = place(chosen.data_place)
+    with seldom_searched(), Workplace(chosen, rebuilding=True) as world:
+        if (told := lacks_room(world.db, at)) is not None:
+            say(told)
         progress = Progress()
         with progress():
-            count = replay(world, progress.say, progress.track)
+            count = replay(world, progress.say, progress.track, without=without_missing)
         version = meta(world.db, "version")
-    click.echo(f"{count} payloads replayed, data version {version}")
+        if (told := give_back_room(world.db, at)) is not None:
+            say(told)
+    put(f"{count} payloads replayed, data version {version}")
 
 
 @click.command()
@@ -62,7 +83,7 @@ def distribute(parts: int) -> None:
     from almanac.store.engine.opening import place
 
     done = spread(place(settings(home=False).data_place), parts)
-    click.echo(f"the data stand in {parts} parts" if done else "the data stand in parts already; nothing to do")
+    put(f"the data stand in {parts} parts" if done else "the data stand in parts already; nothing to do")
 
 
 @click.command()
@@ -70,20 +91,20 @@ def verify() -> None:
     """Check hashes, lineage, bitemporal laws and every derived value. Prints each problem; exit 1 if there is any."""
     from almanac.pipeline.operate.verify import Checked
     from almanac.pipeline.operate.verify import verify as check
-    from almanac.pipeline.world import World
+    from almanac.pipeline.workplace import Workplace
 
     checked, problems = Checked(), 0
-    with World(settings(), tell=say) as world:
+    with Workplace(settings(), tell=say) as world:
         progress = Progress()
         with progress():
             for problem in check(world, checked, progress.meter):
                 problems += 1
-                click.echo(problem)
+                put(problem)
     counts = f"{checked.payloads} payloads, {checked.series} series, {checked.cells} cells, {checked.vintages} vintages checked"
     if problems:
         say(f"{problems} problems; {counts}")
         sys.exit(1)
-    click.echo(f"no problem; {counts}")
+    put(f"no problem; {counts}")
 
 
 @click.command()
@@ -96,21 +117,20 @@ def verify() -> None:
 )
 def status(as_json: bool, as_check: bool) -> None:
     """Show what is held, the health of each source, what is quarantined, not mapped, or not read of what was."""
-    import msgspec
-
     if as_check:
         if as_json:
             raise click.UsageError("--check prints one line: --json does not go with it")
         _check()
 
+    from almanac.pipeline import belonging
     from almanac.pipeline.operate.status import status as look
-    from almanac.pipeline.world import World
+    from almanac.pipeline.workplace import Workplace
 
     chosen = settings()
-    with World(chosen, tell=say) as world:
-        found = look(world.db, chosen.clock())
+    with Workplace(chosen, tell=say) as world:
+        found = look(world.db, chosen.clock(), belonging.explain_other_store(world.db, world.raw, chosen))
     if as_json:
-        click.echo(msgspec.json.encode(found).decode())
+        put_json(found)
     else:
         _tell(found)
 
@@ -134,7 +154,7 @@ def _check() -> NoReturn:
         finding = checkup(found, room(chosen), real_time())
     except expected() as error:
         finding = failed(str(error))
-    click.echo(finding.line)
+    put(finding.line)
     sys.exit(finding.code)
 
 
@@ -146,20 +166,33 @@ def _tell(found: Status) -> None:
     figures = {**held, "indicators": f"{indicators['raw']} raw, {indicators['derived']} derived"}
     width = max(map(len, figures))
     for name, value in figures.items():
-        click.echo(f"{name.ljust(width)}  {'-' if value is None else value}")
-    click.echo()
+        put(f"{name.ljust(width)}  {'-' if value is None else value}")
+    put()
     table(
         [msgspec.to_builtins(one) for one in found.sources],
-        ("id", "health", "lastAttemptAt", "lastSuccessAt", "lastIngestedAt", "series", "staleSeries", "reason"),
+        (
+            "id",
+            "health",
+            "lastAttemptAt",
+            "lastSuccessAt",
+            "lastIngestedAt",
+            "series",
+            "judgedSeries",
+            "staleSeries",
+            "reason",
+        ),
     )
+    if found.raw_store is not None:
+        put()
+        put(f"another raw store: {found.raw_store}")
     if found.quarantine:
-        click.echo()
+        put()
         table([msgspec.to_builtins(one) for one in found.quarantine], ("source", "url", "fetchedAt", "reason"))
     if found.unmapped:
-        click.echo()
+        put()
         table([msgspec.to_builtins(one) for one in found.unmapped], ("source", "nativeId", "rows"))
     if found.unread:
-        click.echo()
+        put()
         table([msgspec.to_builtins(one) for one in found.unread], ("source", "kind", "name", "met", "seenAt"))
 
 
@@ -167,27 +200,52 @@ def _tell(found: Status) -> None:
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--without-data", is_flag=True, help="Leave out what `almanac rebuild` makes anew from the raw payloads.")
 @click.option(
+    "--accounts-only",
+    is_flag=True,
+    help="Write accounts, secrets and counts of use alone: no raw payloads and no data, so nothing that is served.",
+)
+@without_missing_option
+@click.option(
     "--verify",
     is_flag=True,
     help="Write nothing: check that FILE is whole and can be restored. Prints each problem; exit 1 if there is any.",
 )
-def backup(file: Path, without_data: bool, verify: bool) -> None:
-    """Write everything to one FILE: accounts, secrets, raw payloads, data. May run while serving and ingesting."""
+def backup(file: Path, without_data: bool, accounts_only: bool, without_missing: int | None, verify: bool) -> None:
+    """
+    Write everything to one FILE: accounts, secrets, raw payloads, data. May run while serving and ingesting.
+
+    Refused where what is served could not be made again from it: a payload that the data came from is missing or damaged.
+    """
     from almanac.pipeline.operate.backup import backup as write
 
     if verify:
-        if without_data:
+        if without_data or accounts_only or without_missing is not None:
             raise click.UsageError("--verify looks at all that FILE holds: no other option goes with it")
         _look_over(file)
         return
+    if accounts_only and (without_data or without_missing is not None):
+        raise click.UsageError(
+            "--accounts-only leaves out data and raw payloads: the other options say nothing beside it"
+        )
     chosen = settings(home=False)
     progress = Progress()
     with progress():
-        made = write(chosen, file, with_data=not without_data, meter=progress.meter)
-    click.echo(file)
+        made = write(
+            chosen,
+            file,
+            with_data=not without_data,
+            accounts_only=accounts_only,
+            without=without_missing,
+            meter=progress.meter,
+        )
+    put(file)
     say(f"{len(made.members)} members; settings and ALMANAC_SECRET are not among them")
-    if isinstance(chosen.data_place, str) and not without_data:
+    if accounts_only:
+        say("accounts, secrets and counts of use alone: nothing that is served can be made of it")
+    elif isinstance(chosen.data_place, str) and not without_data:
         say("the data on the server are not among them: `almanac rebuild` makes them anew, or pg_dump keeps them")
+    if without_missing:
+        say(f"{without_missing} payloads that the data came from are not among them")
 
 
 def _look_over(file: Path) -> None:
@@ -200,20 +258,25 @@ def _look_over(file: Path) -> None:
     with progress():
         manifest, problems = check(file, progress.meter)
     for problem in problems:
-        click.echo(problem)
+        put(problem)
     if problems or manifest is None:
         say(f"{len(problems)} problems: {file} is not to be relied upon")
         sys.exit(1)
     data = "no data" if manifest.data_version is None else f"data version {manifest.data_version}"
     maker = manifest.almanac or "0.1.0 or earlier"
     made = f"made by Almanac {maker} at {time(manifest.created_at)}"
-    click.echo(f"no problem; {len(manifest.members)} members, {data}, {made}")
+    put(f"no problem; {len(manifest.members)} members, {data}, {made}")
 
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False, exists=True))
-def restore(file: Path) -> None:
-    """Put a backup FILE into ALMANAC_HOME. What else is there stays; data and accounts that are there are never overwritten."""
+@without_missing_option
+def restore(file: Path, without_missing: int | None) -> None:
+    """
+    Put a backup FILE into ALMANAC_HOME. What else is there stays; data and accounts that are there are never overwritten.
+
+    Refused where FILE lacks payloads that its data, or those on the server, came from.
+    """
     from almanac.pipeline.operate.restore import restore as read
 
     chosen = settings(home=False)
@@ -221,13 +284,15 @@ def restore(file: Path) -> None:
     kept = sorted(path.name for path in chosen.home.iterdir()) if chosen.home.is_dir() else []
     progress = Progress()
     with progress():
-        found = read(chosen, file, progress.meter)
-    click.echo(chosen.home)
+        found = read(chosen, file, progress.meter, without=without_missing)
+    put(chosen.home)
     if resumed:
         say(f"a restore that was cut off is ended now; {file} was not read")
     elif kept:
         say(f"left as they were: {', '.join(kept)}")
-    if isinstance(chosen.data_place, str):
+    if not any(name.startswith("raw/") for name in found.members) and "data.db" not in found.members:
+        say("the backup holds accounts, secrets and counts of use alone: no raw payloads and no data")
+    elif isinstance(chosen.data_place, str):
         say("accounts and counts of requests are on the server, data were left out: run `almanac rebuild`")
     elif "data.db" not in found.members:
         say("the backup holds no data: run `almanac rebuild`")

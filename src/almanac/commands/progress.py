@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from almanac.commands.shared import say
+from almanac.domain.plain_text import one_line
 from almanac.domain.progress import counted
 
 if TYPE_CHECKING:
@@ -19,9 +20,11 @@ _EVERY = 5.0
 
 
 class Progress:
-    """Tells on standard error how far work has come. `clock`: seconds."""
+    """Tells on standard error how far work has come, and `note` too, where one is given. `clock`: seconds."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, *, note: Callable[[str], None] | None = None
+    ) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
@@ -30,7 +33,8 @@ class Progress:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self._bars = Bars(*columns, console=console, transient=True) if console.is_terminal else None
         self._clock = clock
-        self._told = clock()
+        self._said_at = clock()
+        self._note = note
 
     @contextmanager
     def __call__(self) -> Iterator[Progress]:
@@ -46,13 +50,25 @@ class Progress:
 
     def meter(self, name: str, total: int, /) -> Advance:
         """Begin a part of the work; what is given back is told how much more is done."""
-        return self._line(name, total) if self._bars is None else self._bar(name, total)
+        shown = self._line(name, total) if self._bars is None else self._bar(name, total)
+        if self._note is None:
+            return shown
+        note, done = self._note, 0.0
+
+        def advance(more: float) -> None:
+            nonlocal done
+            done += more
+            note(f"{name}, {done:,.0f} of {total:,}" if total else f"{name}, {done:,.0f}")
+            shown(more)
+
+        note(f"{name}, 0 of {total:,}" if total else name)
+        return advance
 
     def _bar(self, name: str, total: int) -> Advance:
         bars = self._bars
         if bars is None:
             raise RuntimeError("there are no bars here")
-        task = bars.add_task(name, total=total or None)
+        task = bars.add_task(one_line(name), total=total or None)
         return lambda more: bars.advance(task, more)
 
     def _line(self, name: str, total: int) -> Advance:
@@ -62,9 +78,9 @@ class Progress:
             nonlocal done
             done += more
             now = self._clock()
-            if now - self._told >= _EVERY and (not total or done < total):
-                self._told = now
-                say(_told(name, done, total, now - began))
+            if now - self._said_at >= _EVERY and (not total or done < total):
+                self._said_at = now
+                say(_progress_line(name, done, total, now - began))
 
         return advance
 
@@ -73,10 +89,10 @@ class Progress:
         if self._bars is None:
             say(line)
         else:
-            self._bars.console.print(line, markup=False, highlight=False)
+            self._bars.console.print(one_line(line), markup=False, highlight=False)
 
 
-def _told(name: str, done: float, total: int, seconds: float) -> str:
+def _progress_line(name: str, done: float, total: int, seconds: float) -> str:
     """`rebuild: 1,200 of 5,000, about 2 min left`, from how long it took so far."""
     if not total:
         return f"{name}: {done:,.0f}"

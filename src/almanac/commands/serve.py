@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from almanac.commands.shared import settings
+from almanac.commands.shared import put, say, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ def _address(_context: click.Context, _parameter: click.Parameter, host: str | N
         raise click.BadParameter(f"'{host}' is not an address, like 127.0.0.1 or ::") from None
 
 
-def _listeners(command: Callable[..., Any]) -> Callable[..., Any]:
+def listeners(command: Callable[..., Any]) -> Callable[..., Any]:
     """Where to listen: each option over the setting of the same name."""
     for option in (
         click.option(
@@ -50,35 +50,39 @@ def _listeners(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def _chosen(found: Settings, **options: Any) -> Settings:
+def chosen(found: Settings, **options: Any) -> Settings:
+    """The settings with the options that were given over them."""
     import msgspec
 
     return msgspec.structs.replace(found, **{name: value for name, value in options.items() if value is not None})
 
 
 @click.command()
-@_listeners
+@listeners
 def serve(no_dashboard: bool, **options: Any) -> None:
     """Answer requests until interrupted. An empty home serves too, and so does one an ingest is writing to."""
     from almanac.hosting import serve as run
 
-    run(_chosen(settings(), dashboard=False if no_dashboard else None, **options))
+    run(chosen(settings(), dashboard=False if no_dashboard else None, **options))
 
 
 @click.command()
-@_listeners
+@listeners
 def demo(no_dashboard: bool, **options: Any) -> None:
     """Load the simulated world into a folder of its own, print where to look, a fresh key and a first request, and serve it."""
-    from almanac.demo import prepare, rest, told
-    from almanac.hosting import serve as run
+    from almanac import hosting
+    from almanac.demo import apart, prepare, rest
+    from almanac.locks import TakenError
+    from almanac.welcome import next_steps
 
-    chosen = _chosen(settings(), dashboard=False if no_dashboard else None, **options)
+    own = apart(chosen(settings(), dashboard=False if no_dashboard else None, **options))
 
-    def say(text: str) -> None:
-        click.echo(text, err=True)
-
-    prepared = prepare(chosen, say)
-    for line in told(prepared):
-        click.echo(line)
-    with rest(prepared.settings, say):
-        run(prepared.settings)
+    try:
+        with hosting.claimed(own):
+            prepared = prepare(own, say)
+            for line in next_steps(prepared):
+                put(line)
+            with rest(own, say):
+                hosting.run(own)
+    except TakenError as error:
+        raise TakenError(f"{error}\n  Nothing was changed; what runs goes on as it was, and its key holds.") from None

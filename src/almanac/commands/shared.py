@@ -5,14 +5,28 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from almanac.domain.plain_text import escaped, one_line
+
 if TYPE_CHECKING:
     from almanac.config import Settings
+
+
+#: Exit code where this program cannot use the store as it is, and will say so however often it is begun: EX_CONFIG of
+#: sysexits.h, of which the units tell systemd.
+UNFIT = 78
+#: Exit code of a command whose output nobody reads to its end: 128 and the number of SIGPIPE, as shells have it.
+_READER_GONE = 141
+
+
+class _Unfit(click.ClickException):
+    exit_code = UNFIT
 
 
 class Commands(click.Group):
@@ -22,28 +36,48 @@ class Commands(click.Group):
         # Control flow of click itself is no error, and must not cost the imports below.
         try:
             return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except (click.exceptions.Exit, click.Abort):
+            raise
+        except click.ClickException as error:
+            error.message = _lines(error.message)  # type: ignore[misc]  # final for those who would tell something else
             raise
         except Exception as error:  # sorted here: what a reader can mend is told, the rest goes on with its traceback
             if isinstance(error, expected()):
-                raise click.ClickException(str(error)) from None
+                raise _ended(error) from None
             raise
+
+
+def _ended(error: Exception) -> click.ClickException:
+    from almanac.store.engine.errors import SchemaError
+
+    return (_Unfit if isinstance(error, SchemaError) else click.ClickException)(_lines(str(error)))
 
 
 def expected() -> tuple[type[Exception], ...]:
     """Errors whose message tells the reader what to change."""
     from almanac.catalog.records import CatalogError
     from almanac.config import SettingError
-    from almanac.exclusive import TakenError
+    from almanac.locks import TakenError
+    from almanac.pipeline.belonging import RawStoreError
+    from almanac.pipeline.lacking import LossError
     from almanac.pipeline.operate.archive import BackupError
-    from almanac.pipeline.world import WorldError
+    from almanac.pipeline.workplace import WorldError
     from almanac.sources.mirror import MirrorError
     from almanac.store.accounts.accounts import AccountError
     from almanac.store.engine.errors import StoreError, UnavailableError
     from almanac.store.raw.captures import Corrupt
 
     ours = (SettingError, CatalogError, AccountError, BackupError, WorldError, MirrorError, Corrupt, StoreError)
-    return (*ours, TakenError, UnavailableError, OSError)
+    return (*ours, LossError, RawStoreError, TakenError, UnavailableError, OSError)
+
+
+#: For commands that replace data, or promise that they can be made anew.
+without_missing_option = click.option(
+    "--without-missing",
+    metavar="N",
+    type=click.IntRange(0),
+    help="Go on without the N payloads that are missing from the raw store, for good. N must be their number.",
+)
 
 
 #: For commands that compute much.
@@ -98,18 +132,46 @@ def time(seconds: int | None) -> str | None:
 def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool = False) -> None:
     """A JSON list of all fields, or the columns named, aligned under their names."""
     if as_json:
-        click.echo(json.dumps(rows))
+        put_json(rows)
         return
     cells = [list(columns), *([_cell(row[column]) for column in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for line in cells:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+        put("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
 def _cell(value: Any) -> str:
     return " ".join(value) if isinstance(value, (tuple, list)) else str("-" if value in (None, "") else value)
 
 
+def put(line: object = "") -> None:
+    """A line of data, on stdout. What others wrote may be in it: nothing of it is obeyed by a terminal, or begins a line."""
+    _written(one_line(str(line)))
+
+
+def put_json(value: Any) -> None:
+    """A line of JSON, on stdout; a structure is written by its fields."""
+    import msgspec
+
+    plain = isinstance(value, (dict, list))
+    _written(escaped(json.dumps(value, ensure_ascii=False) if plain else msgspec.json.encode(value).decode()))
+
+
 def say(line: str) -> None:
-    """Talk, on stderr."""
-    click.echo(line, err=True)
+    """Talk, on stderr; a line, as with `put`."""
+    _written(one_line(line), err=True)
+
+
+def _written(text: str, *, err: bool = False) -> None:
+    """Write a line. Where who reads has seen enough, as `head` has, the command ends as others do then: at once, without a word."""
+    try:
+        click.echo(text, err=err)
+    except BrokenPipeError:
+        # Nothing is left for the interpreter to write at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), (sys.stderr if err else sys.stdout).fileno())
+        raise SystemExit(_READER_GONE) from None
+
+
+def _lines(text: str) -> str:
+    """An error as it may be shown. Ours have further lines, each further in: another's cannot begin where ours do."""
+    return "\n  ".join(map(one_line, text.split("\n  ")))

@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from almanac.commands.shared import settings, table
+from almanac.commands.shared import put_json, settings, table
 
 if TYPE_CHECKING:
     from almanac.catalog.records import Catalog
@@ -91,9 +90,11 @@ def summary(outcomes: Sequence[RunOutcome]) -> None:
             "source": o.source,
             "read": o.folded,
             "known": o.known,
+            "empty": len(o.empty),
             "notRead": o.ignored_responses,
             "quarantined": o.quarantined_responses,
             "failed": len(o.failed),
+            "later": len(o.later),
             "cellsChanged": o.vintages,
             "unmappedSeries": len(o.unmapped),
             "unreadNames": len(o.unread),
@@ -106,8 +107,8 @@ def summary(outcomes: Sequence[RunOutcome]) -> None:
 
 def summary_json(outcomes: Sequence[RunOutcome], code: int, passed_over: Mapping[str, str]) -> None:
     """
-    The same as one JSON object on standard output, with the reasons. Counts are of responses, `cells` of cells changed;
-    `unchanged`: responses that said nothing new. `passedOver`: sources that were not asked, and what they lack.
+    Write what came of each source as one JSON object on standard output, with the reasons. Counts are of responses, `cells` of cells changed;
+    `unchanged`: responses that said nothing new; `empty`: such as said that there is nothing in what was asked for; `later`: requests that wait for a limit or for data being prepared. `passedOver`: sources that were not asked, and what they lack.
     """
     told = {
         "exitCode": code,
@@ -117,15 +118,18 @@ def summary_json(outcomes: Sequence[RunOutcome], code: int, passed_over: Mapping
                 "read": o.folded,
                 "cells": o.vintages,
                 "unchanged": o.known,
+                "empty": len(o.empty),
                 "notRead": o.ignored_responses,
                 "quarantined": o.quarantined_responses,
                 "failed": len(o.failed),
+                "later": len(o.later),
                 "unmapped": dict(sorted(o.unmapped.items())),
                 "unreadNames": sorted(o.unread),
                 "reasons": [
                     {"what": what, "url": url, "reason": reason}
                     for what, reasons in (
                         ("failed", o.failed),
+                        ("later", o.later),
                         ("quarantined", o.quarantined),
                         ("notRead", o.ignored),
                     )
@@ -136,4 +140,4 @@ def summary_json(outcomes: Sequence[RunOutcome], code: int, passed_over: Mapping
         ],
         "passedOver": [{"source": source, "reason": reason} for source, reason in passed_over.items()],
     }
-    click.echo(json.dumps(told, ensure_ascii=False))
+    put_json(told)

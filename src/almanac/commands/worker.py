@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from almanac.commands.progress import Progress
-from almanac.commands.shared import settings
+from almanac.commands.shared import say, settings
 from almanac.commands.sources import named_sources, summary, summary_json
 
 if TYPE_CHECKING:
@@ -40,7 +40,12 @@ def worker(names: tuple[str, ...], once: bool) -> None:
     if once:
         due(names)
     else:
-        with _worker(names, bars=False) as ready:
+        from almanac.pipeline.ingest.heartbeat import Heartbeat, folder_of
+
+        with (
+            Heartbeat(folder_of(settings().home), names) as heart,
+            _worker(names, bars=False, step=heart.step) as ready,
+        ):
             ready.run()
 
 
@@ -53,8 +58,13 @@ def due(names: tuple[str, ...], *, as_json: bool = False) -> NoReturn:
     elif done.outcomes:
         summary(done.outcomes)
     if not done.outcomes and not done.stopped:
-        click.echo(_nothing(done), err=True)
+        say(_nothing(done))
     sys.exit(_exit_code(done))
+
+
+def owner() -> str:
+    """A name for a worker of this process."""
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 def _exit_code(done: Round) -> int:
@@ -74,7 +84,7 @@ def _nothing(done: Round) -> str:
 
 
 @contextmanager
-def _worker(names: tuple[str, ...], *, bars: bool) -> Iterator[Worker]:
+def _worker(names: tuple[str, ...], *, bars: bool, step: Callable[[], None] = lambda: None) -> Iterator[Worker]:
     from almanac.catalog.load import shipped
     from almanac.pipeline.ingest.lease import Leaseholder
     from almanac.pipeline.ingest.outcome import untracked
@@ -82,23 +92,23 @@ def _worker(names: tuple[str, ...], *, bars: bool) -> Iterator[Worker]:
 
     chosen = settings()
     only = [source.id for source in named_sources(shipped(), names)] if names else []
-    owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
     progress = Progress()
-    with progress(), _stopping() as stop:
+    with progress(), stopping() as stop:
         chance = random.Random()  # noqa: S311  (whom to spare and when is no secret)
         yield Worker(
             chosen,
             only,
-            Leaseholder(owner),
+            Leaseholder(owner()),
             progress.say,
             stop,
             chance=chance,
             track=progress.track if bars else untracked,
+            step=step,
         )
 
 
 @contextmanager
-def _stopping() -> Iterator[threading.Event]:
+def stopping() -> Iterator[threading.Event]:
     """Set by the first SIGTERM or SIGINT. The second one ends the process as if nobody listened."""
     stop = threading.Event()
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}

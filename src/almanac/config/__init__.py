@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from almanac.config.reading import given, load, told
+from almanac.config.reading import exposed, given, list_settings, load
 from almanac.config.settings import PLANS, Http, Plan, SettingError, Settings, Smtp, SourceSettings, real_time
 
 __all__ = [
@@ -13,8 +13,9 @@ __all__ = [
     "Settings",
     "Smtp",
     "SourceSettings",
+    "exposed",
     "given",
+    "list_settings",
     "load",
     "real_time",
-    "told",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import stat
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
@@ -15,6 +16,9 @@ import msgspec
 from almanac.config.checks import check_of, is_table, kind_of, paths_of
 from almanac.config.settings import PLANS, SERVERS, SettingError, Settings
 from almanac.domain.rights import Consent
+
+#: Variables that the Python client and the server for language models read: who exports a key may run the service too.
+_OF_CLIENTS = {"ALMANAC_API_KEY", "ALMANAC_API_KEY_FILE", "ALMANAC_PROFILE", "ALMANAC_URL"}
 
 
 class _Given(NamedTuple):
@@ -38,6 +42,8 @@ class _Given(NamedTuple):
 
 
 _LISTS = {"cors_origins", "database_read_urls", "trusted_proxies", "companies", "no_proxy"}
+#: Addresses, which are never empty on purpose.
+_ADDRESSES = {"database_url", "database_read_urls", "raw_url", "redis_url"}
 #: Never shown in a message; nor is the value of a setting that does not exist, which may be a misspelt one of these.
 _SECRETS = {"secret", "api_key", "database_read_urls", "redis_url", "password", "proxy"}
 
@@ -58,6 +64,8 @@ def load(environ: dict[str, str] | None = None, sources: Callable[[], Collection
         if not found and one.value != {}:
             _merge(merged, _nest(list(one.path), one.value))
     problems += _together(merged, [one for one in given(env) if one.value != {} or one.path[0] == "plans"])
+    if not problems:
+        problems += _forgotten(merged, home)
     if problems:
         raise SettingError(_listed(problems))
     return msgspec.convert(merged | {"home": home}, Settings, strict=False)
@@ -75,7 +83,7 @@ def given(env: Mapping[str, str]) -> list[_Given]:
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise SettingError(f"{file}: {error}") from None
     for name in sorted(env):
-        if name.startswith("ALMANAC_") and name != "ALMANAC_HOME":
+        if name.startswith("ALMANAC_") and name != "ALMANAC_HOME" and name not in _OF_CLIENTS:
             path = tuple(name.removeprefix("ALMANAC_").lower().split("__"))
             value: Any = env[name]
             if path[-1] in _LISTS:
@@ -84,10 +92,26 @@ def given(env: Mapping[str, str]) -> list[_Given]:
     return found
 
 
-def told(env: Mapping[str, str] | None = None) -> dict[str, str]:
+def list_settings(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """What is given, by name, for the log: no secret, and nobody's address."""
     every = given(dict(os.environ) if env is None else env)
     return {one.name: "not shown" if one.path[-1] == "contact" or _is_secret(one) else str(one.value) for one in every}
+
+
+def exposed(env: Mapping[str, str] | None = None) -> str | None:
+    """What is wrong with the mode of almanac.toml: None, or that others may read it and which secrets it holds."""
+    every = given(dict(os.environ) if env is None else env)
+    held = [one for one in every if one.file is not None and _is_secret(one)]
+    if not held or held[0].file is None:
+        return None
+    file = held[0].file
+    try:
+        # Who may not pass its folder does not reach it.
+        reached = file.stat().st_mode & stat.S_IRWXO and file.resolve().parent.stat().st_mode & stat.S_IXOTH
+    except OSError:
+        return None
+    names = ", ".join(".".join(one.path) for one in held)
+    return f"{file} holds {names} and may be read by everybody on this machine: chmod 600 {file}" if reached else None
 
 
 def _is_secret(one: _Given) -> bool:
@@ -136,7 +160,10 @@ def _wrong(one: _Given, sources: Callable[[], Collection[str]] | None) -> Iterat
             good = check is None or all(map(check, value if isinstance(value, tuple) else (value,)))
         except ValueError:  # msgspec's own ValidationError is one
             good = False
-        if not good:
+        if one.path[-1] in _ADDRESSES and one.value in ("", []):
+            advice = "leave it out for none; in a file that a shell reads, a value with an & wants single quotes"
+            yield f"{one.name}: is empty; allowed: {words}; {advice}"
+        elif not good:
             yield f"{one.name}: came {_shown(one)}; allowed: {words}"
 
 
@@ -184,6 +211,24 @@ def _together(merged: Mapping[str, Any], every: list[_Given]) -> Iterator[str]:
         # By the calendar of whoever is furthest ahead: nobody's today is refused.
         if on and one.value == on and date.fromisoformat(on) > (today + timedelta(hours=14)).date():
             yield f"{one.name}: came '{on}'; allowed: {check_of(one.path, str)[1]}"
+
+
+def _forgotten(merged: Mapping[str, Any], home: Path) -> Iterator[str]:
+    """
+    An address that is not there although the service has one: a shell that reads `/etc/almanac/environment` ends a value
+    at an `&` that is not quoted, and drops it. A command would look into an empty file, and say that all is well.
+    """
+    note = Settings(home=home).served_from_path
+    if "database_url" in merged:
+        return
+    try:
+        served = note.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return
+    yield (
+        f"ALMANAC_DATABASE_URL: is missing, while the data of {home} are served from {served} ({note} says so); set it, in"
+        f" single quotes where a shell reads it; or set it to sqlite:///{home.absolute() / 'data.db'} if they are in that file now"
+    )
 
 
 def _listed(problems: list[str]) -> str:

@@ -59,7 +59,10 @@ class SourceSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Http(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How this service behaves as a client of publishers. Times in seconds, sizes in bytes."""
 
-    user_agent: _Text = "Almanac/0.1 (self-hosted financial data service)"
+    #: `{version}` stands for the version of this program.
+    user_agent: _Text = "Almanac/{version} (self-hosted financial data service)"
+    #: Who runs this service, such as a mail address: some publishers refuse programs that do not say.
+    contact: _Text | None = None
     connect_timeout: _Seconds = 10.0
     read_timeout: _Seconds = 60.0
     total_timeout: _Seconds = 300.0
@@ -99,6 +102,8 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     #: Replicas of a database on a server.
     database_read_urls: tuple[str, ...] = ()
     raw_url: _Text | None = None
+    #: Whether all that is taken in goes into one raw store, or each host keeps one of its own on purpose.
+    raw_stores: Literal["one", "several"] = "one"
     redis_url: _Text | None = None
     #: Fixes the clock of the data (tests): ingestion, default `as_of`, freshness, history windows, the sandbox.
     now: _Text | None = None
@@ -111,8 +116,16 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     page_cache_mib: Annotated[int, Meta(ge=0, le=1 << 20)] = 64
     #: Hours from the beginning of one verification in the background to that of the next; 0: none.
     verify_hours: Annotated[int, Meta(ge=0, le=8_760)] = 24
+    #: So many vintages at most are gone through for a list in another order than by topic, or within bounds on knowledge.
+    sort_rows: Annotated[int, Meta(ge=1, le=1 << 40)] = 2_000_000
     #: After so long a request is given up, with 503.
     request_seconds: _Seconds = 10.0
+    #: From so long on a request has a line of its own in the log that says what it asked for; 0: none has.
+    slow_seconds: Annotated[float, Meta(ge=0, le=86_400)] = 1.0
+    #: How long a key that was verified holds while the primary of accounts on a server does not answer.
+    keys_held_seconds: Annotated[float, Meta(ge=0, le=86_400)] = 3_600.0
+    #: How long a service that was told to end goes on answering, so that those before it send no more.
+    drain_seconds: Annotated[float, Meta(ge=0, le=3_600)] = 5.0
     #: Heavy requests of one account that are answered at a time, by all workers of a host together.
     heavy_requests: Annotated[int, Meta(ge=1, le=1_000)] = 2
     host: _Text = "127.0.0.1"
@@ -167,7 +180,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def data_file(self) -> Path | None:
-        """The same; None where the data are on a server."""
+        """Name the file of the SQLite data database; None where the data are on a server."""
         return self.data_path if self._server is None else None
 
     @property
@@ -219,6 +232,11 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         was killed in that instant is run again.
         """
         return self.home / ".restored"
+
+    @property
+    def served_from_path(self) -> Path:
+        """Says from which server the data of this home were served last, host and name; not there where they are in a file."""
+        return self.home / "run" / "served-from"
 
     def clashes(self) -> list[str]:
         """A sentence on each two listeners that cannot both have their port. Options of a command may put it right."""

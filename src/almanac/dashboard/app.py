@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
+from typing import TypeVar
 from urllib.parse import parse_qsl, quote
 
 import structlog
@@ -20,15 +23,20 @@ from almanac.api.server.auth import Addresses, read_headers
 from almanac.api.server.lifespan import lifespan
 from almanac.api.server.request_ids import RequestIds
 from almanac.api.server.routes import Routes
+from almanac.api.server.threads import HungUp, watched
+from almanac.api.use.limits import Limiter
 from almanac.config import Settings
 from almanac.dashboard import cookies, policy
-from almanac.dashboard.asking import Desk, is_simulated
-from almanac.dashboard.books import Books
+from almanac.dashboard.asking import InProcessApi
 from almanac.dashboard.navigation import navigation
 from almanac.dashboard.page import Page
+from almanac.dashboard.people import People
+from almanac.dashboard.queue import PageQueue, QueueFull
 from almanac.dashboard.sending import Sent, send_answer
 from almanac.dashboard.statics import Statics
 from almanac.dashboard.visit import Answer, Download, Forbidden, Html, NotFound, Redirect, Visit
+from almanac.store.engine.errors import StoppedError
+from almanac.store.engine.patience import Patience, patiently
 
 log = structlog.get_logger("almanac.dashboard")
 
@@ -37,43 +45,54 @@ _FORM_BYTES, _FORM_FIELDS = 64 * 1024, 200
 _QUERY_BYTES = 16 * 1024
 #: Handlers at work at a time. Each thread has the store open, with a memory of its own.
 _THREADS = 4
+#: Pages a minute that a visitor may ask for, whatever the plan: suggestions while one types are pages too.
+_LEAST_PAGES, _MINUTE = 300, 60
+_RETRY_SECONDS = 5
 _LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _EXPIRED = "This form had been open too long. Nothing was changed."
 
 
+T = TypeVar("T")
+S = TypeVar("S")
 #: The page at a path, with the values of its names; None where there is none.
 Found = tuple[Page, dict[str, str]] | None
 
 
 class Dashboard:
-    """The dashboard. `unavailable` are the errors by which stores say that they cannot be reached just now."""
+    """
+    The dashboard. `unavailable` are the errors by which stores say that they cannot be reached just now. `limits` count
+    pages, apart from the requests of programs; without any, none are counted.
+    """
 
     def __init__(
         self,
         pages: Sequence[Page],
-        desk: Desk,
-        books: Books,
+        api: InProcessApi,
+        people: People,
         form_secret: bytes,
         templates: Environment,
         statics: Statics,
         settings: Settings,
         *,
         unavailable: tuple[type[Exception], ...] = (),
+        limits: Limiter | None = None,
         on_startup: Sequence[Callable[[], None]] = (),
         on_shutdown: Sequence[Callable[[], None]] = (),
     ) -> None:
         self._routes = Routes(pages)
-        self._desk, self._books, self._secret = desk, books, form_secret
+        self._api, self._people, self._secret = api, people, form_secret
         self._templates, self._statics, self._settings = templates, statics, settings
         self._unavailable = unavailable
         self._addresses = Addresses(settings.trusted_proxies)
         self._ids = RequestIds()
-        self._threads = ThreadPoolExecutor(_THREADS, "page")
+        self._threads, self._door = ThreadPoolExecutor(_THREADS, "page"), ThreadPoolExecutor(1, "door")
+        self._queue, self._limits = PageQueue(), limits
         self._on_startup, self._on_shutdown = on_startup, on_shutdown
 
     def warm(self) -> None:
         """Make what the first visitors would wait for: what the interface remembers, and the templates."""
-        self._desk.warm()
+        self._api.warm()
+        self._people.authentication.prepare()
         for name in self._templates.list_templates(["html"]):
             self._templates.get_template(name)
 
@@ -81,9 +100,13 @@ class Dashboard:
         if scope["type"] == "http":
             await self._serve(scope, receive, send)
         elif scope["type"] == "lifespan":
-            await lifespan(receive, send, self._on_startup, [*self._on_shutdown, self._threads.shutdown])
+            await lifespan(receive, send, self._on_startup, [*self._on_shutdown, self._close])
         else:
             await send({"type": "websocket.close", "code": 1000})
+
+    def _close(self) -> None:
+        for pool in (self._door, self._threads):
+            pool.shutdown(cancel_futures=True)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = read_headers(scope["headers"])
@@ -94,21 +117,100 @@ class Dashboard:
             return
         visit = self._visit(scope, headers, secure)
         found = self._routes.find(path)
-        body = await _body(receive) if method == "POST" else b""
-        work = partial(self._answered, visit, found, headers, body)
-        sent = await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        began = time.perf_counter()
+        try:
+            sent = await self._in_time(visit, found, headers, receive)
+        except HungUp:
+            return
+        finally:
+            took = time.perf_counter() - began
+            if found is not None and 0 < self._settings.slow_seconds <= took:
+                log.warning("a slow page", page=found[0].path, ms=round(took * 1000, 3), request_id=visit.request_id)
         await send_answer(send, sent, method, policy.headers(secure=secure, loads=sent.loads))
+
+    async def _in_time(self, visit: Visit, found: Found, headers: dict[bytes, bytes], receive: Receive) -> Sent:
+        """The answer, as the interface has its own: within a time, and for as long as somebody waits for it. Raises HungUp."""
+        if len(visit.query_string) > _QUERY_BYTES:
+            return Sent.refusal(414, f"The address has more than {_QUERY_BYTES:,} characters behind its question mark.")
+        body = await _body(receive) if visit.method == "POST" else b""
+        patience = Patience(self._settings.request_seconds)
+        making = asyncio.ensure_future(self._made(visit, found, headers, body, patience))
+        try:
+            return await watched(making, receive, self._settings.request_seconds, patience)
+        except StoppedError:
+            log.warning("given up", request_id=visit.request_id, seconds=self._settings.request_seconds)
+            return Sent.refusal(503, self._late(), _RETRY_SECONDS)
+        except QueueFull as full:
+            whose = "of yours " if full.own else ""
+            text = f"More pages {whose}are asked for at once than can be made. Ask again in some seconds."
+            return Sent.refusal(429 if full.own else 503, text, _RETRY_SECONDS)
+
+    async def _made(
+        self, visit: Visit, found: Found, headers: dict[bytes, bytes], body: bytes, patience: Patience
+    ) -> Sent:
+        """The answer: who came, whether they may ask for another page, and in their turn the page."""
+        failed = await self._thread(self._door, partial(self._known, visit, headers), patience)
+        if failed is not None:
+            return failed
+        wait = self._over_limit(visit)
+        if wait:
+            return Sent.refusal(
+                429, "More pages were asked for than one visitor needs in a minute. Wait a little.", wait
+            )
+        leave = await self._queue.turn(None if visit.person is None else visit.person.account, visit.address)
+        return await self._thread(self._threads, partial(self._answered, visit, found, headers, body), patience, leave)
+
+    async def _thread(
+        self,
+        pool: ThreadPoolExecutor,
+        work: Callable[[], T],
+        patience: Patience,
+        afterwards: Callable[[], object] = int,
+    ) -> T:
+        """What `work` gives, in a thread; then, however long after nobody waits any more, `afterwards` in this event loop."""
+
+        def waited_for() -> T:
+            with patiently(patience):
+                return work()
+
+        loop = asyncio.get_running_loop()
+        try:
+            future = pool.submit(waited_for)
+        except BaseException:
+            afterwards()
+            raise
+        future.add_done_callback(lambda _: _call_in_loop(loop, afterwards))
+        return await asyncio.wrap_future(future)
+
+    def _over_limit(self, visit: Visit) -> int:
+        """Seconds to wait where this visitor asked for too many pages in this minute, else 0. Each counts once, forms too."""
+        if self._limits is None:
+            return 0
+        now = self._people.walltime()
+        if visit.person is None:
+            most = max(_LEAST_PAGES, self._settings.failures_per_minute)
+            over = self._limits.fail(f"pages {visit.address}", most, now)
+            return int(_MINUTE - now % _MINUTE) + 1 if over else 0
+        plan = self._settings.plans.get(visit.person.plan)
+        most = max(_LEAST_PAGES, 0 if plan is None else plan.requests_per_minute)
+        decision = self._limits.hit(f"pages {visit.person.account}", most, now)
+        return 0 if decision.admitted else decision.retry_after
+
+    def _late(self) -> str:
+        seconds = self._settings.request_seconds
+        return f"This page was not made within {seconds:g} seconds and was given up. Ask for less, or later."
 
     def _visit(self, scope: Scope, headers: dict[bytes, bytes], secure: bool) -> Visit:
         query = scope["query_string"].decode("latin-1")
         visit = Visit(
-            self._desk,
-            self._books,
+            self._api,
+            self._people,
             self._settings,
             method=scope["method"],
             path=scope["path"],
             values={},
-            query=dict(parse_qsl(query[:_QUERY_BYTES], keep_blank_values=True)) if query else {},
+            # One that is longer is refused.
+            query=dict(parse_qsl(query, keep_blank_values=True)) if len(query) <= _QUERY_BYTES else {},
             query_string=query,
             request_id=self._ids().decode(),
             address=self._addresses.of(scope.get("client"), headers.get(b"x-forwarded-for")),
@@ -129,12 +231,28 @@ class Dashboard:
 
     # In a thread
 
-    def _answered(self, visit: Visit, found: Found, headers: dict[bytes, bytes], body: bytes) -> Sent:
-        try:
+    def _known(self, visit: Visit, headers: dict[bytes, bytes]) -> Sent | None:
+        """Find out who came. The answer where that cannot be found out."""
+
+        def recognised() -> None:
             self._recognise(visit)
-            with self._desk.one_state() as view:
+
+        return self._guarded(visit, headers, recognised)
+
+    def _answered(self, visit: Visit, found: Found, headers: dict[bytes, bytes], body: bytes) -> Sent:
+        def answered() -> Sent:
+            with self._api.one_state():
                 answer = self._handled(visit, found, headers, body)
-                return self._sent(visit, answer, headers, simulated=is_simulated(view))
+                return self._sent(visit, answer, headers, simulated=self._api.simulated())
+
+        return self._guarded(visit, headers, answered)
+
+    def _guarded(self, visit: Visit, headers: dict[bytes, bytes], work: Callable[[], S]) -> S | Sent:
+        """What `work` gives, or the page that says what went wrong. Raises StoppedError where nobody waits for it any more."""
+        try:
+            return work()
+        except StoppedError:
+            raise
         except self._unavailable as error:
             log.exception("storage unavailable", request_id=visit.request_id, exc_info=error)
             text = "The data cannot be read just now. Try again in some seconds."
@@ -177,7 +295,7 @@ class Dashboard:
         token = visit.cookies.get(cookies.named(cookies.SESSION, secure=visit.secure), "")
         if token:
             visit.session_token = token
-            visit.person = self._books.person(token)
+            visit.person = self._people.person(token)
         if visit.person is None:
             token = visit.cookies.get(cookies.named(cookies.FORM, secure=visit.secure), "")
             if not token:
@@ -221,7 +339,7 @@ class Dashboard:
                 visit=visit,
                 simulated=simulated,
                 navigation=navigation(visit),
-                now=_time(self._books.now()),
+                now=_time(self._people.now()),
             )
             sent = Sent.page(text.encode(), answer, own, signed_in=visit.person is not None)
         sent.body, coding = envelope.encode(sent.body, asked.get(b"accept-encoding"))
@@ -234,11 +352,18 @@ def _time(seconds: int) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
+def _call_in_loop(loop: asyncio.AbstractEventLoop, afterwards: Callable[[], object]) -> None:
+    with contextlib.suppress(RuntimeError):  # the loop has ended, and all that it counted with it
+        loop.call_soon_threadsafe(afterwards)
+
+
 async def _body(receive: Receive) -> bytes:
-    """A form's bytes, cut where they are more than any form of ours."""
+    """A form's bytes, cut where they are more than any form of ours. Raises HungUp where only a part of them came."""
     parts, length = [], 0
     while True:
         message = await receive()
+        if message["type"] == "http.disconnect":
+            raise HungUp
         part = message.get("body", b"")
         length += len(part)
         if length <= _FORM_BYTES:

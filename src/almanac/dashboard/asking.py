@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -22,10 +22,19 @@ from almanac.api.server.routes import Routes
 from almanac.api.server.warming import warm
 from almanac.config import Plan, Settings
 from almanac.store.accounts.records import KeyRecord
+from almanac.store.engine.errors import StoppedError, UnavailableError
+from almanac.store.engine.patience import at_most
 from almanac.store.observations.reading.reader import View
+from almanac.store.state_memory import Remembered
 
+#: How long a page that asks nothing of the data waits to learn whose they are.
+_BANNER_SECONDS = 0.25
 #: A series id is a segment of a path, colons and all.
 _PATH_SAFE = "/:"
+
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class ShownRequest(msgspec.Struct, frozen=True):
@@ -40,7 +49,7 @@ class ShownRequest(msgspec.Struct, frozen=True):
 
     def curl(self, api_url: str) -> str:
         """A command to paste, with the key left to the reader's shell."""
-        return f'curl -H "x-api-key: $ALMANAC_KEY" "{api_url}{self.path_and_query}"'
+        return f'curl -H "x-api-key: $ALMANAC_API_KEY" "{api_url}{self.path_and_query}"'
 
 
 class Told(msgspec.Struct, frozen=True):
@@ -71,14 +80,22 @@ def is_simulated(view: View) -> bool:
 
 
 class _Held(threading.local):
+    """The one state that a page of this thread is made from: opened by the first who asks for it."""
+
     view: View | None = None
+    until: contextlib.ExitStack | None = None
 
 
-class Desk:
+#: What asking some publishers comes to: whom, when, requests, values, bytes and time, in words.
+Load = tuple[str, str, str, str, str, str]
+
+
+class InProcessApi:
     """
     Asks the declared endpoints, as the interface's own server does once a key has passed its gate.
 
-    `clock` is the data's now, `walltime` real time, both in unix seconds. Requests are not counted: they are a page's.
+    `clock` is the data's now, `walltime` real time, both in unix seconds. Requests are not counted: they are a page's. `loads`:
+    what asking all publishers comes to on a day, which follows from the catalogue and is no number of the interface.
     """
 
     def __init__(
@@ -90,13 +107,15 @@ class Desk:
         *,
         clock: Callable[[], int],
         walltime: Callable[[], float] = time.time,
+        loads: Callable[[int], Sequence[Load]] = lambda _: (),
     ) -> None:
         self._routes = Routes(endpoints)
         self._endpoints = endpoints
         self._held = _Held()
+        self._simulated = False
         self._open_view = open_view
         self._settings = settings
-        self._clock = clock
+        self._clock, self._loads = clock, loads
         signer = Signer(cursor_secret, settings.cursor_days)
         self._answers = Answers(self._view, signer, settings, walltime)
 
@@ -104,24 +123,47 @@ class Desk:
         """The data's now, unix seconds."""
         return self._clock()
 
+    def loads(self) -> Sequence[Load]:
+        """What asking all publishers comes to today: who, when, requests, values, bytes and time, in words."""
+        return self._loads(self._clock())
+
     def warm(self) -> None:
         """Make what the first pages would wait for. What cannot be made now, they make themselves."""
         warm(self._endpoints, self._open_view, self._clock)
 
     @contextlib.contextmanager
-    def one_state(self) -> Iterator[View]:
-        """Let all that this thread asks within the block be answered from one state of the store."""
-        with self._open_view() as view:
-            self._held.view = view
+    def one_state(self) -> Iterator[None]:
+        """
+        Let all that this thread asks within the block be answered from one state of the store. It is opened by the first
+        question: a page that asks nothing of the data is one, though they cannot be read.
+        """
+        held = self._held
+        with contextlib.ExitStack() as held.until:
             try:
-                yield view
+                yield
             finally:
-                self._held.view = None
+                held.view = held.until = None
 
-    def remembered(self, name: str) -> dict[str, Any]:
-        """What pages keep of one state of the store, for every account alike. Empty where no state is held."""
-        view = self._held.view
-        return {} if view is None else view.shared.setdefault(f"page: {name}", {})
+    def _state(self) -> View | None:
+        """The state of the block, opened now if need be; None outside of one."""
+        held = self._held
+        if held.view is None and held.until is not None:
+            held.view = held.until.enter_context(self._open_view())
+        return held.view
+
+    def simulated(self) -> bool:
+        """Whether the store holds the simulated world; where that cannot be read just now, as it was last."""
+        try:
+            with at_most(_BANNER_SECONDS, grace=_BANNER_SECONDS), self._view() as view:
+                self._simulated = is_simulated(view)
+        except (UnavailableError, StoppedError):
+            pass
+        return self._simulated
+
+    def remembered(self, what: Remembered[dict[K, V]]) -> dict[K, V]:
+        """Give what pages keep of one state of the store, for every account alike. Empty where no state is held."""
+        view = self._state()
+        return {} if view is None else what.of(view)
 
     def log(self) -> AbstractContextManager[View]:
         """The state that the page is made from, for what `store.log` has of it: operators' pages alone, and no numbers."""
@@ -136,8 +178,9 @@ class Desk:
 
     @contextlib.contextmanager
     def _view(self) -> Iterator[View]:
-        if self._held.view is not None:
-            yield self._held.view
+        state = self._state()
+        if state is not None:
+            yield state
         else:
             with self._open_view() as view:
                 yield view
@@ -153,7 +196,7 @@ class Desk:
         )
         found = self._routes.find(path)
         if found is None:
-            raise ApiError(404, "there is nothing at this path; /openapi.json lists what there is")
+            raise self._routes.unknown(path)
         client, reply = self._reply(account, plan, request, found)
         answer = msgspec.json.decode(reply.body)
         history = dict(reply.headers).get(b"x-history-from")
@@ -170,6 +213,7 @@ class Desk:
     ) -> tuple[ClientRequest, Reply]:
         endpoint, path_values = found
         now = self._clock()
+        endpoint.check_path(path_values)
         values = endpoint.read(request.params, now)
         name = fingerprint(endpoint.path, path_values, values) if endpoint.kind == "list" else b""
         client = ClientRequest({"type": "http", "method": "GET", "headers": []})

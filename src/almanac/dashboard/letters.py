@@ -10,7 +10,7 @@ import structlog
 from cachetools import TTLCache
 
 from almanac.mail import Mail, MailError
-from almanac.store.accounts.people import Letter
+from almanac.store.accounts.authentication import Letter
 
 log = structlog.get_logger("almanac.letters")
 

@@ -17,11 +17,13 @@ class NavigationPart(NamedTuple):
 
 #: Title, address, and the first segments of the addresses that belong to it.
 _PARTS = (
-    ("Overview", "/", ("",)),
+    ("Today", "/", ("",)),
     ("Countries", "/countries", ("countries",)),
+    ("Indicators", "/indicators", ("indicators",)),
     ("Rates", "/rates", ("rates",)),
     ("Screeners", "/screeners", ("screeners",)),
     ("Companies", "/companies", ("companies",)),
+    ("Compare", "/compare", ("compare",)),
     ("Calendar", "/calendar", ("calendar",)),
     ("Keys", "/keys", ("keys",)),
     ("Usage", "/usage", ("usage",)),
@@ -44,6 +46,6 @@ def navigation(visit: Visit) -> list[NavigationPart]:
     """What a visitor is shown; nobody signed in, nothing."""
     if visit.person is None:
         return []
-    parts = (*_PARTS, _OPERATE) if visit.person.role == "operator" else _PARTS
+    parts = (*_PARTS, _OPERATE) if visit.operator else _PARTS
     first = _part_of(visit.path)
     return [NavigationPart(title, path, first in segments) for title, path, segments in parts]

@@ -9,7 +9,7 @@ from starlette.types import Send
 
 from almanac.dashboard.policy import Header, Loads
 from almanac.dashboard.statics import Static
-from almanac.dashboard.visit import Download, Html, Redirect
+from almanac.dashboard.visit import Download, Html, Redirect, leads_here
 
 _FOR_GOOD = b"public, max-age=31536000, immutable"
 #: A page of somebody signed in is asked for anew each time; what was shown once is kept nowhere.
@@ -37,10 +37,18 @@ class Sent(msgspec.Struct):
 
     @classmethod
     def redirect(cls, answer: Redirect, own: Iterable[Header]) -> Sent:
-        """To an address of ours alone: one slash, then anything but a second or its mirror image."""
-        if not answer.to.startswith("/") or answer.to[1:2] in {"/", "\\"}:
+        """To an address of ours alone. Raises ValueError for any other."""
+        if not leads_here(answer.to):
             raise ValueError(f"not an address of the dashboard: {answer.to!r}")
         return cls(answer.status, [(b"location", answer.to.encode("latin-1")), (b"cache-control", _NOWHERE), *own])
+
+    @classmethod
+    def refusal(cls, status: int, text: str, wait: int | None = None) -> Sent:
+        """A sentence in place of a page: what is refused must cost less than what was asked for. `wait`: seconds."""
+        headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"cache-control", _NOWHERE)]
+        if wait is not None:
+            headers.append((b"retry-after", b"%d" % wait))
+        return cls(status, headers, f"{text}\n".encode())
 
     @classmethod
     def download(cls, answer: Download, own: Iterable[Header]) -> Sent:

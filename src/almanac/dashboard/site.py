@@ -7,10 +7,20 @@ from datetime import UTC, datetime
 from jinja2 import Environment
 
 from almanac.config import Settings
-from almanac.dashboard.account import door, keys, sign_in, usage, yourself
+from almanac.dashboard.account import keys, profile, sign_in, sign_up, usage
 from almanac.dashboard.drawing import marks
-from almanac.dashboard.explorer import calendar, console, countries, indicators, overview, search, sources
+from almanac.dashboard.explorer import (
+    calendar,
+    console,
+    countries,
+    indicators,
+    morning,
+    search,
+    sources,
+    tutorials,
+)
 from almanac.dashboard.explorer.companies import companies, company
+from almanac.dashboard.explorer.comparing import compare
 from almanac.dashboard.explorer.rates import rates
 from almanac.dashboard.explorer.screening import screeners
 from almanac.dashboard.explorer.series import lineage, series
@@ -24,8 +34,8 @@ from almanac.dashboard.words.filters import FILTERS
 def pages() -> tuple[Page, ...]:
     """Every page of the dashboard."""
     rooms = (
-        sign_in, door, overview, search, indicators, series, lineage, countries, rates, screeners, calendar, sources,
-        companies, company, console, keys, usage, yourself, feeds, accounts,
+        sign_in, sign_up, morning, search, indicators, series, lineage, countries, rates, screeners, calendar, sources,
+        companies, company, compare, console, tutorials, keys, usage, profile, feeds, accounts,
     )  # fmt: skip
     return tuple(page for room in rooms for page in room.PAGES)
 

@@ -5,15 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import msgspec
 
+from almanac import loading
 from almanac.api.contract.errors import ApiError
 from almanac.config import Settings
-from almanac.dashboard.asking import Desk, Told
-from almanac.dashboard.books import Books, Person
+from almanac.dashboard.asking import InProcessApi, Told
+from almanac.dashboard.people import People, Person
 from almanac.dashboard.words.dates import day_of
+
+#: What may stand in a path as it is (RFC 3986, 3.3).
+_IN_PATHS = "/:@!$&'()*+,;="
+
+
+def own_path(path: str) -> str:
+    """
+    A decoded path as links and forms have it: escaped, and with one slash at its beginning. A browser takes `//name/…`, and
+    the same with backslashes, for the address of another host.
+    """
+    return "/" + quote(path.lstrip("/\\"), safe=_IN_PATHS, errors="replace")
+
+
+def leads_here(to: str) -> bool:
+    """Whether an address that is given to a browser is one of this dashboard, and can stand in a header."""
+    plain = to.isascii() and to.isprintable() and " " not in to
+    return plain and to.startswith("/") and to[1:2] not in {"/", "\\"}
 
 
 class Html(msgspec.Struct, frozen=True):
@@ -68,8 +86,8 @@ class Visit:
 
     def __init__(
         self,
-        desk: Desk,
-        books: Books,
+        api: InProcessApi,
+        people: People,
         settings: Settings,
         *,
         method: str,
@@ -82,8 +100,10 @@ class Visit:
         user_agent: str,
         cookies: Mapping[str, str],
     ) -> None:
-        self.desk, self.books, self.settings = desk, books, settings
-        self.method, self.path, self.values = method, path, values
+        self.api, self.people, self.settings = api, people, settings
+        self.method, self.values = method, values
+        #: As a link has it: `own_path`. What is found at a path is looked for by the path that was sent.
+        self.path = own_path(path)
         self.query, self.query_string = query, query_string
         self.request_id, self.address, self.user_agent, self.cookies = request_id, address, user_agent, cookies
         #: Of a POST whose token was found good.
@@ -120,6 +140,11 @@ class Visit:
         return None if found is None or found > self.today else found
 
     @property
+    def operator(self) -> bool:
+        """Whether an operator reads the page."""
+        return self.person is not None and self.person.role == "operator"
+
+    @property
     def theme(self) -> str:
         chosen = self.cookies.get("almanac-theme", "system")
         return chosen if chosen in {"light", "dark"} else "system"
@@ -127,7 +152,12 @@ class Visit:
     @property
     def today(self) -> date:
         """Today by the data's clock."""
-        return datetime.fromtimestamp(self.desk.now(), UTC).date()
+        return datetime.fromtimestamp(self.api.now(), UTC).date()
+
+    @property
+    def loading(self) -> dict[str, str]:
+        """What is being loaded on this host just now, and how far each is."""
+        return loading.going_on(self.settings.home)
 
     def here(self, **changes: str | None) -> str:
         """The address of this page with some of its query changed; None takes a name out."""
@@ -139,25 +169,25 @@ class Visit:
 
     def ask(self, path: str, **params: Any) -> Told:
         """The interface's answer to this visitor. Raises ApiError where it refuses."""
-        told = self.desk.ask(self.who.account, self.who.plan, path, params)
+        told = self.api.ask(self.who.account, self.who.plan, path, params)
         self.told.append(told)
         return told
 
     def follow(self, path: str, **params: Any) -> Told:
         """The next page of a list that was asked for: no request of its own among `asked`."""
-        return self.desk.ask(self.who.account, self.who.plan, path, params)
+        return self.api.ask(self.who.account, self.who.plan, path, params)
 
     def look_up(self, path: str, **params: Any) -> Told | None:
-        """The same for what a thing is called, not for numbers: None where there is no such thing, and not among `asked`."""
+        """Ask what a thing is called, not for numbers: None where there is no such thing, and the request is not among `asked`."""
         try:
-            return self.desk.ask(self.who.account, self.who.plan, path, params)
+            return self.api.ask(self.who.account, self.who.plan, path, params)
         except ApiError as error:
             if error.status == 404:
                 return None
             raise
 
     def ask_known(self, path: str, **params: Any) -> Told | None:
-        """The same, None where there is no such thing (404)."""
+        """Ask the interface for this visitor; None where there is no such thing (404)."""
         try:
             return self.ask(path, **params)
         except ApiError as error:

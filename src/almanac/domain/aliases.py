@@ -25,8 +25,12 @@ class Alias(NamedTuple):
     norm: str
 
     def valid(self, day: int) -> bool:
-        """Whether it was a name of the entity on a day, as far as is known."""
-        return (self.valid_from is None or self.valid_from <= day) and (self.valid_to is None or day <= self.valid_to)
+        """
+        Whether it was a name of the entity on a day, as far as is known. Of a former name whose first day alone is stated
+        only that day is known: it ended some time since.
+        """
+        last = self.valid_from if self.valid_to is None and self.scheme == "former_name" else self.valid_to
+        return (self.valid_from is None or self.valid_from <= day) and (last is None or day <= last)
 
 
 def of_place(entity: Entity) -> list[Alias]:

@@ -58,7 +58,7 @@ def _seconds(moment: datetime) -> int:
 class Turn(NamedTuple):
     """How a source stands in its cadence. Times in unix seconds."""
 
-    #: When the last asking that ended well began; None: there was none.
+    #: When the last asking began whose every request was answered or is known to be owed; None: there was none.
     asked_at: int | None = None
     #: Askings in a row that failed, and when to try again.
     failures: int = 0
@@ -74,12 +74,24 @@ class Turn(NamedTuple):
         """After an asking that ended well. A turn that came while it went on is another one."""
         return Turn(began if self.asked_at is None else max(began, self.asked_at))
 
-    def failed(self, cadence: Cadence, now: int, chance: Callable[[], float], wished: float = 0.0) -> Turn:
+    def owes(self, cadence: Cadence, now: int) -> bool:
+        """Whether only what failed is to be asked for again: there was no turn since."""
+        return self.failures > 0 and self.asked_at is not None and cadence.next(self.asked_at) > now
+
+    def failed(
+        self,
+        cadence: Cadence,
+        now: int,
+        chance: Callable[[], float],
+        wished: float = 0.0,
+        began: int | None = None,
+    ) -> Turn:
         """
-        After an asking that failed: again after a pause that doubles, between half of it and the whole by `chance`
+        After an asking that failed, in whole or, where `began` says when it began, in parts that are known: again after a pause that doubles, between half of it and the whole by `chance`
         (a number from 0 to 1), or at the next turn if that comes first. `wished`: seconds for which the publisher
         asked to be left alone, which count before all else, up to the longest pause.
         """
         pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(self.failures, _DOUBLINGS)) * (1 + chance()) / 2
         sooner = min(now + int(pause), cadence.next(now))
-        return Turn(self.asked_at, self.failures + 1, max(sooner, now + int(min(wished, LONGEST_PAUSE))))
+        asked_at = self.asked_at if began is None else max(began, self.asked_at or began)
+        return Turn(asked_at, self.failures + 1, max(sooner, now + int(min(wished, LONGEST_PAUSE))))

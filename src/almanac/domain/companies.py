@@ -7,6 +7,7 @@ Days are proleptic ordinals (`date.toordinal()`), instants unix seconds; both ar
 from __future__ import annotations
 
 import re
+from datetime import date
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -74,6 +75,61 @@ def raw_slug(tag: str) -> str:
     return f"{taxonomy}_{_WORD.sub('_', name)}".replace("-", "_").lower()
 
 
+#: Parts of a fiscal year, and which lie inside each.
+FISCAL_PARTS = {
+    **{part: (part,) for part in ("Q1", "Q2", "Q3", "Q4")},
+    "H1": ("H1", "Q1", "Q2"),
+    "H2": ("H2", "Q3", "Q4"),
+}
+_FISCAL_TEXT = re.compile(r"FY(?P<year>[0-9]{4})(?:-(?P<part>Q[1-4]|H[12]))?", re.IGNORECASE)
+
+
+class FiscalPeriod(NamedTuple):
+    """
+    A fiscal year, or a quarter or half of one, as a company calls it: on which days it lies, each has for itself.
+
+    >>> FiscalPeriod.parse("FY2024-q3")
+    FiscalPeriod(year=2024, part='Q3')
+    """
+
+    year: int
+    #: Q1 to Q4, H1, H2; None: all of the year.
+    part: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> FiscalPeriod:
+        """Read `FY2024`, `FY2024-Q3`, `FY2024-H1`, whatever their case. Raises ValueError naming what is allowed."""
+        match = _FISCAL_TEXT.fullmatch(text)
+        if match is None or not 1 <= int(match["year"]) < date.max.year:
+            raise ValueError("a fiscal period is written FY2024, FY2024-Q3 or FY2024-H1")
+        return cls(int(match["year"]), None if match["part"] is None else match["part"].upper())
+
+    @classmethod
+    def called(cls, year: int, part: str) -> FiscalPeriod:
+        """From a fiscal year and what a statement calls its part: FY, Q1 to Q4, H1, H2."""
+        return cls(year, None if part == "FY" else part)
+
+    def __str__(self) -> str:
+        return f"FY{self.year:04}" + (f"-{self.part}" if self.part else "")
+
+    @property
+    def span(self) -> tuple[date, date]:
+        """Days between which it lies, whenever the company's year ends: some name a year by its first day, some by its last."""
+        return date(max(1, self.year - 1), 1, 1), date(self.year + 1, 12, 31)
+
+    @property
+    def notes(self) -> tuple[bytes, ...]:
+        """What rows of periods inside it say (`fiscal_note`), one of these."""
+        if self.part is None:
+            return (b'"fiscalYear":%d' % self.year,)
+        return tuple(fiscal_note(self.year, part).encode() for part in FISCAL_PARTS[self.part])
+
+
+def fiscal_note(year: int, part: str) -> str:
+    """What a row says of its period's fiscal name, as a piece of a JSON object with its keys in order."""
+    return f'"fiscalPeriod":"{part}","fiscalYear":{year}'
+
+
 class FormerName(msgspec.Struct, frozen=True):
     """A name a company once had, with the days it was used (`YYYY-MM-DD`), where the regulator says them."""
 
@@ -94,7 +150,8 @@ class CompanyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     What one payload says of a company itself. A field the payload does not speak of is None or empty.
 
     `part` names the kind of payload: where two speak of one field, `submissions` wins over `facts`, that over
-    `tickers`, that over `datasets` (what a past quarter's data set said); of one kind the one fetched later wins.
+    `tickers`, that over `datasets` (what a past quarter's data set said), that over `currency` (in which the newest data set
+    that gives amounts gives them); of one kind the one fetched later wins.
     """
 
     cik: int

@@ -20,9 +20,14 @@ Category = Literal[
     "other",
 ]
 Status = Literal["scheduled", "released", "revised", "rescheduled", "canceled", "tentative"]
+#: As it is served: `unknown` once the time announced is past and nothing says that it happened.
+ServedStatus = Literal["scheduled", "released", "revised", "rescheduled", "canceled", "tentative", "unknown"]
 Precision = Literal["minute", "day"]
 CATEGORIES: tuple[str, ...] = get_args(Category)
 STATUSES: tuple[str, ...] = get_args(Status)
+SERVED_STATUSES: tuple[str, ...] = get_args(ServedStatus)
+#: States of what is still to happen.
+COMING = ("scheduled", "rescheduled", "tentative")
 PRECISIONS: tuple[str, ...] = get_args(Precision)
 
 

@@ -77,8 +77,8 @@ AsOf = Annotated[
 FreshnessStatus = Annotated[
     Literal["fresh", "stale", "unknown"],
     says(
-        "Whether the newest period of the series ended within the allowance of its frequency: `fresh`, `stale`, or "
-        "`unknown` where that cannot be judged."
+        "Whether the newest period of the series ended within the allowance of its frequency, of a policy rate whether its "
+        "source was read within it: `fresh`, `stale`, or `unknown` where that cannot be judged."
     ),
 ]
 Revision = Annotated[
@@ -91,6 +91,10 @@ Revision = Annotated[
 Exposure = Annotated[
     Literal["public", "internal_only", "restricted", "blocked"],
     says("Who may see the values; only `public` ones are sent."),
+]
+LicenseClass = Annotated[
+    Literal["open", "attribution", "non-commercial", "consent"],
+    says("What the terms of the source ask for: nothing, its name, that it is not for money, or the owner's consent."),
 ]
 CurveType = Annotated[
     Literal["par", "spot", "benchmark", "bill", "unknown"],

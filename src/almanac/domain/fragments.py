@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from almanac.domain.observations import DAY, FORECAST, observation_id, status
+from almanac.domain.observations import DAY, FORECAST, PROJECTION, QUALITY, observation_id, quality, status
 from almanac.domain.periods import Period
 from almanac.domain.times import wire_day, wire_time
 
@@ -93,8 +93,12 @@ def _extra_part(flags: int, released: int | None, note: str | None, *, withdrawn
     parts = ["\3" if released is None else "\6" if flags & DAY else '\3,"releasePrecision":"instant"']
     if flags & FORECAST:
         parts.append(',"forecast":true')
+    if flags & PROJECTION:
+        parts.append(',"projection":true')
     if withdrawn:
         parts.append(',"withdrawn":true')
+    elif flags & QUALITY:
+        parts.append(f',"quality":"{quality(flags)}"')
     if note is not None:
         parts.append("," + note[1:-1])
     return "".join(parts)
@@ -113,7 +117,7 @@ def marked(
     identifier: str, period: int, known: int, value: float | None, text: str | None, flags: int, released: int | None,
     ingested: int, note: str | None,
 ) -> bytes:  # fmt: skip
-    """The same, where the id is known."""
+    """Render a vintage as marked text, where its id is known."""
     extra = _extra_part(flags, released, note, withdrawn=value is None and text is None)
     rest = _rest(period, known, flags, released, ingested)
     return f"{identifier[_BEHIND]}\1{_value_part(value, text)}{rest}{extra}".encode()

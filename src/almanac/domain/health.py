@@ -24,8 +24,11 @@ class Tried(NamedTuple):
     last_ingested: int | None = None
     failures: int = 0
     last_error: str | None = None
-    #: Addresses whose newest answer could not be read.
+    #: Addresses whose newest answer could not be read, or is held; and of these, those whose answer is held.
     unreadable: int = 0
+    shrunk: int = 0
+    #: When a run began that has not ended, by any word of its own; None where there is none.
+    unended: int | None = None
 
 
 @dataclass(slots=True)
@@ -69,17 +72,23 @@ def health(source: Source, tried: Tried, feed: Feed, now: int) -> Health:
     """
     How a source does at `now` (unix seconds).
 
-    `never_run`; `failing` while its last attempt failed or a newest answer cannot be read; `late` when it was not
+    `never_run`; `failing` while its last attempt failed or a newest answer cannot be read or is held; `late` when it was not
     asked with success since the turn of a day before its latest one, or answers while nothing new comes; else `ok`.
     """
     if tried.last_attempt is None:
-        return Health("never_run")
+        if tried.unended is None:
+            return Health("never_run")
+        return Health(
+            "never_run", f"a run that began at {wire_time(tried.unended)} has not ended: it goes on, or was cut off"
+        )
     if tried.failures:
         return Health("failing", tried.last_error or "the last attempt failed")
     if tried.unreadable:
-        return Health(
-            "failing", f"the newest answer of {_counted(tried.unreadable, 'address', 'addresses')} cannot be read"
-        )
+        whose = f"the newest answer of {_counted(tried.unreadable, 'address', 'addresses')}"
+        if tried.shrunk == tried.unreadable:
+            return Health("failing", f"{whose} would withdraw much of what is served, and is held")
+        also = f"; of these {tried.shrunk} would withdraw much of what is served" if tried.shrunk else ""
+        return Health("failing", f"{whose} cannot be read{also}")
     reason = _not_asked(source, tried, now) or _silent(source, tried, feed, now)
     return Health("ok") if reason is None else Health("late", reason)
 

@@ -31,7 +31,7 @@ def search_seldom() -> None:
 
 @contextmanager
 def seldom_searched() -> Iterator[None]:
-    """The same meanwhile."""
+    """Search for reference cycles seldom for the length of a block."""
     before = gc.get_threshold()
     search_seldom()
     try:

@@ -10,17 +10,19 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import groupby
 
 #: Letters that are no base letter with an accent, and so come apart from neither.
 _LETTERS = str.maketrans({"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
 #: Signs that join: what they stand between is one word (`McDonald's`, `O'Reilly`).
 _JOINED = re.compile(r"['’`´ʻ]")
-_AND = re.compile(r"\s*[&+]\s*")
+_AND = re.compile(r"[&+]")
 _OTHER = re.compile(r"[\W_]+")
 #: The regulator tells companies of one name apart by the state they are from, or that they are new: `/DE/`, `/ NEW/`.
-_STATE_MARK = re.compile(r"\s*[/\\]\s*[A-Za-z]{2,4}\s*[/\\](?=\s|$)")
+#: Of texts with single blanks: a run of them would be gone through again from each of them.
+_STATE_MARK = re.compile(r" ?[/\\] ?[A-Za-z]{2,4} ?[/\\](?= |$)")
 #: The same without the second stroke, as old names have it; only words that mark, for a stroke also parts names.
-_OPEN_MARK = re.compile(r"\s*[/\\]\s*([A-Za-z]{2,4})\s*$")
+_OPEN_MARK = re.compile(r" ?[/\\] ?([A-Za-z]{2,4})$")
 _MARKS = frozenset(
     re.findall(
         r"\w+",
@@ -42,31 +44,41 @@ _CIK = re.compile(r"(?:cik)?[\s:#]*0*([0-9]{1,10})", re.IGNORECASE)
 _TICKER_SIGNS = re.compile(r"[\s./_-]+")
 
 
-@lru_cache(maxsize=4_096)
+#: Texts that are remembered, and the longest of them: each memory takes some ten megabytes at the very most, for a
+#: letter may come apart into eighteen.
+_HELD, _LONGEST_HELD = 4_096, 64
+
+
 def folded(text: str) -> str:
     """Words in small plain letters with one space between: `Nestlé S.A.` is `nestle sa`. Nothing is left out."""
+    return _folded_before(text) if len(text) <= _LONGEST_HELD else _folded(text)
+
+
+def _folded(text: str) -> str:
     # Twice in small letters: a letter in fancy type is plain only after it is taken apart.
-    apart = unicodedata.normalize("NFKD", _JOINED.sub("", text).casefold()).casefold()
-    plain = unicodedata.normalize("NFKD", apart).translate(_LETTERS)
-    plain = "".join(c for c in plain if not unicodedata.combining(c))
+    plain = _apart(_apart(_JOINED.sub("", text).casefold()).casefold()).translate(_LETTERS)
+    if not plain.isascii():
+        plain = "".join(c for c in plain if not unicodedata.combining(c))
     return " ".join(_initials(_OTHER.sub(" ", _AND.sub(" and ", plain)).split()))
+
+
+_folded_before = lru_cache(_HELD)(_folded)
+
+
+def _apart(text: str) -> str:
+    """Letters and their accents apart, each by itself: to put the accents of many in order takes the square of the time."""
+    return text if text.isascii() else "".join([unicodedata.normalize("NFKD", c) for c in text])
 
 
 def _initials(words: list[str]) -> list[str]:
     """`u s a` is `usa`: letters that stood alone between points or spaces are one word."""
     joined: list[str] = []
-    open_ = False
-    for word in words:
-        single = len(word) == 1 and word.isalpha()
-        if single and open_:
-            joined[-1] += word
-        else:
-            joined.append(word)
-        open_ = single
+    for single, group in groupby(words, lambda word: len(word) == 1 and word.isalpha()):
+        some = list(group)
+        joined += ["".join(some)] if single else some
     return joined
 
 
-@lru_cache(maxsize=4_096)
 def normal(text: str, scheme: str = "name") -> str:
     """
     What a look-up compares. Of a ticker its letters with one sign between class and stem (`BRK.B`, `brk/b`: `brk-b`), of
@@ -74,6 +86,10 @@ def normal(text: str, scheme: str = "name") -> str:
 
     Empty for a text that has no letter or digit, and for a `cik` that is no number.
     """
+    return _normal_before(text, scheme) if len(text) <= _LONGEST_HELD else _normal(text, scheme)
+
+
+def _normal(text: str, scheme: str) -> str:
     if scheme == "ticker":
         return _TICKER_SIGNS.sub("-", text.strip().casefold()).strip("-")
     if scheme == "cik":
@@ -82,6 +98,9 @@ def normal(text: str, scheme: str = "name") -> str:
     if scheme in {"iso2", "iso3", "lei", "slug"}:
         return text.strip().casefold()
     return _name(text)
+
+
+_normal_before = lru_cache(_HELD)(_normal)
 
 
 def _name(text: str) -> str:
@@ -95,7 +114,7 @@ def _name(text: str) -> str:
 
 def without_mark(text: str) -> str:
     """A name without the state or `NEW` that the regulator's index hangs on: `MATTEL INC /DE/` is `MATTEL INC`."""
-    found = _STATE_MARK.sub(" ", text).strip()
+    found = _STATE_MARK.sub(" ", " ".join(text.split())).strip()
     match = _OPEN_MARK.search(found)
     if match is not None and match[1].casefold() in _MARKS and match.start() > 0:
         found = found[: match.start()]

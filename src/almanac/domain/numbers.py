@@ -23,7 +23,7 @@ _PLAIN = 1e16
 
 def plain(value: float) -> float | int:
     """
-    The same number so that an encoder writes whole ones without `.0`, as rows of observations have them.
+    Turn a number into one that an encoder writes without `.0` where it is whole, as rows of observations have them.
 
     >>> plain(35655000.0), plain(0.5), plain(-0.0)
     (35655000, 0.5, 0)

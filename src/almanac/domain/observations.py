@@ -24,8 +24,16 @@ DAY = 4  # the release time is a date, not an instant
 INITIAL = 8  # served as the first release
 REVISED = 16  # served as a later, different state
 FORECAST = 32  # the period starts after the value was known
-#: The flags a source states, as against those that follow from a vintage's place.
-STATED = FINAL | UNKNOWN | DAY
+WARNED = 64  # a check of what it was computed from does not hold
+FAILED = 128  # a grave one does not: it is no value for a screen, a score or a further formula
+QUALITY = WARNED | FAILED
+PROJECTION = 256  # the publisher calls the value a projection, or it was computed from one
+#: A value that is not yet one of what was: no latest reading, no member of a comparison.
+AHEAD = FORECAST | PROJECTION
+#: The flags a source or a formula states, as against those that follow from a vintage's place.
+STATED = FINAL | UNKNOWN | DAY | QUALITY | PROJECTION
+#: Those that are part of what is compared.
+COMPARED = FINAL | QUALITY | PROJECTION
 
 
 class ReportedValue(NamedTuple):
@@ -65,8 +73,8 @@ class Vintage(NamedTuple):
 
     @property
     def state(self) -> tuple[float | None, str | None, int]:
-        """What is compared: the value or its absence, and `final`."""
-        return (self.value, self.text, self.flags & FINAL)
+        """What is compared: the value or its absence, `final`, what checks say of it, and whether it is a projection."""
+        return (self.value, self.text, self.flags & COMPARED)
 
 
 _NOTHING: tuple[float | None, str | None, int] = (None, None, 0)
@@ -78,7 +86,8 @@ def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[
 
     `stated` comes in the order of arrival. The last value reported wins its knowledge time; one equal to it there keeps
     the first's payload and ingestion, and adds a release time where the first had none. Then equal neighbours count
-    once, the earliest, and a withdrawal before any value is nothing.
+    once, the earliest, and a withdrawal before any value is nothing. A vintage that differs from the one before in what
+    checks say, or in that it is no projection any more, has its status.
     """
     winners: dict[int, Vintage] = {}
     for vintage in stated:
@@ -97,15 +106,18 @@ def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[
         vintage = winners[known]
         # Told by position: this runs for every vintage that is stated or derived, and names cost half as much again.
         _, value, text, stated_flags, released, ingested, payload, note, lineage = vintage
-        state = (value, text, stated_flags & FINAL)
+        state = (value, text, stated_flags & COMPARED)
         if state == previous or (not served and value is None and text is None):
             continue
+        same = bool(served) and value == previous[0] and text == previous[1]
         previous = state
         flags = stated_flags & STATED
         if begins is not None and begins > known:
             flags |= FORECAST
         if not flags & (FINAL | UNKNOWN):
-            if served:
+            if same and not served[-1].flags & FINAL:
+                flags |= served[-1].flags & (INITIAL | REVISED)
+            elif served:
                 flags |= REVISED
             elif released is not None and released <= timely:
                 flags |= INITIAL
@@ -177,6 +189,13 @@ def number(value: float | None) -> float | None:
     if not math.isfinite(value):
         raise ValueError(f"{value} is not a number that can be served")
     return float(value) + 0.0
+
+
+def quality(flags: int) -> str:
+    """What checks say of a value and of what it was computed from: ok, warning or failed."""
+    if flags & FAILED:
+        return "failed"
+    return "warning" if flags & WARNED else "ok"
 
 
 def is_unknown(flags: int) -> bool:

@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Literal
 
 import msgspec
 
 from almanac.domain.periods import Frequency
 from almanac.domain.rights import Exposure, Rights
+
+
+class PublisherLimit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a publisher wants to be asked: how many requests it allows, over all its sources together; None: it says nothing."""
+
+    per_second: float | None = None
+    per_minute: int | None = None
+    per_hour: int | None = None
+    per_day: int | None = None
+    #: The same for who has a key.
+    per_day_with_key: int | None = None
+    #: Hours for which it answers 403 to whoever asked too much.
+    shut_out_hours: float | None = None
+    #: Hosts whose requests count, where others of its hosts are beside that; none: all of them.
+    hosts: tuple[str, ...] = ()
+    #: Seconds of silence before an answer begins that are nothing unusual.
+    silent_seconds: float | None = None
 
 
 class Provider(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,6 +37,7 @@ class Provider(msgspec.Struct, frozen=True, kw_only=True):
     homepage: str
     attribution: str
     country: str | None = None
+    limit: PublisherLimit | None = None
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +61,9 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     key_optional: bool = False
     #: How often the publisher has something new, as a cron line in UTC.
     cadence: str | None = None
+    #: When it is asked where several wait: what rates and briefs need `first`; `last` one that takes hours, between whose
+    #: requests others have their turns.
+    turn: Literal["first", "then", "last"] = "then"
     simulated: bool = False
 
     @property
@@ -107,6 +129,10 @@ class Entity(msgspec.Struct, frozen=True, kw_only=True):
     rates_scope: str | None = None
 
 
+#: Between a native code and the currency of its amounts, where that is not the place's of today.
+IN_CURRENCY = "|"
+
+
 class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the catalogue says of one native series: the topic it feeds and how to read its numbers."""
 
@@ -148,6 +174,11 @@ class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     from_date: date | None = None
     #: Native code of the same series whose numbers this one repeats; what a copy leaves out is no withdrawal.
     copy_of: str | None = None
+
+    @property
+    def code(self) -> str:
+        """The publisher's own code: the native one without the currency of a series of its own."""
+        return self.native.partition(IN_CURRENCY)[0]
 
     @property
     def id(self) -> str:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
-from datetime import date, timedelta
+from collections.abc import Iterable, Mapping
+from datetime import date, datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
 import msgspec
 
-from almanac.domain.observations import DAY, FORECAST
+from almanac.domain.observations import AHEAD, DAY
 from almanac.domain.periods import Frequency, Period, end_of, ordinal
-from almanac.domain.times import DAY_SECONDS
+from almanac.domain.times import DAY_SECONDS, day_at, instant, midnight
+
+_NO_MESSAGES: Mapping[int, str] = {}
+#: The last ten days have a business day.
+NEAR_DAYS = 10
 
 
 class ReleaseCalendar(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,20 +88,30 @@ class Published(NamedTuple):
     period: int
     known: int
     stated: bool
-    #: The time stated, else `known`; and whether only its day is.
+    #: The time stated, else that by which its message says it was out, else `known`; and whether only its day is.
     occurred: int
     by_day: bool
     revised: int | None
     #: Of what became known at that instant the newest period, and newer than all before: what the release was about.
     newest: bool
+    #: And it was published then: stated so, or seen where older periods were before, while it was fresh.
+    news: bool
 
 
-def published(vintages: Iterable[HeadlineVintage]) -> list[Published]:
+def published(
+    vintages: Iterable[HeadlineVintage], frequency: Frequency, messages: Mapping[int, str] = _NO_MESSAGES
+) -> list[Published]:
     """
     First publications behind the vintages of a headline, which come by (period, known); oldest first.
 
     At each instant at which values became known the newest period is what the release is about, if it is newer than
     all that were known before: the rest is history that came along. Projections are no publications.
+
+    `messages`: by knowledge time what the message read then says of its own publication, a day or an instant. It bounds
+    what was in it: a number without a time of its own was out by then, however late it was read.
+
+    Where no time is stated, what is known of the first day on which anything was is a first load, and what was stale when
+    it came to be known is old: both were published at some time before, which nobody knows, and are no news.
     """
     firsts: dict[int, tuple[HeadlineVintage, int | None]] = {}
     for period, group in groupby(vintages, key=itemgetter(0)):
@@ -105,7 +119,7 @@ def published(vintages: Iterable[HeadlineVintage]) -> list[Published]:
         revised: int | None = None
         for one in group:
             if first is None:
-                if one.value is not None and not one.flags & FORECAST:
+                if one.value is not None and not one.flags & AHEAD:
                     first = one
             elif revised is None and one.value is not None and one.value != first.value:
                 revised = one.known
@@ -114,12 +128,17 @@ def published(vintages: Iterable[HeadlineVintage]) -> list[Published]:
     found: list[Published] = []
     newest = -1
     ordered = sorted(firsts.values(), key=lambda one: (one[0].known, one[0].period))
+    loaded = ordered[0][0].known + DAY_SECONDS if ordered else 0
     for known, at_once in groupby(ordered, key=lambda one: one[0].known):
         together = list(at_once)
         lead = together[-1][0].period
         for one, later in together:
-            by_day = one.released is not None and bool(one.flags & DAY)
-            occurred = known if one.released is None else one.released
+            if one.released is None:
+                occurred, by_day = _out_by(one, messages.get(known))
+            else:
+                occurred, by_day = one.released, bool(one.flags & DAY)
+            leads = one.period == lead > newest
+            fresh = day_at(occurred) - end_of(one.period).toordinal() <= frequency.allowance_days
             found.append(
                 Published(
                     period=one.period,
@@ -128,11 +147,37 @@ def published(vintages: Iterable[HeadlineVintage]) -> list[Published]:
                     occurred=occurred - occurred % DAY_SECONDS if by_day else occurred,
                     by_day=by_day,
                     revised=later,
-                    newest=one.period == lead > newest,
+                    newest=leads,
+                    news=leads and (one.released is not None or (known >= loaded and fresh)),
                 )
             )
         newest = max(newest, lead)
     return found
+
+
+def _out_by(one: HeadlineVintage, message: str | None) -> tuple[int, bool]:
+    """When a number whose time is not stated was out at the latest, and whether no more than the day is known of that."""
+    # Known at the last second of a day: of that day no more is known than which it was.
+    read = one.known, one.known % DAY_SECONDS == DAY_SECONDS - 1
+    if message is None:
+        return read
+    of_day = len(message) == len("2026-10-31")
+    told = midnight(date.fromisoformat(message).toordinal()) if of_day else instant(datetime.fromisoformat(message))
+    # A message of before the period's end dates something else; one of the day it was read says nothing new.
+    if day_at(told) < end_of(one.period).toordinal() or told + (DAY_SECONDS if of_day else 0) > one.known:
+        return read
+    return told, of_day
+
+
+def is_before(earlier: int, later: int, frequency: Frequency) -> bool:
+    """
+    Whether a period, by its key, is the one before another: what `previous` is of, wherever it is told.
+
+    Of daily data a day within the ten days before; anything further back is another time, of which no change is told.
+    """
+    if frequency is Frequency.DAILY:
+        return 0 < (end_of(later) - end_of(earlier)).days <= NEAR_DAYS
+    return earlier == period_before(later, frequency)
 
 
 @functools.lru_cache(maxsize=16_384)

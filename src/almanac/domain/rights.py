@@ -17,6 +17,15 @@ class Exposure(IntEnum):
     blocked = 3
 
 
+#: What the terms of a source ask for, from nothing to a consent; each with what it says.
+LICENSE_CLASSES = {
+    "open": "nothing is asked",
+    "attribution": "the source is named",
+    "non-commercial": "not for money, or not for more of it",
+    "consent": "the owner is asked first",
+}
+
+
 class Consent(msgspec.Struct, frozen=True):
     """An operator's record that the owner of a channel allowed its use. All three parts or none."""
 
@@ -32,6 +41,8 @@ class Rights(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     channel: Exposure = Exposure.public
     license: str
     attribution: str
+    #: One of LICENSE_CLASSES, where nothing else here says it.
+    license_class: str | None = None
     reason: str | None = None
     channel_reason: str | None = None
     commercial_use: str = "yes"
@@ -39,6 +50,15 @@ class Rights(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     modification_rule: str | None = None
     terms_url: str | None = None
     terms_read_on: str | None = None
+
+    @property
+    def asks_for(self) -> str:
+        """The class of the licence: what must be asked for is shut without a consent, and what costs nothing says so."""
+        if max(self.exposure, self.channel) is not Exposure.public:
+            return "consent"
+        if self.commercial_use != "yes":
+            return "non-commercial"
+        return self.license_class or "attribution"
 
 
 def effective(rights: Rights, own: Exposure, consent: Consent | None) -> Exposure:

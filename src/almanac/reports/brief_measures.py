@@ -31,7 +31,7 @@ class MeasureSpec(NamedTuple):
     unit: str = "%"
     #: Ranked among countries.
     ranked: bool = True
-    #: A rate of growth: compared with its own last ten years.
+    #: A rate of growth: its place in its own last ten years is put into words.
     growth: bool = False
     #: Ranked among readings of any frequency: what counts is the day, not the span.
     instant: bool = False
@@ -46,14 +46,13 @@ class MeasureSpec(NamedTuple):
 
 
 class SectionSpec(NamedTuple):
-    """`raw`: indicators whose sources are named where there is nothing."""
+    """One of the six sections, with what it looks at."""
 
     key: Key
     title: str
     #: What the section is about, in the middle of a sentence.
     topic: str
     measures: tuple[MeasureSpec, ...]
-    raw: tuple[str, ...]
 
 
 _SHARE = "% of GDP"
@@ -81,7 +80,6 @@ SECTIONS: tuple[SectionSpec, ...] = (
             MeasureSpec("retail_sales_growth_yoy", "growth", "Retail sales", plural=True, growth=True),
             MeasureSpec("consumer_confidence", "level", "Consumer confidence", unit="", ranked=False),
         ),
-        ("real_gdp", "gdp_growth_annual"),
     ),
     SectionSpec(
         "inflation",
@@ -120,7 +118,6 @@ SECTIONS: tuple[SectionSpec, ...] = (
             MeasureSpec("ppi_inflation_yoy", "growth", "Producer prices", plural=True, growth=True),
             MeasureSpec("house_price_growth_yoy", "growth", "House prices", plural=True, growth=True),
         ),
-        ("cpi_index", "cpi_inflation_official_yoy"),
     ),
     SectionSpec(
         "labor",
@@ -140,7 +137,6 @@ SECTIONS: tuple[SectionSpec, ...] = (
             ),
             MeasureSpec("labor_force_participation_rate", "level", "The participation rate"),
         ),
-        ("unemployment_rate",),
     ),
     SectionSpec(
         "rates",
@@ -200,7 +196,6 @@ SECTIONS: tuple[SectionSpec, ...] = (
             ),
             MeasureSpec("yield_slope_2s10s", "slope", "The curve", digits=2, unit="percentage points", ranked=False),
         ),
-        ("policy_rate", "gov_yield_10y", "long_term_rate_10y"),
     ),
     SectionSpec(
         "external",
@@ -229,7 +224,6 @@ SECTIONS: tuple[SectionSpec, ...] = (
                 ranked=False,
             ),
         ),
-        ("current_account_pct_gdp", "effective_exchange_rate_real"),
     ),
     SectionSpec(
         "fiscal",
@@ -248,7 +242,6 @@ SECTIONS: tuple[SectionSpec, ...] = (
             MeasureSpec("debt_change_5y", "change", "the debt ratio", unit="percentage points", ranked=False),
             MeasureSpec("fiscal_balance_pct_gdp", "balance", "The government's budget", unit=_SHARE),
         ),
-        ("government_debt_pct_gdp", "fiscal_balance_pct_gdp"),
     ),
 )
 #: How far back a measure of kind `change` looks, in words.

@@ -19,23 +19,31 @@ _FEW = 5
 
 
 #: Percentage points that two figures are apart at least for a reader to see two; and that a change is told from.
-_APART, _HARDLY = 0.5, 0.05
+_APART, _HARDLY = 0.2, 0.05
 
 
 def reading_sentence(reading: MeasureReading, before: MeasureReading | None = None) -> str:
     """The sentence of a reading, with capital and full stop. `before`: the reading that the sentence before was about."""
-    return sentence(_KINDS[reading.measure.kind](reading, before))
+    return sentence(_KINDS[reading.measure.kind](reading, before) + reading.gap)
 
 
 def stale_sentence(reading: MeasureReading) -> str:
     """The sentence of a reading that is out of date: what it was, and nothing of where it stands or is going."""
-    alone = reading_sentence(reading._replace(previous=None, previous_period=None)).removesuffix(".")
+    alone = reading_sentence(reading._replace(previous=None, previous_period=None, since=None)).removesuffix(".")
     return f"{alone}; this is the last reading, and it is stale."
 
 
 def change_clause(reading: MeasureReading, before: MeasureReading) -> str | None:
-    """A difference over a longer time, as the end of the sentence on the level of the same period; None: it is of another one."""
-    if reading.measure.kind != "change" or before.measure.kind != "level" or before.period != reading.period:
+    """
+    A difference over a longer time, as the end of the sentence on the level of the same period; None: it is of another one,
+    or that sentence ends with a gap.
+    """
+    if (
+        reading.measure.kind != "change"
+        or before.measure.kind != "level"
+        or before.period != reading.period
+        or before.gap
+    ):
         return None
     return f"; {_change_of(_THAT_IS, reading)}"
 
@@ -46,10 +54,12 @@ _THAT_IS = "that is"
 def comparison(reading: MeasureReading) -> str | None:
     """Where a reading stands among countries and in its own past; None where there is nothing to say."""
     ranking, noun = reading.ranking, reading.measure.noun
+    # Of a level nothing is said of its decade: its sentence says where it came from.
+    percentile = reading.percentile if reading.measure.growth else None
     if ranking is None or noun is None or ranking.of < _FEW:
-        alone = _past("this", reading.percentile)
+        alone = _past("this", percentile)
         return None if alone is None else sentence(alone)
-    where, past = _among(ranking, noun), _past("it", reading.percentile)
+    where, past = _among(ranking, noun), _past("it", percentile)
     return sentence(where if past is None else f"{where}; {past}")
 
 
@@ -101,7 +111,7 @@ def growth_clause(reading: MeasureReading, when: str | None = None) -> str:
 
 
 def _growth(reading: MeasureReading, before: MeasureReading | None) -> str:
-    """The same beside the rate before: `…, slower than the 1.6% a quarter earlier`."""
+    """Write the clause of a growth rate beside the rate before: `…, slower than the 1.6% a quarter earlier`."""
     same = before is not None and before.measure.kind == "growth" and _together(reading, before)
     when = f"{'in' if reading.frequency is Frequency.ANNUAL else 'over'} the same year" if same else None
     return growth_clause(reading, when) + _compared(reading)
@@ -146,7 +156,8 @@ def _compared(reading: MeasureReading) -> str:
 def _hardly(reading: MeasureReading) -> str:
     """
     What stands before the figure that a reading has hardly moved from, by its usual size. Of figures that look well
-    apart all the same no more is said than that they are two: nobody calls 2.4% little different from 4.2%.
+    apart all the same no more is said than that they are two: nobody calls 2.4% little different from 4.2%, nor 0.2% from
+    0.6%.
     """
     apart = abs(reading.told - reading.was)
     far = apart >= _APART and apart > max(abs(reading.told), abs(reading.was)) / 4
@@ -184,7 +195,7 @@ def _figure_before(reading: MeasureReading, article: str) -> str:
 
 
 def _size_before(reading: MeasureReading, article: str) -> str:
-    """The same without its sign, `the` always spoken: `the 1.6%`, `the revised 1.6%`; `1.6%`, `a revised 1.6%`."""
+    """Write the reading before without its sign, `the` always spoken: `the 1.6%`, `the revised 1.6%`; `1.6%`, `a revised 1.6%`."""
     text = _figure_before(reading._replace(previous=abs(reading.was)), article)
     return f"the {text}" if article == "the" and not reading.revised else text
 
@@ -244,7 +255,7 @@ def count_clause(reading: MeasureReading) -> str:
 
 
 def _count(reading: MeasureReading, before: MeasureReading | None) -> str:
-    """The same beside the one before: `… in October 2026, after a rise of 98 thousand a month earlier`."""
+    """Write the clause of a count beside the one before: `… in October 2026, after a rise of 98 thousand a month earlier`."""
     base = f"{count_clause(reading)} {reading.when}"
     if reading.previous is None:
         return base

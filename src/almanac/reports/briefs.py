@@ -10,7 +10,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from almanac.domain.numbers import significant
 from almanac.domain.periods import Frequency
 from almanac.reports.brief_measures import Key, SectionSpec
 from almanac.reports.brief_sentences import (
@@ -24,9 +23,6 @@ from almanac.reports.brief_sentences import (
 from almanac.reports.measure_readings import MeasureReading, Ranking
 from almanac.reports.wording import amount, country, figure, listed, sentence
 
-#: A percentile needs a past that begins so many days before the reading at the latest, and so many values.
-DECADE_DAYS, DECADE_VALUES = 9 * 365, 8
-
 
 class BriefSubject(NamedTuple):
     """Who a brief is about. `shares`: it uses the euro and has no central bank of its own."""
@@ -39,21 +35,12 @@ class SectionReadings(NamedTuple):
     """What there is of a section.
 
     `readings`: public ones, in the order of the measures. `withheld`: there are readings that may not be shown.
-    `beyond`: there are readings, but all are older than the plan reaches. `sources`: names of those that would have it.
+    `beyond`: there are readings, but all are older than the plan reaches.
     """
 
     readings: Sequence[MeasureReading]
     withheld: bool = False
     beyond: bool = False
-    sources: Sequence[str] = ()
-
-
-def percentile(value: float, past: Sequence[float]) -> float | None:
-    """Mid-rank of a value among those before it, 0 to 100; None where there are too few."""
-    if len(past) < DECADE_VALUES:
-        return None
-    ordered = sorted(past)
-    return significant(50.0 * (bisect_left(ordered, value) + bisect_right(ordered, value)) / len(ordered))
 
 
 def ranking(value: float, among: Sequence[float]) -> Ranking | None:
@@ -93,7 +80,7 @@ def section_text(
             continue
         parts += behind
         parts.append(reading_sentence(one, before))
-        behind = _beside(one, (curves or {}).get(one.measure.slug, ()), first=turn == 0)
+        behind = _add_context(one, (curves or {}).get(one.measure.slug, ()), first=turn == 0)
         before = one
     parts += behind
     parts += [stale_sentence(one) for one in usable if one.freshness == "stale"]
@@ -102,7 +89,7 @@ def section_text(
     return " ".join(parts)
 
 
-def _beside(one: MeasureReading, kinds: Sequence[str], *, first: bool) -> list[str]:
+def _add_context(one: MeasureReading, kinds: Sequence[str], *, first: bool) -> list[str]:
     """What is said behind the sentence of a reading: where it stands, and what to mind about that."""
     if not first and one.measure.noun is None:
         return []
@@ -126,10 +113,8 @@ def _nothing(section: SectionSpec, who: str, found: SectionReadings) -> str:
         return sentence(f"the readings of {section.topic} held for {who} are older than this plan reaches")
     if found.readings:
         return sentence(f"the readings of {section.topic} held for {who} are in units that are not put into words here")
-    if not found.sources:
-        return sentence(f"there is nothing on {section.topic} for {who}, and no source here would have it")
-    names = listed(found.sources, "or")
-    return sentence(f"there is nothing on {section.topic} for {who}; where {names} covers it, it would come from there")
+    # No source is promised: whether one would have it nobody knows before it was asked.
+    return sentence(f"there is nothing on {section.topic} for {who}")
 
 
 def headline(place: BriefSubject, sections: Mapping[Key, Sequence[MeasureReading]]) -> str:

@@ -3,9 +3,9 @@ The filter text of both screeners, read into clauses.
 
     revenue_ttm:gt:1e9,sector:in:Technology|"Health Care",industry:eq:"Fire, Marine & Casualty Insurance"
 
-Clauses `field:operator:value` are joined by commas, at most 30. Spaces around a part do not count. A value in double
-quotes is text as it stands, `""` for a quote; outside of quotes `,` `|` and `:` separate. Numbers are written
-`-?digits[.digits][e±digits]` in ASCII digits.
+Clauses `field:operator:value` are joined by commas, at most 30; each has at most 100 values, of 200 characters at most.
+Spaces around a part do not count. A value in double quotes is text as it stands, `""` for a quote; outside of quotes `,`
+`|` and `:` separate. Numbers are written `-?digits[.digits][e±digits]` in ASCII digits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-MOST_CLAUSES = 30
+#: Characters of a filter; its clauses, values of one clause, and characters of a value.
+LONGEST = 8_000
+MOST_CLAUSES, MOST_VALUES, LONGEST_VALUE = 30, 100, 200
 #: What each operator asks of a value.
 MEANINGS = {
     "gt": "greater than the value",
@@ -30,7 +32,8 @@ MEANINGS = {
 NUMBER_OPERATORS = tuple(MEANINGS)
 TEXT_OPERATORS = ("eq", "in")
 SYNTAX = (
-    "field:operator:value, joined by commas, at most 30; all must hold. Values of `in` are separated by |. "
+    "field:operator:value, joined by commas, at most 30; all must hold. Values of `in` are separated by |, at most 100 of "
+    "200 characters each. "
     "A number is written in digits, like 5, -0.25 or 1.5e9. A text with a comma, a colon or a | goes in double quotes, "
     'a quote inside is doubled: industry:eq:"Fire, Marine & Casualty Insurance". '
     "An entity without a value for a filtered field is left out."
@@ -150,6 +153,10 @@ def _clause(clause: str, find: Callable[[str], Field | None], names: Sequence[st
             code="values",
             allowed=["in"],
         )
+    if len(values) > MOST_VALUES:
+        raise FilterError(clause, f"has {len(values):,} values; at most {MOST_VALUES} are allowed", code="values")
+    if any(len(value) > LONGEST_VALUE for value in values):
+        raise FilterError(clause, f"has a value of more than {LONGEST_VALUE} characters", code="value")
     head = f"{name}:{word}"
     if field.text:
         texts = tuple(_text(clause, value) for value in values)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from almanac.domain.numbers import exact_sum
 from almanac.domain.periods import Frequency, Period
 from almanac.reports.brief_measures import MeasureSpec
-from almanac.reports.wording import amount, decimals, rounded, within
+from almanac.reports.wording import amount, decimals, rounded, span, within
 
 #: A move of less than this many of its usual size is none worth a word; one of so many and more is a big one.
 _NONE, _BIG = 0.5, 2.0
@@ -46,6 +46,8 @@ class MeasureReading(NamedTuple):
     ranking: Ranking | None = None
     usual: float | None = None
     revised: bool = False
+    #: Key of the period of the newest reading before it, where that is not the one before in time: nothing is compared with it.
+    since: int | None = None
     #: Place of its sentence in the text: words that come again are varied by it.
     turn: int = 0
 
@@ -97,6 +99,13 @@ class MeasureReading(NamedTuple):
     def when(self) -> str:
         """`in October 2026`."""
         return within(Period.from_key(self.period), self.frequency)
+
+    @property
+    def gap(self) -> str:
+        """`; this is the first reading since 30 April 2024`: the end of a sentence that has nothing to compare with."""
+        if self.since is None or self.previous is not None:
+            return ""
+        return f"; this is the first reading since {span(Period.from_key(self.since), self.frequency)}"
 
     def over(self) -> str:
         """`over the year to October 2026`: of a change over a year. A calendar year needs no more words."""

@@ -1,14 +1,15 @@
 """Sovereign rates analytics: one country's curve against its peers', in basis points, from the latest reading of each.
 
 Nothing is interpolated: a tenor without a yield is absent, a peer without it is left out. Spreads and slopes are exact
-in decimals; means, and what is held against them, have twelve significant digits.
+in decimals; means, and what is held against them, have twelve significant digits. A slope is of one day where there is
+one on which both its legs are known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
@@ -20,6 +21,7 @@ from almanac.domain.fields import (
     PeriodEnd,
     SeriesId,
     SourceId,
+    Time,
     says,
 )
 from almanac.domain.numbers import exact_sum, mean, mean_difference, plain, significant
@@ -28,7 +30,7 @@ from almanac.domain.times import wire_day, wire_time
 SCOPES = ("AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA")
 TENORS = ("2y", "5y", "10y", "30y")
 SLOPES: dict[Literal["2s10s", "5s30s"], tuple[str, str]] = {"2s10s": ("2y", "10y"), "5s30s": ("5y", "30y")}
-#: A peer's leg dated further than this from the scope's own takes no part in the mean.
+#: A peer's leg dated further than this from the scope's own takes no part in the mean; legs further apart are no slope.
 STALE_DAYS = 10
 
 
@@ -44,6 +46,20 @@ class YieldReading(msgspec.Struct, frozen=True):
     source: str
     curve_type: str | None
     compounding: str | None
+
+
+class SlopeLegs(NamedTuple):
+    """The yields that a slope is made of: of one day, where there is one on which both are known."""
+
+    scope: str
+    name: Literal["2s10s", "5s30s"]
+    short: YieldReading
+    long: YieldReading
+
+    @property
+    def stale(self) -> bool:
+        """Whether they are too many days apart to be held against each other."""
+        return _apart(self.short, self.long)
 
 
 class _Record(msgspec.Struct, kw_only=True, rename="camel"):
@@ -107,7 +123,18 @@ class Slope(_Record):
     """The slope of one curve."""
 
     name: Annotated[Literal["2s10s", "5s30s"], says("Which slope it is: two years to ten, five years to thirty.")]
-    value_bp: Annotated[float, says("The long yield less the short one, basis points.")]
+    value_bp: Annotated[
+        float | None,
+        says(
+            "The long yield less the short one, basis points, on the newest day on which both are known. Null: excluded."
+        ),
+    ]
+    excluded: Annotated[
+        Literal["stale"] | None,
+        says(
+            "Why there is no value: on no day are both known, and they are more than ten days apart. Null: there is one."
+        ),
+    ]
     legs: Annotated[list[SlopeLeg], says("The short end, then the long one.")]
 
 
@@ -133,38 +160,57 @@ class Rates(_Record):
     ]
 
 
+class RatesOfDay(Rates):
+    """Sovereign rates analytics of one day: of each yield the latest that is of that day or of one before."""
+
+    period_end: Annotated[Time, says("The day: the newest on which the scope has a yield.")]
+
+
 Curves = Mapping[str, Mapping[str, YieldReading]]
 
 
 def rates(
-    scope: str, name: str, currency: str | None, readings: Iterable[YieldReading], withheld: Sequence[str]
+    scope: str,
+    name: str,
+    currency: str | None,
+    readings: Iterable[YieldReading],
+    slopes: Sequence[SlopeLegs],
+    withheld: Sequence[str],
+    asked: int | None,
 ) -> Rates:
-    """The payload of one scope. `withheld`: sentences on yields that exist but may not be shown."""
+    """
+    The payload of one scope, as known at the moment `asked` (unix seconds; None: now).
+
+    `slopes`: what the slopes of all scopes are made of. `withheld`: sentences on yields that exist but may not be shown.
+    """
     curves: dict[str, dict[str, YieldReading]] = {one: {} for one in SCOPES}
     for reading in readings:
         curves[reading.scope][reading.tenor] = reading
     own = curves[scope]
     peers = [peer for peer in SCOPES if peer != scope]
-    used = [r for curve in curves.values() for r in curve.values()]
+    used = [r for curve in curves.values() for r in curve.values()] + [r for one in slopes for r in one[2:]]
+    moment = max((r.known for r in used), default=None) if asked is None else asked
     return Rates(
         scope=scope,
         name=name,
         currency=currency,
-        as_of=wire_time(max(r.known for r in used)) if used else None,
+        as_of=None if moment is None else wire_time(moment),
         curve=[_point(own[tenor]) for tenor in TENORS if tenor in own],
         spreads=[
             _spread(own[tenor], [curves[peer][tenor] for peer in peers if tenor in curves[peer]])
             for tenor in TENORS
             if tenor in own
         ],
-        slopes=_slopes(own),
-        peer_slopes=[
-            PeerSlope(scope=peer, name=slope.name, value_bp=slope.value_bp, legs=slope.legs)
-            for peer in peers
-            for slope in _slopes(curves[peer])
-        ],
-        comparability=[*_notes(own, curves, peers), *withheld],
+        slopes=[Slope(**_slope(one)) for one in slopes if one.scope == scope],
+        peer_slopes=[PeerSlope(scope=peer, **_slope(one)) for peer in peers for one in slopes if one.scope == peer],
+        comparability=[*_notes(own, curves, peers, slopes), *withheld],
     )
+
+
+def of_day(found: Rates) -> RatesOfDay | None:
+    """Add to analytics the day they are of; None where the scope has no yield."""
+    day = max((point.period_end for point in found.curve), default=None)
+    return None if day is None else RatesOfDay(**msgspec.structs.asdict(found), period_end=day)
 
 
 def _day(day: date) -> str:
@@ -192,7 +238,7 @@ def _spread(own: YieldReading, others: Sequence[YieldReading]) -> Spread:
             spread_bp=plain(exact_sum(own.value, -other.value, times=100)),
             period_end=_day(other.day),
             date_gap_days=(other.day - own.day).days,
-            excluded="stale" if abs((other.day - own.day).days) > STALE_DAYS else None,
+            excluded="stale" if _apart(own, other) else None,
         )
         for other in others
     ]
@@ -206,27 +252,25 @@ def _spread(own: YieldReading, others: Sequence[YieldReading]) -> Spread:
     )
 
 
-def _slopes(curve: Mapping[str, YieldReading]) -> list[Slope]:
-    return [
-        Slope(
-            name=name,
-            value_bp=plain(exact_sum(curve[long].value, -curve[short].value, times=100)),
-            legs=[
-                SlopeLeg(
-                    tenor=leg,
-                    yield_=plain(curve[leg].value),
-                    period_end=_day(curve[leg].day),
-                    series_id=curve[leg].series,
-                )
-                for leg in (short, long)
-            ],
-        )
-        for name, (short, long) in SLOPES.items()
-        if short in curve and long in curve
-    ]
+def _apart(a: YieldReading, b: YieldReading) -> bool:
+    return abs((a.day - b.day).days) > STALE_DAYS
 
 
-def _notes(own: Mapping[str, YieldReading], curves: Curves, peers: Sequence[str]) -> list[str]:
+def _slope(one: SlopeLegs) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "value_bp": None if one.stale else plain(exact_sum(one.long.value, -one.short.value, times=100)),
+        "excluded": "stale" if one.stale else None,
+        "legs": [
+            SlopeLeg(tenor=leg.tenor, yield_=plain(leg.value), period_end=_day(leg.day), series_id=leg.series)
+            for leg in (one.short, one.long)
+        ],
+    }
+
+
+def _notes(
+    own: Mapping[str, YieldReading], curves: Curves, peers: Sequence[str], slopes: Sequence[SlopeLegs]
+) -> list[str]:
     """What a reader must know before comparing: other kinds of curve, other compounding, other days."""
     notes: list[str] = []
     for peer in peers:
@@ -240,13 +284,18 @@ def _notes(own: Mapping[str, YieldReading], curves: Curves, peers: Sequence[str]
                 text = f"{peer} is {_kind(theirs)}, {mine.scope} is {_kind(mine)}{_size(mine, theirs)}"
                 kinds.setdefault(text, []).append(tenor)
             if mine.day != theirs.day:
-                excluded = "; left out of the mean" if abs((theirs.day - mine.day).days) > STALE_DAYS else ""
+                excluded = "; left out of the mean" if _apart(mine, theirs) else ""
                 gaps.setdefault(f"{peer} is of {theirs.day}, {mine.scope} of {mine.day}{excluded}", []).append(tenor)
         notes += [f"{', '.join(tenors)}: {text}." for text, tenors in (kinds | gaps).items()]
-    for name, (short, long) in SLOPES.items():
-        for scope, curve in curves.items():
-            if short in curve and long in curve and curve[short].day != curve[long].day:
-                notes.append(f"{scope} {name}: its legs are of {curve[short].day} and {curve[long].day}.")
+    for one in sorted(slopes, key=lambda one: (one.name, SCOPES.index(one.scope))):
+        newest = max(curves[one.scope][leg.tenor].day for leg in one[2:])
+        if one.short.day != one.long.day:
+            excluded = "; too far apart for a slope" if one.stale else ""
+            notes.append(f"{one.scope} {one.name}: its legs are of {one.short.day} and {one.long.day}{excluded}.")
+        elif one.short.day < newest:
+            notes.append(
+                f"{one.scope} {one.name} is of {one.short.day}, the newest day on which both its legs are known."
+            )
     return notes
 
 

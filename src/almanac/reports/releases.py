@@ -6,26 +6,18 @@ All numbers are those known at one moment. `figures` computes those of one readi
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
-from datetime import date
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
 
-from almanac.domain.numbers import difference, mean_difference, significant
-from almanac.domain.periods import Frequency, Period, end_of, lowest_key
+from almanac.domain.numbers import difference
+from almanac.domain.periods import Frequency, Period
 from almanac.reports.brief_measures import MEASURES, MeasureSpec
 from almanac.reports.brief_sentences import reading_sentence
+from almanac.reports.decade import DecadePlace
 from almanac.reports.measure_readings import MeasureReading
-from almanac.reports.moves import usual
 from almanac.reports.wording import span
-
-YEARS = 10
-#: Values that a window must have before anything is said about a reading's place in it.
-LEAST = 8
-#: Units in which a number has no trend, so that its place among those of ten years says something.
-LEVEL_FREE = frozenset({"percent", "percentage_points", "points", "ratio", "months"})
 
 #: Words for units that the measure of a headline is not told in; a unit that is not here has none.
 _WORDS = {
@@ -61,6 +53,9 @@ class ReleaseFigures(NamedTuple):
     usual: float | None = None
 
 
+_NOWHERE = DecadePlace()
+
+
 class HeadlineParts(msgspec.Struct, frozen=True, kw_only=True):
     """What the sentence of a release is made of."""
 
@@ -75,17 +70,6 @@ class HeadlineParts(msgspec.Struct, frozen=True, kw_only=True):
     figures: ReleaseFigures
 
 
-def window_begins(period: int) -> date:
-    """The first last day of a period that a reading is compared with: the same day ten years before its own."""
-    end = end_of(period)
-    # The last day of a month ten years ago is the last day of that month: February has a say.
-    return (
-        end.replace(year=end.year - YEARS, day=min(end.day, 28))
-        if end.month == 2
-        else end.replace(year=end.year - YEARS)
-    )
-
-
 def figures(
     points: Iterable[Point | tuple[int, int, float | None]],
     period: int,
@@ -94,8 +78,8 @@ def figures(
     at: int,
     *,
     vintages: bool,
-    placed: bool,
-    measure: MeasureSpec | None = None,
+    standing: DecadePlace = _NOWHERE,
+    usual: float | None = None,
     computed: bool = False,
 ) -> ReleaseFigures:
     """
@@ -105,12 +89,7 @@ def figures(
     been known of it just before the release is `previous`; where the number known at `at` differs, that is
     `revised_previous`, if the source keeps `vintages`. `change` is against the newer of the two; `computed`:
     the numbers are (`domain.numbers.difference`).
-
-    z = (actual - mean) / sd, sd with n - 1, and the mid-rank 100·(below + equal/2)/n, both over the values of the ten
-    years before the reading's own period, as known at `at`, to twelve significant digits; None below LEAST values, where sd is 0, or if it is
-    not to be `placed`. `usual` is over the same values (`almanac.reports.moves`), of what has a `measure`.
     """
-    # Hundreds of points for each reading of each summary: pairs (knowledge time, value), and keys instead of days.
     earlier: tuple[int, float | None] | None = None
     known: dict[int, tuple[int, float | None]] = {}
     for of, when, value in points:
@@ -125,26 +104,7 @@ def figures(
     revised = now if vintages and was is not None and now is not None and now != was else None
     base = previous if revised is None else revised
     change = difference(actual, base, computed=computed) if actual is not None and base is not None else None
-    begins = lowest_key(window_begins(period))
-    past = sorted((of, value) for of, (_, value) in known.items() if value is not None and begins <= of < period)
-    among = [value for _, value in past]
-    z_score, percentile = place(actual, among) if actual is not None and placed else (None, None)
-    size = None if measure is None else usual(measure, among)
-    return ReleaseFigures(actual, previous, revised, change, z_score, percentile, size)
-
-
-def place(value: float, among: Sequence[float]) -> tuple[float | None, float | None]:
-    """z-score and percentile of a value among others, which do not include it. None where they are too few or all equal (z)."""
-    count = len(among)
-    if count < LEAST:
-        return None, None
-    mean = math.fsum(among) / count
-    spread = math.sqrt(math.fsum((one - mean) ** 2 for one in among) / (count - 1))
-    below = sum(one < value for one in among)
-    equal = sum(one == value for one in among)
-    # Numbers that all are the same leave a spread of rounding errors at most.
-    z_score = significant(mean_difference([value], among) / spread) if min(among) != max(among) else None
-    return z_score, significant(100 * (below + equal / 2) / count)
+    return ReleaseFigures(actual, previous, revised, change, *standing, usual)
 
 
 def headline(one: HeadlineParts) -> str:

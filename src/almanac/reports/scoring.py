@@ -84,6 +84,26 @@ class Scores(NamedTuple):
     model: str = MODEL
 
 
+class Compared(NamedTuple):
+    """Among whom a company is scored: those that take part, of its sector and in all, and which way its measures go."""
+
+    sector: int
+    all: int
+    measures: int
+    measures_within_sector: int
+
+
+def compared(
+    columns: Mapping[str, npt.NDArray[Any]], sectors: npt.NDArray[Any], eligible: Flags, company: int
+) -> Compared:
+    """Among whom `score` of the same arguments compares the company at this place, which takes part."""
+    own = np.asarray(eligible, dtype=bool) & (np.asarray(sectors) == sectors[company])
+    there = {name: ~np.isnan(np.asarray(columns[name], dtype=np.float64)) for name in MEASURES if name in columns}
+    has = [flags for flags in there.values() if flags[company]]
+    within = sum(int((flags & own).sum()) >= SECTOR_MINIMUM for flags in has)
+    return Compared(int(own.sum()), int(np.count_nonzero(eligible)), len(has), within)
+
+
 def score(columns: Mapping[str, npt.NDArray[Any]], sectors: npt.NDArray[Any], eligible: Flags) -> Scores:
     """
     Scores of n companies.

@@ -42,6 +42,12 @@ class Texts(NamedTuple):
         codes = [-1 if value is None else code[value] for value in values]
         return cls(np.array(codes, dtype=np.int32), tuple(words))
 
+    def in_order(self) -> Texts:
+        """Sort the words and renumber the codes by them."""
+        words = sorted(self.words)
+        places = np.array([*(words.index(word) for word in self.words), -1], dtype=np.int32)
+        return Texts(places[self.codes], tuple(words))
+
     def at(self, row: int) -> str | None:
         code = int(self.codes[row])
         return None if code < 0 else self.words[code]

@@ -36,7 +36,7 @@ _COMMON = {"Euro area": "the euro area", "World": "the world"}
 
 
 def rounded(value: float, digits: int) -> float:
-    """As it is told, with no negative zero."""
+    """Round a value as sentences tell it, with no negative zero."""
     return round(value, digits) + 0.0
 
 

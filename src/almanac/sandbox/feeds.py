@@ -133,7 +133,9 @@ def fred(economy: Economy, now: int, observations: int | None) -> Iterator[Pendi
     quarters = [date(2015, 12, 31), *(_quarter_ends(economy.today))]
     for one in series:
         if one.snapshot:
-            yield from _snapshots(one, economy, now, quarters)
+            yield from _snapshots(
+                one, economy, now, [day for day in quarters if one.loaded is None or day >= one.loaded]
+            )
         else:
             yield _archive(one, economy, now)
     for one in extra:
@@ -166,7 +168,8 @@ def _snapshots(series: Simulated, economy: Economy, now: int, grid: list[date]) 
     Each begins two weeks before the one before it, for what was not yet published then.
     """
     since: date | None = None
-    for fetched in [*(_instant(day) for day in grid if _instant(day) < now), now]:
+    latest = [now] if series.loaded is None or _instant(series.loaded) < now else []
+    for fetched in [*(_instant(day) for day in grid if _instant(day) < now), *latest]:
         day = datetime.fromtimestamp(fetched, UTC).date()
         yield _snapshot(series, economy, since, day, fetched)
         since = day - timedelta(days=14)

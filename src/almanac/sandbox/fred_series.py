@@ -119,6 +119,35 @@ def elsewhere() -> Iterator[Simulated]:
     )  # fmt: skip
 
 
+def rough() -> Iterator[Simulated]:
+    """What real feeds have beside what is regular: years without a survey, an end that nobody tells, a late first load."""
+    bra, deu = LANDS["BRA"], LANDS["DEU"]
+    # Nobody was asked from 2019 to the summer of 2026.
+    unasked = frozenset(
+        str(month) for month in np.arange("2019-01", "2026-08", dtype="datetime64[M]").astype("datetime64[D]")
+    )
+    yield one(
+        bra, "PART", "labor_force_participation_rate", M, "percent", "labour force participation",
+        swing("PART", "BRA", 62.0, 0.15, 0.3), _LABOUR_LATE, digits=1, missing=unasked,
+    )  # fmt: skip
+    # The public curve stopped in 2014, the licensed one goes on: what may be shown is old.
+    yield one(
+        bra, "Y10Y", "gov_yield_10y", D, "percent", "10y government bond yield", bond("BRA", 10), Publishing(lag=1),
+        silent=date(2014, 6, 30), extras={"curve_type": "benchmark"},
+    )  # fmt: skip
+    yield one(
+        bra, "Y10Y", "gov_yield_10y", D, "percent", "10y government bond yield", bond("BRA", 10, 0.01), Publishing(lag=1),
+        snapshot=True, first=date(2020, 1, 1), extras={"curve_type": "benchmark"}, source=_LICENSED,
+    )  # fmt: skip
+    yield one(
+        deu, "VACANCY", "job_openings", M, "thousands", "job openings", level("VACANCY", "DEU", 480, 2.0, 4.0, 2.0),
+        Publishing(lag=38), digits=0, snapshot=True, loaded=date(2026, 3, 31),
+    )  # fmt: skip
+
+
+_LABOUR_LATE = Publishing(lag=30)
+
+
 def _commodity(world: Land, code: str, slug: str, frequency: Frequency, unit: str, path: Path) -> Simulated:
     series = one(world, code, slug, frequency, unit, slug.replace("_", " "), path, Publishing(lag=1))
     return replace(series, entity="region_world")
@@ -165,4 +194,4 @@ def licensed() -> Iterator[Simulated]:
 def everything() -> list[Simulated]:
     """All series of the two feeds in FRED's format, in a fixed order."""
     found = [series for land in LANDS.values() for series in country(land)]
-    return [*found, *united_states(), *elsewhere(), *licensed()]
+    return [*found, *united_states(), *elsewhere(), *licensed(), *rough()]

@@ -56,7 +56,7 @@ def _extra(land: Land, slug: str, years: float, beside: float) -> Simulated:
 
 
 def enough(candidates: Iterator[Simulated], economy: Economy, own: int, observations: int) -> list[Simulated]:
-    """As many of the candidates as bring `own` rows to `observations`, the last one cut at its beginning.
+    """Choose as many of the candidates as bring `own` rows to `observations`, the last one cut at its beginning.
 
     Raises ValueError naming the most there is.
     """

@@ -71,6 +71,10 @@ class Simulated:
     snapshot: bool = False
     first: date = FIRST_PERIOD
     last: date | None = None
+    #: It stops there without a word of its publisher: nothing says that it is discontinued.
+    silent: date | None = None
+    #: A snapshot that nobody asked for before this day: all of its history was loaded then.
+    loaded: date | None = None
     #: Periods never published, by their first day.
     missing: frozenset[str] = frozenset()
     #: A period whose value is taken back, and the day it happens.
@@ -96,7 +100,8 @@ class Simulated:
         """Where the series lies on its axis, and first and last days of the periods of the whole axis."""
         starts, ends = (axis[:count] for axis in economy.periods(self.frequency))
         begin = int(np.searchsorted(starts, np.datetime64(self.first)))
-        stop = count if self.last is None else int(np.searchsorted(starts, np.datetime64(self.last), side="right"))
+        last = self.last or self.silent
+        stop = count if last is None else int(np.searchsorted(starts, np.datetime64(last), side="right"))
         return slice(begin, stop), starts, ends
 
     def _written(self, values: Floats) -> list[str]:

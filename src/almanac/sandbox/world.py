@@ -137,7 +137,12 @@ def _source(
         "connector": connector,
         "frequencies": list(frequencies),
         "simulated": True,
-        "rights": {**rights, "license": "Simulated", "attribution": ATTRIBUTION},
+        "rights": {
+            **rights,
+            "license": "Simulated",
+            "license_class": "consent" if reason else "open",
+            "attribution": ATTRIBUTION,
+        },
     }
 
 
@@ -156,8 +161,8 @@ class SimulatedPages:
 
     def begun(self, begin: Begin, ahead: int) -> SimulatedPages:
         """
-        The same pages, of which those that can be made in another process are begun with `begin`, and so many of all
-        are begun before the one that is given. It takes what makes a page, and returns what waits for that page.
+        Have pages that can be made in another process begun with `begin`, and so many of all begun before the one that
+        is given. It takes what makes a page, and returns what waits for that page.
         """
         return SimulatedPages(self._captures, self._market, self._now, begin, ahead)
 
@@ -178,10 +183,12 @@ def _made(pending: PendingResponse, make: Make) -> Response:
     return Response(pending.source, pending.url, make(), pending.fetched_at, pending.media_type)
 
 
-def curves(now: int) -> SimulatedPages:
-    """The first pages of the world as of `now`: the yield curves of two treasuries, which take some seconds to load."""
+def first_pages(now: int) -> SimulatedPages:
+    """The first pages of the world as of `now`: the yield curve of one treasury, which takes two seconds to load."""
     economy = Economy(datetime.fromtimestamp(now, UTC).date())
-    return SimulatedPages([*treasury(economy, now), *mof(economy, now)], 0, now)
+    # In the order of `fetched_at`, as all pages are: out of it, series would be put together again from every page before.
+    captures = sorted(treasury(economy, now), key=lambda capture: capture.fetched_at)
+    return SimulatedPages(captures, 0, now)
 
 
 def world(

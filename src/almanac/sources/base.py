@@ -13,12 +13,13 @@ import importlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Protocol, Self, runtime_checkable
+from typing import BinaryIO, Protocol, Self, runtime_checkable
 
 from almanac.domain.companies import CompanyFacts, CompanyRecord, Filing
 from almanac.domain.observations import ReportedValue
-from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.reference import PublisherLimit, SeriesSpec, Source
 from almanac.domain.rights import Exposure
+from almanac.sources.reckoning import Size
 
 
 class SourceChanged(Exception):  # noqa: N818  (the name says what happened upstream)
@@ -31,10 +32,37 @@ class SourceChanged(Exception):  # noqa: N818  (the name says what happened upst
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A publisher's own limit on requests, counted over all its hosts together, under one name."""
+    """How a publisher wants to be asked: its own limit on requests, counted over all its hosts together, under one name."""
 
     name: str
-    per_second: float
+    #: Evenly spaced.
+    per_second: float | None = None
+    #: At most so many in any span of so many seconds.
+    budgets: tuple[tuple[int, float], ...] = ()
+    #: Seconds for which a 403 means that we are shut out; None: it means nothing of the kind.
+    shut_out: float | None = None
+    #: Hosts whose requests count; none: all of them.
+    hosts: frozenset[str] = frozenset()
+    #: Seconds of silence before an answer begins that are nothing unusual.
+    silence: float = 0.0
+
+    def counts(self, host: str) -> bool:
+        """Whether a request to this host is one of those that are limited."""
+        return not self.hosts or host in self.hosts
+
+
+def limit_of(name: str, stated: PublisherLimit | None, *, with_key: bool) -> Limit | None:
+    """What a publisher states, as the transport keeps it."""
+    if stated is None:
+        return None
+    day = stated.per_day_with_key if with_key and stated.per_day_with_key is not None else stated.per_day
+    spans = ((stated.per_minute, 60.0), (stated.per_hour, 3_600.0), (day, 86_400.0))
+    budgets = tuple((most, seconds) for most, seconds in spans if most is not None)
+    hours = stated.shut_out_hours
+    shut_out = None if hours is None else hours * 3_600
+    return Limit(
+        name, stated.per_second, budgets, shut_out, frozenset(stated.hosts), silence=stated.silent_seconds or 0.0
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +74,31 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     #: Kept beside the settings' own pace: the slower of the two holds.
     limit: Limit | None = None
+    #: Of the past that hardly changes: asked on a slow round, so that late revisions still come.
+    closed: bool = False
+    #: The newest part of what another request brings whole: asked each turn in its place, never beside it.
+    newest: bool = False
+    #: Statuses by which the publisher says that there is nothing in what was asked for: an answer, and no failure.
+    empty: frozenset[int] = frozenset()
+    #: Words of a short answer, or of a refusal, by which the publisher says that it prepares the data: later, not failed.
+    later: tuple[str, ...] = ()
+    #: How large the answer is, as reckoned from the catalogue; None of what an answer led to.
+    size: Size | None = None
+    #: Bytes that the answer may have beyond the settings' bound, which is then written to a file and never held; None: it is held.
+    most_in_file: int | None = None
+    #: How many further requests the answer leads to, and how large each of theirs is, as reckoned.
+    leads: tuple[int, Size] | None = None
+
+
+#: Days of a month in which the one before may still be completed in a file of all that is over.
+TURN_OF_MONTH = 7
+#: Days after its end in which a window still fills and is revised often.
+_SETTLING = 400
+
+
+def is_closed(last: date | None, today: date) -> bool:
+    """Whether a window that ends on that day (None: is open) is of the past that hardly changes."""
+    return last is not None and (today - last).days > _SETTLING
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +109,8 @@ class Payload:
     body: bytes
     fetched_at: int
     media_type: str
+    #: What stands in the body's place where that is too large to be held.
+    file: BinaryIO | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +183,9 @@ class Parsed:
     unknown: dict[str, int] = field(default_factory=dict)
     #: Mapped native series that the payload should have and has not. The others were read.
     missing: set[str] = field(default_factory=set)
+    #: Whether the payload is a window that moves on: that it lists less than the one before is no fault of it. Any other that
+    #: would withdraw much of what is served is held until an operator lets it pass.
+    window: bool = False
     #: Why the whole payload was not read (a kind of response that carries no observations for us); None if it was.
     ignored: str | None = None
     #: Native series whose own metadata tightens their rights, with the reason served beside the withheld value.
@@ -201,7 +259,7 @@ class Choosing(Protocol):
     """A connector with options."""
 
     def chosen(self, options: Options) -> Self:
-        """The same connector, planning by these options. Raises ValueError naming the setting at fault."""
+        """Give this connector with other options to plan by. Raises ValueError naming the setting at fault."""
         ...
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import os
+import stat
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from almanac.domain.times import DAY_SECONDS, instant
@@ -35,14 +38,18 @@ class MirrorRow:
     fetched_at: int | None
     media_type: str
     status: int
+    #: The folder that the file is in. As they were found when the listing was read, no part of either is a link.
+    folder: Path
 
     def read(self, max_bytes: int) -> bytes:
         """The response body; a file ending in `.gz` is decompressed.
 
-        Raises MirrorError naming the file if it is larger than `max_bytes` (plain size) or broken.
+        Raises MirrorError naming the file if it is larger than `max_bytes` (plain size) or broken, and where a link has
+        taken the place of it or of a folder on the way: it might lead out of the mirror.
         """
         try:
-            with gzip.open(self.path) if self.path.suffix == ".gz" else self.path.open("rb") as file:
+            with _opened(self.folder, self.path.relative_to(self.folder)) as plain:
+                file = gzip.GzipFile(fileobj=plain, mode="rb") if self.path.suffix == ".gz" else plain
                 body = _whole(file, max_bytes)
         # A cut gzip file is an EOFError, a damaged one a BadGzipFile (an OSError) or a zlib.error.
         except (OSError, EOFError, zlib.error) as error:
@@ -52,7 +59,29 @@ class MirrorRow:
         return body
 
 
-def _whole(file: io.BufferedIOBase, max_bytes: int) -> bytes | None:
+def _opened(folder: Path, name: Path) -> BinaryIO:
+    """
+    A plain file below a folder, no link followed on the way from there: whoever may write in a mirror could else swap a file for
+    a link between the look at the listing and this. Raises OSError.
+    """
+    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for part in name.parts[:-1]:
+            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+            os.close(at)
+            at = below
+        # A pipe is not waited for.
+        file = os.open(name.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at)
+    finally:
+        os.close(at)
+    opened = os.fdopen(file, "rb")
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        opened.close()
+        raise OSError("it is no plain file")
+    return opened
+
+
+def _whole(file: BinaryIO | gzip.GzipFile, max_bytes: int) -> bytes | None:
     """All that is in a file, None for more than allowed. Held once: the buffer itself becomes the result."""
     held = io.BytesIO()
     while piece := file.read(_PIECE):
@@ -69,7 +98,8 @@ def rows(folder: Path) -> list[MirrorRow]:
     """
     listing = folder / "mirror.csv"
     try:
-        text = listing.read_text("utf-8-sig")
+        with _opened(folder, Path(listing.name)) as file:
+            text = file.read().decode("utf-8-sig")
     except FileNotFoundError:
         raise MirrorError(
             f"{listing}: there is no such file; a mirror folder needs one with the columns {','.join(COLUMNS)}"
@@ -120,6 +150,7 @@ class _Line:
             fetched_at=self._time(fields["fetched_at"]),
             media_type=fields["media_type"],
             status=self._status(fields["status"]),
+            folder=self.listing.parent.resolve(),
         )
 
     def _url(self, text: str) -> str:

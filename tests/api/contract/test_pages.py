@@ -150,7 +150,7 @@ def test_forged_cursors(frame):
     """A cursor that is forged → 400: any changed, missing or added character."""
     cursor = first_cursor(frame)
     swapped = [cursor[:i] + ("A" if c != "A" else "B") + cursor[i + 1 :] for i, c in enumerate(cursor)]
-    for text in (*swapped, cursor[:-1], cursor + "A", cursor + "=", "A", "é", "!!!!", "A" * 5000, cursor[:20]):
+    for text in (*swapped, cursor[:-1], cursor + "A", cursor + "=", "A", "é", "!!!!", "A" * 4096, cursor[:20]):
         error = frame.error(f"/observations?limit=10&cursor={text}", 400)
         assert error["details"] == {"parameter": "cursor", "reason": "forged"}, text
 

@@ -33,6 +33,11 @@ def read(frame, query):
         ("indicator=a,,b", "indicator", "empty"),
         ("indicator=a,%20,b", "indicator", "empty"),
         ("indicator=a,b,c,d,e,f", "indicator", "range"),
+        (f"indicator=a,{'b' * 201}", "indicator", "range"),
+        (f"country={'x' * 201}", "country", "range"),
+        (f"as_of={'9' * 201}", "as_of", "range"),
+        (f"limit={'9' * 201}", "limit", "range"),
+        (f"cursor={'x' * 4097}", "cursor", "range"),
         ("limit=0", "limit", "range"),
         ("limit=501", "limit", "range"),
         ("limit=99999999999999999999999999", "limit", "range"),
@@ -192,3 +197,7 @@ def test_declarations_are_checked():
         Endpoint("/x", "x", "X", lambda _: ItemAnswer(b"{}"), kind="list", params=(Param("limit", ""),))
     with pytest.raises(ValueError, match="which is not declared"):
         Endpoint("/x", "x", "X", lambda _: ItemAnswer(b"{}"), params=(Param("start", "", until="end"),))
+    with pytest.raises(ValueError, match="in its braces"):
+        Endpoint("/x/{y}", "x", "X", lambda _: ItemAnswer(b"{}"))
+    with pytest.raises(ValueError, match="`longest`"):
+        Param("name", "", maximum=3)

@@ -9,9 +9,10 @@ from datetime import date
 import pytest
 
 from almanac.api.rows.redaction import Redaction
-from almanac.api.rows.state_memory import memory_of
+from almanac.api.rows.state_memory import MEANINGS_BYTES, Meaning, StateMemory, memory_of
 from almanac.store.engine import opening
 from almanac.store.observations.reading.reader import Reader
+from almanac.store.state_memory import Remembered
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_a_state_has_one_memory_and_another_state_another(store):
     writer.execute("UPDATE meta SET v = '8' WHERE k = 'version'")
     with reader.view() as view:
         assert memory_of(view) is not first
-        assert memory_of(view).redactions == {}
+        assert len(memory_of(view).redactions) == 0
     reader.close()
 
 
@@ -81,3 +82,42 @@ class SERIES:
     """As much of a series as is looked at before its state."""
 
     number = 1
+
+
+def test_meanings_take_so_many_bytes_and_no_more():
+    """Whatever is asked: names are as long as a parameter lets them."""
+    held, meaning = StateMemory().meanings, Meaning((), None, (), ())
+    for number in range(20_000):
+        names = (f"{number}{'ﷺ' * 180}", None, None)
+        held[names] = (names, meaning)
+    assert sum(4 * len(names[0]) for names in held) <= MEANINGS_BYTES
+    assert 1_000 < len(held) < 20_000
+    assert held[names] == (names, meaning)
+
+
+def test_what_was_used_least_recently_is_forgotten_first(store):
+    path, _ = store
+    reader = Reader(path)
+    with reader.view() as view:
+        kept, first = memory_of(view).redactions, (view.version, None, 0)
+        for day in range(40):
+            kept[view.version, None, day] = Redaction(view, view.version, None, date(2025, 1, 1))
+            assert kept.get(first)  # asked for again and again
+        assert len(kept) == 16
+    reader.close()
+
+
+def test_a_thing_remembered_of_a_state_is_made_once_and_again_of_the_next(store):
+    path, writer = store
+    made = []
+    what = Remembered("counted", lambda view: made.append(view.version) or len(made))
+    reader = Reader(path)
+    with reader.view() as view:
+        assert [what.of(view), what.of(view)] == [1, 1]
+    with reader.view() as view:
+        assert what.of(view) == 1
+    writer.execute("UPDATE meta SET v = '8' WHERE k = 'version'")
+    with reader.view() as view:
+        assert what.of(view) == 2
+    reader.close()
+    assert made[-1] == 8

@@ -106,6 +106,33 @@ def test_work_ends_when_its_client_has_gone_and_its_slot_is_free(threads):
     asyncio.run(run())
 
 
+def test_a_key_that_has_to_be_looked_up_leaves_what_the_client_says_to_others(frame, monkeypatch):
+    """Under HTTP/2 the first message tells whether there is a body; it is there once."""
+    monkeypatch.setattr(type(frame.accounts), "known", lambda *_: None)
+    said = [{"type": "http.request", "body": b"", "more_body": False}]
+    sent = []
+
+    async def receive():
+        return said.pop() if said else await asyncio.Event().wait()
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": "GET", "path": "/coverage", "raw_path": b"/coverage", "query_string": b"",
+        "http_version": "2", "headers": [(b"x-api-key", PRO.encode())], "client": ("192.0.2.1", 1),
+    }  # fmt: skip
+    asyncio.run(asyncio.wait_for(asked_app(frame)(scope, receive, send), 30))
+    assert sent[0]["status"] == 200
+
+
+def asked_app(frame):
+    return App(
+        frame.endpoints, frame.accounts, frame.limiter, frame.open_view, frame.settings,
+        clock=lambda: frame.now, walltime=lambda: frame.real,
+    )  # fmt: skip
+
+
 def test_work_is_given_up_at_the_deadline():
     threads = Threads(Slots(2, None), 0.05)
     with pytest.raises(StoppedError):

@@ -8,8 +8,8 @@ import weakref
 
 import pytest
 
+from almanac.api.server.loop_turn import at_end
 from almanac.api.server.threads import Threads
-from almanac.api.server.turns import at_end
 from almanac.api.use.slots import Slots
 from almanac.store.engine.errors import StoppedError
 

@@ -8,6 +8,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from almanac.api.contract.endpoint import Endpoint, ItemAnswer
+from almanac.api.contract.params import Param
 from almanac.api.server import gate
 from almanac.api.server.routes import Routes
 
@@ -238,10 +239,41 @@ def test_unknown_path(frame, path):
     assert answer.status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("/coverage/", "/coverage"),
+        ("/coverage//", "/coverage"),
+        ("/COVERAGE", "/coverage"),
+        ("/v1/coverage", "/coverage"),
+        ("/api/v2/coverage/", "/coverage"),
+        ("/coverge", "/coverage"),
+        ("/indicators/cpi/", "/indicators/cpi"),
+        ("/v1/indicator/CPI%20a%3F", "/indicators/CPI%20a%3F"),
+        ("/nowhere", None),
+        ("/", "/openapi.json"),
+        ("/docs", "/openapi.json"),
+        ("/Swagger.json/", "/openapi.json"),
+        ("/v1", None),
+        ("/coverage/coverage/coverage", None),
+        ("/coverage" + "e" * 500, None),
+        ("/a" + "/" * 5_000, None),
+        ("/indicator/alm_" + "a" * 40, None),
+    ],
+)
+def test_an_unknown_path_gets_a_suggestion_as_a_parameter_does(frame, path, meant):
+    error = frame.error(path, 404)
+    assert error.get("details") == (None if meant is None else {"suggestion": meant})
+    assert (f"did you mean '{meant}'?" in error["message"]) == (meant is not None)
+    if meant is not None:
+        assert frame.get(meant).status_code != 404 or "there is nothing at this path" not in frame.get(meant).text
+
+
 def test_routes_end_where_they_end():
     """A newline behind a path makes it another path; a literal path wins over a template declared before it."""
-    series = Endpoint("/a/{x}/series", "series", "S", lambda _: ItemAnswer(b"1"))
-    either = Endpoint("/a/{x}", "either", "E", lambda _: ItemAnswer(b"2"))
+    x = (Param("x", ""),)
+    series = Endpoint("/a/{x}/series", "series", "S", lambda _: ItemAnswer(b"1"), braces=x)
+    either = Endpoint("/a/{x}", "either", "E", lambda _: ItemAnswer(b"2"), braces=x)
     literal = Endpoint("/a/latest", "literal", "L", lambda _: ItemAnswer(b"3"))
     routes = Routes([series, either, literal])
     assert routes.find("/a/cpi/series") == (series, {"x": "cpi"})
@@ -350,6 +382,10 @@ def test_preflight(frame):
     other = frame.request("OPTIONS", "/observations", None, {**asked, "origin": "https://evil.example"})
     assert other.status_code == 401
     assert "access-control-allow-origin" not in other.headers
+    assert "ALMANAC_CORS_ORIGINS" in frame.inner_error(other)["message"]
+    # Without the head of a preflight it is a request like any other that has no key.
+    plain = frame.request("OPTIONS", "/observations", None, {"origin": "https://evil.example"})
+    assert "no API key was sent" in frame.inner_error(plain)["message"]
 
 
 def test_cors_on_answers(frame):

@@ -56,6 +56,18 @@ def test_addresses_are_left_out_where_the_operator_wants_none(frame, lines):
     ]  # fmt: skip
 
 
+def test_the_line_of_a_429_says_which_path_was_asked_for(frame, lines):
+    """It is refused before its path is looked at; whoever wonders what keeps asking is told all the same."""
+    frame.limiter.hits["acc_pro"] = 1000
+    frame.limiter.failures["192.0.2.1"] = 300
+    frame.get("/indicators/secret-name", frame.PRO)
+    frame.get("/coverage", None)
+    frame.get("/coverage?api_key=x", None)
+    frame.get("/nowhere", frame.PRO)
+    found = [(line["status"], line["path"]) for line in lines()]
+    assert found == [(429, "/indicators/{idOrSlug}"), (429, "/coverage"), (429, "/coverage"), (429, None)]
+
+
 def test_the_line_of_a_404_says_what_was_asked_for(frame, lines):
     frame.get("/indicators/gone")
     frame.get("/a%0Ab/%22c%22/é?secret=s3cret")

@@ -7,6 +7,7 @@ import threading
 import uuid
 
 import pytest
+import structlog
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -299,6 +300,29 @@ def test_redis_is_used_again_once_it_answers(limiter):
     assert failures == ["TimeoutError"]
 
 
+def test_the_log_says_once_that_redis_is_gone_and_once_that_it_is_back(limiter):
+    clock = Clock()
+    refused, answer = [ConnectionError(), ConnectionError(), TimeoutError()], [1, 7]
+    remote = RedisLimiter("redis://:hush@127.0.0.1/0", limiter, lambda _: None, monotonic=clock)
+
+    def script(keys, args):
+        if refused:
+            raise refused.pop(0)
+        return answer
+
+    remote._script = script
+    with structlog.testing.capture_logs() as lines:
+        for _ in range(6):
+            remote.hit("acc", 9, NOW)
+            clock.seconds += 2.0
+    assert [(one["event"], one["log_level"]) for one in lines] == [
+        ("Redis does not answer, each host counts for itself", "error"),
+        ("Redis answers again", "info"),
+    ]
+    assert (lines[0]["reason"], lines[1]["seconds"]) == ("ConnectionError", 6.0)
+    assert "hush" not in str(lines)
+
+
 @pytest.mark.parametrize("url", ["http://:hush@localhost", "localhost:6379", "redis://:hush@localhost:port/0", ""])
 def test_a_bad_redis_address_is_a_setting_error_without_the_password(limiter, url):
     with pytest.raises(SettingError, match="ALMANAC_REDIS_URL must look like redis://") as caught:
@@ -308,7 +332,7 @@ def test_a_bad_redis_address_is_a_setting_error_without_the_password(limiter, ur
 
 def test_redis_without_its_extra_is_a_setting_error(limiter, monkeypatch):
     monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(SettingError, match=r"pip install 'almanac\[redis\]'"):
+    with pytest.raises(SettingError, match=r"pip install '\.\[redis\]'"):
         RedisLimiter(REDIS, limiter, print)
 
 

@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from almanac.dashboard.app import Dashboard
-from almanac.dashboard.asking import Desk
-from almanac.dashboard.books import Books
+from almanac.dashboard.asking import InProcessApi
 from almanac.dashboard.letters import Letters
+from almanac.dashboard.people import People
 from almanac.dashboard.site import pages, templates
 from almanac.dashboard.statics import Statics
 from almanac.mail import Mail
 from almanac.serving import limiter
-from almanac.store.accounts.people import People
+from almanac.store.accounts.authentication import Authentication
+from almanac.store.engine.errors import UnavailableError
 from almanac.store.usage.counts import UsageFile
 from almanac.store.usage.reports import UsageReports
 from tests.support.browser import Browser
@@ -33,20 +34,21 @@ class House:
         self.service, self.said = service, []
         self.usage = UsageFile(service.settings.usage_path)
         self.letters = Letters(Mail(service.settings.smtp, self.said.append), service.settings.dashboard_address)
-        self.books = Books(
+        self.people = People(
             service.accounts, UsageReports(self.usage), limiter(service.settings, None), self.letters,
             walltime=lambda: float(NOW),
         )  # fmt: skip
-        desk = Desk(
+        api = InProcessApi(
             service.endpoints, b"c" * 32, service.reader.view, service.settings, clock=service.settings.clock,
             walltime=lambda: float(NOW),
         )  # fmt: skip
         statics = Statics()
         self.app = Dashboard(
-            pages(), desk, self.books, b"f" * 32, templates(service.settings, statics), statics, service.settings
-        )
+            pages(), api, self.people, b"f" * 32, templates(service.settings, statics), statics, service.settings,
+            unavailable=(UnavailableError,),
+        )  # fmt: skip
         for email in ("pro@example.org", "free@example.org"):
-            People(service.accounts).set_password(email, PASSWORD, now=NOW)
+            Authentication(service.accounts).set_password(email, PASSWORD, now=NOW)
 
     def browser(self, email: str | None = "pro@example.org", **where: str) -> Browser:
         """A browser, with somebody signed in."""

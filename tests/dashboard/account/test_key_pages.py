@@ -7,6 +7,8 @@ import re
 import pytest
 
 from almanac.store.accounts.keytext import KEY_SHAPE
+from almanac.store.accounts.records import Refused
+from tests.support.page_visitor import NOW
 
 from .conftest import House
 
@@ -40,6 +42,26 @@ def test_a_key_is_made_shown_once_answers_and_ends(house: House) -> None:
     assert house.service.get("/coverage", text).status_code == 401
     assert "Rates monitor" not in browser.get("/keys").text
     assert "Rates monitor" in browser.get("/keys", revoked="all").text
+
+
+def test_a_key_says_when_its_first_request_was_received(house: House) -> None:
+    browser = house.browser()
+    _, answer = create(house, browser, name="Waiting")
+    text = KEY_SHAPE.search(answer.text)[0]
+    (address,) = re.findall(r'data-used="([^"]+)"', answer.text)
+    assert browser.get(address).json() == {"used": False}
+    assert house.service.get("/coverage", text).status_code == 200
+    # A worker writes uses down every few seconds.
+    house.service.accounts.flush()
+    assert browser.get(address).json() == {"used": True}
+    for language, words in (
+        ("curl", "$ALMANAC_API_KEY"),
+        ("Python", "reads ALMANAC_API_KEY"),
+        ("JavaScript", "process.env.ALMANAC_API_KEY"),
+    ):
+        assert f"<summary>{language}</summary>" in answer.text
+        assert words in answer.text
+    assert house.browser("free@example.org").get(address).status_code == 404
 
 
 def test_a_key_may_be_narrowed_and_end(house: House) -> None:
@@ -123,3 +145,19 @@ def test_very_many_keys_come_a_hundred_to_a_page(house: House) -> None:
     assert pages[2].count("Worker") == pages[3].count("Worker")
     assert "101–200 of 230" in pages[1]
     assert 'href="/keys?page=3" rel="next"' in pages[1]
+
+
+@pytest.mark.sqlite  # of a server accounts are away with the data
+def test_with_the_data_away_a_key_is_revoked_all_the_same(house: House) -> None:
+    """Somebody who is not signed in yet may have lost a key too."""
+    text, key = house.service.accounts.create_key("pro@example.org", now=NOW)
+    data = house.service.settings.data_path
+    house.service.reader.close()
+    data.rename(data.with_name("away"))
+    browser = house.browser()
+    assert browser.get("/countries").status_code == 503
+    assert key.prefix in browser.get("/keys").text
+    assert browser.get(f"/keys/{key.id}/revoke").status_code == 200
+    assert browser.post(f"/keys/{key.id}/revoke").status_code == 303
+    assert browser.get("/keys", done="revoked", revoked=key.id).status_code == 200
+    assert isinstance(house.service.accounts.verify(text, NOW), Refused)

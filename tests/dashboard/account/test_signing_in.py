@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+import structlog
+from prometheus_client import REGISTRY
 
 from .conftest import PASSWORD, House
 
@@ -37,6 +39,33 @@ def test_a_wrong_password_and_a_wrong_address_are_told_alike(house: House) -> No
         said.append(answer.text[answer.text.index("<main") :].replace(email, "").split('name="csrf"')[0])
     assert said[0] == said[1] == said[2]
     assert "E-mail or password is wrong." in said[0]
+
+
+def test_passwords_that_are_refused_are_counted_and_told(house: House) -> None:
+    """By account and address, and never what was typed."""
+
+    def counted(reason: str) -> float:
+        return REGISTRY.get_sample_value("almanac_password_refusals_total", {"reason": reason}) or 0.0
+
+    before = {reason: counted(reason) for reason in ("wrong", "wait", "disabled")}
+    pro = house.people.accounts.account("pro@example.org").id
+    browser, signed_in = house.browser(None), house.browser("free@example.org")
+    with structlog.testing.capture_logs() as lines:
+        browser.get("/signin")
+        for email in ("pro@example.org", "a password typed here", *["pro@example.org"] * 6):
+            browser.post("/signin", {"email": email, "password": "not this one at all"})
+        signed_in.get("/account")
+        signed_in.post("/account/password", {"password": "nor this one", "new": "correct horse battery two"})
+        signed_in.get("/account/delete")
+        signed_in.post("/account/delete", {"password": "nor that one"})
+    lines = [one for one in lines if one["event"] != "a slow page"]  # on a busy machine it may be one
+    assert {reason: counted(reason) - held for reason, held in before.items()} == {"wrong": 8, "wait": 2, "disabled": 0}
+    assert [(one["page"], one["account"] == pro, one["address"]) for one in lines][:2] == [
+        ("/signin", True, "127.0.0.1"), ("/signin", False, "127.0.0.1"),
+    ]  # fmt: skip
+    assert [one["page"] for one in lines][-2:] == ["/account/password", "/account/delete"]
+    assert {one["event"] for one in lines} == {"a password was refused"}
+    assert all(secret not in str(lines) for secret in ("not this one", "typed here", "nor th", "example.org"))
 
 
 def test_a_session_planted_before_signing_in_ends(house: House) -> None:
@@ -96,7 +125,7 @@ def test_one_account_sees_nothing_of_another(house: House) -> None:
         assert theirs.get(path).status_code == 404
         theirs.get("/keys")
         assert theirs.post(path, {"grace": "0", "number": "x"}).status_code == 404
-    session = house.books.people.sessions.of(key.account_id, now=1)[0]
+    session = house.people.authentication.sessions.of(key.account_id, now=1)[0]
     theirs.get("/account")
     assert theirs.post("/account/sessions", {"session": session.id}).status_code == 404
     assert mine.get("/account").status_code == 200

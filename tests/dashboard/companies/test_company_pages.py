@@ -11,7 +11,8 @@ import pytest
 
 from almanac.dashboard.app import Dashboard
 from almanac.domain.companies import company_id
-from almanac.store.companies.merging import put_part, settle_company
+from almanac.store.companies.merging import mark_reports, put_part, settle_company
+from almanac.store.companies.statement_book import INCOME, Key
 from tests.contract import filed
 from tests.contract.test_company_rights import COMPANY, WHY, shut
 from tests.contract.test_company_rights import own as filer
@@ -23,7 +24,7 @@ __all__ = ["filer"]
 
 ACME, PAGE = company_id(filed.ACME), "/companies/acme-widgets-inc"
 _CELL = re.compile(r'data-value="([^"]+)" data-line="(\w+)" data-end="([^"]+)"')
-_CURL = re.compile(r"\$ALMANAC_KEY(?:&#34;|\") (?:&#34;|\")http://[^/]+([^\"&]+(?:&amp;[^\"&#]+)*)")
+_CURL = re.compile(r"\$ALMANAC_API_KEY(?:&#34;|\") (?:&#34;|\")http://[^/]+([^\"&]+(?:&amp;[^\"&#]+)*)")
 PLACES = {"income": "incomeStatements", "balance": "balanceSheets", "cash": "cashFlowStatements"}
 
 
@@ -224,3 +225,115 @@ def test_withheld_values_are_on_no_page(filer: Service) -> None:
                 assert not cells(text)
                 assert 'data-value="' not in text
     assert not re.findall(r'data-value="', browser.get("/companies").text)
+
+
+@pytest.fixture
+def quarters_only(own: Service) -> Service:
+    """With a company of which quarters are known and no year: most of a set that holds one quarter's filings."""
+    zenith, quarter = company_id(filed.ZENITH), filed.QUARTER
+    told = {
+        Key(INCOME, "Q", quarter.key): [(filed.KNOWN[quarter], filed.body(INCOME, quarter, filed.KNOWN[quarter], {"revenue": 7}))]
+    }  # fmt: skip
+    with own.world() as world, world.batch("test") as batch:
+        batch.touch()
+        filed.write(world.db, batch.version, zenith, told)
+        mark_reports(world.db, zenith)
+    return own
+
+
+def test_a_company_opens_on_the_frequency_that_there_is(quarters_only: Service) -> None:
+    browser = signed_in(dashboard(quarters_only))
+    address = browser.get("/companies/ZEN").headers["location"]
+    opened = browser.get(address)
+    assert cells(opened.text) == {("revenue", "2026-09-30T00:00:00Z"): 7}
+    assert "Income, quarterly" in opened.text
+    yearly = plain(browser.get(address, frequency="annual").text)
+    assert "No annual statement of this kind is known. There is:" in yearly
+    assert f'<a href="{address}?frequency=quarterly&amp;statement=income">Income, quarterly</a>' in yearly
+    other = plain(browser.get(address, statement="balance").text)
+    assert "No annual statement of this kind is known." in other
+    before = plain(browser.get(address, as_of="2026-10-01").text)
+    assert "No annual statement of this kind was known on 1 Oct 2026." in before
+    then = plain(browser.get(address, as_of="2026-10-01", frequency="quarterly").text)
+    assert f'<a href="{address}?frequency=quarterly">The newest</a>' in then
+
+
+def test_those_without_a_value_come_last_from_a_on(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever way the values go, over all pages, each company once; the interface turns their names too."""
+    from almanac.dashboard.explorer.companies import companies as pages
+
+    monkeypatch.setattr(pages, "_PAGE", 1)
+    monkeypatch.setattr(pages, "_ENOUGH", 1)
+    browser = signed_in(dashboard(own))
+    every = {one["entityId"]: one for one in own.ok("/companies", limit=500)}
+    for sort in ("score", "ticker"):
+        for order in ("asc", "desc"):
+            walked: list[str] = []
+            address, query = "/companies", {"sort": sort, "order": order}
+            for _ in range(20):
+                text = browser.get(address, **query).text
+                walked += re.findall(r'<th scope="row"[^>]*><a href="/companies/([^"]+)"', text)
+                onward = re.search(r'href="([^"]+)" rel="next"', text)
+                if onward is None:
+                    break
+                address, query = html.unescape(onward[1]), {}
+            none = [one for one in walked if every[one][sort] is None]
+            there = [one for one in walked if every[one][sort] is not None]
+            assert walked == there + none
+            assert sorted(walked) == sorted(every)
+            assert none == sorted(none, key=lambda one: every[one]["name"])
+            if sort == "ticker":
+                assert there == sorted(there, key=lambda one: every[one]["ticker"], reverse=order == "desc")
+
+
+def test_companies_are_called_as_people_write_them_and_the_filed_name_is_kept(own: Service) -> None:
+    from almanac.domain.companies import CompanyRecord
+
+    with own.world() as world, world.batch("test") as batch:
+        batch.touch()
+        record = CompanyRecord(
+            cik=filed.BOLT, part="submissions", name="BOLT & SONS CORP /DE/", sic="6022", country="BM"
+        )
+        put_part(world.db, record, "sec", filed.at("2026-11-02T00:00:00"), "f" * 64)
+        settle_company(world.db, record.entity, filed.classify)
+    browser = signed_in(dashboard(own))
+    for address in ("/companies", "/search?q=bolt+sons&all=1", "/screeners/equity?filter=sector:eq:Financials"):
+        text = html.unescape(browser.get(address).text)
+        assert "Bolt & Sons Corp" in text, address
+        assert "BOLT & SONS" not in text, address
+    page = html.unescape(browser.get(browser.get("/companies/BOLT").headers["location"]).text)
+    assert "<h1>Bolt & Sons Corp</h1>" in page
+    assert "<dd>BOLT & SONS CORP /DE/</dd>" in page
+    # Its country has no data of its own: it is named all the same, and can be chosen.
+    assert "<dd>Bermuda</dd>" in page
+    listed = html.unescape(browser.get("/companies", country="BMU").text)
+    assert "Bermuda</small>" in listed
+    assert '<option value="BMU" selected>' in listed
+
+
+def test_of_two_registrants_of_one_name_the_listed_one_is_first(own: Service) -> None:
+    """A registrant that went on as another is still there, first by name, and is not what is looked for."""
+    from almanac.domain.companies import CompanyRecord
+
+    old, period = 5009, filed.EARLIER
+    told = {
+        Key(INCOME, "Q", period.key): [
+            (filed.KNOWN[period], filed.body(INCOME, period, filed.KNOWN[period], {"revenue": 7}))
+        ]
+    }
+    with own.world() as world, world.batch("test") as batch:
+        batch.touch()
+        put_part(
+            world.db,
+            CompanyRecord(cik=old, part="submissions", name="ACME WIDGETS CORP/", sic="3571"),
+            "sec",
+            filed.at("2026-11-02T00:00:00"),
+            "f" * 64,
+        )
+        settle_company(world.db, company_id(old), filed.classify)
+        filed.write(world.db, batch.version, company_id(old), told)
+        mark_reports(world.db, company_id(old))
+    assert [one["entityId"] for one in own.ok("/companies", q="acme")] == [company_id(old), ACME]
+    text = signed_in(dashboard(own)).get("/search", q="acme", all="1").text
+    assert re.findall(r'href="/companies/(company_\d+)"', text) == [ACME, company_id(old)]
+    assert "Did you mean" not in text

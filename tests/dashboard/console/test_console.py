@@ -120,8 +120,8 @@ def test_the_document_of_another_path_is_refused(app: Dashboard) -> None:
 
     for path in ("/coverage", "/observations", "/nowhere"):
         with pytest.raises(ApiError):
-            app._desk.document(path)
-    assert msgspec.json.decode(app._desk.document("/openapi.json"))["openapi"] == "3.1.0"
+            app._api.document(path)
+    assert msgspec.json.decode(app._api.document("/openapi.json"))["openapi"] == "3.1.0"
 
 
 def test_all_that_the_page_names_is_served(browser: Browser) -> None:

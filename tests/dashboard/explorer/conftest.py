@@ -7,16 +7,17 @@ from collections.abc import Callable
 import pytest
 
 from almanac.dashboard.app import Dashboard
-from almanac.dashboard.asking import Desk
-from almanac.dashboard.books import Books, Person
+from almanac.dashboard.asking import InProcessApi
+from almanac.dashboard.people import People, Person
 from almanac.dashboard.site import pages, templates
 from almanac.dashboard.statics import Statics
+from almanac.pipeline.ingest.first_load import loads_at
 from tests.support.browser import Browser
-from tests.support.page_visitor import books
+from tests.support.page_visitor import people
 from tests.support.service import REAL_NOW, Service
 
 
-class Plans(Books):
+class Plans(People):
     """One person of each plan; the name of the plan is the token of the session."""
 
     def person(self, token: str) -> Person | None:
@@ -27,15 +28,15 @@ class Plans(Books):
 
 def dashboard(service: Service) -> Dashboard:
     """The dashboard as it is served, over a service's store."""
-    desk = Desk(
+    api = InProcessApi(
         service.endpoints, b"c" * 32, service.reader.view, service.settings, clock=service.settings.clock,
-        walltime=lambda: REAL_NOW + 18.0,
+        walltime=lambda: REAL_NOW + 18.0, loads=loads_at,
     )  # fmt: skip
     statics = Statics()
     return Dashboard(
         pages(),
-        desk,
-        books(service, Plans),
+        api,
+        people(service, Plans),
         b"f" * 32,
         templates(service.settings, statics),
         statics,

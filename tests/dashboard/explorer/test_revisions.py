@@ -10,6 +10,8 @@ import pytest
 from almanac.dashboard.explorer.series import revisions
 from almanac.dashboard.explorer.series.vintages import Vintages
 from almanac.dashboard.words.units import unit
+from tests.support.page_visitor import dashboard, signed_in
+from tests.support.withholding import withhold
 
 SERIES = (
     ("fred:country_usa:cpi_index_nsa:M", "/observations"),
@@ -66,9 +68,79 @@ def test_by_age_and_its_foot(service, browser):
     assert "Mean absolute revision" in text
     rows = service.walk("/observations/vintages", indicator="cpi_index_nsa", source_id="fred")
     cells = Vintages(rows, complete=True).cells
-    assert len(re.findall(r'<tr><th scope="row">|<tr>\s*<th scope="row">', text)) == len(cells)
+    table = text.partition('id="revisions"')[2].partition("</table>")[0]
+    assert len(re.findall(r'<tr>\s*<th scope="row">', table)) == len(cells)
 
 
 def test_a_source_without_vintages_says_since_when_changes_are_kept(browser):
     text = browser().get("/series/mof-japan:country_jpn:gov_yield_10y:D").text
     assert re.search(r"This source publishes no vintages\. We keep every change since \d", text)
+
+
+# -- pictures -----------------------------------------------------------------------------------------------------------
+
+REVISED = "fred:country_usa:cpi_index_nsa:M"
+
+
+def _vintages(service, **asked):
+    rows = service.walk("/observations/vintages", indicator="cpi_index_nsa", source_id="fred", **asked)
+    return Vintages([row for row in rows if row["metadata"]["seriesId"] == REVISED], complete=True)
+
+
+def test_the_life_of_a_figure_is_its_states(service, browser):
+    cells = _vintages(service).cells
+    cell, states = max(cells.items(), key=lambda item: len(item[1]))
+    numbers = [row["valueNumeric"] for row in states if row["valueNumeric"] is not None]
+    told = [now for before, now in zip([None, *numbers], numbers, strict=False) if now != before]
+    assert len(told) > 1
+    text = browser().get(f"/series/{REVISED}/revisions", period=cell[1][:7]).text
+    table = text.partition('id="states"')[2].partition("</table>")[0]
+    assert [float(one) for one in re.findall(r'data-value="([^"]+)"', table)] == told
+    drawn = text.partition('id="life"')[2].partition("</figure>")[0]
+    chart = drawn.partition('<svg class="chart wide"')[2].partition("</svg>")[0]
+    assert chart.count("<circle") == len(told)
+    for value in told:
+        assert f"{value:,}" in drawn.partition("application/json")[2]
+
+
+def test_no_picture_shows_what_was_not_known_on_its_day(service, browser):
+    releases = [release.day for release in _vintages(service).releases]
+    day = releases[len(releases) // 2]
+    text = browser().get(f"/series/{REVISED}/revisions", as_of=day).text
+    pictures = text.partition('id="fan"')[2].partition('aria-label="View"')[0]
+    known = {row["valueNumeric"] for row in _vintages(service, as_of=day).rows}
+    later = {row["valueNumeric"] for row in _vintages(service).rows if row["observedAt"][:10] > day} - known - {None}
+    assert later
+    shown = {float(one) for one in re.findall(r'data-value="([^"]+)"', pictures)}
+    assert shown <= known
+    lives = re.findall(r'<option value="([^"]+)"', pictures)
+    assert lives
+    assert max(lives) <= max(row["periodEnd"][:7] for row in _vintages(service, as_of=day).rows)
+
+
+def test_the_histogram_counts_every_period_once(service, browser):
+    words = unit("index")
+    moves = revisions.moves(_vintages(service), words)
+    text = browser().get(f"/series/{REVISED}/revisions").text
+    table = text.partition('id="steps"')[2].partition("</table>")[0]
+    rows = re.findall(r'<th scope="row">([^<]+)</th>\s*<td class="right(?: right)?">([\d,]+)</td>', table)
+    assert sum(int(count) for _, count in rows) == len(moves) > 0
+    assert dict(rows)["0"] == str(sum(not move for move in moves))
+    caption = text.partition('id="sizes-caption">')[2].partition("</p>")[0]
+    changed = [move for move in moves if move]
+    assert f"{len(changed)} of {len(moves)} months differ from their first publication" in caption
+
+
+def test_a_source_without_vintages_has_no_pictures(browser):
+    text = browser().get("/series/mof-japan:country_jpn:gov_yield_10y:D/revisions").text
+    assert 'id="fan"' not in text
+    assert "life.js" not in text
+
+
+def test_of_a_withheld_series_nothing_is_drawn(own):
+    page = signed_in(dashboard(own))
+    assert 'id="life"' in page.get(f"/series/{REVISED}/revisions").text
+    withhold(own, "fred")
+    text = page.get(f"/series/{REVISED}/revisions").text
+    assert not re.findall(r'id="(fan|sizes|life|states)"', text)
+    assert "<circle" not in text.partition("<main")[2]

@@ -10,7 +10,11 @@ from urllib.parse import unquote
 
 import pytest
 
-from almanac.pipeline.world import REAL, World
+from almanac.catalog.load import shipped
+from almanac.pipeline.ingest.first_load import groups
+from almanac.pipeline.workplace import REAL, Workplace
+from almanac.reports.wording import country
+from tests.contract import invented_companies
 from tests.support.browser import Browser
 from tests.support.service import Service, make_accounts, settings
 
@@ -40,7 +44,7 @@ def said(text: str) -> str:
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
     """Pages of a store that nobody has taken anything into."""
     home: Path = tmp_path_factory.mktemp("empty") / "home"
-    with World(settings(home), REAL):
+    with Workplace(settings(home), REAL):
         pass
     make_accounts(settings(home))
     service = Service(home)
@@ -59,7 +63,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], 
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        ("/", "Nothing was taken in yet."), ("/", "None: all "), ("/countries", "0 countries"),
+        ("/", "Nothing was taken in yet."), ("/", "No release is known yet."), ("/countries", "0 countries"),
         ("/calendar", "No events between"), ("/search?q=zzqqxx", "Nothing matches “zzqqxx”."),
         ("/companies", "compan"), ("/indicators", "indicators"), ("/sources", "Sources and licences"), ("/rates", "Rates"),
     ],
@@ -72,7 +76,9 @@ def test_an_empty_store_has_all_pages(empty: Callable[[str], str], path: str, se
 
 
 def test_without_words_it_says_what_can_be_typed(look: Callable[..., str]) -> None:
-    assert "You can search by name, slug, ISO code, ticker, CIK or series id" in look("/search")
+    assert "You can search by name, slug, ISO code, ticker, CIK, series id or a publisher's code of one" in look(
+        "/search"
+    )
 
 
 def test_nothing_that_comes_near_is_said(look: Callable[..., str]) -> None:
@@ -89,11 +95,29 @@ def test_what_was_most_likely_meant_is_shown_at_once(look: Callable[..., str]) -
 
 @pytest.mark.parametrize(
     ("words", "address"),
-    [(SHOWN, f"/series/{SHOWN}"), ("JPN", "/countries/japan"), ("United States", "/countries/united-states")],
+    [
+        (SHOWN, f"/series/{SHOWN}"),
+        ("cpiaucns", f"/series/{SHOWN}"),
+        ("JPN", "/countries/japan"),
+        ("United States", "/countries/united-states"),
+    ],
 )
 def test_the_one_thing_of_a_name_is_gone_to(browser: Callable[..., Browser], words: str, address: str) -> None:
     answer = browser().get("/search", q=words)
     assert (answer.status_code, unquote(answer.headers["location"])) == (303, address)
+
+
+def test_series_of_companies_are_called_by_the_company(tmp_path: Path) -> None:
+    made = invented_companies.companies(6)
+    invented_companies.build(tmp_path / "home", made)
+    service = Service(tmp_path / "home")
+    one = Browser(dashboard(service))
+    one.cookies["almanac"] = "pro"
+    text = said(one.get("/search", q="net margin").text)
+    service.close()
+    assert "company_0" not in text
+    assert any("net_margin" in company.values for company in made)
+    assert all(f"Net margin: {company.name}" in text for company in made if "net_margin" in company.values)
 
 
 def test_a_code_that_is_a_ticker_too_shows_both(look: Callable[..., str], service: Service) -> None:
@@ -101,6 +125,31 @@ def test_a_code_that_is_a_ticker_too_shows_both(look: Callable[..., str], servic
     assert {one["type"] for one in candidates} == {"country", "company"}
     text = look("/search", q="USA")
     assert all(one["name"] in text for one in candidates)
+
+
+@pytest.mark.parametrize(
+    ("words", "place", "indicator"),
+    [
+        ("10 year treasury", "country_usa", "gov_yield_10y"),
+        ("10-year treasuries", "country_usa", "gov_yield_10y"),
+        ("JGB 10 year", "country_jpn", "gov_yield_10y"),
+        ("treasury slope", "country_usa", "yield_slope_2s10s"),
+    ],
+)
+def test_a_word_of_a_market_means_its_place(
+    browser: Callable[..., Browser], words: str, place: str, indicator: str
+) -> None:
+    """Not those of five other countries: a treasury is of the United States, a JGB of Japan."""
+    text = browser().get("/search", q=words, all="1").text
+    found = re.findall(r'href="/series/[a-z-]+:(\w+):(\w+):', text)
+    assert (place, indicator) in found
+    assert {one for one, _ in found} == {place}
+
+
+def test_the_deposit_rate_of_the_ecb_is_its_policy_rate(look: Callable[..., str]) -> None:
+    text = look("/search", q="ECB deposit rate", all="1")
+    assert "Policy rate" in text
+    assert "Euro area" in text
 
 
 def test_a_withheld_series_is_found_without_its_number(browser: Callable[..., Browser]) -> None:
@@ -175,8 +224,30 @@ def test_before_anything_was_known_the_frame_of_a_brief_stays(look: Callable[...
     text = look("/countries/united-states", as_of="1990-01-01")
     assert "As known on 1 Jan 1990." in text
     for section in ("Growth", "Inflation", "Labour market", "Interest rates", "External position", "Public finances"):
-        assert f"{section} There is" in text or f"{section} No " in text, section
-    assert text.count("No data from any source yet.") == 6
+        assert f"{section} Reading" in text, section
+    assert text.count("Nothing of this is held for the United States as known on 1 Jan 1990.") == 6
+    # Not that there is nothing at all: from when there is something.
+    assert "Nothing of the United States was known here on 1 Jan 1990: its first values were known on" in text
+
+
+def test_a_country_leads_to_all_its_series(look: Callable[..., str], service: Service) -> None:
+    """A brief is of some indicators; what else is held of a place is named where it would say that there is nothing."""
+    for slug in ("united-states", "japan", "euro-area"):
+        text = look(f"/countries/{slug}")
+        brief = service.ok(f"/briefs/{slug}")
+        rows = service.ok("/observations/latest", entity_id=brief["entityId"], limit=500)
+        categories = {row["id"]: row for row in service.walk("/indicators", limit=500)}
+        for section in brief["sections"]:
+            held = [row for row in rows if categories[row["indicatorId"]]["category"] == section["key"]]
+            if not section["readings"]:
+                said_so = (
+                    f"held for {country(brief['name'])}: "
+                    if held
+                    else f"Nothing of this is held for {country(brief['name'])}."
+                )
+                assert said_so in text, (slug, section["key"])
+        for row in rows:
+            assert categories[row["indicatorId"]]["name"] in text
 
 
 # -- calendar -----------------------------------------------------------------------------------------------------------
@@ -215,7 +286,7 @@ def test_the_calendar_of_a_past_day_knows_nothing_later(browser: Callable[..., B
 
 def test_an_indicator_that_is_none(look: Callable[..., str]) -> None:
     assert "There is no indicator “nothing”." in look("/indicators/nothing", 404)
-    assert "No indicator is like this." in look("/indicators", q="zzqqxx")
+    assert "No indicator matches." in look("/indicators", q="zzqqxx")
 
 
 def test_a_withheld_indicator_has_no_number(browser: Callable[..., Browser]) -> None:
@@ -245,17 +316,28 @@ def test_each_source_says_whether_its_values_are_shown(look: Callable[..., str],
         assert ("Withheld." in text) != one["rights"]["redistributable"], one["id"]
 
 
-# -- overview -----------------------------------------------------------------------------------------------------------
+def test_late_sources_stand_first_among_all(look: Callable[..., str], service: Service) -> None:
+    sources = service.ok("/sources", limit=500)
+    late = [one["name"] for one in sources if one["health"] in {"late", "failing"}]
+    text = look("/sources")
+    well = [text.index(one["name"]) for one in sources if one["health"] == "ok"]
+    assert all(text.index(name) < min(well) for name in late if well)
 
 
-def test_late_sources_stand_on_the_first_page(look: Callable[..., str], service: Service) -> None:
-    late = [one["name"] for one in service.ok("/sources", limit=500) if one["health"] in {"late", "failing"}]
-    text = look("/")
-    listed = text[text.index("Sources that are late") :]
-    assert all(name in listed for name in late)
-    assert late or "are as fresh as they should be" in listed
+# -- plans --------------------------------------------------------------------------------------------------------------
 
 
 def test_a_free_plan_is_shown_its_window_alone(look: Callable[..., str], service: Service) -> None:
     refused = service.get("/briefs/united-states", "free", as_of="2020-01-01").json()["error"]["message"]
     assert refused in look("/countries/united-states", 403, plan="free", as_of="2020-01-01")
+
+
+def test_the_page_of_sources_says_what_asking_comes_to_as_the_plan_does(
+    look: Callable[..., str], tmp_path: Path
+) -> None:
+    text = look("/sources")
+    for group in groups(shipped(), settings(tmp_path).clock()):
+        for workload in (group.reckoned.first, group.reckoned.daily):
+            assert f" {workload.requests:,.0f} " in text
+    assert "Sources that need nothing first load" in text
+    assert "Companies of the SEC, one by one each day after" in text

@@ -43,6 +43,10 @@ class Shown:
         rows = self.main.xpath(".//*[@id=$name]//tbody/tr[not(contains(@class, 'none'))]", name=name)
         return [[_cell(one) for one in row.xpath("./th|./td")] for row in rows]
 
+    def links(self, name: str) -> list[str]:
+        """Where the links of a section lead."""
+        return [str(one) for one in self.main.xpath(".//*[@id=$name]//a/@href", name=name)]
+
     @property
     def asked(self) -> list[tuple[str, dict[str, str]]]:
         """The requests it shows: path and parameters."""

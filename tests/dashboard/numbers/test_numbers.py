@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from datetime import date, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -69,11 +70,12 @@ def test_a_brief(app: Dashboard, service: Service, country: str) -> None:
         assert ([("as_of" in params) for path, params in page.asked if "briefs" in path]) == [as_of is not None]
         assert plain(brief["headline"]) in page.words
         for section in brief["sections"]:
-            assert plain(section["text"]) in page.words
+            # Of a section without readings the page tells what is held beside them, in words of its own.
+            assert plain(section["text"]) in page.words or not section["readings"]
             rows = page.table(section["key"])
             assert len(rows) == len(section["readings"])
             for cells, told in zip(rows, section["readings"], strict=True):
-                name, value, previous, change, _, ends, percentile, rank = cells
+                name, _, value, previous, change, _, ends, percentile, rank = cells
                 assert name.text == plain(told["name"])
                 assert value.values == of(told["value"])
                 assert previous.values == of(told["previous"])
@@ -82,9 +84,13 @@ def test_a_brief(app: Dashboard, service: Service, country: str) -> None:
                 assert percentile.text == ("" if told["percentile10y"] is None else f"{told['percentile10y']:.0f}")
                 assert rank.text == (f"{told['peerRank']} of {told['peerCount']}" if told["peerRank"] else "")
                 filled += len(value.values)
+        (held,) = page.told(service, "/observations/latest")
+        assert {f"/series/{row['metadata']['seriesId']}" for row in held} <= {
+            urlsplit(link).path for link in page.links("held")
+        }
         assert len(page.values) == sum(
             len(of(r["value"], r["previous"])) for s in brief["sections"] for r in s["readings"]
-        )
+        ) + sum(len(of(None if row["rights"]["valueWithheld"] else row["valueNumeric"])) for row in held)
         assert [row[0].text for row in page.table("next")] == [
             plain(event_title(one["title"])) for one in brief["upcomingEvents"][:5]
         ]
@@ -103,10 +109,12 @@ def test_each_indicator(app: Dashboard, service: Service) -> None:
             page = look(app, f"/indicators/{slug}", as_of=as_of)
             (rows,) = page.told(service, "/observations/latest")
             (record,) = page.told(service, f"/indicators/{slug}")
-            assert [cells[1].values for cells in page.table("latest")] == [of(row["valueNumeric"]) for row in rows]
-            assert [cells[4].text for cells in page.table("latest")] == [plain(day(row["observedAt"])) for row in rows]
-            assert [cells[5].text for cells in page.table("latest")] == [row["sourceId"] for row in rows]
-            assert f"Entities {record['entityCount']:,} Series {record['seriesCount']:,}" in page.words
+            # The highest stands first, whatever order the interface tells them in.
+            table = [(cells[1].values, cells[5].text, cells[6].text) for cells in page.table("latest")]
+            told = [(of(row["valueNumeric"]), plain(day(row["observedAt"])), row["sourceId"]) for row in rows]
+            assert sorted(table, key=str) == sorted(told, key=str)
+            series = "" if as_of else f" Series {record['seriesCount']:,}"
+            assert f"Entities {len(rows):,}{series}" in page.words
             filled += len(page.values)
     assert filled > 50
 
@@ -208,6 +216,28 @@ def test_the_countries(app: Dashboard, service: Service, sandbox: Service) -> No
         ] == [(row["name"], row["isoAlpha3"] or "", row["indicatorCount"], row["freshnessStatus"]) for row in rows]
 
 
+def test_the_heat_map_is_of_the_briefs(app: Dashboard, service: Service, sandbox: Service) -> None:
+    """Each cell is the reading of that economy's own brief of the same day, in every section of the map."""
+    filled = 0
+    for of_app, world in ((app, service), (dashboard(sandbox), sandbox)):
+        places = {row["name"]: row["slug"] for row in world.walk("/countries", has_data=True)}
+        for section in (None, "inflation", "rates"):
+            for as_of in days(3, 2):
+                page = look(of_app, "/countries", section=section, as_of=as_of)
+                seen = {}
+                for cells in page.table("heat"):
+                    asked = {} if as_of is None else {"as_of": as_of}
+                    brief = world.ok(f"/briefs/{places[cells[0].text]}", **asked)
+                    told = [reading for one in brief["sections"] for reading in one["readings"]
+                            if section in (None, one["key"]) and reading["value"] is not None]  # fmt: skip
+                    seen[cells[0].text] = [value for cell in cells for value in cell.values]
+                    assert set(seen[cells[0].text]) <= {float(reading["value"]) for reading in told}
+                    if section is not None:
+                        assert sorted(seen[cells[0].text]) == sorted(float(reading["value"]) for reading in told)
+                    filled += len(seen[cells[0].text])
+    assert filled > 50
+
+
 def test_the_sources_and_each_of_them(app: Dashboard, service: Service) -> None:
     page = look(app, "/sources")
     (rows,) = page.told(service, "/sources")
@@ -226,22 +256,27 @@ def test_the_sources_and_each_of_them(app: Dashboard, service: Service) -> None:
 
 
 @pytest.mark.parametrize("who", ["ada", "free"])
-def test_the_overview(app: Dashboard, service: Service, who: str) -> None:
-    page, plan = look(app, "/", who), "pro" if who == "ada" else "free"
+def test_the_first_page(app: Dashboard, service: Service, who: str) -> None:
+    plan = "pro" if who == "ada" else "free"
+    page = look(app, "/?since=2026-10-25", who)
+    (releases, *_) = page.told(service, "/release-summaries", plan)
+    assert [cells[1].text for cells in page.table("releases")] == [plain(row["headline"]) for row in releases[:12]]
+    assert releases
+    (events,) = page.told(service, "/events", plan)
+    assert [cells[0].text for cells in page.table("coming")] == [plain(event_title(row["title"])) for row in events]
+
+
+@pytest.mark.parametrize("who", ["ada", "free"])
+def test_figures_of_the_store_stand_with_its_sources(app: Dashboard, service: Service, who: str) -> None:
+    page, plan = look(app, "/sources", who), "pro" if who == "ada" else "free"
     (told,) = page.told(service, "/coverage", plan)
     for label, count in (
         ("Series", told["series"]), ("Countries and regions", told["countries"] + told["regions"]), ("Companies", told["companies"]),
-        ("Published states of values", told["vintages"]),
+        ("Vintages", told["vintages"]),
     ):  # fmt: skip
         assert f"{label} {count:,}" in page.words
-    assert (
-        f"{told['observations']:,} observations and {told['derivedObservations']:,} computed from them, from {told['sources']} sources"
-        in page.words
-    )
-    (releases,) = page.told(service, "/release-summaries", plan)
-    assert [cells[1].text for cells in page.table("releases")] == [plain(row["headline"]) for row in releases]
-    (events,) = page.told(service, "/events", plan)
-    assert [cells[0].text for cells in page.table("coming")] == [plain(event_title(row["title"])) for row in events]
     (sources,) = page.told(service, "/sources", plan)
-    late = [row["name"] for row in sources if row["health"] in {"late", "failing"}]
-    assert [cells[0].text for cells in page.table("late")] == [plain(name) for name in late]
+    assert (
+        f"{told['observations']:,} observations and {told['derivedObservations']:,} computed from them, from {told['sources']} of "
+        f"{len(sources)} sources" in page.words
+    )

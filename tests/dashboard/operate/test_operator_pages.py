@@ -10,9 +10,9 @@ import pytest
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.operate import accounts, feeds
 from almanac.dashboard.site import pages
-from almanac.store.accounts.deeds import Deeds
+from almanac.store.accounts.audit_log import AuditLog
+from almanac.store.accounts.authentication import Authentication
 from almanac.store.accounts.invitations import Invitations
-from almanac.store.accounts.people import People
 from almanac.store.log import history, payloads
 from almanac.store.usage.counts import CountedUse, UsageFile
 from almanac.store.usage.latency import BUCKETS
@@ -63,7 +63,7 @@ def test_a_user_sees_no_page_and_does_no_deed(app: Dashboard, service: Service, 
     assert browser.post(
         address(page.path), {"email": "x@example.org", "plan": "pro", "role": "operator"}
     ).status_code in {403, 405}
-    assert Deeds(service.accounts).latest() == []
+    assert AuditLog(service.accounts).latest() == []
 
 
 @pytest.mark.parametrize("path", ["/operate/invitations", "/operate/accounts/{}/disable", "/operate/accounts/{}/reset"])
@@ -75,7 +75,7 @@ def test_no_deed_without_its_form(own: Service, path: str, token: str) -> None:
     assert (
         browser.post(where, {"email": "x@example.org", "plan": "pro", "role": "user"}, token=token).status_code == 403
     )
-    assert Deeds(own.accounts).latest() == []
+    assert AuditLog(own.accounts).latest() == []
 
 
 def test_health_is_the_interfaces(app: Dashboard, service: Service) -> None:
@@ -202,7 +202,7 @@ def test_deeds_are_done_and_noted(own: Service) -> None:
     assert own.accounts.account(email).disabled == NOW
     assert deed(browser, own, "enable").status_code == 303
     assert own.accounts.account(email).disabled is None
-    lines = [(one.who, one.what, one.subject, one.detail) for one in Deeds(own.accounts).latest()]
+    lines = [(one.who, one.what, one.subject, one.detail) for one in AuditLog(own.accounts).latest()]
     assert lines == [
         ("op@example.org", "enable", email, ""), ("op@example.org", "disable", email, ""),
         ("op@example.org", "plan", email, "free to pro"),
@@ -241,7 +241,7 @@ def test_a_reset_link_is_shown_once_and_works(own: Service) -> None:
     assert answer.headers["cache-control"] == "no-store"
     token = re.search(r"/reset/([\w-]+)", answer.text)
     assert token is not None
-    found = People(own.accounts).resets.find(token[1], now=NOW)
+    found = Authentication(own.accounts).resets.find(token[1], now=NOW)
     assert found is not None
     assert found.email == "free@example.org"
     assert token[1] not in browser.get("/operate/accounts").text
@@ -261,7 +261,7 @@ def test_an_invitation_is_made_and_withdrawn(own: Service) -> None:
     browser.get(f"/operate/invitations/{found.id}/withdraw")
     assert browser.post(f"/operate/invitations/{found.id}/withdraw").status_code == 303
     assert Invitations(own.accounts).find(token[1], now=NOW) is None
-    assert [one.what for one in Deeds(own.accounts).latest()] == ["withdraw", "invite"]
+    assert [one.what for one in AuditLog(own.accounts).latest()] == ["withdraw", "invite"]
 
 
 @pytest.mark.parametrize(
@@ -280,4 +280,4 @@ def test_a_refused_invitation_names_its_field(own: Service, fields: dict[str, st
     assert answer.status_code == 400
     assert f'href="#field-{field}"' in answer.text
     assert fields["email"] in answer.text
-    assert Deeds(own.accounts).latest() == []
+    assert AuditLog(own.accounts).latest() == []

@@ -7,22 +7,20 @@ import random
 import re
 from urllib.parse import parse_qsl, urlsplit
 
-import msgspec
 import pytest
 from markupsafe import escape
 
 from almanac.dashboard.app import Dashboard
 from almanac.reports.rates import SCOPES, TENORS
-from almanac.store.engine import sqlite
 from tests.contract.conftest import sandbox
-from tests.contract.test_rights import WHY
 from tests.support.browser import Browser
 from tests.support.page_visitor import dashboard, signed_in
 from tests.support.service import Service
+from tests.support.withholding import withhold
 
 __all__ = ["sandbox"]
 
-_CURL = re.compile(r"\$ALMANAC_KEY(?:&#34;|\") (?:&#34;|\")http://[^/]+(/.*?)(?:&#34;|\")</code>")
+_CURL = re.compile(r"\$ALMANAC_API_KEY(?:&#34;|\") (?:&#34;|\")http://[^/]+(/.*?)(?:&#34;|\")</code>")
 _VALUE = re.compile(r'data-value="([^"]+)"')
 _POINT = re.compile(r'<circle class="dot ([^"]*)" cx="([^"]+)" cy="([^"]+)"')
 DAYS = ["2026-09-15", "2026-10-02", "2026-11-10"]
@@ -74,10 +72,10 @@ def test_each_number_is_of_the_requests_the_page_shows(
     shown = [float(value) for value in _VALUE.findall(text)]
     assert len(shown) > 30
     assert set(shown) <= set().union(*(numbers(data) for _, _, data in told))
-    assert all(query.get("as_of") == as_of for path, query, _ in told if not path.startswith("/rates/"))
-    # The analytics take no day, so on a page of the past nothing of theirs may stand.
-    assert any(path.startswith("/rates/") for path, _, _ in told) == (as_of is None)
-    assert ("Not shown for a past day" in text) == (as_of is not None)
+    assert all(query.get("as_of") == as_of for _, query, _ in told)
+    # The analytics of today take no day: a page of the past is made of their history.
+    asked = {path for path, _, _ in told if path.startswith("/rates/")}
+    assert asked == {f"/rates/{scope}" if as_of is None else f"/rates/{scope}/history"}
 
 
 def test_all_spreads_and_slopes_of_today_are_on_the_page(browser: Browser, sandbox: Service) -> None:
@@ -142,18 +140,6 @@ def test_a_day_the_interface_refuses_is_said_at_its_field_and_the_page_stays_on_
         assert f'value="{as_of}"' in text
         assert "<title>Error:" in text
         assert "As known on" not in text
-
-
-def withhold(service: Service, source: str) -> None:
-    """A source, restricted: nothing of it and nothing made of it may be passed on."""
-    with service.world() as world, world.batch("test") as batch:
-        batch.touch()
-        found = world.db.execute("SELECT body FROM record WHERE kind = 'source' AND id = ?", (source,)).get
-        told = msgspec.json.decode(found)
-        told["rights"] |= {"exposure": 2, "reason": WHY, "derivativesAllowed": False}
-        body = msgspec.json.encode(told).decode()
-        world.db.execute("UPDATE record SET body = ? WHERE kind = 'source' AND id = ?", (body, source))
-        sqlite.set_meta(world.db, "reference", str(batch.version))
 
 
 def test_withheld_yields_are_named_and_on_no_page(own: Service) -> None:

@@ -13,6 +13,9 @@ import pytest
 from markupsafe import escape
 
 from almanac.dashboard.app import Dashboard
+from almanac.dashboard.asking import InProcessApi
+from almanac.dashboard.explorer.screening.filters import EQUITY, MACRO
+from almanac.dashboard.explorer.screening.screened import value_columns
 from almanac.dashboard.explorer.screening.screeners import _PAGE
 from tests.contract.conftest import sandbox
 from tests.contract.test_equity_screener import made_up, screen
@@ -248,13 +251,13 @@ def test_an_old_list_says_so(screen: Service, equity: Dashboard) -> None:
     browser = signed_in(equity)
     text = look(browser, "/screeners/equity", filter=EVERYONE)
     following = html.unescape(re.search(r'<a href="([^"]+)" rel="next">', text)[1])
-    desk = equity._desk
-    before = desk._answers._walltime
+    api = equity._api
+    before = api._answers._walltime
     try:
-        desk._answers._walltime = lambda: before() + 8 * 86_400
+        api._answers._walltime = lambda: before() + 8 * 86_400
         text = browser.send("GET", following).text
     finally:
-        desk._answers._walltime = before
+        api._answers._walltime = before
     assert "This list is older than 7 days." in text
     assert f'href="/screeners/equity?filter={EVERYONE}"'.replace("é", "%C3%A9").replace("|", "%7C") in text
 
@@ -309,3 +312,44 @@ def test_a_withheld_field_is_listed_with_its_reason_and_has_no_numbers(companies
     text = look(companies, "/screeners/equity", filter="secret_margin:gt:-1000000")
     assert re.search(r'<option value="secret_margin" disabled>', look(companies, "/screeners/equity"))
     assert results(text.replace('class="none"', "")) == [] or "No company passes this filter." in text
+
+
+@pytest.mark.parametrize("unit", ["usd", "usd_per_share", "local_currency", "percent", "shares", None])
+@pytest.mark.parametrize("screener", [EQUITY, MACRO])
+def test_a_column_of_no_row_at_all(screener, unit):
+    """An amount of money that nobody passes has no currency to be headed by."""
+    field = {"field": "x", "name": "Payables", "type": "number", "unit": unit, "currency": None}
+    (column,) = value_columns(screener, {"x": field}, [], ["x"], None)
+    assert column.cells == []
+    assert column.title.startswith("Payables")
+
+
+@pytest.mark.parametrize("screener", ["macro", "equity"])
+def test_a_filter_of_commas_is_asked_no_oftener_than_one_of_as_many_clauses_as_may_be(sandbox, monkeypatch, screener):
+    """Each row is judged by the interface; what is beyond the most there may be is not asked at all."""
+    asked = []
+    ask = InProcessApi.ask
+    monkeypatch.setattr(InProcessApi, "ask", lambda api, *given: asked.append(given) or ask(api, *given))
+    browser = signed_in(dashboard(sandbox))
+    for commas, status in ((100, 200), (7_999, 200), (8_001, 400), (15_000, 400)):
+        asked.clear()
+        assert browser.get(f"/screeners/{screener}?filter={',' * commas}").status_code == status
+        assert len(asked) < 60
+
+
+def test_a_column_of_amounts_tells_none_of_them_as_nothing() -> None:
+    """A bank of trillions beside makers of billions: in trillions these were 0.0."""
+    from almanac.dashboard.explorer.screening.filters import EQUITY
+    from almanac.dashboard.explorer.screening.screened import value_columns
+
+    field = {"field": "total_assets", "name": "Total assets", "type": "number", "unit": "currency", "currency": "USD"}
+    rows = [
+        {"entityId": "company_0000000001", "values": {"total_assets": value}, "quality": "ok"}
+        for value in (4_900.4e9, 37.1e9, 2.9e9, 4e6, 0.0, None)
+    ]
+    (column,) = value_columns(EQUITY, {"total_assets": field}, rows, ["total_assets"], None)
+    assert column.title == "Total assets, USD millions"
+    assert [cell.look.text for cell in column.cells] == ["4,900,400.0", "37,100.0", "2,900.0", "4.0", "0.0", "No data"]
+    (column,) = value_columns(EQUITY, {"total_assets": field}, rows[:3], ["total_assets"], None)
+    assert column.title == "Total assets, USD billions"
+    assert [cell.look.text for cell in column.cells] == ["4,900.4", "37.1", "2.9"]

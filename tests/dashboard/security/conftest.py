@@ -10,7 +10,7 @@ import pytest
 from almanac.dashboard.page import Page
 from almanac.dashboard.site import pages
 from almanac.store.accounts.accounts import Accounts
-from almanac.store.accounts.people import People
+from almanac.store.accounts.authentication import Authentication
 from almanac.store.usage.counts import CountedUse
 from almanac.store.usage.latency import BUCKETS
 from tests.contract.conftest import built, own, service, worker_id
@@ -47,11 +47,11 @@ class Two:
     def state(self) -> tuple[object, ...]:
         """All that a deed could change of Bea's, of the operator's, and of who is invited."""
         accounts = self.house.service.accounts
-        people = People(accounts)
+        authentication = Authentication(accounts)
         found: list[object] = []
         for email in (BEA, OPERATOR):
             one = accounts.account(email)
-            live = sorted(session.id for session in people.sessions.of(one.id, now=NOW))
+            live = sorted(session.id for session in authentication.sessions.of(one.id, now=NOW))
             keys = [(key.id, key.revoked, key.expires) for key in accounts.list_keys(email)]
             found += [one.plan, one.role, one.disabled, live, keys]
         return tuple(found)
@@ -63,13 +63,13 @@ def two(house: House) -> Two:
     for email, role in ((BEA, "user"), (OPERATOR, "operator")):
         accounts.create_account(email, "pro", house.service.settings.plans, now=NOW)
         accounts.set_role(email, role)
-        People(accounts).set_password(email, PASSWORD, now=NOW)
+        Authentication(accounts).set_password(email, PASSWORD, now=NOW)
     bea = accounts.account(BEA)
     text, key = accounts.create_key(BEA, (), "Zanzibar monitor", None, now=NOW)
     browser = house.browser(None)
     browser.get("/signin")
     browser.post("/signin", {"email": BEA, "password": PASSWORD}, **{"user-agent": "Bea's Browser of Her Own"})
-    (session,) = People(accounts).sessions.of(bea.id, now=NOW)
+    (session,) = Authentication(accounts).sessions.of(bea.id, now=NOW)
     counted = (THEIRS, THEIRS * 2_000, THEIRS, *[0] * (BUCKETS - 1))
     house.usage.add([CountedUse(NOW // 60, bea.id, key.prefix, "/coverage", 200, counted)])
     return Two(

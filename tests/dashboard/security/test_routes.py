@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import random
 import re
-from urllib.parse import quote, urlencode
+from html import unescape
+from urllib.parse import quote, urlencode, urljoin, urlsplit
 
+import httpx2
 import pytest
 
 from almanac.dashboard.page import Page
@@ -206,6 +208,15 @@ ELSEWHERE = ["//evil.example", "/\\evil.example", "\\\\evil.example", "https://e
              ".evil.example", "/%5cevil.example"]  # fmt: skip
 
 
+_LINK = re.compile(r'\s(?:href|action|formaction|src)="([^"]*)"')
+
+
+def links(answer: httpx2.Response) -> list[str]:
+    """Where the links and forms of a page lead, as a browser reads them."""
+    html = answer.headers.get("content-type", "").startswith("text/html")
+    return [urljoin(str(answer.url), unescape(to)) for to in _LINK.findall(answer.text)] if html else []
+
+
 @pytest.mark.parametrize("who", [None, ADA, OPERATOR])
 def test_nobody_is_sent_away_from_here(two: Two, who: str | None) -> None:
     chance, redirects = random.Random(14), 0
@@ -215,9 +226,12 @@ def test_nobody_is_sent_away_from_here(two: Two, who: str | None) -> None:
             query = urlencode(dict.fromkeys(("next", chance.choice(QUERY), "as_of"), to))
             filled = address(page, **dict.fromkeys(NAMES, quote(to, safe="")))
             raw = f"{to if to.startswith('/') else '/' + to}{page.path}".replace("\r\n", "").replace("\t", "")
-            for path in (f"{address(page)}?{query}", f"{filled}?{query}", quote(raw, safe="/%\\@:")):
+            raw = quote(raw, safe="/%\\@:")
+            # A past day has a link back to today, to wherever the request went.
+            for path in (f"{address(page)}?{query}", f"{filled}?{query}", raw, f"{raw}?as_of=2024-04-30"):
                 answer = browser.get(path)
                 assert answer.status_code != 500, path
+                assert [link for link in links(answer) if "evil.example" in urlsplit(link).netloc] == [], path
                 if "location" in answer.headers:
                     redirects += 1
                     assert here(answer.headers["location"]), (path, answer.headers["location"])

@@ -78,7 +78,7 @@ class Visit(SimpleNamespace):
 
 def asked(path="/coverage?country=BOR&as_of=2024-04-30"):
     return SimpleNamespace(
-        path_and_query=path, curl=f'curl -H "x-api-key: $ALMANAC_KEY" \\\n  "http://127.0.0.1:8000{path}"'
+        path_and_query=path, curl=f'curl -H "x-api-key: $ALMANAC_API_KEY" \\\n  "http://127.0.0.1:8000{path}"'
     )
 
 
@@ -147,6 +147,7 @@ def figure(**changed):
     """Attributes of `drawing.Figure`."""
     told = {
         "id": "chart",
+        "unit": "Percent",
         "title": "Percent, year on year",
         "caption": "Real GDP of Borealia grew 2.1% in the year to 2026 Q3, 0.3 percentage points less than in 2026 Q2.",
         "legend": [

@@ -348,9 +348,9 @@ def test_buttons_that_need_a_script_are_hidden_without():
 
 
 def test_a_key_is_shown_with_a_request_that_uses_it():
-    tree = parsed(macro("secret_box('Nightly', 'the-key', 'curl $ALMANAC_KEY', '/keys')", "code"))
+    tree = parsed(macro("secret_box('Nightly', 'the-key', 'curl $ALMANAC_API_KEY', '/keys')", "code"))
     assert tree.xpath("//code[@id='secret-key']/text()") == ["the-key"]
-    assert "export ALMANAC_KEY=the-key\ncurl $ALMANAC_KEY" in tree.xpath("//code[@id='secret-try']/text()")
+    assert "export ALMANAC_API_KEY=the-key\ncurl $ALMANAC_API_KEY" in tree.xpath("//code[@id='secret-try']/text()")
     assert tree.xpath("//a[text()='I have stored it']/@href") == ["/keys"]
 
 

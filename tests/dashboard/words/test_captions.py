@@ -207,7 +207,7 @@ def test_dots():
     bp = unit("bp")
     rows = [("USA", 38.0), ("JPN", 71.0), ("GBR", -12.0), ("CHE", None)]
     assert dots_caption("2s10s", rows, bp, 0) == (
-        "2s10s is highest in JPN, at 71 bp, and lowest in GBR, at −12 bp. 1 of 3 lies below zero. CHE has no data."
+        "2s10s is highest in JPN, at 71 bp, and lowest in GBR, at −12 bp. 1 of 3 is inverted. CHE has no data."
     )
     assert dots_caption("2s10s", [("CHE", None)], bp, 0) == NOTHING
     assert dots_caption("2s10s", [("USA", 38.0)], bp, 0) == "2s10s is 38 bp in USA."

@@ -81,3 +81,23 @@ def test_one_table_has_one_scale():
     assert numbers.number(numbers.in_scale(4_118_000_000.0, numbers.scale(6))) == "4,118"
     with pytest.raises(ValueError, match="no word for 10 to the 5"):
         numbers.scale(5)
+
+
+@pytest.mark.parametrize(
+    ("values", "word"),
+    [
+        ([4_900e9, 14e9], "billion"),
+        ([4_900e9, -2.9e9, 700e9], "billion"),
+        ([4_900e9, 14e6], "million"),
+        ([4_900e9, 3e3], "million"),  # below ten million of them: the small one has more decimals
+        ([5.2e12, 0.7e12], "trillion"),
+        ([2.5e6, 0.4e6], "million"),
+        ([2.5e6, 40.0], ""),
+        ([0.5], ""),
+        ([0.0], ""),
+        ([], ""),
+        ([1e20, 1.0], "trillion"),
+    ],
+)
+def test_the_scale_of_a_column_fits_its_smallest_too(values, word):
+    assert numbers.table_scale(values).word == word

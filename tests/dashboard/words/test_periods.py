@@ -98,3 +98,35 @@ def test_a_fiscal_quarter_says_how_long_it_is_and_when_it_ends():
 )
 def test_the_period_of_an_event_is_in_words(told, said):
     assert periods.event_title(told).replace("\N{NO-BREAK SPACE}", " ") == said
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "frequency", "fiscal", "text"),
+    [
+        ("2024-07-01", "2024-09-30", "quarterly", (2024, "Q4"), "2024 Q3 (fiscal Q4 2024)"),
+        ("2024-07-01", "2024-09-30", "quarterly", (2024, "Q3"), "2024 Q3"),
+        ("2024-01-01", "2024-12-31", "annual", (2024, "FY"), "2024"),
+        ("2024-01-01", "2024-12-31", "annual", (2025, "FY"), "2024 (fiscal 2025)"),
+        ("2024-07-01", "2024-12-31", "semiannual", (2024, "H2"), "2024 H2"),
+        ("2024-07-01", "2024-09-30", "quarterly", None, "2024 Q3"),
+    ],
+)
+def test_a_company_s_own_name_of_a_period_stands_beside_another_one_of_the_calendar(
+    start, end, frequency, fiscal, text
+):
+    told = {} if fiscal is None else dict(zip(("fiscalYear", "fiscalPeriod"), fiscal, strict=True))
+    row = {
+        "periodStart": f"{start}T00:00:00Z",
+        "periodEnd": f"{end}T00:00:00Z",
+        "frequency": frequency,
+        "metadata": told,
+    }
+    assert periods.of_row(row).replace("\N{NO-BREAK SPACE}", " ") == text
+
+
+def test_a_period_of_whole_weeks_has_its_fiscal_name_too():
+    row = {
+        "periodStart": "2024-06-30T00:00:00Z", "periodEnd": "2024-09-28T00:00:00Z", "frequency": "quarterly",
+        "metadata": {"fiscalYear": 2024, "fiscalPeriod": "Q4"},
+    }  # fmt: skip
+    assert periods.of_row(row).replace("\N{NO-BREAK SPACE}", " ").endswith("(fiscal Q4 2024)")

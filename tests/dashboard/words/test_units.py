@@ -78,6 +78,10 @@ def test_changes_are_in_words_that_fit():
     assert growth.key_change(-0.3, 1) == ("−0.3", "percentage points")
     assert rate.key_change(0.38, 2) == ("+38", "bp")
     assert level.key_change(12.3, 1) == ("+12.3", "USD billions")
+    money = unit("usd")
+    assert [money.key_change(value, 0) for value in (15_825_000_000, -1_260_000, 999_999, 0)] == [
+        ("+15.8bn", "USD"), ("−1.3m", "USD"), ("+999,999", "USD"), ("0", "USD"),
+    ]  # fmt: skip
 
 
 def test_fractions_that_people_think_of_in_percent_are_told_apart():

@@ -51,17 +51,20 @@ def instants(item, ends, values):
     }
 
 
-def financials(*, quarters=None, years=None, halves=None, balances=None, template="industrial", currency="USD"):
+def financials(
+    *, quarters=None, years=None, halves=None, to_date=None, balances=None, template="industrial", currency="USD"
+):
     """CompanyFinancials whose fiscal periods are made of the periods of its amounts."""
     quarters, years, halves, balances = quarters or {}, years or {}, halves or {}, balances or {}
     year_ends = {end for cells in years.values() for end in cells}
-    quarter_ends = {end for cells in quarters.values() for end in cells}
+    quarter_ends = {end for cells in (*quarters.values(), *(to_date or {}).values()) for end in cells}
     if quarter_ends:
         quarter_ends |= year_ends
     return CompanyFinancials(
         quarters=quarters,
         years=years,
         halves=halves,
+        to_date=to_date or {},
         balances=balances,
         year_ends=tuple(sorted(year_ends)),
         quarter_ends=tuple(sorted(quarter_ends)),

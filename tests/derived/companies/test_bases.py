@@ -27,6 +27,11 @@ def failed(body):
     return {check.name: check.detail for check in body.quality.checks if check.status == "failed"}
 
 
+def told(body):
+    """Name → detail of the checks that say something of a statement."""
+    return {check.name: check.detail for check in body.quality.checks if check.detail}
+
+
 def year_of(filer, year, tag, amounts):
     """Three 10-Qs and a 10-K with one tag, to date. Amounts are millions of each quarter."""
     names = plain_year(filer, year)
@@ -113,8 +118,10 @@ def test_a_report_that_recasts_the_year_before_is_on_another_basis_than_the_quar
     assert value(filer.financials().quarters, "cost_of_revenue", "2021-12-31") is None  # 320 − 300
     body = statement(filer, "income", Frequency.QUARTERLY, "2021-12-31")
     assert "cost_of_revenue" not in body.items
-    assert failed(body)["one_basis"] == (
-        "no cost_of_revenue: us-gaap:CostOfRevenue: the year 320,000,000 and the nine months 300,000,000 are not of one basis"
+    assert body.quality.status == "ok"
+    assert told(body)["absent_with_reason"] == (
+        "no revenue: own_tag: no tag of a taxonomy gives it; "
+        "no cost_of_revenue: not_of_one_basis: us-gaap:CostOfRevenue: the year 320,000,000 and the nine months 300,000,000"
     )
     comparative(filer, "10-Q", "2022-11-02", "2022-09-30", {"CostOfRevenue": {ytd(2021, 3): 240}}, fy=2022, fp="Q3")
     assert value(filer.financials().quarters, "cost_of_revenue", "2021-12-31") == 80 * MILLION
@@ -125,7 +132,8 @@ def test_a_little_of_another_basis_is_served_and_marked():
     quarters = filer.financials().quarters
     assert value(quarters, "cost_of_revenue", "2021-12-31") == 96 * MILLION
     assert method(quarters, "cost_of_revenue", "2021-12-31") == "fy_minus_9m_mixed"
-    assert failed(statement(filer, "income", Frequency.QUARTERLY, "2021-12-31")).keys() >= {"one_basis"}
+    body = statement(filer, "income", Frequency.QUARTERLY, "2021-12-31")
+    assert (body.quality.status, failed(body).keys()) == ("failed", {"two_bases"})
 
 
 def test_a_part_of_a_year_that_would_be_negative_is_not_served():
@@ -133,8 +141,8 @@ def test_a_part_of_a_year_that_would_be_negative_is_not_served():
     year_of(filer, 2020, WHOLE, (100, 100, 100, -50))
     assert value(filer.financials().years, "revenue", "2020-12-31") == 250 * MILLION
     assert value(filer.financials().quarters, "revenue", "2020-12-31") is None
-    detail = failed(statement(filer, "income", Frequency.QUARTERLY, "2020-12-31"))["one_basis"]
-    assert detail.startswith("no revenue: us-gaap:Revenues: the year 250,000,000 and the nine months 300,000,000")
+    detail = told(statement(filer, "income", Frequency.QUARTERLY, "2020-12-31"))["absent_with_reason"]
+    assert detail.startswith("no revenue: not_of_one_basis: us-gaap:Revenues: the year 250,000,000")
 
 
 def test_what_a_filing_states_below_zero_is_served_with_a_warning():
@@ -211,6 +219,22 @@ def test_the_exact_number_outlives_its_repetition_in_millions():
     assert value(filer.financials().years, "revenue", "2020-12-31") == 4_681_600_001
 
 
+def test_a_sheet_repeated_in_millions_that_add_up_is_the_same_sheet():
+    filer = Filer()
+    sheet = {"Assets": 29_739_614_000, "Liabilities": 23_426_010_000, "StockholdersEquity": 6_313_604_000}
+    filer.file("10-K", "2019-02-19", "2018-12-31", {tag: {"2018-12-31": amount} for tag, amount in sheet.items()}, fy=2018, fp="FY")  # fmt: skip
+    again = {"Assets": 29_740_000_000, "Liabilities": 23_427_000_000, "StockholdersEquity": 6_313_000_000}
+    filer.file("10-Q", "2019-10-29", "2019-09-30", {tag: {"2018-12-31": amount} for tag, amount in again.items()}, fy=2019, fp="Q3")  # fmt: skip
+    balances = filer.financials().balances
+    assert value(balances, "total_liabilities", "2018-12-31") == sheet["Liabilities"]
+    assert value(balances, "shareholders_equity", "2018-12-31") == sheet["StockholdersEquity"]
+    # A unit that is no rounding is another number, and the sheet another one.
+    anew = again | {"Liabilities": 23_425_000_000, "StockholdersEquity": 6_315_000_000}
+    filer.file("10-K", "2020-02-13", "2019-12-31", {tag: {"2018-12-31": amount} for tag, amount in anew.items()}, fy=2019, fp="FY")  # fmt: skip
+    balances = filer.financials().balances
+    assert value(balances, "total_liabilities", "2018-12-31") == anew["Liabilities"]
+
+
 def test_a_number_given_more_precisely_later_takes_the_place_of_the_rounded_one():
     filer = Filer()
     names = plain_year(filer, 2020)
@@ -250,21 +274,37 @@ def spun_off():
         equity: {"2022-12-31": 318, "2021-12-31": 2_302, "2020-12-31": 1_877},
     }
     filer.file("10-K", "2023-02-20", "2022-12-31", anew, fy=2022, fp="FY")
-    return filer.financials()
+    return filer
 
 
 def test_revenue_of_the_old_group_is_not_served_beside_the_income_of_what_is_left():
-    financials = spun_off()
+    financials = spun_off().financials()
     items = ("revenue", "net_income", "net_cash_flow_from_operations")
     assert [value(financials.years, item, "2021-12-31") for item in items] == [1_770, 90, 469]
     assert [value(financials.years, item, "2020-12-31") for item in items] == [10_775, 100, 3_400]
 
 
 def test_a_balance_sheet_does_not_take_single_lines_of_what_is_left_from_a_later_cash_flow_statement():
-    financials = spun_off()
+    filer = spun_off()
+    financials = filer.financials()
     items = ("total_assets", "cash_and_equivalents", "shareholders_equity")
     assert [value(financials.balances, item, "2021-12-31") for item in items] == [3_397, 25, 2_302]
     assert [value(financials.balances, item, "2020-12-31") for item in items] == [24_423, 423, 2_858]
+    # What replaces nothing is named: its number, and the report that gives it.
+    told = {
+        key.period >> 14: [version.body for version in versions]
+        for key, versions in filer.swept().statements.items()
+        if (key.kind, key.frequency) == ("balance", "A")
+    }
+    assert [body.quality.status for body in told[day("2020-12-31")]] == ["ok", "warning"]
+    (check,) = [check for check in told[day("2020-12-31")][-1].quality.checks if check.name == "one_basis"]
+    accession = list(filer.filings)[-1]
+    assert check.items == ("cash_and_equivalents", "shareholders_equity")
+    assert check.detail.endswith(
+        f"cash_and_equivalents: us-gaap:CashAndCashEquivalentsAtCarryingValue 15 in {accession};"
+        f" shareholders_equity: us-gaap:StockholdersEquity 1,877 in {accession}"
+    )
+    assert told[day("2021-12-31")][-1].quality.status == "ok"
 
 
 # -- signs --------------------------------------------------------------------------------------------------------------
@@ -293,7 +333,7 @@ def test_a_gain_that_was_a_loss_by_its_earnings_per_share_is_corrected_by_the_la
     filer.facts = [f for f in filer.facts if (f.accession, f.tag, f.start) != (names[1], "us-gaap:NetIncomeLoss", day("2020-04-01"))]  # fmt: skip
     filer.say(names[1], {"NetIncomeLoss": {quarter(2020, 2): 20}})
     body = statement(filer, "income", Frequency.QUARTERLY, "2020-06-30")
-    assert failed(body)["signs_agree"] == "income 20 with -0.2000 per share"
+    assert failed(body)["signs_agree"] == "income 20 with -0.2 per share"
     filer.file("10-Q", "2021-08-01", "2021-06-30", {"NetIncomeLoss": {quarter(2020, 2): -20}}, fy=2021, fp="Q2")
     body = statement(filer, "income", Frequency.QUARTERLY, "2020-06-30")
     assert body.items["net_income"] == -20

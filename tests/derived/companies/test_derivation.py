@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from itertools import pairwise
 
@@ -13,8 +14,9 @@ from almanac.catalog.companies import items
 from almanac.derived.companies.derivation import derive
 from almanac.derived.companies.line_items import as_known
 from almanac.derived.companies.ratios import REACH_DAYS, measures
-from almanac.domain.observations import DAY, UNKNOWN
-from almanac.domain.periods import Frequency, key_of
+from almanac.domain.observations import DAY, INITIAL, QUALITY, UNKNOWN
+from almanac.domain.periods import Frequency, days_of, key_of
+from almanac.pipeline.derive.companies import derived
 from tests.support.filer import NOW, Filer, at, day, plain_year, quarter, ytd
 from tests.support.plainly import moments_of, plainly, standing
 
@@ -27,7 +29,9 @@ def check(company, measured=None):
         for made in cells.values():
             assert made[0].value is not None
             assert [one.known for one in made] == sorted({one.known for one in made})
-            assert all(a.value != b.value for a, b in pairwise(made))
+            # What checks say of a value may move without it, and what its period is called.
+            told = [(one.value, one.flags & QUALITY, one.fiscal) for one in made]
+            assert all(a != b for a, b in pairwise(told))
     return outcome
 
 
@@ -297,3 +301,38 @@ def test_a_filing_without_a_time_is_an_error():
     filings = {**company.filings, name: company.filings[name]._replace(known_at=None)}
     with pytest.raises(ValueError, match=f"{name} has no time"):
         derive(company._replace(filings=filings))
+
+
+def test_each_vintage_says_what_the_company_calls_its_period_even_where_it_is_withdrawn():
+    filer = Filer()
+    plain_year(filer, 2020)
+    outcome = derive(filer.company(), measure=measures, reach=REACH_DAYS)
+    for (_, frequency), cells in outcome.items.items():
+        for period, made in cells.items():
+            end = date.fromordinal(days_of(period)[1])
+            part = "FY" if frequency is Frequency.ANNUAL else f"Q{end.month // 3}"
+            assert {one.fiscal for one in made} == {(end.year, part)}
+    assert ("net_income_ttm", Frequency.QUARTERLY) in outcome.items
+
+    changed = Filer()
+    changed.file("10-K", "2021-02-20", "2020-12-31", {"NetIncomeLoss": {("2020-01-25", "2020-12-31"): 3}}, fy=2020)
+    changed.file("10-K/A", "2021-06-20", "2020-12-31", {"NetIncomeLoss": {("2020-01-01", "2020-12-31"): 50}}, fy=2020)
+    cells = changed.swept().items["net_income", Frequency.ANNUAL]
+    assert [one.fiscal for one in cells[key_of(day("2020-01-25"), day("2020-12-31"))]] == [(2020, "FY")] * 2
+
+
+def test_a_period_that_comes_to_be_called_otherwise_is_one_vintage_more_of_the_same_status():
+    filer = Filer()
+    start, end = quarter(2020, 1)
+    # Its word names the year by its first day; the annual report, by its last.
+    filer.file("10-Q", "2020-05-01", end, {"NetIncomeLoss": {(start, end): 10}}, fy=2019, fp="Q1")
+    filer.file("10-K", "2021-02-20", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 100}}, fy=2020, fp="FY")
+    (made,) = [
+        one
+        for one in derived(filer.company()).series
+        if (one.slug, one.frequency) == ("net_income", Frequency.QUARTERLY)
+    ]
+    first, renamed = made.cells[key_of(day(start), day(end))]
+    assert (first[:2], renamed[:2]) == ((at("2020-05-01"), 10.0), (at("2021-02-20"), 10.0))
+    assert first[2] == renamed[2] == INITIAL
+    assert [json.loads(one[5])["fiscalYear"] for one in (first, renamed)] == [2019, 2020]

@@ -6,7 +6,9 @@ from datetime import date
 
 from almanac.derived.companies.facts import disclosures
 from almanac.derived.companies.fiscal_calendar import FiscalCalendar
+from almanac.derived.companies.fiscal_year_names import calendar_quarters
 from almanac.derived.companies.line_items import mapping_of
+from almanac.derived.companies.ratios import MeasureValue
 from tests.support.filer import Filer, at, day, plain_year, quarter, ytd
 
 
@@ -184,6 +186,49 @@ def test_a_six_k_dated_by_its_event_tells_of_the_period_in_it():
     assert shown(grid(filer).halves) == [("2021-01-01", "2021-06-30", "2021H1")]
 
 
+def test_a_half_year_is_known_without_any_year():
+    filer = Filer(currency="TWD")
+    filer.file("6-K", "2021-10-18", "2021-06-30", {"ifrs-full:ProfitLoss": {ytd(2021, 2): 18}})
+    assert shown(grid(filer).halves) == [("2021-01-01", "2021-06-30", "2021H1")]
+    assert grid(filer).quarters == {}
+
+
+def test_a_second_quarter_beside_the_half_year_is_one():
+    filer = Filer(currency="TWD")
+    both = {ytd(2021, 2): 18, ytd(2020, 2): 13, quarter(2021, 2): 10, quarter(2020, 2): 7}
+    filer.file("6-K", "2021-10-18", "2021-06-30", {"ifrs-full:ProfitLoss": both, "ifrs-full:CashFlowsFromUsedInOperatingActivities": {ytd(2021, 2): 5}})  # fmt: skip
+    assert shown(grid(filer).halves) == [("2021-01-01", "2021-06-30", "2021H1")]
+    assert shown(grid(filer).quarters) == [("2020-04-01", "2020-06-30", "2020Q2"), ("2021-04-01", "2021-06-30", "2021Q2")]  # fmt: skip
+    # A filer of halves it stays: no quarter adjoins another.
+    frequencies = {frequency.value for (item, frequency) in filer.swept(measure=measured, reach=400).items if item == "told"}  # fmt: skip
+    assert frequencies == {"S"}
+
+
+def measured(financials, end, frequency):
+    income = next(
+        (of[end] for of in (financials.quarters["net_income"], financials.years["net_income"]) if end in of), None
+    )
+    return {} if income is None else {"told": MeasureValue(1.0, end, end, (income,))}
+
+
+def test_a_quarter_without_a_word_for_it_is_named_by_the_day_its_year_began():
+    filer = Filer()
+    filer.file("10-Q/A", "2021-08-18", "2021-06-30", {"NetIncomeLoss": {quarter(2021, 2): 10, ytd(2021, 2): 18}})
+    assert shown(grid(filer).quarters) == [("2021-04-01", "2021-06-30", "2021Q2")]
+    filer = Filer()
+    filer.file("10-Q", "2021-05-18", "2021-03-31", {"NetIncomeLoss": {("2020-07-01", "2021-03-31"): 10, quarter(2021, 1): 4}})  # fmt: skip
+    assert shown(grid(filer).quarters) == [("2021-01-01", "2021-03-31", "2021Q3")]
+
+
+def test_a_report_whose_periods_were_rounded_to_the_end_of_a_month_is_about_them():
+    """The index dates the report by the day, a data set ends the quarter with the month: eleven days later."""
+    filer = Filer()
+    filer.file("10-Q", "2021-07-30", "2021-06-19", {"NetIncomeLoss": {quarter(2021, 2): 10, ytd(2021, 2): 18}}, fy=2021, fp="Q2")  # fmt: skip
+    assert [(end, name) for _, end, name in shown(grid(filer).quarters)] == [("2021-06-30", "2021Q2")]
+    found = filer.swept().statements
+    assert {(key.kind, key.frequency.value) for key in found} == {("income", "Q")}
+
+
 def test_a_report_date_off_by_days_means_the_period_in_the_report():
     filer = Filer()
     lines = {"NetIncomeLoss": {("2018-12-30", "2019-12-28"): 5}}
@@ -333,3 +378,63 @@ def test_no_two_quarters_share_a_name_where_a_year_between_is_not_known():
     lines = {"NetIncomeLoss": {("2009-05-01", "2009-07-31"): 5, ("2008-05-01", "2008-07-31"): 4}}
     filer.file("10-Q", "2009-09-09", "2009-07-31", lines, fy=2009, fp="Q2")
     assert [label for _, _, label in shown(grid(filer).quarters)][-2:] == ["2008Q2", "2009Q2"]
+
+
+def weeks(first, *numbers):
+    """Periods of so many weeks that follow each other: first and last days."""
+    found, start = [], day(first)
+    for number in numbers:
+        found.append((start, start + 7 * number - 1))
+        start += 7 * number
+    return found
+
+
+def test_no_two_quarters_stand_beside_one_calendar_quarter():
+    # Twelve, twelve, twelve and sixteen weeks: the middles of the second and the third are 31 December and 25 March.
+    retailer = weeks("2022-08-28", *(12, 12, 12, 16) * 8)
+    # Thirteen weeks each, that end in the middle of a calendar quarter: middles on 1 July and 30 September.
+    plain = weeks("2020-05-17", *(13,) * 24)
+    for spans in (retailer, plain, weeks("2024-01-01", *(13,) * 12)):
+        told = list(calendar_quarters(spans).values())
+        assert [4 * year + quarter for year, quarter in told] == list(
+            range(4 * told[0][0] + told[0][1], 4 * told[0][0] + told[0][1] + len(told))
+        )
+        # None is further from the middle than a neighbouring quarter.
+        for (start, end), (year, quarter_) in zip(spans, told, strict=True):
+            middle = date.fromordinal((start + end) // 2)
+            assert 4 * year + quarter_ - (4 * middle.year + (middle.month + 2) // 3) in (0, 1)
+    assert list(calendar_quarters(retailer[:4]).values()) == [(2022, 4), (2023, 1), (2023, 2), (2023, 3)]
+
+
+def test_quarters_with_a_gap_between_stand_where_they_are():
+    assert calendar_quarters([(day("2020-07-01"), day("2020-09-30")), (day("2019-01-01"), day("2019-03-31"))]) == {
+        day("2019-03-31"): (2019, 1), day("2020-09-30"): (2020, 3),
+    }  # fmt: skip
+
+
+def test_a_word_that_leaves_its_neighbours_no_name_is_overruled():
+    """Reports of which the index alone dates most, and one whose word for its year is the one before."""
+    filer = Filer()
+    for year in range(2005, 2009):
+        for number in (1, 2, 3, 4):
+            start, end = quarter(year, number)
+            form = "10-K" if number == 4 else "10-Q"
+            whole = {"NetIncomeLoss": {(start, end): 1, ytd(year, number): number}}
+            if (year, number) < (2008, 2):
+                filer.file(form, text(day(end) + 40), end, whole, fy=year, fp="FY" if number == 4 else f"Q{number}")
+    first, last = quarter(2009, 2)
+    before = quarter(2008, 2)
+    filer.file("10-Q", text(day(last) + 40), last, {"NetIncomeLoss": {(first, last): 3, before: 2}}, fy=2008, fp="Q2")
+    found = grid(filer)
+    called = {text(end): f"{span.fiscal_year}{span.fiscal_period}" for end, span in found.quarters.items()}
+    assert (called[before[1]], called[last]) == ("2008Q2", "2009Q2")
+    assert {span.fiscal_year - date.fromordinal(end).year for end, span in found.quarters.items()} == {0}
+
+
+def test_a_word_far_from_the_calendar_is_none():
+    filer = Filer()
+    first, last = quarter(2020, 1)
+    filer.file("10-Q", "2020-05-10", last, {"NetIncomeLoss": {(first, last): 3}}, fy=2002, fp="Q1")
+    assert grid(filer).quarters == {}
+    filer.file("10-Q", "2020-05-12", last, {"NetIncomeLoss": {(first, last): 3}}, fy=2021, fp="Q1")
+    assert grid(filer).quarters == {}

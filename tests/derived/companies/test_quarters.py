@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from almanac.derived.companies.line_items import as_known
-from almanac.derived.companies.quarters import granularity
+from almanac.derived.companies.line_items import as_known, line_items_at
+from almanac.derived.companies.reading.quarters import granularity
 from tests.support.filer import NOW, Filer, day, method, plain_year, quarter, value, ytd
 
 CASH = "NetCashProvidedByUsedInOperatingActivities"
@@ -191,3 +191,43 @@ def test_diluted_shares_of_a_quarter_with_a_loss_are_the_basic_ones():
 )
 def test_granularity(number, expected):
     assert granularity(float(number)) == expected
+
+
+def test_a_fourth_quarter_that_would_be_less_than_nothing_is_absent_with_the_reason():
+    """What is repaid, paid or sold is never negative: a year below its nine months is of another basis than they are."""
+    for tag, item in (
+        ("Revenues", "revenue"),
+        ("CostOfRevenue", "cost_of_revenue"),
+        ("InterestExpense", "interest_expense"),
+        ("PaymentsToAcquirePropertyPlantAndEquipment", "capital_expenditure"),
+        ("ProceedsFromIssuanceOfLongTermDebt", "debt_issued"),
+        ("RepaymentsOfLongTermDebt", "debt_repaid"),
+        ("PaymentsOfDividends", "dividends_paid"),
+    ):
+        filer = Filer()
+        plain_year(filer, 2023)
+        ten_k = list(filer.filings)[-1]
+        filer.say(list(filer.filings)[-2], {tag: {ytd(2023, 3): 3_000_000}})
+        filer.say(ten_k, {tag: {ytd(2023, 4): 2_500_000}})
+        lines = line_items_at(filer.company(), NOW)
+        assert day("2023-12-31") not in lines.values["Q"][item]
+        assert lines.remarks["Q"][item][day("2023-12-31")].startswith("not_of_one_basis: ")
+
+
+def test_a_sum_of_which_a_part_is_told_for_the_year_alone_is_absent_in_its_quarters_with_the_reason():
+    filer = Filer()
+    names = plain_year(filer, 2022)
+    filer.say(names[2], {"PaymentsToAcquirePropertyPlantAndEquipment": {ytd(2022, 3): 118_436_000}})
+    filer.say(
+        names[3],
+        {
+            "PaymentsToAcquirePropertyPlantAndEquipment": {ytd(2022, 4): 168_257_000},
+            "PaymentsToAcquireOtherPropertyPlantAndEquipment": {ytd(2022, 4): 170_726_000},
+        },
+    )
+    lines = line_items_at(filer.company(), NOW)
+    assert day("2022-12-31") not in lines.values["Q"]["capital_expenditure"]
+    assert lines.remarks["Q"]["capital_expenditure"][day("2022-12-31")] == (
+        "not_of_one_basis: us-gaap:PaymentsToAcquireOtherPropertyPlantAndEquipment is given for a longer period, and not for"
+        " this one"
+    )

@@ -6,6 +6,8 @@ import msgspec
 import pytest
 
 from almanac.derived.companies.derivation import derive
+from almanac.derived.companies.facts import CompanyInput
+from almanac.derived.companies.financials import with_currency
 from almanac.derived.companies.statements import StatementKey, series_ids
 from almanac.domain.observations import UNKNOWN
 from almanac.domain.periods import Frequency, key_of
@@ -55,9 +57,11 @@ def test_the_whole_body_of_a_derived_quarter():
                 {"name": "cash_flows_add_up", "status": "not_applicable", "detail": None},
                 {"name": "cash_reconciles", "status": "not_applicable", "detail": None},
                 {"name": "one_basis", "status": "passed", "detail": None},
+                {"name": "two_bases", "status": "passed", "detail": None},
                 {"name": "quarters_sum_to_year", "status": "not_applicable", "detail": None},
                 {"name": "signs_agree", "status": "passed", "detail": None},
                 {"name": "consistent_filing", "status": "passed", "detail": None},
+                {"name": "absent_with_reason", "status": "not_applicable", "detail": None},
             ],
         },
     }
@@ -273,11 +277,16 @@ def test_a_filer_without_an_archive_has_no_address():
     assert all(wire(versions[-1])["sourceUrl"] is None for versions in outcome.statements.values())
 
 
-def test_series_ids_name_source_entity_tag_and_length():
-    assert series_ids("sec", "company_0000320193", ["us-gaap:NetIncomeLoss:N", "dei:EntityCommonStockSharesOutstanding:Q"]) == [
-        "sec:company_0000320193:us_gaap_net_income_loss:N",
-        "sec:company_0000320193:dei_entity_common_stock_shares_outstanding:Q",
-    ]  # fmt: skip
+def test_series_ids_name_source_entity_tag_and_length_and_another_currency():
+    """Facts in another currency than the main one are series of their own; numbers of shares have no currency."""
+    company = CompanyInput(
+        "company_0000320193", "sec", {}, {}, "industrial", "USD", {"EUR": {"us-gaap:NetIncomeLoss": {}}}
+    )
+    tags = ("us-gaap:NetIncomeLoss:N", "dei:EntityCommonStockSharesOutstanding:Q")
+    shares = "sec:company_0000320193:dei_entity_common_stock_shares_outstanding:Q"
+    income = "sec:company_0000320193:us_gaap_net_income_loss:N"
+    assert series_ids("sec", company.entity, with_currency(company, tags, "USD")) == [income, shares]
+    assert series_ids("sec", company.entity, with_currency(company, tags, "EUR")) == [f"{income}:EUR", shares]
 
 
 def test_an_unknown_input_makes_the_statement_unknown():

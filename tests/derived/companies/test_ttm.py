@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from almanac.derived.companies.ratios import measures
 from almanac.derived.companies.ttm import LONGEST, REACH_DAYS, SHORTEST, one_basis, periods, trailing_twelve_months
+from almanac.domain.observations import FAILED
+from almanac.domain.observations import quality as quality_of
 from almanac.domain.periods import Frequency
 
 from .invented_financials import amount, day, financials, instants, quarters_of, series, spans, years_of
@@ -19,11 +21,16 @@ GRID = quarters_of([2021, 2022])
 YEARS = years_of([2021, 2022])
 
 
-def book(values, years=(None, None), item=ITEM, **more):
-    """Two calendar years: eight quarters and two years of one item."""
+#: Of each of the two years the first two quarters, and the first three.
+TO_DATE = [(start, GRID[first + place][1]) for first, (start, _) in zip((0, 4), YEARS, strict=True) for place in (1, 2)]
+
+
+def book(values, years=(None, None), to_date=(None,) * 4, item=ITEM, **more):
+    """Two calendar years: eight quarters, two years and what is stated of two and three quarters of each, of one item."""
     return financials(
         quarters={item: series(item, GRID, values), **more.get("quarters", {})},
         years={item: series(item, YEARS, years), **more.get("years", {})},
+        to_date={item: series(item, TO_DATE, to_date)},
     )
 
 
@@ -51,39 +58,94 @@ def test_a_year_without_its_quarters_is_twelve_months_too():
 @pytest.mark.parametrize(
     ("year", "method"), [(100_002, "fiscal_year"), (100_003, "ttm_mismatch"), (99_998, "fiscal_year")]
 )
-def test_a_year_and_its_quarters_agree_within_half_a_unit_of_each(year, method):
-    # Five operands, the finest of which ends in 1: five halves of one.
-    found = made(book([None] * 4 + [10_001, 20_000, 30_000, 39_999], (None, year)), "2022-12-31")
-    assert (found.value, found.method) == (year, method)
+@pytest.mark.parametrize("unit", [1, 1_000, 1_000_000])
+def test_a_year_and_its_quarters_agree_within_half_a_unit_of_each(year, method, unit):
+    # Five operands, each written in units.
+    quarters = [value * unit for value in (10_001, 20_001, 30_001, 39_997)]
+    found = made(book([None] * 4 + quarters, (None, year * unit)), "2022-12-31")
+    assert (found.value, found.method) == (year * unit, method)
 
 
-def test_the_unit_is_that_of_the_finest_operand():
-    # In thousands, rounding explains two thousand and a half.
-    assert made(book([None] * 4 + [11e3, 20e3, 30e3, 39e3], (None, 102e3)), "2022-12-31").method == "fiscal_year"
-    assert made(book([None] * 4 + [11e3, 20e3, 30e3, 39e3], (None, 103e3)), "2022-12-31").method == "ttm_mismatch"
+def test_a_number_that_is_round_by_chance_explains_no_difference():
+    # All end in three zeros, but nobody writes a line of 102 thousand in thousands and two figures.
+    assert made(book([None] * 4 + [11e3, 20e3, 30e3, 39e3], (None, 102e3)), "2022-12-31").method == "ttm_mismatch"
+    # Reports in tenths of a million before, in millions now.
+    now = [2_001e6, 2_100e6, 2_203_300e3, 2_304_900e3]
+    assert made(book([None] * 4 + now, (None, 8_610e6)), "2022-12-31").method == "fiscal_year"
 
 
-def test_year_and_year_to_date_where_a_quarter_of_last_year_is_not_known():
-    found = made(book([1, 2, None, None, 10, 20, None, None], (10, None)), "2022-06-30")
+def test_the_year_is_moved_on_by_what_is_stated_of_this_year_and_of_the_last_to_date():
+    found = made(book([None] * 8, (10, None), (3, None, 30, None)), "2022-06-30")
     assert (found.value, found.method) == (10 + 30 - 3, "year_to_date")
     assert (found.start, found.end) == (day("2021-07-01"), day("2022-06-30"))
-    assert sorted(part.value for part in found.parts) == [1, 2, 10, 10, 20]
+    assert [part.value for part in found.parts] == [3, 10, 30]
 
 
-def test_year_to_date_needs_the_same_part_of_the_year_before():
-    assert made(book([1, None, None, None, 10, 20, None, None], (10, None)), "2022-06-30") is None
-    assert made(book([1, 2, None, None, None, 20, None, None], (10, None)), "2022-06-30") is None
-    assert made(book([1, 2, None, None, 10, 20, None, None]), "2022-06-30") is None
+def test_a_first_quarter_is_a_year_to_date():
+    found = made(book([1, None, None, None, 7, None, None, None], (10, None)), "2022-03-31")
+    assert (found.value, found.method, found.start) == (16, "year_to_date", day("2021-04-01"))
 
 
-def test_both_ways_are_compared_and_the_quarters_stand():
-    agreed = made(book([1, 2, 3, 4, 10, 20, 30, None], (10, None)), "2022-09-30")
-    assert (agreed.value, agreed.method) == (64, "sum_of_quarters")
-    # The quarters of this year are in both ways, so five operands are left that may be rounded: two and a half.
-    rounded = made(book([1, 2, 3, 4, 10, 20, 30, None], (12, None)), "2022-09-30")
-    assert (rounded.value, rounded.method) == (64, "sum_of_quarters")
-    other = made(book([1, 2, 3, 4, 10, 20, 30, None], (13, None)), "2022-09-30")
-    assert (other.value, other.method) == (64, "ttm_mismatch")
+def test_the_year_moved_on_needs_all_three_and_each_as_a_filing_states_it():
+    whole_ = book([None] * 8, (10, None), (3, None, 30, None))
+    assert made(whole_, "2022-06-30").value == 37
+    assert made(book([None] * 8, (10, None), (None, None, 30, None)), "2022-06-30") is None
+    assert made(book([None] * 8, (10, None), (3, None, None, None)), "2022-06-30") is None
+    assert made(book([None] * 8, (None, None), (3, None, 30, None)), "2022-06-30") is None
+    # Quarters that can be added up are no statement of a year to date, and four quarters are not there.
+    assert made(book([1, 2, None, None, 10, 20, None, None], (10, None)), "2022-06-30") is None
+    # A year that is a sum of quarters, and a first quarter that is a difference, are no statements either.
+    summed = amount(10, *YEARS[0])._replace(tags=("us-gaap:Revenues:N", "us-gaap:Revenues:Q"), method="sum_of_quarters")
+    assert made(whole_._replace(years={ITEM: {YEARS[0][1]: summed}}), "2022-06-30") is None
+    early = book([1, None, None, None, 7, None, None, None], (10, None))
+    left = amount(7, *GRID[4])._replace(tags=("us-gaap:Revenues:Q", "us-gaap:Revenues:S"), method="ytd_difference")
+    assert made(early._replace(quarters={ITEM: {**early.quarters[ITEM], GRID[4][1]: left}}), "2022-03-31") is None
+
+
+def test_both_ways_are_compared_and_where_they_differ_the_difference_is_told():
+    quarters, to_date = [101, 201, 301, 401, 1001, 2001, 3001, None], (302, 603, 3002, 6003)
+    agreed = made(book(quarters, (1004, None), to_date), "2022-09-30")
+    assert (agreed.value, agreed.method) == (1004 + 6003 - 603, "year_to_date")
+    # Seven operands may be rounded, each by half: three and a half.
+    rounded = made(book(quarters, (1007, None), to_date), "2022-09-30")
+    assert (rounded.value, rounded.method) == (1007 + 6003 - 603, "year_to_date")
+    other = made(book(quarters, (1008, None), to_date), "2022-09-30")
+    assert (other.value, other.method) == (1008 + 6003 - 603, "ttm_mismatch")
+
+
+def test_a_year_that_was_restated_in_the_newest_report_is_counted_as_restated():
+    """The newest report gives the first half of last year as 8 for 3: its two quarters were not told anew."""
+    restated = book([1, 2, 3, 4, 10, 20, None, None], (10, None), (8, None, 30, None))
+    found = made(restated, "2022-06-30")
+    assert (found.value, found.method) == (10 + 30 - 8, "ttm_mismatch")
+    measured = measures(restated, day("2022-06-30"), Q)["revenue_ttm"]
+    assert (measured.method, quality_of(measured.flags)) == ("ttm_mismatch", "warning")
+
+
+def test_what_is_never_negative_is_not_moved_on_to_less_than_nothing():
+    """The first half is given as more than the year it is of, on another basis: four quarters are all there is."""
+    values = ([1, 2, 3, 4, 1, 1, None, None], (10, None), (40, None, 2, None))
+    assert (made(book(*values), "2022-06-30").value, made(book(*values), "2022-06-30").method) == (9, "sum_of_quarters")
+    assert made(book(*values, item="net_income"), "2022-06-30", "net_income").value == -28
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_nothing_is_moved_on_from_one_standard_or_currency_to_another(place):
+    moved = book([None] * 8, (10, None), (3, None, 30, None))
+    cells = [moved.years[ITEM], moved.to_date[ITEM], moved.to_date[ITEM]][place]
+    end = [YEARS[0][1], TO_DATE[0][1], TO_DATE[2][1]][place]
+    cells[end] = cells[end]._replace(regime=1)
+    assert made(moved, "2022-06-30") is None
+
+
+def test_marks_of_quarters_are_those_of_the_year_to_date_they_make():
+    moved = book([1, 2, None, None, 10, 20, None, None], (10, None), (3, None, 30, None))
+    assert quality_of(measures(moved, day("2022-06-30"), Q)["revenue_ttm"].flags) == "ok"
+    for place in (0, 1, 4, 5):
+        cells = dict(moved.quarters[ITEM])
+        cells[GRID[place][1]] = cells[GRID[place][1]]._replace(flags=FAILED)
+        marked = measures(moved._replace(quarters={ITEM: cells}), day("2022-06-30"), Q)
+        assert quality_of(marked["revenue_ttm"].flags) == "failed"
 
 
 @pytest.mark.parametrize("missing", range(4))
@@ -133,9 +195,11 @@ def test_half_year_filers_have_two_halves():
     halves = financials(halves={ITEM: series(ITEM, over, [3, 7, 4])}, years={ITEM: series(ITEM, YEARS, [10, None])})
     assert periods(halves) == (S, (day("2021-06-30"), day("2021-12-31"), day("2022-06-30")))
     found = made(halves, "2022-06-30", frequency=S)
-    assert (found.value, found.method, found.start) == (11, "sum_of_halves", day("2021-07-01"))
+    assert (found.value, found.method, found.start) == (11, "year_to_date", day("2021-07-01"))
     assert made(halves, "2021-12-31", frequency=S).method == "fiscal_year"
     assert made(halves, "2021-06-30", frequency=S) is None
+    found = made(halves._replace(years={}), "2022-06-30", frequency=S)
+    assert (found.value, found.method, found.start) == (11, "sum_of_halves", day("2021-07-01"))
     # Without the second half of last year: the year, and what this half differs from the same one.
     cells = dict(halves.halves[ITEM])
     del cells[day("2021-12-31")]
@@ -149,10 +213,10 @@ def test_halves_stand_for_quarters_that_are_missing():
     halves = {ITEM: series(ITEM, over, [3, 7, 4])}
     mixed = book([None] * 4 + [2] + [None] * 3, (10, None), quarters={"other": series("other", GRID, range(8))})
     found = made(mixed._replace(halves=halves), "2022-06-30")
-    assert (found.value, found.method, found.start) == (11, "sum_of_halves", day("2021-07-01"))
-    del halves[ITEM][day("2021-12-31")]
-    found = made(mixed._replace(halves=halves), "2022-06-30")
     assert (found.value, found.method, found.start) == (11, "year_to_date", day("2021-07-01"))
+    # Without the year there are two halves only.
+    found = made(mixed._replace(halves=halves, years={}), "2022-06-30")
+    assert (found.value, found.method, found.start) == (11, "sum_of_halves", day("2021-07-01"))
 
 
 def test_the_frequency_is_that_of_the_reports():
@@ -181,7 +245,7 @@ def test_a_number_of_shares_that_is_not_positive_is_none(junk):
 
 
 def per_share(eps, shares, years=(None, None)):
-    return book(eps, years, EPS, quarters={SHARES: series(SHARES, GRID, shares)})
+    return book(eps, years, item=EPS, quarters={SHARES: series(SHARES, GRID, shares)})
 
 
 def test_earnings_per_share_are_the_sum_of_four_quarters():
@@ -254,15 +318,15 @@ whole = st.integers(-(10**9), 10**9)
 @given(st.lists(whole, min_size=8, max_size=8), st.integers(0, 3))
 def test_both_ways_give_the_same_wherever_both_can_be_gone(values, quarter):
     """Sum of four quarters = year + year to date − year to date a year before, to the last unit."""
-    both = book(values, (sum(values[:4]), sum(values[4:])))
+    to_date = [sum(values[first : first + count]) for first in (0, 4) for count in (2, 3)]
+    both = book(values, (sum(values[:4]), sum(values[4:])), to_date, item="net_income")
     end = GRID[4 + quarter][1]
-    found = trailing_twelve_months(both, ITEM, end, Q, 0)
+    found = trailing_twelve_months(both, "net_income", end, Q, 0)
     assert found.value == sum(values[quarter + 1 : quarter + 5])
-    assert found.method == ("fiscal_year" if quarter == 3 else "sum_of_quarters")
+    assert found.method == ("fiscal_year" if quarter == 3 else "year_to_date")
     if quarter < 3:
-        kept = {e: a for e, a in both.quarters[ITEM].items() if not GRID[quarter][1] < e <= GRID[3][1]}
-        moved = trailing_twelve_months(both._replace(quarters={ITEM: kept}), ITEM, end, Q, 0)
-        assert (moved.value, moved.method, moved.start) == (found.value, "year_to_date", found.start)
+        summed = trailing_twelve_months(both._replace(years={}), "net_income", end, Q, 0)
+        assert (summed.value, summed.method, summed.start) == (found.value, "sum_of_quarters", found.start)
 
 
 LONG = quarters_of(list(range(2014, 2024)))
@@ -279,7 +343,9 @@ def long_ledgers(draw):
     years = {item: series(item, LONG_YEARS, draw(st.lists(cell, min_size=10, max_size=10))) for item in FLOWS}
     ends = [f"{y}-{t}" for y in range(2014, 2024) for t in ("03-31", "06-30", "09-30", "12-31")]
     balances = {item: instants(item, ends, draw(st.lists(cell, min_size=40, max_size=40))) for item in STOCKS}
-    return financials(quarters=quarters, years=years, balances=balances)
+    over = [(LONG[place - place % 4][0], end) for place, (_, end) in enumerate(LONG) if place % 4 in (1, 2)]
+    to_date = {item: series(item, over, draw(st.lists(cell, min_size=20, max_size=20))) for item in FLOWS[:4]}
+    return financials(quarters=quarters, years=years, to_date=to_date, balances=balances)
 
 
 def within(cells, first, last):
@@ -295,6 +361,7 @@ def test_measures_look_no_further_back_than_they_say_and_never_ahead(book_, plac
     cut = book_._replace(
         quarters=within(book_.quarters, first, end),
         years=within(book_.years, first, end),
+        to_date=within(book_.to_date, first, end),
         balances=within(book_.balances, first, end),
     )
     assert measures(cut, end, Q) == measures(book_, end, Q)

@@ -6,7 +6,7 @@ import pytest
 
 from almanac.derived.macro.cross_sections import compare, peer_comparison, result_of
 from almanac.derived.macro.operators import FormulaError
-from almanac.domain.observations import FINAL, UNKNOWN
+from almanac.domain.observations import FINAL, PROJECTION, UNKNOWN
 from almanac.domain.periods import Frequency, Period
 
 from .cells import NOW, number, series, vintage
@@ -125,6 +125,7 @@ def test_the_first_candidate_with_all_that_is_needed_is_taken_and_a_projection_i
             "a": [series(A, {"2025": [vintage(0, 1.0)]})],
             "b": [series(A, {"2024": [vintage(0, 5.0)]}), series(A, {"2025": [vintage(0, 2.0)]})],
             "c": [forecast, series(A, {"2025": [vintage(4, 3.0)]})],
+            "d": [series(A, {"2025": [vintage(0, 90.0, flags=PROJECTION)]})],
         }
     )
     assert shown(found["a"][Y25]) == [(4, -0.67)]

@@ -8,7 +8,7 @@ from almanac.catalog.load import shipped
 from almanac.derived.macro.derivation import derive, span_needed
 from almanac.derived.macro.explain import explain
 from almanac.derived.macro.operators import operator
-from almanac.domain.observations import DAY, FINAL, INITIAL, REVISED, UNKNOWN
+from almanac.domain.observations import DAY, FINAL, INITIAL, PROJECTION, REVISED, UNKNOWN
 from almanac.domain.periods import Frequency, Period
 
 from .cells import NOW, YOY, both, made, number, series, vintage
@@ -64,6 +64,16 @@ def test_status_and_release_follow_from_all_inputs(first, second, status):
     ((found,),) = both(operator("sum", {}, M), M, inputs).values()
     assert found.vintage.flags & (UNKNOWN | FINAL) == status
     assert found.vintage.released == (None if second[1] is None else 4)
+
+
+@pytest.mark.parametrize(("first", "second"), [(PROJECTION, 0), (0, PROJECTION | DAY)])
+def test_what_is_computed_from_a_projection_is_one(first, second):
+    inputs = [[series(M, {"2026-01": [vintage(5, 1.0, flags=flags)]})] for flags in (first, second)]
+    ((found,),) = both(operator("sum", {}, M), M, inputs).values()
+    assert found.vintage.flags & PROJECTION
+    known = [[series(M, {"2026-01": [vintage(5, 1.0, flags=flags & DAY)]})] for flags in (first, second)]
+    ((found,),) = both(operator("sum", {}, M), M, known).values()
+    assert not found.vintage.flags & PROJECTION
 
 
 def test_release_precision_is_a_day_if_any_input_s_is():

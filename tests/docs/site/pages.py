@@ -19,10 +19,11 @@ INSTEAD = {"README.md": "index.md"}
 SECTIONS = (
     ("", ("index.md", "start.md")),
     ("Tutorials", ("tutorials/first-series.md", "tutorials/point-in-time.md", "tutorials/companies.md",
-                   "tutorials/screens.md", "tutorials/backtest.md", "tutorials/agents.md", "tutorials/*.md")),
+                   "tutorials/screens.md", "tutorials/backtest.md", "tutorials/javascript.md", "tutorials/agents.md",
+                   "tutorials/*.md")),
     ("Python client", ("client/index.md", "client/*.md")),
     ("Language models", ("mcp.md", "mcp/*.md")),
-    ("Interface", ("interface.md", "catalogue.md")),
+    ("Interface", ("interface.md", "catalogue.md", "companies.md")),
     ("Reference", ("reference/index.md",)),
     ("Running it", ("operations.md", "settings.md", "commands.md", "alerts.md", "performance.md")),
     ("Changing it", ("contributing.md", "architecture.md", "adding-a-source.md")),

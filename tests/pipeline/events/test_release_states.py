@@ -18,18 +18,18 @@ from almanac.domain.releases import (
     period_due,
     published,
 )
+from almanac.pipeline.events.rate_changes import rate_changes
 from almanac.pipeline.events.release_states import (
     by_days,
     by_entries,
     meeting_states,
     notice_states,
     other_states,
-    rate_changes,
     release_states,
 )
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.world import SIMULATED, World
+from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.store.engine import sqlite
 from almanac.store.events import events
 from almanac.store.events import releases as store
@@ -66,12 +66,16 @@ def vintage(period, known, value, released=None, flags=0):
     return HeadlineVintage(key(period), known, released, flags, value)
 
 
+#: What a source had long before: later values of it that state no time are no first load.
+LOADED = vintage("2020-01", -1_000_000, 1.0)
+
+
 def merged(announced=None, **vintages):
     """Events by calendars (what each announced) and by the vintages of sources of the numbers, in order of preference."""
     told = {}
     for calendar, plans in reversed(announced or []):
         told |= {about: (calendar, said) for about, said in plans.items()}
-    out = [(data, published(found)) for data, found in vintages.items()]
+    out = [(data, published(found, M)) for data, found in vintages.items()]
     return release_states(RELEASE, PLACE, told, out, M)
 
 
@@ -87,13 +91,14 @@ def test_only_the_newest_of_what_became_known_at_once_is_a_release():
         [
             vintage("2026-07", 100, 1.0), vintage("2026-08", 100, 2.0), vintage("2026-08", 300, 2.5), vintage("2026-09", 200, 3.0),
             vintage("2026-10", 200, None), vintage("2026-11", 200, 9.0, flags=FORECAST),
-        ]
+        ],
+        M,
     )  # fmt: skip
     assert [(one.period, one.known, one.newest, one.revised) for one in found] == [
         (key("2026-07"), 100, False, None), (key("2026-08"), 100, True, 300), (key("2026-09"), 200, True, None),
     ]  # fmt: skip
     # History that comes later is no release.
-    late = published([vintage("2026-06", 500, 1.0), vintage("2026-07", 100, 1.0)])
+    late = published([vintage("2026-06", 500, 1.0), vintage("2026-07", 100, 1.0)], M)
     assert [(one.period, one.newest) for one in late] == [(key("2026-07"), True), (key("2026-06"), False)]
 
 
@@ -199,7 +204,7 @@ def silent(text, uid, **more):
 
 def placed(said, calendar=BUREAU, vintages=()):
     """Uids by what they are about: the key of a period, or None."""
-    found = by_entries(sorted(said, key=lambda one: (one[1].uid, one[0])), calendar, published(vintages))
+    found = by_entries(sorted(said, key=lambda one: (one[1].uid, one[0])), calendar, published(vintages, M))
     begins = {at(f"2026-{text}", 13, 30): text for text in ("11-10", "11-25", "12-10", "12-18")}
     about = {key_: [begins[planned[1]] for planned in states] for key_, states in found.by_period.items()}
     return about, {uid: period for uid, (period, _) in found.others.items()}
@@ -251,11 +256,78 @@ def test_the_numbers_say_what_an_entry_was_about():
 
 
 def test_a_release_that_nobody_announced():
-    ((identifier, listed),) = merged(press=[vintage("2026-10", 5_000, 3.0)]).items()
+    ((identifier, listed),) = merged(press=[LOADED, vintage("2026-10", 5_000, 3.0)]).items()
     assert identifier == event_id("press", "consumer_prices:country_aaa", "2026-10")
     assert [(s.known_at, s.occurred_at, s.precision, s.status) for s in listed] == [
         (5_000, 5_000, "minute", "released")
     ]
+
+
+def test_a_first_load_of_old_history_is_no_event_of_the_day_of_loading():
+    """Nobody knows when its newest value was published: not at the minute of loading. What follows it is news."""
+    known = at("2026-11-01", 12)
+    load = [vintage("2026-08", known, 2.0), vintage("2026-09", known, 3.0)]
+    assert merged(press=load) == {}
+    # The same run may bring the newest months in a payload of their own.
+    assert merged(press=[*load, vintage("2026-10", known + 3_600, 3.5)]) == {}
+    ((_, listed),) = merged(press=[*load, vintage("2026-10", at("2026-11-20"), 3.5)]).items()
+    assert [(one.period, one.status, one.occurred_at) for one in listed] == [("2026-10", "released", at("2026-11-20"))]
+    # What had been out for long when it was read is none either; what its publisher dates has its own day.
+    assert merged(press=[*load, vintage("2026-10", at("2027-05-01"), 3.5)]) == {}
+    dated = [vintage("2026-09", known, 3.0, out("2026-10-14"), DAY)]
+    ((_, listed),) = merged(press=dated).items()
+    assert [(one.period, one.occurred_at) for one in listed] == [("2026-09", at("2026-10-14"))]
+
+
+def test_what_a_calendar_announced_for_before_the_first_load_happened_then_and_what_is_for_later_is_to_come():
+    known = at("2026-11-01", 12)
+    load = [vintage("2026-08", known, 2.0), vintage("2026-09", known, 3.0)]
+    before = by_entries([(at("2026-10-01"), entry("2026-10-14"))], AGENCY).by_period
+    assert list(before) == [key("2026-10")]
+    moved = {key("2026-09"): plans for plans in before.values()}
+    ((_, listed),) = merged([(AGENCY, moved)], first=load).items()
+    assert [(one.status, one.occurred_at) for one in listed] == [
+        ("scheduled", at("2026-10-14", 13, 30)),
+        ("released", at("2026-10-14", 13, 30)),
+    ]
+    later = {key("2026-09"): [(at("2026-10-20"), at("2026-11-25"), "day", "scheduled", None)]}
+    ((_, listed),) = merged([(AGENCY, later)], first=load).items()
+    assert [(one.status, one.occurred_at) for one in listed] == [("scheduled", at("2026-11-25"))]
+
+
+def test_a_day_is_not_told_as_its_last_minute():
+    """What was read on some day, at an hour that nobody noted, is known at the last second of it."""
+    ((_, listed),) = merged(press=[LOADED, vintage("2026-10", out("2026-11-20"), 3.0)]).items()
+    assert [(one.occurred_at, one.precision) for one in listed] == [(at("2026-11-20"), "day")]
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (None, ("2026-12-20", 12, "minute")),
+        # What is in a message was out when that was published, however late it was read.
+        ("2026-11-13", ("2026-11-13", 0, "day")),
+        ("2026-11-13T07:00:00Z", ("2026-11-13", 7, "minute")),
+        # A message of before the end of the period dates something else, one of after the reading nothing.
+        ("2026-10-30", ("2026-12-20", 12, "minute")),
+        ("2026-12-20", ("2026-12-20", 12, "minute")),
+        ("2026-12-20T12:00:01Z", ("2026-12-20", 12, "minute")),
+    ],
+)
+def test_what_a_message_says_of_its_own_publication_bounds_a_release(message, expected):
+    known = at("2026-12-20", 12)
+    told = {} if message is None else {known: message}
+    (loaded, one) = published([LOADED, vintage("2026-10", known, 3.0)], M, told)
+    assert (loaded.news, one.news) == (False, True)
+    ((_, listed),) = release_states(RELEASE, PLACE, {}, [("press", [loaded, one])], M).items()
+    day_, hour, precision = expected
+    assert [(s.known_at, s.occurred_at, s.precision) for s in listed] == [(known, at(day_, hour), precision)]
+
+
+def test_what_was_published_while_fresh_is_news_although_it_was_read_late():
+    late = at("2027-05-01", 12)
+    assert not published([LOADED, vintage("2026-10", late, 3.0)], M)[-1].news
+    assert published([LOADED, vintage("2026-10", late, 3.0)], M, {late: "2026-11-13"})[-1].news
 
 
 AGENCY = msgspec.structs.replace(PRICES, source="bureau", native="Prices")
@@ -290,15 +362,20 @@ def test_a_bare_day_that_another_calendar_has_in_words_is_not_told_again():
 
 
 def test_of_sources_that_have_a_number_within_a_day_the_preferred_one_counts():
-    ((_, listed),) = merged(first=[vintage("2026-10", 80_000, 3.0)], second=[vintage("2026-10", 5_000, 3.0)]).items()
+    ((_, listed),) = merged(
+        first=[LOADED, vintage("2026-10", 80_000, 3.0)], second=[LOADED, vintage("2026-10", 5_000, 3.0)]
+    ).items()
     assert [(s.known_at, s.source, s.data) for s in listed] == [(80_000, "first", ("first", "second"))]
-    ((_, listed),) = merged(first=[vintage("2026-10", 95_000, 3.0)], second=[vintage("2026-10", 5_000, 3.0)]).items()
+    ((_, listed),) = merged(
+        first=[LOADED, vintage("2026-10", 95_000, 3.0)], second=[LOADED, vintage("2026-10", 5_000, 3.0)]
+    ).items()
     assert [(s.known_at, s.source, s.data) for s in listed] == [(5_000, "second", ("second", "first"))]
 
 
 def test_a_backfill_of_another_source_is_no_release_of_its_own():
     found = merged(
-        first=[vintage("2026-09", 9_000, 2.0), vintage("2026-10", 9_000, 3.0)], second=[vintage("2026-09", 5_000, 2.0)]
+        first=[LOADED, vintage("2026-09", 9_000, 2.0), vintage("2026-10", 9_000, 3.0)],
+        second=[LOADED, vintage("2026-09", 5_000, 2.0)],
     )
     assert {s.period: (s.known_at, s.data) for listed in found.values() for s in listed} == {
         "2026-09": (5_000, ("second", "first")),
@@ -369,34 +446,41 @@ def test_policy_rates_change_on_the_day_they_take_effect():
     }  # fmt: skip
 
 
+def test_a_rate_that_was_not_seen_for_long_changed_nobody_knows_when():
+    """4.00 of April 2024 and 2.50 of October 2026 are no change on that day."""
+    gap = [vintage("2024-04-30", 10, 4.0), vintage("2026-10-02", 20, 2.5), vintage("2026-10-05", 30, 2.25)]
+    ((identifier, _),) = rate_changes(gap, "bank", PLACE).items()
+    assert identifier == event_id("bank", "policy_rate_change:country_aaa", "2026-10-05")
+
+
 def test_a_withdrawn_day_neither_cancels_nor_hides_the_change_after_it():
     found = rate_changes(
         [
             vintage("2026-03-16", 10, 2.0),
             vintage("2026-03-17", 20, 2.0), vintage("2026-03-17", 40, None),  # a holiday, listed by mistake
             vintage("2026-03-18", 30, 2.25),
-            vintage("2026-04-02", 50, 2.25), vintage("2026-04-02", 60, None), vintage("2026-04-03", 70, None),
-            vintage("2026-04-06", 80, 2.5),
+            vintage("2026-03-24", 50, 2.25), vintage("2026-03-24", 60, None), vintage("2026-03-25", 70, None),
+            vintage("2026-03-27", 80, 2.5),
         ],
         "bank", PLACE,
     )  # fmt: skip
     told = {i: [(s.known_at, s.status) for s in listed] for i, listed in found.items()}
     assert told == {
         event_id("bank", "policy_rate_change:country_aaa", "2026-03-18"): [(30, "released")],
-        event_id("bank", "policy_rate_change:country_aaa", "2026-04-06"): [(80, "released")],
+        event_id("bank", "policy_rate_change:country_aaa", "2026-03-27"): [(80, "released")],
     }
 
 
 def test_a_simulated_store_takes_out_the_meetings_of_the_package(tmp_path):
     """An empty store counts as a real one until it is filled."""
     chosen = load_settings({"ALMANAC_HOME": str(tmp_path), "ALMANAC_NOW": "2026-11-20T12:00:00Z"})
-    with World(chosen) as world:
+    with Workplace(chosen) as world:
         held = dict(world.db.execute("SELECT country, count(*) FROM event GROUP BY country"))
         assert (held["country_usa"], held["country_aus"], events.count(world.db)) == (24, 8, 40)
-    with World(chosen) as world:
+    with Workplace(chosen) as world:
         assert not world.releases.meetings_differ()
         assert sqlite.meta(world.db, "version") == "1"  # opening it again writes nothing
-    with World(chosen, SIMULATED) as world:
+    with Workplace(chosen, SIMULATED) as world:
         assert world.db.execute(f"SELECT count(*) FROM event WHERE to_version = {sqlite.OPEN}").get == 0
         assert events.count(world.db) == 0
 
@@ -422,7 +506,7 @@ END:VCALENDAR
 
 def test_a_release_of_no_known_period_is_an_event_and_is_not_summed_up(tmp_path):
     chosen = load_settings({"ALMANAC_HOME": str(tmp_path), "ALMANAC_NOW": "2026-11-20T12:00:00Z"})
-    with World(chosen) as world:
+    with Workplace(chosen) as world:
         run = Ingest(world, world.catalog.sources["bls-calendar"], lambda _: None)
         run.run([Arrival("https://www.bls.gov/schedule/news_release/bls.ics", SILENT.encode(), "text/calendar", None)])
         shown = "SELECT period, status FROM event WHERE category = 'macro_release' ORDER BY occurred_at"

@@ -10,8 +10,12 @@ from almanac.api.endpoints.companies.rows import of_the_newest_end
 from almanac.derived.companies.ratios import measures
 from almanac.domain.periods import Frequency
 from almanac.pipeline.explain.scores import explain_scores
+from almanac.pipeline.workplace import Workplace
+from almanac.store.observations.reading.reader import Reader
 from tests.derived.companies.invented_financials import day
 from tests.derived.companies.reported import apple
+from tests.support.filed_company import ENTITY, FACTS_URL, six_years
+from tests.support.treasury_home import settings, take
 
 
 def at(text):
@@ -64,3 +68,36 @@ def test_a_row_shows_no_score_of_older_twelve_months_beside_a_newer_one():
     ):
         shown = of_the_newest_end(dict(enumerate(told)))
         assert [None if np.isnan(values[0]) else values[0] for values in shown.values()] == expected
+
+
+# -- filers that change their standard or their currency ----------------------------------------------------------------
+
+#: What a filer goes from and to: standard and currency of its first three years, and of the last three.
+CHANGES = {
+    "standard": (("us-gaap", "USD"), ("ifrs-full", "USD")),
+    "currency": (("ifrs-full", "EUR"), ("ifrs-full", "USD")),
+    "neither": (("us-gaap", "USD"), ("us-gaap", "USD")),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_score_is_explained_by_what_it_was_computed_from(tmp_path, change):
+    world = Workplace(settings(tmp_path))
+    take(world, tmp_path / "mirror", [(FACTS_URL, "2024-06-01T00:00:00Z", six_years(*CHANGES[change]), 200)], ("sec",))
+    stored = world.db.execute(
+        "SELECT v.period >> 14, v.value FROM vintages v JOIN topic t USING(topic) WHERE t.entity = ? AND"
+        " t.indicator = 'accruals_ratio' AND v.value IS NOT NULL", (ENTITY,),
+    )  # fmt: skip
+    served = {date.fromordinal(end).isoformat(): value for end, value in stored}
+    # In the first year, and in the first after a change, there is no balance of a year ago.
+    missing = {"2018-12-31"} | (set() if change == "neither" else {"2021-12-31"})
+    assert served.keys() == {f"{year}-12-31" for year in range(2018, 2024)} - missing
+    world.db.close()
+    reader = Reader(world.settings.data_path)
+    with reader.view() as view:
+        for year in range(2018, 2024):
+            told = explain_scores(view, ENTITY, at(f"{year + 1}-06-01"), None)["accrualsRatio"]
+            assert told["periodEnd"][:10] == f"{year}-12-31"
+            assert told["value"] == served.get(f"{year}-12-31"), year
+            assert told["tests"][0]["inputs"]["net_income_ttm"] == (50 + year - 2018) * 1_000_003
+    reader.close()

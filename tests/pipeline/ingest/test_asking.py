@@ -9,10 +9,11 @@ import pytest
 from almanac.config import SourceSettings
 from almanac.domain.reference import Source
 from almanac.domain.rights import Rights
-from almanac.pipeline.ingest import asking
+from almanac.pipeline.ingest import asking, register
 from almanac.pipeline.ingest.outcome import RunOutcome
 from almanac.sources.base import Payload, Request, SourceChanged
-from almanac.sources.transport.http import Fetched, FetchFailed
+from almanac.sources.transport.answers import Fetched, FetchFailed
+from almanac.store.log.requests import RequestState
 
 HOME = "https://invented.example/"
 SOURCE = Source(
@@ -82,6 +83,23 @@ class Publisher:
         )
 
 
+class Held:
+    """Stands for the table of requests: URL → how it stands."""
+
+    def __init__(self):
+        self.rows = {}
+
+    def standing(self, db, source):
+        return dict(self.rows)
+
+    def forget(self, db, source, urls):
+        for url in urls:
+            self.rows.pop(url, None)
+
+    def note(self, db, source, url, via, answered_at):
+        self.rows[url] = RequestState(via, answered_at)
+
+
 class Ingest:
     def __init__(self, world, source, say, reader):
         assert reader.__class__ is Reader  # the one that was asked for the plan
@@ -101,8 +119,9 @@ class Ingest:
 def ask(monkeypatch, answers, kept=None, entities=None, series=None, between=lambda: None, **settings):
     publisher = Publisher({name: text if text == "unchanged" else text.encode() for name, text in answers.items()})
     monkeypatch.setattr(asking, "connector", lambda name: Reader())
-    monkeypatch.setattr(asking, "Fetcher", lambda http, pace_folder: publisher)
+    monkeypatch.setattr(asking, "Fetcher", lambda http, **_: publisher)
     monkeypatch.setattr(asking, "Ingest", Ingest)
+    monkeypatch.setattr(register, "requests", Held())
     raw = SimpleNamespace(
         latest=lambda source, url: (
             SimpleNamespace(etag="old", last_modified=None) if url == HOME + "list" and kept else None
@@ -110,13 +129,13 @@ def ask(monkeypatch, answers, kept=None, entities=None, series=None, between=lam
         read=lambda capture: kept,
     )
     world = SimpleNamespace(
-        ingests=[],
+        ingests=[], db=None,
         raw=raw,
         settings=SimpleNamespace(
             clock=lambda: 1_795_000_000, home=Path("home"), http=None,
             sources={"invented": SourceSettings(contact="jane@example.org", **settings)},
         ),
-        catalog=SimpleNamespace(series=series or {}),
+        catalog=SimpleNamespace(series=series or {}, providers={"invented": SimpleNamespace(limit=None)}),
     )  # fmt: skip
     told = []
     (outcome,) = asking.from_network(world, [SOURCE], None, told.append, entities=entities, between=between)
@@ -239,3 +258,26 @@ def test_nor_one_whose_series_are_of_others(monkeypatch):
     series = {"invented": {"X": SimpleNamespace(entity="country_fra")}}
     assert ask(monkeypatch, ANSWERS, entities={"country_usa"}, series=series)[0].asked == []
     assert ask(monkeypatch, ANSWERS, entities={"country_fra"}, series=series)[0].asked != []
+
+
+def test_an_answer_that_there_is_nothing_is_no_failure(monkeypatch):
+    """By a status that the protocol has for it; another one is a failure, and so is that one of a publisher without it."""
+    failure = FetchFailed(HOME + "page0", "answered 404 Not Found: No results found", status=404)
+    refused = FetchFailed(HOME + "archive", "answered 403 Forbidden", status=403)
+
+    def fetch(self, request, validators):
+        if request.url == HOME + "page0":
+            raise failure
+        if request.url == HOME + "archive":
+            raise refused
+        return Fetched(request.url, 200, b"", "text/plain", None, None, False)
+
+    monkeypatch.setattr(Publisher, "fetch", fetch)
+    _, _, outcome, told = ask(monkeypatch, {})
+    assert set(outcome.failed) == {HOME + "page0", HOME + "archive"}
+    plan = Reader.plan
+    monkeypatch.setattr(Reader, "plan", lambda *given: [replace(one, empty=frozenset({404})) for one in plan(*given)])
+    _, _, outcome, told = ask(monkeypatch, {})
+    assert set(outcome.failed) == {HOME + "archive"}
+    assert outcome.empty == [HOME + "page0"]
+    assert f"nothing in {HOME}page0" in told

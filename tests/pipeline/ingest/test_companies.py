@@ -12,12 +12,13 @@ from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.scores import explain_scores
 from almanac.pipeline.operate import rebuild
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 from almanac.store.companies.statement_bodies import unpack
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.events.bodies import fields_of
 from almanac.store.observations.reading import lookup
 from almanac.store.observations.reading.reader import Reader
+from almanac.store.summary.coverage import coverage
 from tests.support.filed_company import (
     CIK,
     DATASET_URL,
@@ -31,6 +32,7 @@ from tests.support.filed_company import (
     index,
     known,
     quarterly_dataset,
+    six_years,
 )
 from tests.support.treasury_home import settings, take
 
@@ -40,7 +42,7 @@ EARLIER = (FACTS_URL, "2024-03-01T00:00:00Z", facts(5), 200)
 
 
 def built(folder, *rows):
-    world = World(settings(folder))
+    world = Workplace(settings(folder))
     for number, row in enumerate(rows):
         (outcome,) = take(world, folder / f"m{number}", [row], ("sec",))
         assert (outcome.quarantined, outcome.failed) == ({}, {})
@@ -120,7 +122,8 @@ def test_a_quarter_nobody_stated_is_the_year_without_the_others(world):
 def test_lineage_names_the_series_of_the_two_periods_subtracted(world):
     (text,) = world.db.execute(
         "SELECT DISTINCT l.inputs FROM vintages v JOIN topic t USING(topic) JOIN lineage l ON l.lineage = v.lineage"
-        " WHERE t.entity = ? AND t.indicator = 'revenue' AND t.frequency = 'Q' AND v.note IS NOT NULL",
+        " WHERE t.entity = ? AND t.indicator = 'revenue' AND t.frequency = 'Q'"
+        " AND (SELECT n.body FROM note n WHERE n.note = v.note) LIKE '%method%'",
         (ENTITY,),
     ).fetchone()
     assert json.loads(text) == [f"sec:{ENTITY}:us_gaap_revenues:A", f"sec:{ENTITY}:us_gaap_revenues:N"]
@@ -329,3 +332,83 @@ def test_scores_are_explained_from_the_lines_as_they_are_served(world):
         assert explain_scores(view, ENTITY, at(6), date(2024, 1, 1)) == {}
         assert explain_scores(view, "company_0000000001", at(6), None) == {}
     reader.close()
+
+
+# -- companies that only data sets tell of -------------------------------------------------------------------------------
+
+NEXT_URL = DATASET_URL.replace("2023q1", "2023q2")
+#: What the data set of the next quarter gives of the company that is no amount of its own: none of it changes what is served.
+NOT_ITS_OWN = {
+    "a co-registrant's in its currency": [{"coreg": "PloughFinance", "tag": "NetIncomeLoss", "value": "4"}],
+    "a co-registrant's in another currency": [{"coreg": "PloughFinance", "tag": "NetIncomeLoss", "value": "4", "uom": "CAD"}],
+    "a count of shares": [
+        {"tag": "WeightedAverageNumberOfSharesOutstandingBasic", "uom": "shares", "value": "7000"}
+    ],
+    "nothing": [],
+}  # fmt: skip
+
+
+def statements_of(world):
+    """Key, time and body of every version of every statement."""
+    found = world.db.execute(
+        "SELECT kind, frequency, period, known_at, body FROM statement WHERE entity = ? ORDER BY 1, 2, 3, 4", (ENTITY,)
+    )
+    return [(*key, unpack(body)) for *key, body in found]
+
+
+@pytest.mark.parametrize("rows", NOT_ITS_OWN.values(), ids=NOT_ITS_OWN)
+def test_a_data_set_without_amounts_of_a_company_s_own_leaves_its_statements(tmp_path, rows):
+    first = (DATASET_URL, "2023-04-15T00:00:00Z", quarterly_dataset(), 200)
+    second = (NEXT_URL, "2023-07-15T00:00:00Z", quarterly_dataset(FILINGS[1], rows), 200)
+    alone = built(tmp_path / "alone", first)
+    both = [built(tmp_path / "1", first, second), built(tmp_path / "2", second, first)]
+    try:
+        before = vintages(alone, "net_income", "A")
+        assert [value for _, _, value in before] == [40.0]
+        for world in both:
+            assert world.db.execute("SELECT currency FROM company WHERE entity = ?", (ENTITY,)).get == "USD"
+            assert vintages(world, "net_income", "A") == before
+            assert statements_of(world) == statements_of(alone) != []
+            assert list(verify(world, Checked())) == []
+        assert named(both[0]) == named(both[1])
+        assert rebuild.recompute(both[0]) == 0
+    finally:
+        for world in (alone, *both):
+            world.db.close()
+
+
+def test_verify_finds_a_company_that_is_not_what_was_told_of_it(tmp_path):
+    """Its statements follow from its row: where that is not what payloads say, they are not what a rebuild gives."""
+    both = json.loads(facts())
+    # Dollars for convenience beside dollars of its own would be one: a year of euros is a second currency.
+    units = both["facts"]["us-gaap"]["Revenues"]["units"]
+    units["EUR"] = [{**units["USD"][0], "val": 350.0}]
+    world = built(tmp_path, INDEX, (FACTS_URL, "2024-06-01T00:00:02Z", json.dumps(both).encode(), 200))
+    try:
+        assert list(verify(world, Checked())) == []
+        for main, told in ((None, "not known"), ("EUR", "EUR")):
+            world.db.execute("UPDATE company SET currency = ? WHERE entity = ?", (main, ENTITY))
+            problems = list(verify(world, Checked()))
+            assert f"{ENTITY}: currency is {main!r}, of what was told of it comes 'USD'" in problems
+            kept = f"{ENTITY}: its facts in EUR are kept as of another currency than its own, which is {told}"
+            assert kept in problems
+        world.db.execute("UPDATE company SET currency = 'USD' WHERE entity = ?", (ENTITY,))
+        world.db.execute("DELETE FROM statement WHERE entity = ?", (ENTITY,))
+        gone = list(verify(world, Checked()))
+        assert gone[0] == f"{ENTITY}: reports is 1, of what was told of it comes 0"
+        assert len(gone) > 1
+        assert all("its statement" in one for one in gone[1:])
+        world.db.execute("DELETE FROM company WHERE entity = ?", (ENTITY,))
+        assert f"{ENTITY}: has facts, and is no company" in list(verify(world, Checked()))
+    finally:
+        world.db.close()
+
+
+@pytest.mark.parametrize("after", [("us-gaap", "USD"), ("ifrs-full", "USD"), ("ifrs-full", "EUR")])
+def test_statements_are_counted_as_they_are_served(tmp_path, after):
+    """Those of the years before another currency too."""
+    world = built(tmp_path, (FACTS_URL, "2024-06-01T00:00:00Z", six_years(("us-gaap", "USD"), after), 200))
+    try:
+        assert coverage(world.db).statements == len(statements_of(world)) == 3 * 6
+    finally:
+        world.db.close()

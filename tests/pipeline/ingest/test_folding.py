@@ -133,11 +133,12 @@ def test_a_replay_is_one_data_version_and_leaves_equal_rows_alone(world):
     assert world.version == before + 1
     written = list(
         world.db.execute(
-            "SELECT known_at FROM vintages v JOIN series s USING(series) WHERE s.id = ? AND from_version = ?",
+            "SELECT known_at FROM vintages v JOIN series s USING(series) WHERE s.id = ? AND from_version = ? ORDER BY 1",
             (LEVEL, before + 1),
         )
     )
-    assert written == [(START + 3 * DAY_SECONDS,)]
+    # The new one, and the one before it, which says now until when it stood; not the later ones.
+    assert written == [(START + DAY_SECONDS,), (START + 3 * DAY_SECONDS,)]
 
 
 def test_a_payload_that_says_nothing_new_is_no_data_version(world):

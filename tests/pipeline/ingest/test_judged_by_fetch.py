@@ -13,7 +13,7 @@ from almanac.catalog.load import shipped
 from almanac.config import Settings
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 from almanac.store.observations.reading.reader import Reader
 from tests.support.treasury_home import FIRST, SOURCE, TEN_YEARS, url
 
@@ -33,16 +33,16 @@ def fetch(settings: Settings, fetched_at: int, *, judged: bool = True) -> int:
         native: msgspec.structs.replace(spec, judged_by_fetch=judged) for native, spec in catalog.series[SOURCE].items()
     }
     told = msgspec.structs.replace(catalog, series={**catalog.series, SOURCE: natives})
-    with mock.patch("almanac.pipeline.world.shipped", return_value=told), World(settings) as world:
+    with mock.patch("almanac.pipeline.workplace.shipped", return_value=told), Workplace(settings) as world:
         source = world.catalog.sources[SOURCE]
         Ingest(world, source, lambda _: None).run([Arrival(url(2026), FIRST, "application/xml", fetched_at)])
         return int(world.db.execute("SELECT v FROM meta WHERE k = 'version'").get)
 
 
-def freshness(settings: Settings, today: date, as_of: int | None = None) -> str:
+def freshness(settings: Settings, today: date, as_of: int | None = None, series_id: str = TEN_YEARS) -> str:
     reader = Reader(settings.data_path)
     with reader.view() as view:
-        series = view.directory.series_by_id(TEN_YEARS)
+        series = view.directory.series_by_id(series_id)
         assert series is not None
         return view.freshness(series, view.version, as_of, today)
 
@@ -56,6 +56,17 @@ def test_it_is_fresh_while_the_source_answers(settings: Settings) -> None:
     assert second == first + 1  # the same rows, another answer about them: clients must not be told 304
     assert freshness(settings, date(2026, 2, 11)) == "fresh"
     assert freshness(settings, date(2026, 2, 12)) == "stale"
+
+
+@pytest.mark.parametrize("judged", [True, False])
+def test_what_is_made_of_it_is_as_fresh(settings: Settings, judged: bool) -> None:
+    """One rule for a row and for what is computed from it: by the same fetch, or by the newest period of both."""
+    fetch(settings, JAN_6, judged=judged)
+    fetch(settings, JAN_6 + 26 * DAY, judged=judged)
+    made = TEN_YEARS.replace("gov_yield_10y", "yield_slope_2s10s")
+    for today in (date(2026, 1, 10), date(2026, 1, 16), date(2026, 2, 11), date(2026, 2, 12)):
+        assert freshness(settings, today, series_id=made) == freshness(settings, today), today
+    assert freshness(settings, date(2026, 2, 11)) == ("fresh" if judged else "stale")
 
 
 def test_an_older_answer_taken_in_later_changes_nothing(settings: Settings) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from almanac.pipeline.ingest.lease import LEASE_SECONDS, Lease, Leaseholder
 from almanac.store.engine import opening
-from almanac.store.log import turns
+from almanac.store.log import schedule
 
 
 class Clock:
@@ -26,7 +26,7 @@ def clock():
 @pytest.fixture
 def path(tmp_path):
     with closing(opening.create(tmp_path / "data.db")) as db:
-        turns.take(db, "fred", "a", 1_000, 1_000 + LEASE_SECONDS)
+        schedule.take(db, "fred", "a", 1_000, 1_000 + LEASE_SECONDS)
     return tmp_path / "data.db"
 
 
@@ -36,7 +36,7 @@ def lease(path, clock, every=0.01):
 
 def held(path):
     with closing(opening.connect(path)) as db:
-        return turns.held(db)["fred"]
+        return schedule.read(db)["fred"]
 
 
 def until(met):
@@ -57,10 +57,10 @@ def test_it_is_renewed_as_time_goes_on(path, clock):
 
 def test_its_owner_learns_that_another_has_it(path, clock):
     with closing(opening.connect(path)) as db:
-        assert turns.take(db, "fred", "b", 1_000 + LEASE_SECONDS, 9_000) is not None
+        assert schedule.take(db, "fred", "b", 1_000 + LEASE_SECONDS, 9_000) is not None
     with lease(path, clock) as mine:
         until(lambda: mine.lost)
-    assert held(path) == turns.SourceTurn(held(path).turn, "b", 9_000)
+    assert held(path) == schedule.SourceTurn(held(path).turn, "b", 9_000)
 
 
 def test_one_that_ran_out_unrenewed_is_lost_even_where_nobody_took_it(path, clock):

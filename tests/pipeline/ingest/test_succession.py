@@ -6,7 +6,7 @@ from almanac.config import Settings
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate.rebuild import rebuild
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 from almanac.store.observations import specs
 from tests.support.treasury_home import values
 
@@ -64,7 +64,7 @@ EXPECTED = [
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)])
 def test_one_series_comes_out_of_its_codes_in_any_order_of_arrival(tmp_path, order):
-    with World(Settings(home=tmp_path / "home", now="2026-11-20T12:00:00Z")) as world:
+    with Workplace(Settings(home=tmp_path / "home", now="2026-11-20T12:00:00Z")) as world:
         ingest = Ingest(world, world.catalog.sources["snb"], lambda _: None)
         outcome = ingest.run(
             Arrival(url, body, "text/csv", START + number * DAY)

@@ -8,7 +8,8 @@ from almanac.config import Settings
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate.rebuild import rebuild
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
+from almanac.store.engine.sqlite import OPEN
 from tests.support.treasury_home import values
 
 INDEX = "eurostat:country_deu:industrial_production_index:M"
@@ -19,19 +20,19 @@ START = 1_790_812_800
 MONTHS = ["2025-08", "2026-08"]
 
 
-def cube(base, first, second, flag=None):
+def cube(base, first, second, flag=None, *, months=MONTHS, updated="2026-09-30T11:00:00+0200"):
     """Industrial production of Germany in two months a year apart, as Eurostat sends it."""
     codes = {"freq": "M", "indic_bt": "PRD", "nace_r2": "B-D", "s_adj": "SCA", "unit": base, "geo": "DE"}
     body = {
         "version": "2.0",
         "class": "dataset",
-        "updated": "2026-09-30T11:00:00+0200",
+        "updated": updated,
         "id": [*codes, "time"],
         "size": [1, 1, 1, 1, 1, 1, 2],
         "value": {"0": first, "1": second},
         "status": {"1": flag} if flag else {},
         "dimension": {name: {"category": {"index": [code]}} for name, code in codes.items()}
-        | {"time": {"category": {"index": MONTHS}}},
+        | {"time": {"category": {"index": months}}},
         "extension": {"id": "STS_INPR_M"},
     }
     url = f"https://ec.europa.eu/eurostat/api/dissemination/sdmx/2.1/data/STS_INPR_M/M.PRD.B-D.SCA.{base}.?format=JSON"
@@ -50,7 +51,7 @@ def take(world, *payloads, start=START):
 
 @pytest.fixture
 def world(tmp_path):
-    with World(Settings(home=tmp_path / "home", now="2026-11-20T12:00:00Z")) as opened:
+    with Workplace(Settings(home=tmp_path / "home", now="2026-11-20T12:00:00Z")) as opened:
         yield opened
 
 
@@ -90,6 +91,23 @@ def test_flags_and_the_stamp_are_served_beside_the_value_and_date_nothing(world)
     # The same number said again a month later, now without the flag, is no new state of the cell.
     take(world, cube("I21", 100, 101), start=START + 30 * DAY)
     assert values(world, INDEX) == [("2025-08-31", 100.0), ("2026-08-31", 101.0)]
+
+
+def test_a_release_was_out_when_its_message_was_published_however_late_that_was_read(world):
+    """What is computed is released by what its inputs came in. A first load is no release of the day of loading."""
+    released = (
+        "SELECT period, occurred_at, known_at FROM event WHERE type = 'industrial_production' AND status = 'released'"
+        f" AND to_version = {OPEN}"
+    )
+    take(world, PRESENT)
+    assert list(world.db.execute(released)) == []
+    later = cube("I21", 104, 105, months=["2025-09", "2026-09"], updated="2026-11-13T11:00:00+0100")
+    take(world, later, start=START + 48 * DAY)
+    # Published on 13 November at 10:00 UTC, read on 18 November.
+    out = 1_794_564_000
+    assert list(world.db.execute(released)) == [("2026-09", out, START + 48 * DAY)]
+    rebuild(world, lambda _: None)
+    assert list(world.db.execute(released)) == [("2026-09", out, START + 48 * DAY)]
 
 
 def test_a_change_of_base_is_no_revision(world):

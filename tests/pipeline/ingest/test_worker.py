@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 import shutil
+from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 
@@ -15,17 +17,17 @@ from almanac.config import Http, Settings, SourceSettings
 from almanac.domain.cadence import Turn
 from almanac.domain.rights import Consent
 from almanac.domain.times import wire_time
-from almanac.pipeline.ingest import asking, worker
+from almanac.pipeline.ingest import asking, precedence, worker
 from almanac.pipeline.ingest.lease import LEASE_SECONDS, Leaseholder
 from almanac.pipeline.ingest.outcome import RunOutcome, exit_code
 from almanac.pipeline.ingest.worker import Worker
 from almanac.pipeline.operate.status import status
-from almanac.pipeline.world import World, WorldError
-from almanac.sources.base import SourceChanged
+from almanac.pipeline.workplace import Workplace, WorldError
+from almanac.sources.base import Request, SourceChanged
 from almanac.sources.feeds import us_treasury
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import StoreError
-from almanac.store.log import turns
+from almanac.store.log import schedule
 from tests.support.publisher import Publisher, ToLoopback
 from tests.support.treasury_home import curve, day
 
@@ -77,10 +79,13 @@ class Asked:
         self.script = script or {}
         self.takes = takes
         self.when = []
+        self.extents = []
 
-    def __call__(self, world, source, say, track, between):
+    def __call__(self, world, source, say, track, between, extent):
         between()
+        self.between = between
         self.when.append((source.id, wire_time(Clock.now)))
+        self.extents.append(extent)
         Clock.now += self.takes
         answers = self.script.get(source.id, [])
         answer = answers.pop(0) if answers else RunOutcome(source.id, folded=1)
@@ -91,8 +96,11 @@ class Asked:
 
 
 @pytest.fixture(autouse=True)
-def _start():
+def _start(monkeypatch):
     Clock.now = START
+    # What stands for asking keeps no register, so that the past would be asked for ever; with a publisher it is as it is.
+    monkeypatch.setattr(worker, "plan_of", lambda *_: (None, []))
+    monkeypatch.setattr(precedence, "plan_of", lambda *_: (None, []))
 
 
 @pytest.fixture
@@ -112,7 +120,7 @@ def make(home, asked, names=(TREASURY, MOF, RBA), stop=None, owner="a", told=Non
 
 def held(home):
     with closing(opening.create(home.data_path)) as db:
-        return turns.held(db)
+        return schedule.read(db)
 
 
 def failed(source, **more):
@@ -141,6 +149,23 @@ def test_at_first_everything_is_due_the_longest_waiting_first_then_nothing(home)
         f"{RBA}: 1 read, 0 known, 0 quarantined; next at 2026-11-23T08:00:00Z",
     ]
     assert {name: one.owner for name, one in held(home).items()} == dict.fromkeys((TREASURY, MOF, RBA))
+
+
+def test_of_first_turns_the_quickest_goes_first_and_later_ones_go_by_how_long_they_waited(home, monkeypatch):
+    sizes = {TREASURY: 130, MOF: 3, RBA: 2}
+
+    def plan(_settings, _catalog, source):
+        new = [Request(f"https://{source.id}.example/{number}") for number in range(sizes[source.id])]
+        return None, [*new, *(Request(f"https://{source.id}.example/past/{n}", closed=True) for n in range(1_000))]
+
+    monkeypatch.setattr(precedence, "plan_of", plan)
+    asked = Asked()
+    one = make(home, asked)
+    one.round()
+    assert [name for name, _ in asked.when] == [RBA, MOF, TREASURY]
+    Clock.now += 4 * 86_400
+    one.round()
+    assert [name for name, _ in asked.when[3:]] == [TREASURY, MOF, RBA]
 
 
 def test_a_turn_that_comes_while_others_are_asked_is_taken_in_the_same_round(home):
@@ -215,7 +240,7 @@ def test_a_fault_costs_one_source_its_turn_and_shows_in_the_status(home):
     ]
     assert exit_code(done.outcomes) == 3
     assert f"failed {MOF}: setting companies: nobody knows GONE" in one.lines
-    with World(home) as world:
+    with Workplace(home) as world:
         found = {s.id: (s.health, s.reason) for s in status(world.db, Clock.now).sources}
     assert found[MOF] == ("failing", "setting companies: nobody knows GONE")
     assert found[TREASURY] == ("failing", "KeyError, see the log")
@@ -246,7 +271,7 @@ def test_a_store_that_fails_later_on_is_tried_again_one_that_fails_at_first_is_n
 
 
 def test_a_store_of_the_simulated_world_is_refused(home):
-    with World(home, kind="simulated") as world:
+    with Workplace(home, kind="simulated") as world:
         world.claim()
     with pytest.raises(WorldError, match="holds simulated data and cannot take real data"):
         make(home, Asked(), stop=Waits(3)).run()
@@ -309,7 +334,7 @@ def test_a_turn_that_another_ended_since_we_looked_is_not_taken_twice(home):
     asked = Asked({MOF: [meanwhile]})
     make(home, asked).round()
     assert [name for name, _ in asked.when] == [TREASURY, MOF]
-    assert held(home)[RBA] == turns.SourceTurn(Turn(START))
+    assert held(home)[RBA] == schedule.SourceTurn(Turn(START))
 
 
 def test_after_a_crash_the_lease_runs_out_and_another_goes_on(home):
@@ -322,13 +347,13 @@ def test_after_a_crash_the_lease_runs_out_and_another_goes_on(home):
     asked = Asked({RBA: [die]})
     one = make(home, asked, names=(RBA,))
     # A killed process gives nothing back.
-    one_leaves = turns.leave
+    one_leaves = schedule.leave
     try:
-        turns.leave = lambda *_: None
+        schedule.leave = lambda *_: None
         with pytest.raises(Killed):
             one.round()
     finally:
-        turns.leave = one_leaves
+        schedule.leave = one_leaves
     assert held(home)[RBA].owner == "a"
     other = Asked()
     assert make(home, other, names=(RBA,), owner="b").round().outcomes == []
@@ -348,7 +373,7 @@ def test_one_that_lost_its_lease_stops_and_writes_nothing_of_the_turn(home):
     done = one.round()
     assert (done.outcomes, done.stopped) == ([], False)
     assert f"{RBA}: another worker may have taken over, so this one leaves it" in one.lines
-    assert held(home)[RBA] == turns.SourceTurn(Turn(START + LEASE_SECONDS))
+    assert held(home)[RBA] == schedule.SourceTurn(Turn(START + LEASE_SECONDS))
 
 
 def test_a_stopped_worker_gives_the_turn_back_unended(home):
@@ -361,7 +386,7 @@ def test_a_stopped_worker_gives_the_turn_back_unended(home):
     one = make(home, Asked({MOF: [stopped]}), names=(MOF, RBA), stop=stop)
     done = one.round()
     assert (done.outcomes, done.stopped) == ([], True)
-    assert held(home)[MOF] == turns.SourceTurn(Turn())
+    assert held(home)[MOF] == schedule.SourceTurn(Turn())
     assert one.lines[-1] == f"{MOF}: stopped; the next worker goes on from here"
 
 
@@ -382,18 +407,19 @@ def years(last_day, value=4.0):
 @pytest.fixture
 def publisher(monkeypatch):
     monkeypatch.setattr(us_treasury, "_FIRST_YEAR", 2023)
+    monkeypatch.setattr(worker, "plan_of", asking.plan_of)
     with Publisher(years("2026-11-19")) as made:
         real = asking.Fetcher
         monkeypatch.setattr(
             asking,
             "Fetcher",
-            lambda http, pace_folder: real(http, transport=ToLoopback(made.port), pace_folder=pace_folder),
+            lambda http, **more: real(http, transport=ToLoopback(made.port), **more),
         )
         yield made
 
 
 def health(home):
-    with World(home) as world:
+    with Workplace(home) as world:
         return next(s for s in status(world.db, Clock.now).sources if s.id == TREASURY)
 
 
@@ -429,23 +455,142 @@ def test_what_a_later_version_can_read_is_read_though_the_publisher_has_nothing_
         Clock.now += 3 * 86_400
         (outcome,) = real(home).round().outcomes
         told.append((outcome.folded, outcome.known, outcome.quarantined, outcome.failed))
-    assert told == [(4, 0, {}, {}), (0, 4, {}, {})]
-    assert len(publisher.asked) == 12
+    # What could not be read is asked for again, of the past too; then the past has its own days only.
+    assert told == [(4, 0, {}, {}), (0, 2, {}, {})]
+    assert len(publisher.asked) == 10
     assert health(home).unreadable == 0
 
 
-def test_a_publisher_is_asked_whole_once_a_turn(home, publisher):
+def year_of(path):
+    return int(path.rpartition("=")[2])
+
+
+def test_a_turn_asks_for_what_is_new_and_the_past_comes_once_and_then_on_days_of_its_own(home, publisher):
     one = real(home)
     (outcome,) = one.round().outcomes
     assert (outcome.folded, outcome.failed) == (4, {})
-    assert len(publisher.asked) == 4
+    assert [year_of(path) for path in publisher.asked] == [2025, 2026, 2024, 2023]
     one.round()
     assert len(publisher.asked) == 4
     Clock.now = at("2026-11-20T23:30:00Z")
     publisher.answer = years("2026-11-20")
     (outcome,) = one.round().outcomes
-    assert (outcome.folded, outcome.known) == (1, 3)
+    assert (outcome.folded, outcome.known) == (1, 1)
     assert health(home).health == "ok"
+    del publisher.asked[:]
+    for _ in range(28):
+        Clock.now += 86_400
+        one.round()
+    asked = Counter(year_of(path) for path in publisher.asked)
+    assert asked == {2025: 20, 2026: 20, 2024: 1, 2023: 1}  # twenty working days
+
+
+def test_only_what_failed_is_asked_for_again(home, publisher):
+    good = publisher.answer
+    publisher.answer = lambda path: (404, b"", {}) if year_of(path) == 2025 else good(path)
+    one = real(home)
+    (outcome,) = one.round().outcomes
+    assert (outcome.folded, len(outcome.failed)) == (1, 1)
+    del publisher.asked[:]
+    Clock.now = held(home)[TREASURY].turn.retry_at
+    one.round()
+    assert [year_of(path) for path in publisher.asked] == [2025]
+    assert health(home).health == "failing"
+    publisher.answer = good
+    Clock.now = held(home)[TREASURY].turn.retry_at
+    del publisher.asked[:]
+    one.round()
+    assert [year_of(path) for path in publisher.asked] == [2025, 2024, 2023]  # and the past, which waited for it
+    assert health(home).health == "ok"
+
+
+def test_one_dead_address_does_not_keep_the_past_away_for_ever(home, publisher):
+    good = publisher.answer
+    publisher.answer = lambda path: (404, b"", {}) if year_of(path) == 2025 else good(path)
+    one = real(home)
+    one.round()
+    for _ in range(3):  # each after a longer pause
+        Clock.now = held(home)[TREASURY].turn.retry_at
+        one.round()
+    assert [year_of(path) for path in publisher.asked] == [2025, 2026, 2025, 2025, 2024, 2023, 2025]
+
+
+def test_data_that_a_publisher_prepares_come_later_and_the_source_does_not_fail(home, publisher, monkeypatch):
+    good, plan = publisher.answer, us_treasury.UsTreasury.plan
+    words = ("IN_PREPARATION",)
+    monkeypatch.setattr(
+        us_treasury.UsTreasury, "plan", lambda *given: [replace(one, later=words) for one in plan(*given)]
+    )
+    publisher.answer = lambda path: (413, b"IN_PREPARATION", {}) if year_of(path) == 2025 else good(path)
+    one = real(home)
+    (outcome,) = one.round().outcomes
+    assert (outcome.folded, outcome.failed, [year_of(url) for url in outcome.later]) == (1, {}, [2025])
+    assert exit_code([outcome]) == 3
+    assert health(home).health != "failing"
+    turn = held(home)[TREASURY].turn
+    assert START < turn.retry_at <= START + 300
+    Clock.now = turn.retry_at
+    publisher.answer = good
+    del publisher.asked[:]
+    one.round()
+    assert [year_of(path) for path in publisher.asked] == [2025, 2024, 2023]
+
+
+def test_a_publisher_that_says_only_later_was_not_asked_with_success(home, publisher, monkeypatch):
+    plan = us_treasury.UsTreasury.plan
+    monkeypatch.setattr(
+        us_treasury.UsTreasury, "plan", lambda *given: [replace(one, later=("BUSY",)) for one in plan(*given)]
+    )
+    publisher.answer = lambda path: (200, b"BUSY", {})
+    (outcome,) = real(home).round().outcomes
+    assert (outcome.failed, len(outcome.later)) == ({}, 2)
+    assert health(home).health == "failing"
+
+
+def test_a_failure_in_the_past_is_owed_alone(home, publisher):
+    good = publisher.answer
+    publisher.answer = lambda path: (404, b"", {}) if year_of(path) == 2024 else good(path)
+    one = real(home)
+    one.round()
+    assert health(home).health == "failing"
+    publisher.answer = good
+    del publisher.asked[:]
+    Clock.now = held(home)[TREASURY].turn.retry_at
+    one.round()
+    assert [year_of(path) for path in publisher.asked] == [2024]
+    assert health(home).health == "ok"
+
+
+def test_a_setting_that_became_unusable_ends_no_worker(home, monkeypatch):
+    """Looking for a past plans like a turn does: what is wrong is told at the source's own turn."""
+
+    def plan_of(world_settings, catalog, source):
+        raise ValueError("sources.sec.companies: nobody knows GONE")
+
+    monkeypatch.setattr(worker, "plan_of", plan_of)
+    asked = Asked()
+    done = make(home, asked, names=(RBA,)).round()
+    assert ([one.source for one in done.outcomes], done.outcomes[0].failed) == ([RBA], {})
+
+
+def test_what_is_needed_first_goes_first_and_what_takes_long_lets_others_go_between(home):
+    Clock.now = at("2026-11-20T13:29:59Z")  # a Friday; both others are due on Monday morning
+    asked = Asked()
+
+    def hours():
+        between = asked.between
+        for _ in range(3):
+            Clock.now += 86_400
+            between()
+        return RunOutcome("sec", folded=1)
+
+    chosen = msgspec.structs.replace(home, sources={"sec": SourceSettings(contact="jane@example.org")})
+    asked.script = {"sec": [hours]}
+    one = make(chosen, asked, names=("sec", "world-bank", RBA))
+    one._holder = Leaseholder("a", lambda: START, 60)  # days pass for the data, not for the lease
+    one.round()
+    assert [name for name, _ in asked.when] == [RBA, "world-bank", "sec", RBA, "world-bank"]
+    assert held(home)["sec"].turn == Turn(at("2026-11-20T13:29:59Z"))
 
 
 def test_a_feed_that_answers_the_same_for_ever_is_late_when_its_series_are(home, publisher):
@@ -481,7 +626,7 @@ def test_a_publisher_that_fails_is_failing_until_it_answers_again(home, publishe
     Clock.now += 1_800
     shutil.rmtree(home.home / "pace")  # real time has not moved, so its pause would still hold
     done = one.round()
-    assert [(o.folded, o.known) for o in done.outcomes] == [(1, 3)]
+    assert [(o.folded, o.known) for o in done.outcomes] == [(3, 0)]
     assert health(home).health == "ok"
 
 
@@ -490,7 +635,7 @@ def test_a_stop_lets_the_payload_in_hand_be_finished_and_the_next_worker_goes_on
     good = publisher.answer
 
     def answer(path):
-        if path.endswith("=2024"):
+        if path.endswith("=2026"):
             stop.now = True
         return good(path)
 
@@ -498,9 +643,9 @@ def test_a_stop_lets_the_payload_in_hand_be_finished_and_the_next_worker_goes_on
     one = real(home, stop=stop)
     done = one.round()
     assert done.stopped
-    assert len(publisher.asked) == 2  # 2023 and 2024, and no further
-    with World(home) as world:
+    assert len(publisher.asked) == 2  # 2025 and 2026, and no further
+    with Workplace(home) as world:
         assert world.db.execute("SELECT count(*) FROM payload WHERE state = 'folded'").get == 2
     publisher.answer = good
     (outcome,) = real(home, owner="b").round().outcomes
-    assert (outcome.folded, outcome.known) == (2, 2)
+    assert (outcome.known, outcome.folded) == (2, 2)

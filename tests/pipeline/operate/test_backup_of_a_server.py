@@ -14,7 +14,7 @@ from almanac.pipeline.operate.archive import BackupError
 from almanac.pipeline.operate.backup import backup
 from almanac.pipeline.operate.restore import check, restore
 from almanac.store.accounts.accounts import Accounts
-from almanac.store.accounts.deeds import Deeds
+from almanac.store.accounts.audit_log import AuditLog
 from almanac.store.accounts.invitations import Invitations
 from almanac.store.engine.opening import place
 from almanac.store.raw.captures import RawStore
@@ -53,7 +53,7 @@ def key(server):
         for number in range(20):
             accounts.create_account(f"{number}@example.org", "pro", PLANS, now=NOW)
         accounts.create_account(ADA, "free", PLANS, now=NOW)
-        Deeds(accounts).note("ada", "plan", "0@example.org", "free to pro", now=NOW)
+        AuditLog(accounts).note("ada", "plan", "0@example.org", "free to pro", now=NOW)
         Invitations(accounts).invite("bob@example.org", "pro", PLANS, made_by=ADA, now=NOW)
         text, _ = accounts.create_key(ADA, ["macro:read"], "laptop", NOW + 10, now=NOW)
         assert accounts.verify(text, NOW)
@@ -68,7 +68,7 @@ def held(settings, key):
     """What a home has of accounts and counts, as far as it is asked for."""
     with contextlib.closing(Accounts(place(settings.accounts_place))) as accounts:
         verified = accounts.verify(key, NOW)
-        people = (accounts.list_accounts(), accounts.list_keys(), Deeds(accounts).latest())
+        people = (accounts.list_accounts(), accounts.list_keys(), AuditLog(accounts).latest())
         invited = Invitations(accounts).open(now=NOW)
     with contextlib.closing(UsageFile(place(settings.usage_place))) as usage:
         return verified, people, invited, UsageReports(usage).by("endpoint", "acc_1", DAY, DAY)

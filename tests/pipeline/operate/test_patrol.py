@@ -134,7 +134,7 @@ def test_a_round_goes_on_where_it_was_ended(world):
         noted = read(path_of(world.settings))
         seen.append((noted.present.stage, noted.present.after))
     assert seen == sorted(set(seen), key=seen.index)  # never at a place twice
-    assert {stage for stage, _ in seen} == {"raw", "tables", "topics"}
+    assert {stage for stage, _ in seen} == {"raw", "payloads", "tables", "topics"}
     assert read(path_of(world.settings)).last.problems == undisturbed.problems
 
 

@@ -9,8 +9,8 @@ from almanac.domain.times import wire_time
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate.status import Quarantined, Stale, Unmapped, status
-from almanac.pipeline.world import World
-from almanac.store.log import turns
+from almanac.pipeline.workplace import Workplace
+from almanac.store.log import schedule
 from almanac.store.summary.coverage import coverage
 from tests.support.treasury_home import (
     BROKEN,
@@ -79,7 +79,7 @@ def test_the_names_are_those_of_the_interface(world):
 
 
 def test_an_empty_store_has_zeros_and_nulls(tmp_path):
-    with World(settings(tmp_path)) as world:
+    with Workplace(settings(tmp_path)) as world:
         found = msgspec.to_builtins(coverage(world.db))
         assert found.pop("dataVersion") == 1  # the catalogue
         assert found.pop("indicators") == {"raw": 0, "derived": 0}
@@ -140,7 +140,7 @@ def test_a_source_fails_while_the_newest_answer_of_an_address_cannot_be_read(wor
     ],
 )
 def test_a_source_that_is_not_asked_is_late_by_its_cadence(tmp_path, days, word, reason):
-    with World(settings(tmp_path)) as world:
+    with Workplace(settings(tmp_path)) as world:
         take(world, tmp_path / "mirror", [(url(2026), "2026-11-20T00:00:00Z", RECENT, 200)])
         found = health(state(world, days))
         assert (found.health, found.reason) == (word, reason)
@@ -149,12 +149,12 @@ def test_a_source_that_is_not_asked_is_late_by_its_cadence(tmp_path, days, word,
 
 
 def test_a_feed_that_answers_but_has_stopped_is_late_and_its_series_are_listed(tmp_path):
-    with World(settings(tmp_path)) as world:
+    with Workplace(settings(tmp_path)) as world:
         take(world, tmp_path / "mirror", ROWS[:1])
         found = state(world)
         one = health(found)
         assert (one.health, one.reason) == ("late", "answers, but every daily series is stale")
-        assert (one.last_success_at, one.series, one.stale_series) == (NOW, 2, 2)
+        assert (one.last_success_at, one.series, one.judged_series, one.stale_series) == (NOW, 3, 2, 2)
         assert found.stale == [
             Stale(SOURCE, TEN_YEARS, "2026-01-05T00:00:00Z"),
             Stale(SOURCE, TWO_YEARS, "2026-01-05T00:00:00Z"),
@@ -163,12 +163,12 @@ def test_a_feed_that_answers_but_has_stopped_is_late_and_its_series_are_listed(t
         alone = curve({"2026-01-05": day(3.6, 4.3), "2026-11-19": {"BC_2YEAR": 3.5}})
         take(world, tmp_path / "mirror", [(url(2026), "2026-11-20T00:00:00Z", alone, 200)])
         found = state(world)
-        assert (health(found).health, health(found).series, health(found).stale_series) == ("ok", 2, 1)
+        assert (health(found).health, health(found).judged_series, health(found).stale_series) == ("ok", 2, 1)
         assert [one.series_id for one in found.stale] == [TEN_YEARS]
 
 
 def test_discontinued_series_make_no_source_late(tmp_path):
-    with World(settings(tmp_path)) as world:
+    with Workplace(settings(tmp_path)) as world:
         natives = {
             native: msgspec.structs.replace(spec, discontinued=True)
             for native, spec in world.catalog.series[SOURCE].items()
@@ -177,22 +177,27 @@ def test_discontinued_series_make_no_source_late(tmp_path):
         source = world.catalog.sources[SOURCE]
         Ingest(world, source, lambda _: None).run([Arrival(url(2026), FIRST, "application/xml", None)])
         found = state(world)
-        assert (health(found).health, health(found).series, health(found).stale_series) == ("ok", 0, 0)
+        assert (
+            health(found).health,
+            health(found).series,
+            health(found).judged_series,
+            health(found).stale_series,
+        ) == ("ok", 3, 0, 0)
         assert found.stale == []
 
 
 def test_when_a_source_is_next_due(tmp_path):
-    with World(settings(tmp_path)) as world:
+    with Workplace(settings(tmp_path)) as world:
         assert health(state(world)).next_due_at == "2026-11-19T23:30:00Z"  # it waits since then
-        turns.note(world.db, SOURCE, world.settings.clock())
+        schedule.note(world.db, SOURCE, world.settings.clock())
         assert health(state(world)).next_due_at == "2026-11-20T23:30:00Z"
-        turns.take(world.db, SOURCE, "a", 0, 1)
-        turns.end(world.db, SOURCE, "a", Turn(None, 1, world.settings.clock() + 300))
+        schedule.take(world.db, SOURCE, "a", 0, 1)
+        schedule.end(world.db, SOURCE, "a", Turn(None, 1, world.settings.clock() + 300))
         assert health(state(world)).next_due_at == "2026-11-20T12:05:00Z"
 
 
 def test_a_run_that_failed_says_why(tmp_path):
-    with World(settings(tmp_path)) as world:
+    with Workplace(settings(tmp_path)) as world:
         world.db.execute(
             "INSERT INTO source_state VALUES(?, 20, 10, 10, 1, 'the publisher answered 503', NULL)", (SOURCE,)
         )
@@ -200,3 +205,33 @@ def test_a_run_that_failed_says_why(tmp_path):
         assert (found.health, found.reason) == ("failing", "the publisher answered 503")
         assert found.last_error == found.reason
         assert (found.last_attempt_at, found.last_success_at) == (wire_time(20), wire_time(10))
+
+
+def test_a_run_that_has_not_ended_is_told_of_a_source_that_was_never_asked_through(tmp_path):
+    """Killed, or under way: nothing else knows that anybody tried."""
+    with Workplace(settings(tmp_path)) as world:
+        run = Ingest(world, world.catalog.sources[SOURCE], lambda _: None)
+        run.begin()
+        begun = health(state(world))
+        assert (begun.health, begun.reason) == (
+            "never_run",
+            f"a run that began at {wire_time(world.settings.clock())} has not ended: it goes on, or was cut off",
+        )
+        run.close()
+        assert health(state(world)).reason is None
+
+
+def test_a_storage_that_fails_is_the_reason_and_ends_with_the_next_good_run(tmp_path, monkeypatch):
+    with Workplace(settings(tmp_path)) as world:
+        with monkeypatch.context() as broken, pytest.raises(OSError, match="No space left"):
+            broken.setattr(Ingest, "_kept", _full)
+            take(world, tmp_path / "mirror")
+        failed = health(state(world))
+        assert (failed.health, failed.last_ingested_at) == ("failing", None)
+        assert failed.reason == failed.last_error == "the storage failed: OSError: [Errno 28] No space left on device"
+        take(world, tmp_path / "mirror")
+        assert health(state(world)).last_error is None
+
+
+def _full(*_):
+    raise OSError(28, "No space left on device")

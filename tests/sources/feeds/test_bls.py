@@ -58,6 +58,12 @@ def test_quarters_and_their_average():
     assert parsed.unmapped == {"CIS1 Q05": 1}
 
 
+def test_that_the_service_s_own_catalogue_lacks_a_series_is_no_fault_of_its_numbers():
+    """So it answers for job openings (JTS), whose catalogue it does not keep."""
+    told = answer({"seriesID": "CUUR1", "data": DATA}, message=["Unable to get Catalog Data for series CUUR1"])
+    assert read(parse(told)) == read(parse(TEXT)) != {}
+
+
 def test_a_series_nobody_maps_is_counted_and_years_before_it_began_are_no_fault():
     told = answer({"seriesID": "ZZ1", "data": DATA}, message=["No Data Available for Series ZZ1 Year: 1913"])
     assert parse(told).unmapped == {"ZZ1": 4}

@@ -65,7 +65,7 @@ def test_an_answer_with_a_header_only_says_nothing():
     [
         ("", "header ''"),
         ('<!DOCTYPE html>\n<html lang="en">\n</html>', "header '<!DOCTYPE html>', expected DATE"),
-        (TEXT.encode("utf-16"), "not utf-8-sig"),
+        (TEXT.encode("utf-16"), "not utf-8"),
         (TEXT.replace("DATE", "Day"), "header 'Day,IUDBEDR,IUDSNZC,XUD'"),
         ("DATE,A\r\n01 Jan 2099,1\r\n", "none of IUDBEDR, IUDSNZC, XUD, which were expected"),
         (TEXT.replace("IUDSNZC", "IUDBEDR"), "expected each code once"),
@@ -144,7 +144,9 @@ def test_plan_asks_for_each_series_by_itself_and_never_before_it_begins():
             head, _, tail = request.url.partition("&Dateto=now&SeriesCodes=")
             code, _, rest = tail.partition("&")
             assert rest == "CSVF=TN&UsingCodes=Y&VPD=Y&VFD=N"
-            found[code] = head.removeprefix(BASE + "csv.x=yes&Datefrom=")
+            found[code] = head.removeprefix(
+                "https://www.bankofengland.co.uk/boeapps/database/_iadb-fromshowcolumns.asp?csv.x=yes&Datefrom="
+            )
         return found
 
     assert starts(None) == {"IUDBEDR": "30/Dec/2098", "IUDSNZC": "02/Jan/1975", "LPM": "02/Jan/1975"}

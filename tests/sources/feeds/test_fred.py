@@ -1,6 +1,7 @@
 """FRED's other responses, rights and plan. Every payload here is invented; the shape is the publisher's."""
 
 import json
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -111,13 +112,33 @@ def test_releases_and_their_dates():
         assert parse(dates, kind).release_dates == expected_days
 
 
+def test_a_list_that_is_longer_than_one_answer_is_followed_and_one_that_was_cut_is_refused():
+    days = [{"release_id": 10, "date": f"2099-01-{day:02}"} for day in (1, 2)]
+    asked = BASE + "releases/dates?file_type=json&limit=2&realtime_end=2099-01-15&realtime_start=2099-01-01"
+
+    def followed(offset, count, url=asked):
+        body = listing(release_dates=days, count=count, offset=offset, limit=2)
+        payload = Payload(url, json.dumps(body).encode(), 0, "application/json")
+        return [(one.url.partition("?")[2], dict(one.secret)) for one in CONNECTOR.follow(payload, source(), KEY)]
+
+    rest = "limit=2&offset={}&realtime_end=2099-01-15&realtime_start=2099-01-01"
+    assert followed(0, 5) == [("file_type=json&" + rest.format(2), {"api_key": KEY})]
+    assert followed(2, 5, asked + "&offset=2") == [("file_type=json&" + rest.format(4), {"api_key": KEY})]
+    assert followed(2, 4, asked + "&offset=2") == []
+    for kind, items in (("releases/dates", {"release_dates": days}), ("releases", {"releases": []})):
+        with pytest.raises(SourceChanged, match=f"^{kind}: lists [02], says 900 from 0 with limit 1000"):
+            parse(listing(**items, count=900, offset=0, limit=1000), kind)
+    with pytest.raises(SourceChanged, match=r"^series/tags MON: lists 0, says 3 from 0 with limit 1000"):
+        parse(listing(tags=[], count=3, offset=0, limit=1000), "series/tags?series_id=MON")
+
+
 # The plan
 
 
 def test_plan_asks_for_archives_where_the_api_gives_them_whole():
     planned = CONNECTOR.plan(source(), SERIES, None, date(2099, 2, 20), KEY)
     ever = "&realtime_end=9999-12-31&realtime_start=1776-07-04"
-    assert planned[:9] == [
+    assert [replace(request, size=None) for request in planned[:9]] == [
         Request(BASE + path, {"api_key": KEY})
         for path in (
             "series/observations?file_type=json&series_id=DAY",
@@ -141,10 +162,11 @@ def test_plan_asks_for_archives_where_the_api_gives_them_whole():
     assert not any(KEY in request.url for request in planned)
 
 
-def test_plan_since_a_day_narrows_what_has_no_archive_only():
+def test_plan_since_a_day_asks_an_archive_for_what_was_known_then_and_changed_since():
+    """Of no archive is a period left out: one of long ago that is revised today would be missed."""
     planned = CONNECTOR.plan(source(), SERIES, date(2099, 1, 5), date(2099, 2, 20), KEY)
     observed = [request.url for request in planned if "observations" in request.url]
-    assert [("observation_start=2099-01-05" in url, "realtime_start=1776-07-04" in url) for url in observed] == [
+    assert [("observation_start=2099-01-05" in url, "realtime_start=2099-01-05" in url) for url in observed] == [
         (True, False),
         (False, True),
         (False, True),

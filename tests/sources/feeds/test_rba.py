@@ -82,7 +82,7 @@ def test_the_monthly_table_is_about_months():
     [
         (b"", "title ''"),
         ("<!DOCTYPE html>\n<html></html>", "title '<!DOCTYPE html>'"),
-        (TEXT.encode("utf-16"), "not utf-8-sig"),
+        (TEXT.encode("utf-16"), "not utf-8"),
         (TEXT.replace("F1 ", "F11 "), "expected F1"),
         (TEXT[: TEXT.index("Series ID")], "no row Series ID"),
         (TEXT[: TEXT.index("02-Jan")], "has a header and no days"),

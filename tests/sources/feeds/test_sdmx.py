@@ -7,7 +7,7 @@ import pytest
 
 from almanac.catalog.load import shipped
 from almanac.catalog.services import named
-from almanac.domain.observations import ReportedValue
+from almanac.domain.observations import PROJECTION, UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency
 from almanac.domain.rights import Exposure
 from almanac.sources.base import SourceChanged, connector
@@ -25,7 +25,6 @@ YEARLY = {"OUTLOOK.A.AA.X": spec("OUTLOOK.A.AA.X", Frequency.ANNUAL)}
 OUTLOOK_URL = "https://data.example.org/rest/data/OUTLOOK/A.AA.X"
 RELEASED = int(datetime(2099, 4, 14, 13, tzinfo=UTC).timestamp())
 UPDATED = int(datetime(2099, 5, 2, 9, 30, tzinfo=UTC).timestamp())
-NOTE = '{"projection":true}'
 
 
 def urls(series, since=None, service=SERVICE):
@@ -52,7 +51,7 @@ def test_the_first_period_is_written_in_the_frequency_asked(frequency, written):
 
 
 def test_a_large_daily_flow_is_asked_in_windows_the_last_of_them_open():
-    large = msgspec.structs.replace(RATES, window_years=10, first_year=2075)
+    large = msgspec.structs.replace(RATES, codes=18, first_year=2075)
     service = msgspec.structs.replace(SERVICE, flow=(large,))
     series = {"RATES.D.AA.X": spec("RATES.D.AA.X", Frequency.DAILY)}
     base = "https://data.example.org/rest/data/OFFICE,RATES,1.0/D.AA.X?format=csv&startPeriod="
@@ -101,8 +100,8 @@ def test_a_value_that_is_not_free_shuts_its_series():
 
 def test_a_forecast_by_its_status_is_marked():
     parsed = parse(CSV.replace("-0.25,A", "-0.25,F"))
-    assert [s.note for s in blocks(parsed)["RATES.M.BB.X"]] == [NOTE]
-    assert [s.note for s in blocks(parsed)["RATES.M.AA.X"]] == [None]
+    assert [s.flags for s in blocks(parsed)["RATES.M.BB.X"]] == [UNKNOWN | PROJECTION]
+    assert [s.flags for s in blocks(parsed)["RATES.M.AA.X"]] == [UNKNOWN]
 
 
 def edition(actual="2097", updated=""):
@@ -112,16 +111,18 @@ def edition(actual="2097", updated=""):
 def test_an_edition_is_known_from_its_release_and_past_the_last_measured_year_a_projection():
     first = edition()
     assert first == [
-        ReportedValue(key(year), value, RELEASED, RELEASED, note=note)
-        for year, value, note in (("2097", 1.0, None), ("2098", 2.0, NOTE), ("2099", 3.0, NOTE))
+        ReportedValue(key(year), value, RELEASED, RELEASED, flags)
+        for year, value, flags in (("2097", 1.0, 0), ("2098", 2.0, PROJECTION), ("2099", 3.0, PROJECTION))
     ]
     assert edition(updated="2099-04-14T13:00:00Z") == first
-    fiscal = edition("FY2098/99")
-    assert [statement.note for statement in fiscal] == [None, None, NOTE]
+    # A fiscal year is that in which it ends.
+    for written in ("FY2097/98", "2097/98", "FY2097/2098", "FY2098"):
+        assert [statement.flags for statement in edition(written)] == [0, 0, PROJECTION], written
     # Nothing said: a year that was not over at the release is none that was measured.
-    assert [statement.note for statement in edition("")] == [None, None, NOTE]
-    with pytest.raises(SourceChanged, match=r"LAST_ACTUAL 'soon' is not a year"):
-        edition("soon")
+    assert [statement.flags for statement in edition("")] == [0, 0, PROJECTION]
+    for odd in ("soon", "FY2097/99", "FY2097/2099"):
+        with pytest.raises(SourceChanged, match=f"LAST_ACTUAL '{odd}' is not a year"):
+            edition(odd)
     with pytest.raises(SourceChanged, match=r"PUBLISHED '2099-04-14' is not an instant with a time zone"):
         parse(EDITION.replace("T13:00:00Z", ""), OUTLOOK_URL, YEARLY)
     with pytest.raises(SourceChanged, match="PUBLISHED nothing is not an instant"):

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from almanac.domain.periods import Frequency
-from almanac.sources.base import Limit, SourceChanged
+from almanac.sources.base import SourceChanged
 from almanac.sources.formats import notes
 from almanac.sources.formats.sdmx_message import name_in
 from tests.support.sdmx_invented import (
@@ -134,10 +134,14 @@ def test_a_closed_flow_is_read_and_not_asked_for():
     assert len(asked(SERVICE, SERIES)) == 1
 
 
-def test_a_limit_of_the_publisher_goes_with_each_request():
-    limited = msgspec.structs.replace(SERVICE, per_hour=60)
-    assert [request.limit for request in asked(limited, SERIES)] == [Limit("office", 1 / 60)]
-    assert [request.limit for request in asked(SERVICE, SERIES)] == [None]
+def test_that_nothing_is_known_of_what_was_asked_is_an_answer_and_windows_of_the_past_are_closed():
+    (request,) = asked(SERVICE, SERIES)
+    assert (request.empty, request.closed) == ({404}, False)
+    large = msgspec.structs.replace(SERVICE, flow=(msgspec.structs.replace(RATES, codes=91, first_year=2093),))
+    series = {"RATES.D.AA.X": spec("RATES.D.AA.X", Frequency.DAILY)}
+    planned = reader(large, large).plan(SOURCE, series, None, TODAY, None)
+    # The window of 2097 and 2098 ended in the year of TODAY's last one: it still fills.
+    assert [one.closed for one in planned] == [True, True, False, False]
 
 
 def test_frequencies_asked_together_begin_with_the_period_of_the_lowest():

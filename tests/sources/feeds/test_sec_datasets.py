@@ -41,7 +41,7 @@ def test_a_filing_its_company_and_a_fact():
             name="INVENTED BANK CORP",
             sic="6021",
             fiscal_year_end="1231",
-            former_names=(FormerName("OLD BANK", None, "2001-04-02"),),
+            former_names=(FormerName("OLD BANK", "2001-04-02"),),
             state_of_incorporation="DE",
             country="US",
             currency="USD",
@@ -64,10 +64,10 @@ def test_a_filing_its_company_and_a_fact():
         ("20090630", "0", None),
         ("20090630", "1", "2009-04-01"),
         ("20090630", "2", "2009-01-01"),
-        ("20090930", "3", "2009-01-01"),
+        ("20080930", "3", "2008-01-01"),
         ("20090630", "4", "2008-07-01"),
-        ("20120229", "1", "2011-12-01"),  # from the first of December to the end of a leap February
-        ("20120531", "1", "2012-03-01"),
+        ("20080229", "1", "2007-12-01"),  # from the first of December to the end of a leap February
+        ("20080531", "1", "2008-03-01"),
     ],
 )
 def test_a_period_begins_whole_months_before_its_end(ddate, qtrs, start):
@@ -83,6 +83,7 @@ def test_a_period_begins_whole_months_before_its_end(ddate, qtrs, start):
         ({"coreg": "SubsidiaryCo"}, "rows of a co-registrant"),
         ({"segments": "ProductOrService=Loans;"}, "rows of a segment"),
         ({"tag": "NobodyWantsThis"}, "us-gaap (other tags)"),
+        ({"ddate": "22030630"}, "rows of periods that end after they were filed"),
         ({"tag": "Assets", "version": "dei/2009"}, "dei (other tags)"),
         ({"value": ""}, "rows without a value"),
         ({"qtrs": "5"}, "rows of more than four quarters"),

@@ -89,7 +89,7 @@ def test_nothing_new_since_a_day_is_no_fault_but_an_empty_history_is():
     [
         (b"", "has 0 lines"),
         ("<!DOCTYPE html>\n<html>\n<body>\n</html>\n", "starts with '<!DOCTYPE html>'"),
-        (TEXT.encode("utf-16"), "not utf-8-sig"),
+        (TEXT.encode("utf-16"), "not utf-8"),
         (TEXT.replace('"rendoblid"', '"rendoblim"'), "expected CubeId;rendoblid"),
         (TEXT.replace("PublishingDate", "Published"), "expected PublishingDate and a time"),
         (TEXT.replace("2099-01-20 14:30", "soon"), "expected PublishingDate and a time"),

@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from almanac.domain.observations import UNKNOWN, ReportedValue
+from almanac.domain.observations import PROJECTION, UNKNOWN, ReportedValue
 from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.world_bank import CONNECTOR
 from tests.support.central_banks import key, payload, read, source, table
@@ -59,6 +59,15 @@ def test_each_place_is_a_series_listed_from_its_first_year_to_its_last():
     assert first.note == '{"flags":["E"],"footnotes":["Invented by hand"],"publishedAt":"2099-07-01"}'
     # The day of the last update is of the whole data base: nothing is known before it was fetched.
     assert second == ReportedValue(key("2097"), 2.0, flags=UNKNOWN, note='{"publishedAt":"2099-07-01"}')
+
+
+def test_a_forecast_is_a_projection_and_an_estimate_is_none():
+    marks = {"2096": "E", "2097": "F", "2098": "EF", "2099": ""}
+    parsed = parse(json.dumps([page(), [row("AAA", year, 1, obs_status=mark) for year, mark in marks.items()]]))
+    assert [one.flags for one in parsed.blocks[0].statements] == [
+        UNKNOWN, UNKNOWN | PROJECTION, UNKNOWN | PROJECTION, UNKNOWN,
+    ]  # fmt: skip
+    assert parsed.blocks[0].statements[1].note == '{"flags":["F"],"publishedAt":"2099-07-01"}'
 
 
 def test_a_group_without_a_code_of_three_letters_goes_by_its_other_one():

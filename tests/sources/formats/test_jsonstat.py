@@ -6,7 +6,7 @@ import tracemalloc
 import msgspec
 import pytest
 
-from almanac.domain.observations import UNKNOWN, ReportedValue
+from almanac.domain.observations import PROJECTION, UNKNOWN, ReportedValue
 from almanac.domain.rights import Exposure
 from almanac.sources.base import SourceChanged
 from tests.support.sdmx_invented import SERIES, SERVICE, blocks, key, parse
@@ -117,9 +117,9 @@ def test_a_data_set_nobody_maps_is_counted_under_its_name():
 
 def test_a_forecast_is_a_projection_and_a_confidential_value_shuts_its_series():
     parsed = read(status={"0": "f", "4": "c"})
-    assert blocks(parsed)["RATES.M.AA.X"][0].note == (
-        '{"flags":["f"],"projection":true,"publishedAt":"2099-04-20T09:00:00Z"}'
-    )
+    forecast = blocks(parsed)["RATES.M.AA.X"][0]
+    assert forecast.note == '{"flags":["f"],"publishedAt":"2099-04-20T09:00:00Z"}'
+    assert forecast.flags == UNKNOWN | PROJECTION
     assert parsed.tightened == {
         "RATES.M.BB.X": (Exposure.restricted, "The publisher marks values of this series as not free (c).")
     }

@@ -126,7 +126,10 @@ WRONG_CSV = [
     (CSV.replace('marks"""', 'marks""'), "is not CSV"),
     (CSV.encode("utf-16"), "is not utf-8"),
     (CSV.replace("DATAFLOW", "KEY").replace("OFFICE:RATES(1.0)", "RATES.M.AA.X"), "KEY 'RATES.M.AA.X' in the line of"),
-    (CSV.replace("TITLE", "ACTION").replace("Invented\n", "D\n"), "action"),
+    (
+        CSV.replace("TITLE", "ACTION").replace('"Invented; a title, with ""marks"""', "X"),
+        "action 'X', allowed are Information, Append",
+    ),
 ]
 
 
@@ -199,7 +202,7 @@ WRONG_JSON = [
     ("{}", "has no data"),
     ('{"errors": [{"code": 404, "message": "No data"}]}', "No data"),
     ('{"data": {"weather": []}}', "has no data.dataSets; it has weather"),
-    (replaced('"series": {"0:0:0"', '"rows": {"0:0:0"'), "missing required field `series`"),
+    (replaced('"series": {"0:0:0"', '"rows": {"0:0:0"'), "unknown field `rows`"),
     (series_dimensions("AREA", "FREQ", "KIND"), "dimensions AREA.FREQ.KIND, expected FREQ.AREA.KIND"),
     (series_dimensions("FREQ", "REGION", "KIND"), "dimensions FREQ.REGION.KIND, expected FREQ.AREA.KIND"),
     (series_dimensions("FREQ", "AREA", "KIND", "SEX"), "dimensions FREQ.AREA.KIND.SEX"),
@@ -217,6 +220,7 @@ WRONG_JSON = [
     (replaced("[-0.25, 0]", '["NaN", 0]'), "RATES.M.BB.X 2099-02: 'NaN' is not a number"),
     (replaced("[-0.25, 0]", "[null, 0]"), "RATES.M.BB.X 2099-02: no value, and status 'A' does not say why"),
     (replaced("[-0.25, 0]", "[true, 0]"), "got `bool`"),
+    (json_2({"observations": {"0:0:0:0": [1.5]}}), "observations beside the series"),
     (json_2({"structure": 1}), "no structure 1 for the data set"),
     (json_2({"dimensionGroupAttributes": {"0::": ["Invented", 7]}}), "0:: has UNIT_MULT 7, which is not in the list"),
     (json_2().replace('"OBS_VALUE"', '"OBS_COUNT"'), "measures OBS_COUNT, expected OBS_VALUE"),

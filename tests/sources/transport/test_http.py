@@ -4,10 +4,14 @@ import gzip
 from email.utils import formatdate
 
 import pytest
+import stamina
 
 from almanac.config import Http
+from almanac.distribution import version
 from almanac.sources.base import Request
-from almanac.sources.transport.http import Fetched, Fetcher, Validators
+from almanac.sources.reckoning import Size
+from almanac.sources.transport.answers import Fetched, Validators
+from almanac.sources.transport.http import Fetcher
 from tests.support.misbehaving import Server, answer, drip, endless, raw, reset, silence
 from tests.support.polite import failure, pauses
 
@@ -26,7 +30,7 @@ def test_an_answer_is_handed_on_with_what_it_says_of_itself(server, fetcher):
         url, 200, b"a,b\n1,2\n", "text/csv", '"v1"', "Mon, 14 Sep 2026 00:00:00 GMT", not_modified=False
     )
     (asked,) = server.asked
-    assert asked.headers["user-agent"] == "Almanac-Test (invented@example.org)"
+    assert asked.headers["user-agent"] == "Almanac-Test (invented; invented@example.org)"
     assert asked.headers["accept"] == "text/csv"
     assert asked.headers["accept-encoding"] == "gzip"
 
@@ -36,7 +40,7 @@ def test_the_settings_fit_and_a_missing_type_is_bytes(server, clock):
     with Fetcher(Http(), clock=clock, sleep=clock.sleep, private=True) as fetcher:
         found = fetcher.fetch(Request(f"{server.url}/a"))
     assert (found.body, found.media_type, found.etag) == (b"invented", "application/octet-stream", None)
-    assert server.asked[0].headers["user-agent"] == Http().user_agent
+    assert server.asked[0].headers["user-agent"] == f"Almanac/{version()} (self-hosted financial data service)"
 
 
 def test_cookies_are_not_taken(server, fetcher):
@@ -87,6 +91,17 @@ def test_passing_troubles_are_tried_again_with_growing_pauses(server, fetcher, c
     assert fetcher().fetch(Request(f"{server.url}/a")).body == b"at last"
     assert len(server.asked) == 3
     assert pauses(clock) == [1.0, 2.0]
+
+
+def test_retries_are_told_by_the_error_alone(server, fetcher, capfd, caplog):
+    """No lines of a library's own beside it."""
+    stamina.instrumentation.set_on_retry_hooks(None)  # its own ones, as where nothing was fetched before
+    server.acts["/a"] = [answer(503)]
+    error = failure(fetcher(attempts=3), Request(f"{server.url}/a"))
+    assert len(server.asked) == 3
+    assert "(attempt 3 of 3)" in str(error)
+    assert [*capfd.readouterr()] == ["", ""]
+    assert caplog.records == []
 
 
 def test_pauses_are_random_between_half_and_whole_and_end_growing(server, fetcher, clock):
@@ -169,7 +184,7 @@ def test_a_wait_beyond_the_total_time_fails_at_once_and_for_the_whole_host(serve
     )
     assert pauses(clock) == []
     error = failure(client, Request(f"{server.url}/b"))
-    assert "127.0.0.1 is to be left alone for longer than the 100 s allowed" in str(error)
+    assert "127.0.0.1 is to be left alone for 3600 s, longer than the 100 s allowed" in str(error)
     assert server.paths() == ["/a"]
     clock.now += 3_550
     assert client.fetch(Request(f"{server.url}/b")).status == 200
@@ -242,3 +257,45 @@ def test_a_drip_ends_with_the_total_time_though_every_byte_is_in_time(server, fe
     error = failure(fetcher(total_timeout=40), Request(f"{server.url}/a"))
     assert "timeout (the time allowed in all is over)" in str(error)
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "later"),
+    [
+        (413, b'{"warning":{"status":413,"label":"ASYNCHRONOUS_RESPONSE. Please try again later."}}', True),
+        (200, b'{"warning":{"status":413,"label":"ASYNCHRONOUS_RESPONSE. Please try again later."}}', True),
+        (200, b"<Envelope><Body><syncResponse><queued><id>7</id></queued></syncResponse></Body></Envelope>", True),
+        (413, b"<faultstring>EXTRACTION_TOO_BIG: please change your filters</faultstring>", False),
+        (503, b"ASYNCHRONOUS", False),
+    ],
+)
+def test_data_that_are_being_prepared_are_no_failure_and_are_not_asked_for_at_once(
+    server, fetcher, status, body, later
+):
+    server.acts["/a"] = [answer(status, body)]
+    request = Request(f"{server.url}/a", later=("ASYNCHRONOUS_RESPONSE", "syncResponse"))
+    failed = failure(fetcher(), request)
+    assert (failed.later, failed.status) == (later, status)
+    assert len(server.paths()) == (3 if status == 503 else 1)
+
+
+def test_a_large_answer_that_holds_the_words_is_data(server, fetcher):
+    body = b"x" * 20_000 + b"syncResponse"
+    server.acts["/a"] = [answer(200, body)]
+    assert fetcher().fetch(Request(f"{server.url}/a", later=("syncResponse",))).body == body
+
+
+def test_a_body_in_a_file_is_not_held_and_has_the_time_that_its_size_takes(server, fetcher, clock):
+    body = bytes(range(256)) * 8_000  # more than may be held
+    server.acts["/a"] = [answer(429, retry_after="300"), answer(200, body)]
+    request = Request(f"{server.url}/a", most_in_file=len(body), size=Size(1, 0, 60_000_000))
+    got = fetcher().fetch(request)
+    with got.file as file:
+        assert (got.body, file.read()) == (b"", body)
+    assert pauses(clock) == [300.0]
+    # Of one that is held the time is the settings'.
+    server.acts["/b"] = [answer(429, retry_after="300"), answer(200, b"small")]
+    assert "100.0 s are left" in str(failure(fetcher(), Request(f"{server.url}/b", size=request.size)))
+    server.acts["/c"] = [answer(200, body)]
+    refused = failure(fetcher(), Request(f"{server.url}/c", most_in_file=len(body) - 1))
+    assert "larger than the 2047999 bytes allowed" in str(refused)

@@ -5,13 +5,14 @@ import sys
 import threading
 from dataclasses import replace
 
+import httpx2
 import pytest
 
 from almanac.sources.base import Limit, Request
 from almanac.sources.transport.http import Fetcher
 from almanac.sources.transport.pace import Pace
 from tests.support.misbehaving import answer
-from tests.support.polite import Clock, Manners, table
+from tests.support.polite import Clock, Manners, failure, table
 
 
 def test_one_rate_per_host_shared_by_threads(fetcher, clock):
@@ -72,36 +73,116 @@ def test_clients_with_one_folder_keep_one_pace(tmp_path):
     paces = [Pace(2.0, clock, clock.sleep, tmp_path / "pace") for _ in range(3)]
     taken = []
     for pace in [*paces, *paces]:
-        assert pace.take("one.example", 100.0)
+        assert pace.take("one.example", 100.0) is None
         taken.append(clock.now)
     assert taken == [1000.0, 1000.5, 1001.0, 1001.5, 1002.0, 1002.5]
-    assert paces[0].take("two.example", 0.0)
+    assert paces[0].take("two.example", 0.0) is None
 
 
 def test_a_pause_asked_of_one_client_is_kept_by_all_up_to_two_minutes(tmp_path):
     clock = Clock()
     first, second = (Pace(2.0, clock, clock.sleep, tmp_path) for _ in range(2))
     first.hold("one.example", 30.0)
-    assert not second.take("one.example", 29.0)
-    assert second.take("one.example", 30.0)
+    assert second.take("one.example", 29.0) == 30.0
+    assert second.take("one.example", 30.0) is None
     assert clock.now == 1030.0
     first.hold("one.example", 600.0)
-    assert not first.take("one.example", 500.0)
-    assert not second.take("one.example", 119.0)
-    assert second.take("one.example", 120.0)
+    assert first.take("one.example", 500.0) == 600.0
+    assert second.take("one.example", 119.0) == 120.0
+    assert second.take("one.example", 120.0) is None
 
 
 def test_what_was_written_before_the_machine_started_anew_is_forgotten(tmp_path):
     clock = Clock()
     Pace(1.0, clock, clock.sleep, tmp_path).take("one.example", 1.0)
     clock.now = 10.0  # monotonic time began again
-    assert Pace(1.0, clock, clock.sleep, tmp_path).take("one.example", 0.0)
+    assert Pace(1.0, clock, clock.sleep, tmp_path).take("one.example", 0.0) is None
 
 
 def test_a_damaged_file_is_no_slot(tmp_path):
     clock = Clock()
     (tmp_path / "one.example.slot").write_bytes(b"x")
-    assert Pace(1.0, clock, clock.sleep, tmp_path).take("one.example", 0.0)
+    assert Pace(1.0, clock, clock.sleep, tmp_path).take("one.example", 0.0) is None
+
+
+BUDGETS = ((3, 60.0), (5, 3_600.0))
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_budget_holds_in_any_span_and_is_used_at_once_where_it_is_free(tmp_path, shared):
+    clock = Clock()
+    pace = Pace(1_000.0, clock, clock.sleep, tmp_path if shared else None, wall=clock)
+    taken = []
+    for _ in range(5):
+        assert pace.take("office", 100.0, None, BUDGETS) is None
+        taken.append(round(clock.now - 1_000.0, 2))
+    assert taken[:3] == [0.0, 0.0, 0.0]  # at the pace of a thousand a second
+    assert taken[3:] == [60.0, 60.0]
+    assert pace.take("office", 100.0, None, BUDGETS) == pytest.approx(3_540.0, abs=0.1)
+    clock.now += 3_540.0
+    assert pace.take("office", 100.0, None, BUDGETS) is None
+    assert pace.take("other", 0.0) is None
+
+
+def test_a_budget_of_a_day_outlives_the_machine_and_a_damaged_file(tmp_path):
+    clock, wall = Clock(), Clock()
+    for _ in range(2):
+        assert Pace(1.0, clock, clock.sleep, tmp_path, wall=wall).take("office", 5.0, None, ((2, 86_400.0),)) is None
+    clock.now, wall.now = 3.0, wall.now + 600.0  # monotonic time began again
+    again = Pace(1.0, clock, clock.sleep, tmp_path, wall=wall)
+    assert again.take("office", 5.0, None, ((2, 86_400.0),)) == pytest.approx(85_800.0, abs=2)
+    (tmp_path / "office.slot").write_bytes(b"\xff" * 21)
+    assert again.take("office", 5.0, None, ((2, 86_400.0),)) is None
+
+
+def test_a_publisher_that_has_no_room_left_is_given_up_with_how_long_to_wait(fetcher):
+    transport, seen = table({"https://one.example/": (200, {})})
+    client = fetcher(transport=transport)
+    limit = Limit("office", budgets=((2, 3_600.0),))
+    for _ in range(2):
+        client.fetch(Request("https://one.example/", limit=limit))
+    failed = failure(client, Request("https://one.example/", limit=limit))
+    assert (failed.given_up, round(failed.retry_after), failed.later) == ("office", 3_600, True)
+    assert "office is to be left alone for 3600 s, longer than the 100 s allowed" in str(failed)
+    assert len(seen) == 2
+
+
+def test_one_that_shuts_out_is_left_alone_for_as_long(fetcher):
+    transport, seen = table({"https://one.example/": (403, {}), "https://two.example/": (403, {})})
+    client = fetcher(transport=transport)
+    limit = Limit("office", shut_out=86_400.0)
+    failed = failure(client, Request("https://one.example/", limit=limit))
+    assert (failed.given_up, failed.retry_after, failed.status, failed.later) == ("office", 86_400.0, 403, False)
+    assert failure(client, Request("https://one.example/", limit=limit)).retry_after > 86_000
+    assert len(seen) == 1
+    # Of another publisher it means what it says.
+    assert failure(client, Request("https://two.example/")).given_up is None
+
+
+def test_a_limit_may_be_that_of_some_hosts_of_a_publisher_alone(fetcher):
+    limit = Limit("office", budgets=((1, 86_400.0),), shut_out=86_400.0, hosts=frozenset(["api.example"]))
+    transport, seen = table({"https://api.example/": (200, {}), "https://www.example/": (403, {})})
+    client = fetcher(transport=transport)
+    client.fetch(Request("https://api.example/", limit=limit))
+    assert failure(client, Request("https://api.example/", limit=limit)).given_up == "office"
+    # Its pages are beside that: they are asked, and a refusal of theirs is no word about the rest.
+    refused = failure(client, Request("https://www.example/", limit=limit))
+    assert (refused.status, refused.given_up) == (403, None)
+    assert len(seen) == 2
+
+
+def test_the_silence_of_a_publisher_is_waited_out_where_it_is_known_to_be_slow(fetcher):
+    patience = []
+
+    def handle(request):
+        patience.append((request.extensions["timeout"]["read"], request.extensions["timeout"]["connect"]))
+        return httpx2.Response(200, stream=httpx2.ByteStream(b"invented"))
+
+    client = fetcher(transport=httpx2.MockTransport(handle))
+    client.fetch(Request("https://slow.example/", limit=Limit("slow", silence=240.0)))
+    client.fetch(Request("https://quick.example/", limit=Limit("quick", silence=1.0)))
+    client.fetch(Request("https://quick.example/"))
+    assert patience == [(240.0, 5.0), (5.0, 5.0), (5.0, 5.0)]
 
 
 _TAKER = """

@@ -36,6 +36,15 @@ def test_what_is_wrong_with_an_address(address, word):
         ("127.0.0.1", "loopback"), ("localhost", "loopback"), ("a.localhost", "loopback"), ("127.1", "loopback"),
         ("2130706433", "loopback"), ("0x7f.1", "loopback"), ("[::1]", "loopback"), ("[::ffff:10.0.0.1]", "private"),
         ("169.254.169.254", "link-local"), ("10.0.0.1", "private"),
+        # The same, spelt as a reader of texts would pass them and a resolver would not.
+        ("localhost.", "loopback"), ("LOCALHOST.", "loopback"), ("a.localhost.", "loopback"), ("127.0.0.1.", "loopback"),
+        ("127.1.", "loopback"), ("0x7f000001", "loopback"), ("0x7f000001.", "loopback"), ("017700000001", "loopback"),
+        ("127\u30020\u30020\u30021", "loopback"), ("localhost\u3002", "loopback"), ("[::7f00:1]", "reserved"),
+        ("[::ffff:7f00:1]", "loopback"), ("[::ffff:0:7f00:1]", "reserved"), ("[64:ff9b:1::7f00:1]", "reserved"),
+        ("[2002:7f00:1::]", "loopback"), ("[fe80::1%25lo]", "link-local"), ("0", "unspecified"), ("0.", "unspecified"),
+        ("%6c%6fcalhost", "malformed"), ("a..b", "malformed"), ("localhost..", "malformed"),
+        ("localhost.localdomain", "loopback"), ("ip6-localhost", "loopback"), ("metadata.google.internal", "local"),
+        ("metadata", "local"), ("intranet.", "local"), ("printer.local", "local"), ("nas.home.arpa.", "local"),
     ],
 )  # fmt: skip
 def test_an_address_that_is_written_out_is_refused_before_anything_is_asked(server, fetcher, host, word):

@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from almanac.sources.base import Request
-from almanac.sources.transport.http import Validators
+from almanac.sources.transport.answers import Validators
 from tests.support.misbehaving import answer
 from tests.support.polite import failure, table
 

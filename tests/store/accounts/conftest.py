@@ -6,8 +6,8 @@ import pytest
 from argon2 import PasswordHasher
 
 from almanac.store.accounts.accounts import Accounts
+from almanac.store.accounts.authentication import Authentication
 from almanac.store.accounts.passwords import Passwords
-from almanac.store.accounts.people import People
 from tests.support import places
 from tests.support.invented_accounts import ADA, NOW, PASSWORD, PLANS
 
@@ -38,6 +38,6 @@ def passwords():
 
 @pytest.fixture
 def people(accounts, passwords):
-    found = People(accounts, passwords)
+    found = Authentication(accounts, passwords)
     found.set_password(ADA, PASSWORD, now=NOW)
     return found

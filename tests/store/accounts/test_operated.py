@@ -130,7 +130,7 @@ def test_deeds_are_listed_with_who_did_them(accounts, people):
     reset = operator.reset_link(ADA, now=NOW + 9)
     operator.set_role(ADA, "operator", now=NOW + 10)
     assert operator.delete(ADA, now=NOW + 11)[1] == 2
-    found = operator.deeds.latest()
+    found = operator.audit_log.latest()
     assert [(deed.at - NOW, deed.what) for deed in reversed(found)] == list(
         enumerate(
             [
@@ -151,7 +151,7 @@ def test_deeds_are_listed_with_who_did_them(accounts, people):
     )
     assert {deed.who for deed in found} == {"root@example.org"}
     assert (found[-2].subject, found[-2].detail) == (ADA, "free to pro")
-    assert operator.deeds.latest(2, before=found[1].n) == found[2:4]
+    assert operator.audit_log.latest(2, before=found[1].n) == found[2:4]
     assert not any(token in str(deed) or reset in str(deed) for deed in found)
 
 
@@ -165,7 +165,7 @@ def test_a_deed_that_fails_leaves_no_line(accounts):
     ):
         with pytest.raises(AccountError):
             deed()
-    assert operator.deeds.latest() == []
+    assert operator.audit_log.latest() == []
     assert accounts.account(ADA).role == "user"
 
 

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from almanac.store.accounts.accounts import Accounts
-from almanac.store.accounts.people import NotSignedIn, People, SignedIn
+from almanac.store.accounts.authentication import Authentication, NotSignedIn, SignedIn
 from almanac.store.accounts.throttle import Throttle
 from tests.support.invented_accounts import ADA, NOW, PASSWORD
 from tests.support.places import kept as stored
@@ -87,7 +87,7 @@ def test_an_ipv6_address_counts_by_its_network(people):
 
 def test_processes_count_together_and_tries_at_once_do_not_slip_through(people, place, passwords):
     other = Accounts(place)
-    both, answers, start = (people, People(other, passwords)), [], threading.Barrier(8)
+    both, answers, start = (people, Authentication(other, passwords)), [], threading.Barrier(8)
 
     def work(number):
         start.wait()

@@ -1,5 +1,7 @@
 """Companies put together from payloads that arrive in any order: fields, slugs, names, tickers. All of it is invented."""
 
+import contextlib
+import time
 from datetime import date
 
 import msgspec
@@ -88,6 +90,43 @@ def names_of(db, cik):
     return {(one.scheme, one.alias): (one.primary, one.valid_from, one.valid_to) for one in found}
 
 
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_industry_and_country_are_known_at_the_same_time_as_the_name(db, order):
+    """What a data set of years ago states of another name is not said of the company of today; how to read statements is."""
+
+    def told(sic):
+        return {"6331": ("Financials", "Fire Insurance", "insurance")}.get(sic, ("Unclassified", None, "industrial"))
+
+    old = {
+        "sic": "6331",
+        "country": "OY",
+        "state_of_incorporation": "D0",
+        "former_names": (FormerName("ACE OLDER", "1999-01-01"),),
+    }
+    for cik, then, now in ((8, "ACE LTD", "Chubb Ltd"), (9, "ACE LTD /BER/", "Ace, Ltd.")):
+        parts = [said(cik, "datasets", then, **old), said(cik, "tickers", now, [f"T{cik}"])]
+        for place in order:
+            put_part(db, parts[place], "sec", at(place), f"{cik}{place}")
+            settle_company(db, company_id(cik), told)
+    renamed, same = by_id(db, company_id(8)), by_id(db, company_id(9))
+    assert (renamed.name, renamed.sector, renamed.industry, renamed.country) == (
+        "Chubb Ltd",
+        "Unclassified",
+        None,
+        None,
+    )
+    assert (renamed.record.sic, renamed.record.state_of_incorporation) == (None, None)
+    assert (same.name, same.sector, same.industry, same.country) == (
+        "Ace, Ltd.",
+        "Financials",
+        "Fire Insurance",
+        "country_oya",
+    )
+    assert renamed.template == same.template == "insurance"
+    # Names it had are history, whatever it is called.
+    assert renamed.record.former_names == same.record.former_names == old["former_names"]
+
+
 def test_fields_come_from_the_part_that_knows_best(db):
     """submissions > facts > tickers > datasets, field by field; of one kind the payload fetched later."""
     put(db, said(7, "tickers", "ACME INC", ["ACM", "ACM-P"]), day=5)
@@ -102,7 +141,7 @@ def test_fields_come_from_the_part_that_knows_best(db):
         country="country_usa", currency="EUR", sector="Technology", industry="Electronic Computers", template="industrial", reports=False,
     )  # fmt: skip
     record = company.record
-    assert (record.sic, record.lei, record.state_of_incorporation, record.part) == ("3571", "L" * 20, "DE", "")
+    assert (record.sic, record.lei, record.state_of_incorporation, record.part) == ("3571", "L" * 20, None, "")
     assert [(one.ticker, one.exchange) for one in record.listings] == [("ACM-P", "NYSE"), ("ACM", "NYSE")]
     assert tickers(db, company) == ["ACM-P", "ACM"]
     assert names(db) == {"company_0000000007": "Acme Inc."}
@@ -291,7 +330,7 @@ def test_the_first_tickers_of_a_company_are_written_at_once(listed, monkeypatch)
         return rows, dump(db), len(asked)
 
     *at_once, few = kept()
-    monkeypatch.setattr(ticker_rows, "_held", lambda *_: True)
+    monkeypatch.setattr(ticker_rows, "_was_ever_had", lambda *_: True)
     *one_by_one, many = kept()
     assert at_once == one_by_one
     assert few <= many - 5
@@ -359,3 +398,21 @@ def test_filings(db):
         "a-4",
         "a-3",
     ]
+
+
+def test_a_company_with_ten_times_the_tickers_takes_ten_times_as_long():
+    """Not a hundred times: a payload may list thousands, and so may another company list the same ones."""
+
+    def seconds(count):
+        lists = [[f"T{kind}{number}" for number in range(count)] for kind in "AB"]
+        with contextlib.closing(opened()) as db, db.transaction():
+            began = time.process_time()
+            put(db, said(1, tickers=lists[0]))
+            put(db, said(2, name="Other Inc", tickers=lists[0]), day=1)
+            put(db, said(1, tickers=[*lists[0], *lists[1]]), day=2)
+            taken = time.process_time() - began
+            assert len(tickers(db, by_id(db, company_id(1)))) == 2 * count
+            assert tickers(db, by_id(db, company_id(2))) == []
+        return taken
+
+    assert min(seconds(1_500) for _ in range(2)) < 40 * min(seconds(150) for _ in range(3))

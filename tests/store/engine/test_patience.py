@@ -6,7 +6,7 @@ import pytest
 
 from almanac.store.engine import sqlite
 from almanac.store.engine.errors import StoppedError
-from almanac.store.engine.patience import Patience, check, patiently
+from almanac.store.engine.patience import Patience, check, holding, patiently
 from almanac.store.observations.reading.reader import Reader
 
 #: Counts for minutes.
@@ -64,3 +64,25 @@ def test_patience_is_of_one_thread_and_of_one_block(reader):
         other.start()
         other.join()
     check()
+
+
+def test_a_part_of_it_ends_with_the_whole(reader):
+    now = [0.0]
+    whole = Patience(10, lambda: now[0])
+    part = Patience(60, lambda: now[0], within=whole)
+    assert part.left == 10
+    now[0] = 10.0
+    assert part.over
+    whole = Patience(600, lambda: now[0])
+    part = Patience(60, lambda: now[0], within=whole)
+    whole.end()
+    assert part.over
+
+
+def test_a_lock_is_waited_for_no_longer_than_its_patience():
+    lock = threading.Lock()
+    with lock, pytest.raises(StoppedError), patiently(Patience(0.05)), holding(lock):
+        raise AssertionError("two have it")
+    with patiently(Patience(60)), holding(lock):
+        assert lock.locked()
+    assert not lock.locked()

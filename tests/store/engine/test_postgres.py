@@ -152,12 +152,12 @@ def test_many_rows_are_written_in_order_and_whole(db: Any, count: int) -> None:
 
 @pytest.mark.parametrize("way", ["", " DESC"])
 def test_for_the_first_groups_no_more_is_read_than_they_have(db: Any, way: str) -> None:
-    rows = [(at, topic, 0, topic) for at in range(5_000) for topic in range(3)]
-    db.executemany("INSERT INTO ingested VALUES(?, ?, ?, ?)", rows)
+    rows = [(topic, version, 0, version) for topic in range(5_000) for version in range(3)]
+    db.executemany("INSERT INTO change VALUES(?, ?, ?, ?)", rows)
     db.truncate_log(0)
-    sql = f"SELECT x.at, x.high, min(-x.topic) FROM ingested x WHERE x.at > 9 AND x.at < 4990 GROUP BY x.at ORDER BY x.at{way} LIMIT 4"
+    sql = f"SELECT x.topic, x.high, min(-x.version) FROM change x WHERE x.topic > 9 AND x.topic < 4990 GROUP BY x.topic ORDER BY x.topic{way} LIMIT 4"
     first = range(4_989, 4_985, -1) if way else range(10, 14)
-    assert db.execute(sql).fetchall() == [(at, 2, -2) for at in first]
+    assert db.execute(sql).fetchall() == [(topic, 2, -2) for topic in first]
     (((plan,),),) = (db.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}"),)
     read = re.findall(r"'Actual Rows': (\d+)", str(plan))
     assert max(map(int, read)) < 20

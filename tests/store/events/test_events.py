@@ -10,7 +10,7 @@ from almanac.domain.events import CATEGORIES, STATUSES, EventState, event_id
 from almanac.domain.events import settle as settled
 from almanac.store.engine import data_schema, sqlite
 from almanac.store.events import events
-from almanac.store.events.events import Wanted, coming, count, held, page, put, replace
+from almanac.store.events.events import Wanted, coming, count, page, put, read_states, replace
 
 LATE = 1 << 40
 
@@ -102,7 +102,7 @@ def test_an_equal_state_is_not_stored(db):
     assert put(db, 1, [state(known=10)])
     assert not put(db, 2, [state(known=10)])
     assert not put(db, 2, [state(known=40)])
-    assert [one.known_at for one in held(db, event_id("bls", "cpi"))] == [10]
+    assert [one.known_at for one in read_states(db, event_id("bls", "cpi"))] == [10]
 
 
 def test_of_one_moment_the_last_to_arrive_counts(db):
@@ -119,7 +119,7 @@ def test_of_one_moment_the_last_to_arrive_counts(db):
 def test_a_state_known_earlier_arrives_later(db):
     put(db, 1, [state(known=30, status="released")])
     assert put(db, 2, [state(known=20, status="scheduled")])
-    assert [(one.known_at, one.status) for one in held(db, event_id("bls", "cpi"))] == [
+    assert [(one.known_at, one.status) for one in read_states(db, event_id("bls", "cpi"))] == [
         (20, "scheduled"),
         (30, "released"),
     ]
@@ -158,8 +158,10 @@ def test_filters_test_the_state_that_is_shown(db):
     assert shown(countries=("country_jpn",)) == "de"
     assert shown(indicators=("cpi_index", "gdp")) == "c"
     assert shown(sources=frozenset(["boj"])) == "d"
-    assert shown(status="canceled") == "c"
-    assert shown(status="scheduled") == "abde"
+    assert shown(statuses=("canceled",)) == "c"
+    assert shown(statuses=("scheduled",)) == "abde"
+    assert shown(statuses=("canceled", "scheduled")) == "abcde"
+    assert shown(types=("no_such_type",)) == ""
     assert shown(occurred_from=2, occurred_to=4) == "bcd"
     assert shown(entities=()) == shown(countries=()) == shown(indicators=()) == shown(sources=frozenset()) == ""
     assert shown(category="issuer_filing", countries=("country_usa",)) == "a"
@@ -188,7 +190,8 @@ def _some(*values):
 _wanted = st.builds(
     Wanted,
     category=st.sampled_from([None, *CATEGORIES[:2]]),
-    status=st.sampled_from([None, *STATUSES[:3]]),
+    statuses=st.none() | st.lists(st.sampled_from(STATUSES[:3]), max_size=2, unique=True).map(tuple),
+    types=st.none(),
     indicators=_some("cpi_index", "gdp"),
     entities=_some(*COMPANIES),
     countries=_some("country_usa", "country_jpn"),
@@ -203,7 +206,7 @@ def passes(wanted, one):
     place = one.country or COMPANIES.get(one.entity)
     return (
         wanted.category in (None, one.category)
-        and wanted.status in (None, one.status)
+        and (wanted.statuses is None or one.status in wanted.statuses)
         and (wanted.indicators is None or one.indicator in wanted.indicators)
         and (wanted.entities is None or one.entity in wanted.entities)
         and (wanted.countries is None or place in wanted.countries)
@@ -255,7 +258,7 @@ def test_a_state_survives_the_store(db):
         revised_previous=2e300, unit="percent", form="8-K/A", accession="0000-1", url="https://e.example/ü", status="revised",
     )  # fmt: skip
     put(db, 1, [whole])
-    assert held(db, whole.event) == [whole]
+    assert read_states(db, whole.event) == [whole]
     assert msgspec.structs.asdict(walk(db)[0]) == msgspec.structs.asdict(whole)
 
 

@@ -57,6 +57,15 @@ def history(db):
     return [(known - AT, value, start, None if end == sqlite.OPEN else end) for known, value, start, end in found]
 
 
+def stood(db, version=None):
+    """(known, value, until) of every vintage as a data version has it, by default the newest."""
+    found = db.execute(
+        "SELECT known_at, value, until FROM vintages WHERE from_version <= ?1 AND to_version > ?1 ORDER BY period, known_at",
+        (sqlite.OPEN - 1 if version is None else version,),
+    )
+    return [(known - AT, value, None if until is None else until - AT) for known, value, until in found]
+
+
 def current(db):
     found = db.execute("SELECT period, known_at, from_version, to_version FROM current ORDER BY period, from_version")
     return [(period, known - AT, start, None if end == sqlite.OPEN else end) for period, known, start, end in found]
@@ -66,7 +75,7 @@ def test_a_write_is_a_version_and_says_what_changed(db):
     assert append(db, 1, ReportedValue(FEBRUARY, 2.0), ReportedValue(JANUARY, 1.0)) == [JANUARY, FEBRUARY]
     assert append(db, 2, ReportedValue(JANUARY, 1.0), ReportedValue(FEBRUARY, 3.0)) == [FEBRUARY]
     assert version(db) == 2
-    assert history(db) == [(1, 1.0, 1, None), (1, 2.0, 1, None), (2, 3.0, 2, None)]
+    assert history(db) == [(1, 1.0, 1, None), (1, 2.0, 1, 2), (1, 2.0, 2, None), (2, 3.0, 2, None)]
     assert current(db) == [(JANUARY, 1, 1, None), (FEBRUARY, 1, 1, 2), (FEBRUARY, 2, 2, None)]
     assert list(db.execute("SELECT version, at, cause FROM version")) == [(1, AT, "test"), (2, AT, "test")]
 
@@ -121,7 +130,7 @@ def test_a_withdrawal_ends_what_is_shown_and_a_return_shows_it_again(db):
     assert current(db) == [(JANUARY, 1, 1, 2)]
     append(db, 3, ReportedValue(JANUARY, 1.0))
     assert current(db) == [(JANUARY, 1, 1, 2), (JANUARY, 3, 3, None)]
-    assert [row[:2] for row in history(db)] == [(1, 1.0), (2, None), (3, 1.0)]
+    assert stood(db) == [(1, 1.0, 2), (2, None, 3), (3, 1.0, None)]
 
 
 def test_a_late_first_vintage_rewrites_the_old_one_under_its_id(db):
@@ -130,6 +139,19 @@ def test_a_late_first_vintage_rewrites_the_old_one_under_its_id(db):
     assert history(db) == [(-9, 1.0, 2, None), (-5, 2.0, 1, 2), (-5, 2.0, 2, None)]
     hashes = [row[0] for row in db.execute("SELECT hash FROM vintages WHERE value = 2.0")]
     assert len(set(hashes)) == 1
+
+
+def test_each_version_tells_until_when_a_vintage_stood_in_it(db):
+    append(db, 1, ReportedValue(JANUARY, 1.0, known=AT - 9), ReportedValue(FEBRUARY, 7.0, known=AT - 9))
+    append(db, 2, ReportedValue(JANUARY, 2.0, known=AT - 3))
+    append(db, 3, ReportedValue(JANUARY, 3.0, known=AT - 6))
+    append(db, 4, ReportedValue(JANUARY, 1.0, known=AT - 6))
+    other = (-9, 7.0, None)
+    assert stood(db, 1) == [(-9, 1.0, None), other]
+    assert stood(db, 2) == [(-9, 1.0, -3), (-3, 2.0, None), other]
+    assert stood(db, 3) == [(-9, 1.0, -6), (-6, 3.0, -3), (-3, 2.0, None), other]
+    assert stood(db, 4) == stood(db) == [(-9, 1.0, -3), (-3, 2.0, None), other]
+    assert list(db.execute("SELECT rows, vintages FROM series")) == [(2, 3)]
 
 
 def test_one_batch_may_write_a_cell_twice(db):
@@ -182,7 +204,7 @@ def test_a_complete_payload_withdraws_what_it_does_not_list_inside_its_span_only
     append(db, 1, *(ReportedValue(key, 1.0) for key in (JANUARY, FEBRUARY, MARCH)))
     assert append(db, 2, ReportedValue(JANUARY, 1.0), complete=(JANUARY, FEBRUARY)) == [FEBRUARY]
     assert append(db, 3, complete=(JANUARY, FEBRUARY)) == [JANUARY]
-    assert [row[:2] for row in history(db)] == [(1, 1.0), (3, None), (1, 1.0), (2, None), (1, 1.0)]
+    assert stood(db) == [(1, 1.0, 3), (3, None, None), (1, 1.0, 2), (2, None, None), (1, 1.0, None)]
 
 
 def test_statements_outside_the_complete_span_count_too(db):

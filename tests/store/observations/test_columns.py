@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from almanac.domain.fragments import value_of
-from almanac.domain.observations import ReportedValue, Vintage
+from almanac.domain.observations import PROJECTION, ReportedValue, Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Exposure, Rights
@@ -85,13 +85,17 @@ changes = st.lists(
     | st.tuples(st.just("prefer"), st.permutations([ALPHA, BETA, GAMMA])),
     max_size=2,
 )
-#: What is known beforehand of the year after: forecasts, with outcomes for some of the same months.
+projected = st.sampled_from([0, PROJECTION])
+#: What is known beforehand: forecasts of the year after, projections of months gone by, with outcomes for some of the same.
 forecasts = st.lists(
     st.tuples(
         st.sampled_from([ALPHA, BETA, GAMMA]),
         st.integers(0, 5),
         st.lists(
-            st.tuples(st.sampled_from([MARCH, NEXT_YEAR]), st.sampled_from([None, 3.0, 5.0])), min_size=1, max_size=2
+            st.tuples(st.sampled_from([MARCH, NEXT_YEAR]), st.sampled_from([None, 3.0, 5.0]))
+            | st.tuples(st.sampled_from([FEBRUARY, MARCH]), st.sampled_from([3.0, 5.0]), *[st.none()] * 2, projected),
+            min_size=1,
+            max_size=2,
         ),
     ),
     max_size=3,
@@ -129,6 +133,20 @@ def test_no_as_of_is_as_of_now(judged, responses, events):
             assert told(readings, view, indicator) == told(readings, view, indicator, as_of=NOW)
 
 
+def test_a_projection_is_no_latest_reading_until_it_is_an_outcome(world, judged):
+    """The same number, stated later without the mark, is a state of its own: known as an outcome from then."""
+    world.send([level(ALPHA, 1, (JANUARY, 1.0), (FEBRUARY, 2.0, None, None, PROJECTION))])
+    before = world.view()
+    assert told(Readings(), before, "level")["country_aaa"][:4] == (1.0, None, "percent", JANUARY)
+    assert before.newest_period(before.directory.series(1), before.version, None) == JANUARY
+    world.send([level(ALPHA, 3, (FEBRUARY, 2.0))])
+    view = world.view()
+    assert told(Readings(), view, "level")["country_aaa"][3] == FEBRUARY
+    as_of = START + 2 * DAY_SECONDS
+    assert told(Readings(), view, "level", as_of=as_of) == expected(view, "level", as_of=as_of)
+    assert told(Readings(), view, "level", as_of=as_of)["country_aaa"][3] == JANUARY
+
+
 def test_the_latest_reading_of_a_pair(world, judged):
     world.send([level(ALPHA, 1, (JANUARY, 1.0), (FEBRUARY, 2.0), (NEXT_YEAR, 9.0)), level(BETA, 2, (FEBRUARY, 3.0))])
     world.send([level(ALPHA, 1, (JANUARY, 4.0), country="bbb")])
@@ -139,7 +157,7 @@ def test_the_latest_reading_of_a_pair(world, judged):
     )  # fmt: skip
 
 
-def test_a_withheld_reading_is_there_without_its_value(world, judged):
+def test_a_withheld_reading_is_there_without_its_value_and_never_hides_a_public_one(world, judged):
     world.send(
         [
             level(ALPHA, 1, (JANUARY, 1.0)),
@@ -148,9 +166,11 @@ def test_a_withheld_reading_is_there_without_its_value(world, judged):
         ]
     )
     view, readings = world.view(), Readings()
-    # The newest month has a withheld value only: that is no value, and no reason to show an older one.
-    assert {e: (row[0], row[3], row[6]) for e, row in told(readings, view, "level").items()} == {
-        "country_aaa": (None, FEBRUARY, True),
+    # The newest month has a withheld value only: the reading is the older one that may be sent, where there is one.
+    found = told(readings, view, "level")
+    assert found == expected(view, "level")
+    assert {e: (row[0], row[3], row[6]) for e, row in found.items()} == {
+        "country_aaa": (1.0, JANUARY, False),
         "country_bbb": (None, JANUARY, True),
     }
     world.allow(GAMMA)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, cast
 
 import pytest
@@ -32,6 +33,12 @@ class Database:
         self.open += 1
         return State(self)
 
+    def __exit__(self, *_: object) -> None:
+        self.open -= 1
+
+    def close(self) -> None:
+        assert self.open == 0
+
     def end(self, error: BaseException | None) -> None:
         self.open -= 1
         if error is not None:
@@ -47,7 +54,13 @@ class Set:
             Database(name, version) for name, version in (("primary", primary), ("first", first), ("second", second))
         )
         held = cast("Any", (self.primary, self.first, self.second))
-        self.replicas = Replicas(cast("Reader", held[0]), held[1:], monotonic=lambda: self.now)
+        self.told: list[tuple[str, str | None]] = []
+        self.replicas = Replicas(
+            cast("Reader", held[0]), held[1:], monotonic=lambda: self.now, tell=self.tell, watched=False
+        )
+
+    def tell(self, name: str, reason: str | None) -> None:
+        self.told.append((name, reason))
 
     def read(self, least: int | None = None) -> str:
         with self.replicas.view(least) as view:
@@ -84,13 +97,20 @@ def test_whoever_does_not_say_what_they_saw_is_given_nothing_older_than_anybody_
     assert every.read() == "primary"
 
 
-def test_one_that_is_away_is_left_out_for_a_moment() -> None:
+def test_one_that_is_away_is_left_out_until_it_was_reached_again() -> None:
     every = Set(5, 5, 5)
     every.first.away = True
     assert {every.read(5) for _ in range(6)} == {"second"}
     assert every.first.asked == 1
+    # However long that takes, no request is made to wait for it: whoever watches tries it.
+    every.now += 3_600
+    assert {every.read(5) for _ in range(6)} == {"second"}
+    assert every.first.asked == 1
+    assert every.replicas.try_again()
+    assert every.told == [("first", "first is away")]
     every.first.away = False
-    every.now += 2.5
+    assert not every.replicas.try_again()
+    assert every.told == [("first", "first is away"), ("first", None)]
     assert {every.read(5) for _ in range(4)} == {"first", "second"}
 
 
@@ -100,18 +120,32 @@ def test_without_the_primary_reads_go_on_and_one_behind_is_asked_again() -> None
     every.primary.away = True
     every.first.version = 6
     assert every.read(6) == "first"
-    with pytest.raises(UnavailableError, match=r"reached data version 7 can be read \(primary is away\)"):
-        every.now += 5
+    with pytest.raises(UnavailableError, match="reached data version 7 can be read"):
         every.read(7)
     every.first.away = every.second.away = True
-    every.now += 5
-    with pytest.raises(UnavailableError, match="primary is away"):
+    with pytest.raises(UnavailableError, match=r"(first|second) is away"):
         every.read(0)
-    # While all of them rest nobody is asked again.
+    # While all of them are left out nobody is asked again.
     asked = every.first.asked + every.second.asked + every.primary.asked
     with pytest.raises(UnavailableError, match="neither the primary nor a replica"):
         every.read(0)
     assert every.first.asked + every.second.asked + every.primary.asked == asked
+
+
+def test_a_thread_tries_those_that_are_left_out() -> None:
+    every = Set(5, 5, 5)
+    replicas = Replicas(
+        cast("Reader", every.primary), cast("Any", (every.first, every.second)), tell=every.tell, watched=True
+    )
+    every.first.away = True
+    for _ in range(4):
+        with replicas.view(0):
+            pass
+    every.first.away = False
+    until = time.monotonic() + 30
+    while ("first", None) not in every.told:
+        assert time.monotonic() < until, "nobody tries it"
+        time.sleep(0.02)
 
 
 def test_one_lost_while_it_is_read_is_left_out() -> None:

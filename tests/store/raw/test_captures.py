@@ -95,8 +95,11 @@ def test_latest_is_the_last_in_the_order_of_folding_whoever_kept_it(store, tmp_p
     assert store.latest("sandbox-one", URL) == last
     assert store.latest("sandbox-one", URL + "0") is None
     assert store.latest("sandbox-two", URL) is None
-    # Another process keeps one more.
+    # What it keeps itself is known at once; what another process keeps, once it looks again.
+    newer = keep(store, b"invented newer", fetched_at=25)
+    assert store.latest("sandbox-one", URL) == newer
     newest = keep(RawStore(Folder(tmp_path)), b"invented newest", fetched_at=30)
+    store.look_again("sandbox-one")
     assert store.latest("sandbox-one", URL) == newest
 
 
@@ -105,11 +108,11 @@ def test_what_is_checked_goes_on_behind_any_name(store):
     for source in ("fred", "fred-two", "fred2", "a"):
         for time in (1, 2):
             keep(store, source=source, fetched_at=time)
-    names = [name for name, _ in store.checked()]
+    names = [looked.name for looked in store.checked()]
     assert names == sorted(names)
     assert len(names) == 8
     for number, name in enumerate(names):
-        assert [after for after, _ in store.checked(name)] == names[number + 1 :]
+        assert [looked.name for looked in store.checked(name)] == names[number + 1 :]
 
 
 def test_where_storage_is_far_away_index_files_are_read_side_by_side(tmp_path):
@@ -128,9 +131,14 @@ def test_where_storage_is_far_away_index_files_are_read_side_by_side(tmp_path):
     assert far.latest("sandbox-one", URL) == kept[-1]
 
 
-def test_latest_reads_each_index_file_once(tmp_path):
+def test_latest_goes_through_the_index_once_and_reads_each_of_its_files_once(tmp_path):
     class Counting(Folder):
         reads = 0
+        lists = 0
+
+        def names(self, prefix):
+            self.lists += 1
+            return super().names(prefix)
 
         def get(self, name):
             self.reads += name.startswith("index")
@@ -144,7 +152,8 @@ def test_latest_reads_each_index_file_once(tmp_path):
         found = store.latest("sandbox-one", f"https://data.example/{time}")
         assert found is not None
         assert found.fetched_at == time
-    assert blobs.reads == 5
+        keep(store, b"invented newer", fetched_at=10 + time, url=f"https://data.example/{time}")
+    assert (blobs.reads, blobs.lists) == (5, 1)
 
 
 @pytest.mark.parametrize("source", ["", "..", "a/b", "../a", "Fred", "a_b", "-a", "a-", "a b", "a\n", ".unfinished-a"])

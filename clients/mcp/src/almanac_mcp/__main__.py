@@ -1,4 +1,4 @@
-"""`python -m almanac_mcp` is `almanac-mcp`."""
+"""`python -m almanac_mcp` is `almanac-service-mcp`."""
 
 from .command import main
 

@@ -21,6 +21,7 @@ from almanac_client import (
     Unauthorized,
 )
 
+from .text import words
 from .text.refusals import RefusalError
 
 T = TypeVar("T")
@@ -64,7 +65,7 @@ class Api:
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
     def saying(self, **said: str) -> Api:
-        """The same, with other names of parameters in errors."""
+        """Ask with other names of parameters in errors."""
         other = Api(self._client, said)
         other._slots = self._slots
         return other
@@ -73,19 +74,18 @@ class Api:
         """One page of a list: `observations.list`."""
         answer = await self._ask(operation, path, params)
         return Page(
-            rows=[cast("Record", msgspec.to_builtins(row)) for row in answer.data],
+            rows=[_plain_record(row) for row in answer.data],
             version=answer.data_version,
             total=answer.total,
             more=answer.next_cursor is not None,
-            warnings=[str(one) for one in answer.said],
+            warnings=[words.plain(one) for one in answer.said],
             history_from=answer.headers.get("x-history-from"),
         )
 
     async def item(self, operation: str, *path: str, **params: object) -> Item:
         """One record: `rates.get`."""
         answer = await self._ask(operation, path, params)
-        record = cast("Record", msgspec.to_builtins(answer.data))
-        return Item(record, answer.data_version, answer.headers.get("x-history-from"))
+        return Item(_plain_record(answer.data), answer.data_version, answer.headers.get("x-history-from"))
 
     async def _ask(self, operation: str, path: tuple[str, ...], params: Mapping[str, object]) -> Any:
         resource, _, method = operation.partition(".")
@@ -96,6 +96,11 @@ class Api:
                 return await call(*path, **given)
             except AlmanacError as error:
                 raise refusal(error, self._said) from error
+
+
+def _plain_record(row: Any) -> Record:
+    """A record of the client as plain values. All that a tool says of the service comes through here, or is a refusal."""
+    return cast("Record", words.plain_record(msgspec.to_builtins(row)))
 
 
 def refusal(error: AlmanacError, said: Mapping[str, str]) -> RefusalError:

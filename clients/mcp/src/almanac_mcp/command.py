@@ -1,9 +1,11 @@
-"""`almanac-mcp`: over standard input and output, or over HTTP. Standard output is the wire: nothing else is written there."""
+"""`almanac-service-mcp`: over standard input and output, or over HTTP. Standard output is the wire: nothing else is written there."""
 
 from __future__ import annotations
 
 import argparse
 import logging
+import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -13,6 +15,12 @@ from . import __version__
 
 #: Seconds. A client of the protocol gives up after thirty or sixty; until then it should have heard what is wrong.
 TIMEOUT, MOST_WAIT, RETRIES = 20.0, 5.0, 2
+#: Longest head of a request, bytes: a key, and what clients say of themselves.
+MOST_HEAD = 64 * 1024
+#: Requests without a body that are answered at a time: they are few, for tools are called by others.
+MOST_AT_ONCE = 32
+#: Exit code where nobody reads what is answered: 128 and the number of SIGPIPE, as shells have it.
+_READER_GONE = 141
 #: Stands where a key is wanted to make a client, and no request is ever made with it.
 _NOBODY = "none"
 
@@ -20,7 +28,7 @@ _NOBODY = "none"
 def parser() -> argparse.ArgumentParser:
     """What the command takes."""
     made = argparse.ArgumentParser(
-        prog="almanac-mcp",
+        prog="almanac-service-mcp",
         description="Almanac for language models, over the Model Context Protocol. Over standard input and output the key is "
         "that of ALMANAC_API_KEY, ALMANAC_API_KEY_FILE, ~/.config/almanac/client.toml or the keyring; over HTTP each "
         "request brings its own.",
@@ -58,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         (_http if given.http else _stdio)(given)
     except AlmanacError as error:
-        made.exit(2, f"almanac-mcp: {error}\n")
+        made.exit(2, f"almanac-service-mcp: {error}\n")
     except KeyboardInterrupt:
         made.exit(130)
 
@@ -76,25 +84,31 @@ def _stdio(given: argparse.Namespace) -> None:
     from .caller import Callers  # noqa: PLC0415  (as said)
     from .server import AlmanacServer  # noqa: PLC0415  (as said)
 
-    AlmanacServer(Callers(lambda: client, own_key=True)).run("stdio")
+    gone = False
+    try:
+        AlmanacServer(Callers(lambda: client, own_key=True)).run("stdio")
+    except* BrokenPipeError:
+        gone = True
+    if gone:
+        # Who asked has gone before the answer. Nothing is left for the interpreter to write at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(_READER_GONE)
 
 
 def _http(given: argparse.Namespace) -> None:
     client = _client(given, _NOBODY)
-    import uvicorn  # noqa: PLC0415  (as above)
-
+    from . import listening  # noqa: PLC0415  (as above)
     from .caller import Callers  # noqa: PLC0415  (as above)
     from .server import AlmanacServer  # noqa: PLC0415  (as above)
     from .transport import app  # noqa: PLC0415  (as above)
 
     server = AlmanacServer(Callers(lambda: client, own_key=False))
     host, port = given.http
-    # No line for each request: addresses tell who asks.
-    uvicorn.run(
-        app(server, given.allow_host, given.allow_origin),
-        host=host,
-        port=port,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-    )
+    try:
+        listening.serve(
+            app(server, given.allow_host, given.allow_origin), host, port, head_bytes=MOST_HEAD, at_once=MOST_AT_ONCE,
+            signals=(signal.SIGINT, signal.SIGTERM),
+        )  # fmt: skip
+    except OSError as error:
+        raise AlmanacError(f"cannot listen on {host} port {port}: {error.strerror or error}") from None
+    listening.leave()

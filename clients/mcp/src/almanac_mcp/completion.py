@@ -23,7 +23,7 @@ def add(server: MCPServer, api: Callable[[], Api]) -> None:
         argument: CompletionArgument,
         context: CompletionContext | None,
     ) -> Completion | None:
-        what = _asked(ref, argument.name)
+        what = _kind_of_name(ref, argument.name)
         if what is None:
             return None
         try:
@@ -33,7 +33,7 @@ def add(server: MCPServer, api: Callable[[], Api]) -> None:
         return Completion(values=found[:_MOST], total=len(found), has_more=len(found) > _MOST)
 
 
-def _asked(ref: PromptReference | ResourceTemplateReference, argument: str) -> str | None:
+def _kind_of_name(ref: PromptReference | ResourceTemplateReference, argument: str) -> str | None:
     """What kind of name an argument takes."""
     if isinstance(ref, ResourceTemplateReference):
         return {"almanac://indicator/{slug}": "indicator", "almanac://source/{id}": "source"}.get(ref.uri)

@@ -98,6 +98,9 @@ def _refusal(made: Tool, error: ValidationError) -> RefusalError:
         )
     schema = made.parameters["properties"].get(name, {})
     fault = _FAULTS.get(first["type"]) or f"cannot be taken: {first['msg'].lower()}"
+    if first["type"] == "missing" and schema.get("type") == "string" and "enum" not in schema:
+        # That it is a text says nothing: its description says which.
+        return RefusalError(f"{name!r} {fault}", suggestion=schema.get("description"))
     return RefusalError(f"{name!r} {fault}", allowed=schema.get("enum") or _bounds(schema))
 
 

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from difflib import SequenceMatcher
 
-from .asking import Api, Record, UnknownError, together
+from .asking import Api, Page, Record, UnknownError, together
 from .text import words
 from .text.refusals import RefusalError, unknown
 
 PLACES = ("country", "region")
 #: From so many places on, one list of all of them is asked for instead of each.
 _MANY = 5
+#: What may stand before a colon in a name, to say what kind of name it is.
+SCHEMES = ("ticker", "cik", "lei", "iso2", "iso3", "slug", "name")
+_PLACE = (
+    "places have ISO codes (DEU, DE), ids (country_deu) and names in the large languages (Germany, Allemagne, 日本)"
+)
+_COMPANY = "companies have ids, CIKs, LEIs, names, and tickers as ticker:AAPL"
+#: How what is asked for is named, by what it is.
+HOW = {"a company": _COMPANY, "a place": _PLACE, "a place or company": f"{_PLACE}; {_COMPANY}"}
 #: Frequencies, the finest first.
 FREQUENCIES = ("daily", "weekly", "monthly", "quarterly", "semiannual", "annual")
 
@@ -50,17 +58,30 @@ async def entity(api: Api, name: str, kinds: Collection[str] = ()) -> Record:
     """The entity that a name means exactly: entityId, type, name, slug. Raises RefusalError with candidates."""
     what = "a company" if kinds == ("company",) else "a place" if kinds else "a place or company"
     only = kinds[0] if isinstance(kinds, tuple) and len(kinds) == 1 else None
+    scheme, colon, code = name.partition(":")
+    scheme = scheme.strip().lower()
+    prefixed = bool(colon) and scheme in SCHEMES
     try:
-        found: Record = (await api.item("entities.resolve", alias=name, type=only)).record
+        found: Record = (
+            await api.item(
+                "entities.resolve",
+                alias=code.strip() if prefixed else name,
+                scheme=scheme if prefixed else None,
+                type=only,
+            )
+        ).record
     except UnknownError as error:
-        raise unknown(what, name, []) from error
+        raise unknown(what, name, [], how=HOW[what]) from error
     fitting: list[Record] = [one for one in found["candidates"] if not kinds or one["type"] in kinds]
     if found["entityId"] and found["match"] == "exact" and (not kinds or found["type"] in kinds):
         return found
     exact = [one for one in fitting if one["match"] == "exact"]
-    if len(exact) == 1 and not found["entityId"]:
-        return exact[0]
-    raise unknown(what, name, candidates(fitting))
+    # The code of a country is the country, whatever company has it for a ticker: `ticker:USA` asks for that one.
+    coded = [one for one in exact if one["scheme"] in ("iso2", "iso3")]
+    for some in (coded, exact):
+        if len(some) == 1 and not found["entityId"]:
+            return some[0]
+    raise unknown(what, name, candidates(fitting), how=HOW[what])
 
 
 def candidates(found: Iterable[Record]) -> list[Record]:
@@ -86,27 +107,43 @@ async def _known(api: Api, name: str, table: dict[str, Record]) -> Record:
 
 
 def _by_name(countries: Iterable[Record]) -> dict[str, Record]:
-    """Countries by each of their exact names that is no other's."""
+    """Countries by their codes and ids, as they are looked up one by one too."""
     table: dict[str, Record | None] = {}
     for one in countries:
         record = {"entityId": one["id"], "type": one["kind"], "name": one["name"], "slug": one["slug"]}
-        names = {one["id"], one["slug"], one["name"], one["isoAlpha2"], one["isoAlpha3"]}
+        # Not by its name or slug, which may be a company's too.
+        names = {one["id"], one["isoAlpha2"], one["isoAlpha3"]}
         for name in {name.casefold() for name in names if name}:
             table[name] = record if name not in table else None
     return {name: record for name, record in table.items() if record is not None}
 
 
-async def finest(api: Api, record: Record, entities: Collection[str]) -> dict[str, str]:
-    """The finest frequency that each of these entities has an indicator in; none told where there is but one."""
+async def frequencies(
+    api: Api, record: Record, entities: Collection[str], as_of: str | None = None
+) -> dict[str, list[str]]:
+    """
+    The frequencies of which something was known by a day, of each of these entities, the finest first. Whether that was of
+    the periods asked for, the rows tell. None told where the indicator has but one.
+    """
     if len(record["frequencies"]) < 2:
         return {}
     page = await api.page("indicators.series", record["slug"], entity_id=sorted(entities), limit=500)
-    held = sorted(
-        (FREQUENCIES.index(row["frequency"]), row["entityId"])
-        for row in page.rows
-        if row["observationCount"] and row["frequency"] in FREQUENCIES
-    )
-    return {entity: FREQUENCIES[place] for place, entity in reversed(held)}
+    held: dict[str, set[str]] = {}
+    for row in page.rows:
+        known = words.day(row["vintagesFrom"])
+        if row["observationCount"] and row["frequency"] in FREQUENCIES and (as_of is None or known <= as_of[:10]):
+            held.setdefault(row["entityId"], set()).add(row["frequency"])
+    return {entity: sorted(found, key=FREQUENCIES.index) for entity, found in held.items()}
+
+
+async def finest(ask: Callable[[str | None], Awaitable[Page]], known: Sequence[str]) -> Page:
+    """The rows at the finest frequency that has any of what is asked for: a company may have filed yearly until a few years ago."""
+    found = await ask(known[0] if known else None)
+    for frequency in known[1:]:
+        if found.rows:
+            break
+        found = await ask(frequency)
+    return found
 
 
 def distinct(names: Sequence[str], most: int, what: str) -> list[str]:

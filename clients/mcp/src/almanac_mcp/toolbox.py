@@ -28,7 +28,7 @@ Twenty = Annotated[list[str], _List, Field(min_length=1, max_length=20)]
 AsOf = Annotated[
     str | None, Field(description="Day (2024-05-01) or time: only what was known then. Without it, what is known now.")
 ]
-Start = Annotated[str | None, Field(description="First period: 2020, 2020-Q1, 2020-03 or a date.")]
+Start = Annotated[str | None, Field(description="First period: 2020, 2020-Q1, 2020-03, FY2020, FY2020-Q1 or a date.")]
 End = Annotated[str | None, Field(description="Last period, likewise.")]
 Frequency = Literal["annual", "semiannual", "quarterly", "monthly", "weekly", "daily"]
 Category = Literal[
@@ -54,7 +54,9 @@ def toolbox(api: Callable[[], Api]) -> list[Tool]:
 
     async def almanac_series(
         indicators: Annotated[Five, Field(description="Exact slugs, e.g. cpi_inflation_yoy.")],
-        places: Annotated[Ten, Field(description="ISO codes or entity ids, e.g. USA; company ids too.")],
+        places: Annotated[
+            Ten, Field(description="ISO codes or entity ids, e.g. USA; of companies ids or ticker:AAPL.")
+        ],
         frequency: Annotated[Frequency | None, Field(description="Default: the finest there is.")] = None,
         start: Start = None,
         end: End = None,
@@ -76,7 +78,8 @@ def toolbox(api: Callable[[], Api]) -> list[Tool]:
         indicator: Annotated[_Text, Field(description="Exact slug.")],
         place: Annotated[_Text, Field(description="ISO code or entity id; a company id too.")],
         period: Annotated[
-            str | None, Field(description="2024-06, 2024-Q1, 2024, or first/last day: 2023-10-01/2024-09-30.")
+            str | None,
+            Field(description="2024-06, 2024-Q1, 2024, FY2024-Q1, or first/last day: 2023-10-01/2024-09-30."),
         ] = None,
         as_of: AsOf = None,
     ) -> CallToolResult:
@@ -121,7 +124,7 @@ def toolbox(api: Callable[[], Api]) -> list[Tool]:
 
     async def almanac_calendar(
         start: Annotated[str, Field(description="First day (2026-11-01), or month or year.")],
-        end: Annotated[str, Field(description="Last day, likewise.")],
+        end: Annotated[str, Field(description="Last day (2026-11-30), or month or year.")],
         place: Annotated[
             str | None, Field(description="ISO code or entity id; a company id gives its filings.")
         ] = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -15,17 +16,28 @@ from almanac_client._transport import VERSION
 
 _COLUMNS = ("period_end", "value", "unit", "observed_at", "revision_status", "source_id", "withheld_reason")
 
+#: 128 and the number of SIGPIPE, as shells have it.
+_READER_GONE = 141
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. Exit code 0: done; 1: the service or the settings said no; 2: the command line is wrong."""
+    """
+    Run one command. Exit code 0: done; 1: the service or the settings said no; 2: the command line is wrong; 141: nobody
+    reads on.
+    """
     given = _parser().parse_args(arguments)
-    warnings.showwarning = _told
+    warnings.showwarning = _print_warning
     try:
         with Almanac(url=given.url, profile=given.profile) as almanac:
             if given.command == "check":
                 check(almanac, sys.stdout)
             else:
                 series(almanac, given, sys.stdout)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads has seen enough, as `head` has. Nothing is left for the interpreter to write at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _READER_GONE
     except AlmanacError as error:
         sys.stderr.write(f"almanac-client: {error}\n")
         return 1
@@ -41,9 +53,11 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("check", help="say whether the address and the key are good")
     one = commands.add_parser("series", help="write one series as CSV")
     one.add_argument("indicator", help="slug, id or alias")
-    one.add_argument("place", help="country, region or company: id, slug or ISO code")
-    for name in ("frequency", "start", "end", "as-of"):
-        one.add_argument(f"--{name}")
+    one.add_argument("place", help="country, region or company: id, slug, ISO code, ticker")
+    one.add_argument("--frequency", help="daily, weekly, monthly, quarterly, semiannual or annual")
+    one.add_argument("--start", help="first period: 2020, 2020-Q1, 2020-03 or 2020-03-31")
+    one.add_argument("--end", help="last period, likewise")
+    one.add_argument("--as-of", help="only what was known by this day or time")
     return parser
 
 
@@ -66,7 +80,7 @@ def series(almanac: Almanac, given: argparse.Namespace, out: TextIO) -> None:
         writer.writerow([row[name] for name in _COLUMNS])
 
 
-def _told(message: Warning | str, *_: object, **__: object) -> None:
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
     sys.stderr.write(f"almanac-client: {message}\n")
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
+from almanac_client._core import Core
 from almanac_client._generated_sync import RawResources, Resources
 from almanac_client._query import written
-from almanac_client._resources import Core
 from almanac_client._settings import MAX_RETRY_WAIT, Options, changed, checked, options, shown
 from almanac_client._transport import Clock, Driver
 
@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     import httpx2
     from typing_extensions import Self
 
+    from almanac_client._beside import How, Word
     from almanac_client._cache import Cache
+    from almanac_client._documents import BriefTables, Curve, Statements
     from almanac_client._frames import Table
-    from almanac_client._series import Series, When
+    from almanac_client._series import Bound, Series, When
     from almanac_client._vintages import Triangle
 
 Frame = TypeVar("Frame")
@@ -64,11 +66,11 @@ class Almanac(Resources):
         super().__init__(Core(checked(found), Driver(found, http_client, Clock())))
 
     def with_options(self, **changes: Any) -> Almanac:
-        """The same client with other options; both share connections, and under the same key the pace."""
+        """Make a client with other options; both share connections, and under the same key the pace."""
         return self._like(changed(self._core.options, changes))
 
     def at(self, as_of: str | date | datetime) -> Almanac:
-        """The same client, which asks everything as it was known then. A bare date means its last second, in UTC."""
+        """Make a client that asks everything as it was known then. A bare date means its last second, in UTC."""
         return self._like(msgspec.structs.replace(self._core.options, as_of=written("as_of", as_of)))
 
     def _like(self, other: Options) -> Almanac:
@@ -86,7 +88,7 @@ class Almanac(Resources):
 
     @property
     def raw(self) -> RawResources:
-        """The same methods, each answering with one page or object and its headers."""
+        """Methods that answer with one page or object and its headers."""
         return RawResources(self._core)
 
     def series(
@@ -95,14 +97,14 @@ class Almanac(Resources):
         place: str,
         *,
         frequency: str | None = None,
-        start: When | None = None,
-        end: When | None = None,
+        start: Bound | None = None,
+        end: Bound | None = None,
         as_of: When | None = None,
     ) -> Series:
         """
         One series, oldest first. `place`: a country, region or company, by id, slug or ISO code.
 
-        start, end: bounds of the periods. Where the indicator has several frequencies for the place, one must be named.
+        start, end: bounds of the periods: 2020, "2020-Q1", "2020-03" or a date. Of several frequencies the highest is taken, and a ChoiceWarning names the others.
         """
         from almanac_client._series import series  # noqa: PLC0415 - importing this package must stay quick
 
@@ -114,18 +116,20 @@ class Almanac(Resources):
         self,
         series: Mapping[str, tuple[str, str]],
         *,
-        how: Literal["wide", "long"] = "wide",
+        how: How | Mapping[str, Word] = "wide",
         frequency: str | None = None,
-        start: When | None = None,
-        end: When | None = None,
+        start: Bound | None = None,
+        end: Bound | None = None,
         as_of: When | None = None,
     ) -> Table:
         """
         Several series, each under a name: `{"cpi": ("cpi_index", "USA"), …}`.
 
-        how: `wide`, a row for each period end and a column for each name, or `long`, a row for each value.
+        how: `wide`, a row for each period end and a column for each name, or `long`, a row for each value. With
+        frequency="quarterly" also how a series of a higher frequency becomes one of it: the `last` value of each period,
+        their `mean` or `sum`, for all or by name; complete periods alone. `attrs["gathered"]` says what was made of what.
         """
-        from almanac_client._series import frame  # noqa: PLC0415 - importing this package must stay quick
+        from almanac_client._beside import frame  # noqa: PLC0415 - importing this package must stay quick
 
         return self._core.run(
             frame(self._core.way, series, how=how, frequency=frequency, start=start, end=end, as_of=as_of)
@@ -136,15 +140,16 @@ class Almanac(Resources):
         indicator: str,
         place: str,
         *,
-        start: When | None = None,
-        end: When | None = None,
+        start: Bound | None = None,
+        end: Bound | None = None,
         source_id: str | None = None,
         frequency: str | None = None,
     ) -> Triangle:
         """
         Every published state of one series: its revision triangle.
 
-        source_id: the source; else the one preferred today. The triangle keeps to it, and names it.
+        source_id, frequency: which series; else the highest frequency and the source preferred among what is known, for a
+        client made with .at() what was known then. The triangle keeps to one series, and names it.
         """
         from almanac_client._vintages import triangle  # noqa: PLC0415 - importing this package must stay quick
 
@@ -169,7 +174,8 @@ class Almanac(Resources):
         A row for each date, place and indicator: the latest reading as it was known then, without looking ahead.
 
         max_age: days between the end of a reading's period and the date; an older one is null.
-        source_id: the source; else the one preferred today. Of each place one series is kept to, and its source named.
+        source_id, frequency: which series are looked at; else all, and of each date the reading is the one that
+        `observations.latest(as_of=date)` gives: its source and frequency are named beside it.
         """
         from almanac_client._panel import panel  # noqa: PLC0415 - importing this package must stay quick
 
@@ -178,18 +184,63 @@ class Almanac(Resources):
         )
 
     def join_as_of(
-        self, df: Frame, *, indicator: str, place: str | None = None, on: str = "timestamp", by: str | None = None
+        self,
+        df: Frame,
+        *,
+        indicator: str,
+        place: str | None = None,
+        on: str = "timestamp",
+        by: str | None = None,
+        frequency: str | None = None,
     ) -> Frame:
         """
         A frame of pandas or polars with the latest reading known at the time of each row, its period, and since
         when it was known, in three more columns.
 
         on: the column of times, which must have a zone. place: the place of all rows; or by: the column that names it.
+        frequency: of the readings; else the newest one of any. A ChoiceWarning says where that changes.
         """
         from almanac_client._panel import join_as_of  # noqa: PLC0415 - importing this package must stay quick
 
-        joined: Frame = self._core.run(join_as_of(self._core.way, df, slug=indicator, place=place, on=on, by=by))
+        joined: Frame = self._core.run(
+            join_as_of(self._core.way, df, slug=indicator, place=place, on=on, by=by, frequency=frequency)
+        )
         return joined
+
+    def statements(
+        self,
+        company: str,
+        *,
+        frequency: Literal["annual", "quarterly"] = "annual",
+        limit: int | None = None,
+        as_of: When | None = None,
+    ) -> Statements:
+        """
+        The statements of a company as tables: `.income`, `.balance`, `.cash_flow`, periods as columns; `.quality`.
+
+        company: ticker, CIK, LEI, name, id or slug. limit: how many periods, the newest first.
+        """
+        from almanac_client._documents import statements  # noqa: PLC0415 - importing this package must stay quick
+
+        return self._core.run(statements(self._core.way, company, frequency=frequency, limit=limit, as_of=as_of))
+
+    def curve(self, scope: str) -> Curve:
+        """A sovereign yield curve as tables: `.yields`, `.spreads` to its peers, `.slopes`."""
+        from almanac_client._documents import curve  # noqa: PLC0415 - importing this package must stay quick
+
+        return self._core.run(curve(self._core.way, scope))
+
+    def brief(self, country: str, *, as_of: When | None = None) -> BriefTables:
+        """A country in words, with what the words are made from as tables: `.readings`, `.events`, `.releases`."""
+        from almanac_client._documents import brief  # noqa: PLC0415 - importing this package must stay quick
+
+        return self._core.run(brief(self._core.way, country, as_of=as_of))
+
+    def fields(self, universe: Literal["countries", "companies"]) -> Table:
+        """The fields that a screen may name, with their units, ranges and operators, a row each."""
+        from almanac_client._documents import fields  # noqa: PLC0415 - importing this package must stay quick
+
+        return self._core.run(fields(self._core.way, universe))
 
     def close(self) -> None:
         """Close the connections. They are opened again when needed."""

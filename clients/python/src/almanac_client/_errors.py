@@ -26,6 +26,10 @@ class RevisionWarning(AlmanacWarning):
     """Periods are left out because their first kept state is not the first publication."""
 
 
+class ChoiceWarning(AlmanacWarning):
+    """What was asked for could mean something else too: the text says what was taken, and how to ask for the other."""
+
+
 class CacheWarning(AlmanacWarning):
     """The cache cannot be used; answers come from the service all the same."""
 
@@ -62,7 +66,11 @@ class MissingExtra(AlmanacError, ImportError):  # noqa: N818
     """A library that the call needs is not installed. The message names the extra that brings it."""
 
     def __init__(self, library: str, extra: str) -> None:
-        super().__init__(f"this needs {library}: pip install 'almanac-client[{extra}]'")
+        super().__init__(
+            f"this needs {library}: install the extra {extra} of the client, which is on no index. In a checkout "
+            f"of Almanac: pip install './clients/python[{extra}]'; "
+            f"from its wheel file: pip install './almanac_service_client-….whl[{extra}]'"
+        )
 
 
 class NotCached(AlmanacError):  # noqa: N818

@@ -15,7 +15,7 @@ import msgspec
 
 from almanac_client import _generated_models as m
 from almanac_client import _repr
-from almanac_client._errors import MissingExtra, WithheldWarning, warn
+from almanac_client._errors import InvalidArgument, MissingExtra, WithheldWarning, warn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,9 @@ _SHOWN, _COLUMNS_SHOWN = 5, 9
 #: The libraries that frames of an extra are made with.
 _NEEDED = {"pandas": ("pandas", "pyarrow"), "polars": ("polars",), "arrow": ("pyarrow",)}
 #: Of what applies to a row beyond its fields, what is a column of its own; `to_records()` has all.
-_METADATA = ("series_id", "currency", "seasonal_adjustment", "forecast", "withdrawn")
+_METADATA = (
+    "series_id", "fiscal_year", "fiscal_period", "currency", "seasonal_adjustment", "forecast", "withdrawn",
+)  # fmt: skip
 _RENAMED = {"value_numeric": "value"}
 _RIGHTS = {
     "rights.value_withheld": "value_withheld",
@@ -50,8 +52,15 @@ class Table:
     """Columns of equal length. The same question gives the same columns, of the same types, whatever there is."""
 
     def __init__(
-        self, columns: Iterable[Column], attrs: Mapping[str, Any], withheld: Sequence[str | None] | None = None
+        self,
+        columns: Iterable[Column],
+        attrs: Mapping[str, Any],
+        withheld: Sequence[str | None] | None = None,
+        *,
+        index: str | None = None,
     ) -> None:
+        #: The column that is the index of a frame of pandas.
+        self._index = index
         self._columns = {column.name: column for column in columns}
         #: Reasons of values that may not be passed on, where no columns say which they are.
         self._withheld = withheld
@@ -109,20 +118,35 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
-    def to_pandas(self) -> pd.DataFrame:
-        """A frame of pandas. Days are dates, times `datetime64[us, UTC]`; `attrs` are the frame's own."""
+    def to_pandas(self, *, dtype_backend: Literal["pyarrow"] | None = None) -> pd.DataFrame:
+        """
+        A frame of pandas. Days are `datetime64[us]` without a zone, times `datetime64[us, UTC]`; `attrs` are the frame's own.
+
+        dtype_backend: `pyarrow` for Arrow's types in every column, days as dates.
+        """
         require("pandas")
         import pandas as pd  # noqa: PLC0415 - an extra
         import pyarrow as pa  # noqa: PLC0415 - an extra
 
-        try:
-            text = pd.StringDtype(na_value=float("nan"))
-        except TypeError:  # before pandas 2.3
-            text = pd.StringDtype()
-        kinds = {pa.string(): text, pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-        for kind in (pa.date32(), pa.list_(pa.string())):
-            kinds[kind] = pd.ArrowDtype(kind)
-        frame = self.to_arrow().replace_schema_metadata(None).to_pandas(types_mapper=kinds.get)
+        if dtype_backend not in {None, "pyarrow"}:
+            raise InvalidArgument(f"'dtype_backend' is 'pyarrow' or None, and cannot be {dtype_backend!r}")
+        table = self.to_arrow().replace_schema_metadata(None)
+        if dtype_backend == "pyarrow":
+            frame = table.to_pandas(types_mapper=pd.ArrowDtype)
+        else:
+            try:
+                text = pd.StringDtype(na_value=float("nan"))
+            except TypeError:  # before pandas 2.3
+                text = pd.StringDtype()
+            kinds = {pa.string(): text, pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+            kinds[pa.list_(pa.string())] = pd.ArrowDtype(pa.list_(pa.string()))
+            # What resamples, slices and merges in pandas is a time: a day is its midnight, without a zone.
+            days = [
+                field.with_type(pa.timestamp("us")) if pa.types.is_date(field.type) else field for field in table.schema
+            ]
+            frame = table.cast(pa.schema(days)).to_pandas(types_mapper=kinds.get)
+        if self._index is not None:
+            frame = frame.set_index(self._index)
         frame.attrs.update(self.attrs)
         return frame
 
@@ -215,6 +239,11 @@ def of_records(record: Any, rows: Sequence[Any], attrs: Mapping[str, Any]) -> Ta
     if record is m.EquityScreenerRow:
         return _of_values(rows, attrs)
     return Table(_columns(sources(record), rows), attrs)
+
+
+def flat(record: Any, rows: Sequence[Any]) -> list[Column]:
+    """The columns of records that stand within another one."""
+    return [column._replace(name=column.name.rstrip("_")) for column in _columns(sources(record), rows)]
 
 
 def _columns(wanted: Iterable[_Source], rows: Sequence[Any]) -> Iterator[Column]:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     CurveType = Literal["par", "spot", "benchmark", "bill", "unknown"]
     Compounding = Literal["semi_annual", "annual", "continuous", "simple", "unknown"]
     ReleasePrecision = Literal["day", "instant"]
+    Quality = Literal["warning", "failed"]
+    FiscalPeriod = Literal["FY", "Q1", "Q2", "Q3", "Q4", "H1", "H2"]
     Exposure = Literal["public", "internal_only", "restricted", "blocked"]
+    LicenseClass = Literal["open", "attribution", "non-commercial", "consent"]
     Frequency = Literal["annual", "semiannual", "quarterly", "nine_months", "monthly", "weekly", "daily"]
     RevisionStatus = Literal["initial", "revised", "final", "unknown"]
     FreshnessStatus = Literal["fresh", "stale", "unknown"]
@@ -42,13 +45,14 @@ if TYPE_CHECKING:
     Kind = Literal["raw", "derived"]
     CountryKind = Literal["country", "region"]
     Type = Literal["country", "region", "company"]
-    Scheme = Literal["name", "former_name", "iso2", "iso3", "ticker", "cik", "lei", "slug", "other"]
+    Scheme = Literal["name", "former_name", "iso2", "iso3", "ticker", "cik", "lei", "slug", "other", "native"]
     Match = Literal["exact", "normalized", "fuzzy"]
+    AliasScheme = Literal["name", "former_name", "iso2", "iso3", "ticker", "cik", "lei", "slug", "other"]
+    KeyFigureQuality = Literal["ok", "warning", "failed"]
     Basis = Literal["industry", "industry, revenue_ttm"]
     Status = Literal["passed", "failed", "not_applicable", "withheld"]
     StatementQualityStatus = Literal["ok", "warning", "failed", "withheld"]
     StatementFrequency = Literal["annual", "semiannual", "quarterly"]
-    FiscalPeriod = Literal["FY", "Q1", "Q2", "Q3", "Q4", "H1", "H2"]
     StatementBasis = Literal["reported", "derived", "mixed"]
     Tenor = Literal["2y", "5y", "10y", "30y"]
     Scope = Literal["AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA"]
@@ -64,7 +68,7 @@ if TYPE_CHECKING:
         "corporate_action",
         "other",
     ]
-    EventStatus = Literal["scheduled", "released", "revised", "rescheduled", "canceled", "tentative"]
+    EventStatus = Literal["scheduled", "released", "revised", "rescheduled", "canceled", "tentative", "unknown"]
     TimePrecision = Literal["minute", "day"]
     ScreenerFieldType = Literal["number", "text"]
     Operators = Literal["gt", "lt", "gte", "lte", "eq", "in"]
@@ -75,7 +79,10 @@ else:
     CurveType = str
     Compounding = str
     ReleasePrecision = str
+    Quality = str
+    FiscalPeriod = str
     Exposure = str
+    LicenseClass = str
     Frequency = str
     RevisionStatus = str
     FreshnessStatus = str
@@ -85,11 +92,12 @@ else:
     Type = str
     Scheme = str
     Match = str
+    AliasScheme = str
+    KeyFigureQuality = str
     Basis = str
     Status = str
     StatementQualityStatus = str
     StatementFrequency = str
-    FiscalPeriod = str
     StatementBasis = str
     Tenor = str
     Scope = str
@@ -105,6 +113,7 @@ else:
     ProviderKind = str
 
 SortChoice = Literal["topic", "period_start", "period_end", "observed_at", "released_at", "ingested_at"]
+LicenseChoice = Literal["open", "attribution", "non-commercial", "consent"]
 FrequencyChoice = Literal[
     "A", "S", "Q", "M", "W", "D", "annual", "semiannual", "quarterly", "monthly", "weekly", "daily"
 ]
@@ -132,7 +141,7 @@ CategoryChoice = Literal[
     "fundamentals",
 ]
 TypeChoice = Literal["country", "region", "company"]
-SchemeChoice = Literal["name", "former_name", "iso2", "iso3", "ticker", "cik", "lei", "slug", "other"]
+SchemeChoice = Literal["name", "former_name", "iso2", "iso3", "ticker", "cik", "lei", "slug", "other", "native"]
 CompaniesListSortChoice = Literal[
     "name",
     "ticker",
@@ -147,6 +156,7 @@ CompaniesListSortChoice = Literal[
 ]
 CompaniesFinancialsFrequencyChoice = Literal["annual", "quarterly"]
 ScreenerScreenFreshnessChoice = Literal["fresh"]
+QualityChoice = Literal["ok", "all"]
 EventsListCategoryChoice = Literal[
     "macro_release",
     "central_bank",
@@ -156,7 +166,7 @@ EventsListCategoryChoice = Literal[
     "corporate_action",
     "other",
 ]
-StatusChoice = Literal["scheduled", "released", "revised", "rescheduled", "canceled", "tentative"]
+StatusChoice = Literal["scheduled", "released", "revised", "rescheduled", "canceled", "tentative", "unknown"]
 EventsListSortChoice = Literal["occurred_at"]
 
 
@@ -195,11 +205,13 @@ class ObservationMetadata(Struct, frozen=True, kw_only=True, gc=False, rename="c
     forecast: bool | None = None
     #: True: the publisher took the value back; it has none now.
     withdrawn: bool | None = None
+    #: Of a company's figure: a check of the statements it rests on does not hold (`/companies/{idOrLookup}/financials` says which), or two ways to its twelve months differ (`method`); screens and scores leave failed ones out. Absent: all that apply hold.
+    quality: Quality | None = None
     #: The publisher's marks on the value, as first seen.
     flags: list[str] | None = None
     #: The publisher's remarks on the value, as first seen.
     footnotes: list[str] | None = None
-    #: True: the publisher calls the value a projection.
+    #: True: the publisher calls the value a projection, or it was computed from one.
     projection: bool | None = None
     #: When the data set was last updated by its publisher, an instant or a day: a bound, not this value's release.
     published_at: str | None = None
@@ -213,7 +225,11 @@ class ObservationMetadata(Struct, frozen=True, kw_only=True, gc=False, rename="c
     form: str | None = None
     #: True: the filing states two values for the fact.
     inconsistent: bool | None = None
-    #: Of a line that no filing states: how it was come by.
+    #: Of a company's figure: the fiscal year its period is of, as the company counts.
+    fiscal_year: int | None = None
+    #: Of a company's figure: which part of that fiscal year the period is, whatever the calendar's.
+    fiscal_period: FiscalPeriod | None = None
+    #: Of a line that no filing states, and of twelve months: how it was come by. `ttm_mismatch`: there are two ways to the twelve months, which differ by more than rounding (`quality` is a warning then).
     method: str | None = None
 
 
@@ -230,6 +246,8 @@ class RowRights(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     reason: str | None = None
     #: The terms it is published under, by name.
     license: str
+    #: What the terms of the source ask for: nothing, its name, that it is not for money, or the owner's consent.
+    license_class: LicenseClass
     #: What to write beside the value when showing it.
     attribution: str
 
@@ -271,7 +289,7 @@ class Observation(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     source_url: str | None = None
     #: What to write beside the value when showing it.
     attribution: str
-    #: Whether the newest period of the series ended within the allowance of its frequency: `fresh`, `stale`, or `unknown` where that cannot be judged.
+    #: Whether the newest period of the series ended within the allowance of its frequency, of a policy rate whether its source was read within it: `fresh`, `stale`, or `unknown` where that cannot be judged.
     freshness_status: FreshnessStatus
     #: What else applies to the row.
     metadata: ObservationMetadata
@@ -280,7 +298,7 @@ class Observation(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
 
 
 class DerivedObservation(Observation, frozen=True, kw_only=True, gc=False, rename="camel"):
-    """The same, with the ids of the series it was computed from."""
+    """A value that was computed, with the ids of the series it was computed from."""
 
     #: Ids of the series the value was computed from; empty for a published value.
     derived_from: list[str]
@@ -440,7 +458,7 @@ class Series(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     vintages_from: datetime | None = None
     #: The newest knowledge time among them. Null: there are none.
     last_observed_at: datetime | None = None
-    #: Whether the newest period of the series ended within the allowance of its frequency: `fresh`, `stale`, or `unknown` where that cannot be judged.
+    #: Whether the newest period of the series ended within the allowance of its frequency, of a policy rate whether its source was read within it: `fresh`, `stale`, or `unknown` where that cannot be judged.
     freshness_status: FreshnessStatus
     #: What may be done with its values.
     rights: RowRights
@@ -482,7 +500,7 @@ class Country(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     indicator_count: int
     #: Whether /rates has it as a scope.
     rates_scope: bool
-    #: Whether the newest period of the series ended within the allowance of its frequency: `fresh`, `stale`, or `unknown` where that cannot be judged.
+    #: `fresh` where at least half of its indicators are, those aside that their publishers ended; else `stale`.
     freshness_status: FreshnessStatus
 
 
@@ -499,7 +517,7 @@ class Candidate(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     slug: str | None = None
     #: The name of it that was found. Null: as above.
     matched_alias: str | None = None
-    #: What kind of name that is. Null: as above.
+    #: What kind of name that is: `native` is a publisher's code of a series of the entity. Null: as above.
     scheme: Scheme | None = None
     #: `exact`: letter by letter; `normalized`: but for case, accents and legal forms; `fuzzy`: by likeness.
     match: Match
@@ -522,7 +540,7 @@ class Alias(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     #: The name.
     alias: str
     #: What kind of name it is.
-    scheme: Scheme
+    scheme: AliasScheme
     #: Whether it is the main one of its kind.
     primary: bool
     #: First day it is known to have been used. Null: not stated.
@@ -536,15 +554,15 @@ class Alias(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
 class CompanyScores(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     """How a company stands among its peers on each pillar."""
 
-    #: Place among the companies of its sector, 0 to 100. Null: it has none of the pillar's measures.
+    #: Place among its peers (`scorePeers`), 0 to 100. Null: it has none of the pillar's measures.
     profitability: float | None = None
-    #: Place among the companies of its sector, 0 to 100. Null: it has none of the pillar's measures.
+    #: Place among its peers (`scorePeers`), 0 to 100. Null: it has none of the pillar's measures.
     growth: float | None = None
-    #: Place among the companies of its sector, 0 to 100. Null: it has none of the pillar's measures.
+    #: Place among its peers (`scorePeers`), 0 to 100. Null: it has none of the pillar's measures.
     strength: float | None = None
-    #: Place among the companies of its sector, 0 to 100. Null: it has none of the pillar's measures.
+    #: Place among its peers (`scorePeers`), 0 to 100. Null: it has none of the pillar's measures.
     efficiency: float | None = None
-    #: Place among the companies of its sector, 0 to 100. Null: it has none of the pillar's measures.
+    #: Place among its peers (`scorePeers`), 0 to 100. Null: it has none of the pillar's measures.
     quality: float | None = None
 
 
@@ -571,7 +589,7 @@ class Company(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     fiscal_year_end: str | None = None
     #: Last day of its newest statement's period. Null: the plan reaches none.
     last_period_end: datetime | None = None
-    #: Where it stands among the companies of its sector, 0 to 100. Null: too little is known.
+    #: Where it stands, 0 to 100, among the companies of its sector or, for a measure that fewer than ten of those have, among all. Null: too little is known.
     score: float | None = None
     #: The pillars of the score.
     scores: CompanyScores
@@ -596,6 +614,17 @@ class FormerName(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     to: datetime | None = None
 
 
+class RelatedRegistrant(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
+    """Another registrant of the same enterprise."""
+
+    #: Id of the country, region or company.
+    entity_id: str
+    #: Its name today.
+    name: str
+    #: When the report could be read that shows that the one continues the other.
+    since: datetime
+
+
 class LatestFiling(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     """A filing."""
 
@@ -612,7 +641,7 @@ class LatestFiling(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
 class KeyFigure(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     """The latest reading of a figure over twelve months."""
 
-    #: The figure, in `unit`; a margin is a fraction, 0.25 is 25 %. Null: withheld.
+    #: The figure, in `unit`; a margin is a fraction, 0.25 is 25 %. Null: withheld, or `quality` is failed.
     value: float | None = None
     #: What the numbers count: `percent`, `percentage_points`, `index`, `usd_billions`, of companies' money the ISO code (`usd`, `eur_per_share`). Null: a score, which has none.
     unit: str | None = None
@@ -622,6 +651,8 @@ class KeyFigure(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     period_end: datetime
     #: Knowledge time: from when on it could be known. `as_of` compares with it.
     observed_at: datetime
+    #: The worst that checks say of the statements it rests on.
+    quality: KeyFigureQuality
 
 
 class KeyFigures(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
@@ -659,7 +690,7 @@ class ScoreTest(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
 
 
 class ScoreDetail(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
-    """A score of twelve months, with its tests. It has a value only if all of them have one."""
+    """A score of twelve months, with its tests. It has a value only if all of them have one, and no grave check fails."""
 
     #: Last day of the twelve months.
     period_end: datetime
@@ -675,6 +706,21 @@ class ScoreDetail(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     passed: int | None = None
     #: Its tests.
     tests: list[ScoreTest]
+    #: The worst that checks say of the statements it rests on; failed leaves no value.
+    quality: KeyFigureQuality
+
+
+class ScorePeers(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
+    """Among whom the score of a company was taken: those with a statement of the last 18 months, itself among them."""
+
+    #: How many of them are of its sector.
+    sector: int
+    #: How many they are.
+    all: int
+    #: How many measures it has.
+    measures: int
+    #: How many of its measures are compared within its sector: those that at least ten of it have.
+    measures_within_sector: int
 
 
 class Peer(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
@@ -688,6 +734,10 @@ class Peer(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     ticker: str | None = None
     #: What makes it one: the same industry, and, where both are known, the nearest revenue.
     basis: Basis
+    #: Its score, 0 to 100. Null: it has none, as with statements older than 18 months.
+    score: float | None = None
+    #: Last day of its newest statement's period. Null: the plan reaches none.
+    last_period_end: datetime | None = None
 
 
 class Profile(Company, frozen=True, kw_only=True, gc=False, rename="camel"):
@@ -707,15 +757,21 @@ class Profile(Company, frozen=True, kw_only=True, gc=False, rename="camel"):
     state_of_incorporation: str | None = None
     #: Its web site, as it states it. Null: not stated.
     website: str | None = None
-    #: Names it had before.
+    #: Names it had before, and that of the registrant whose accounts it continues.
     former_names: list[FormerName]
+    #: The registrant that goes on where this one ends: a new holding company that states its numbers. Null: none.
+    predecessor_of: RelatedRegistrant | None = None
+    #: The registrant whose accounts this one continues, and where its earlier statements are. Null: none.
+    successor_of: RelatedRegistrant | None = None
     #: Its newest filings that the plan reaches, the newest first.
     latest_filings: list[LatestFiling]
     #: Figures over twelve months.
     key_figures: KeyFigures
     #: By name, the scores whose inputs may be shown.
     score_detail: dict[str, ScoreDetail]
-    #: At most eight companies of its industry, the nearest in revenue first.
+    #: Among whom it was scored. Null: it takes no part, or its figures may not be shown.
+    score_peers: ScorePeers | None = None
+    #: At most eight companies of its industry: those with statements of the last 18 months first, the nearest in revenue before others.
     peers: list[Peer]
 
 
@@ -728,7 +784,7 @@ class DerivedItem(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     derived_from: list[str]
 
 
-class StatementCheck(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
+class StatementCheck(Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True):
     """One check of a statement."""
 
     #: What is checked. `relied_upon` fails from the moment the company itself says not to rely on what it filed.
@@ -737,6 +793,8 @@ class StatementCheck(Struct, frozen=True, kw_only=True, gc=False, rename="camel"
     status: Status
     #: The numbers behind it, or the reason, in words. Null: there is nothing to say.
     detail: str | None = None
+    #: Keys of the lines that a failure is about. Absent: it did not fail.
+    items: list[str] | None = None
 
 
 class StatementQuality(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
@@ -759,7 +817,7 @@ class Statement(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     fiscal_period: FiscalPeriod | None = None
     #: Calendar year that most of the period lies in.
     calendar_year: int
-    #: Calendar quarter, 1 to 4, likewise. Null: it is no quarter.
+    #: Calendar quarter, 1 to 4: that of the middle of the period, or the next one where the quarter before has that. Null: it is no quarter.
     calendar_quarter: int | None = None
     #: First day of the period. Null: a balance sheet.
     period_start: datetime | None = None
@@ -802,6 +860,10 @@ class Financials(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     currency: str | None = None
     #: The moment asked with `as_of`; without it the newest knowledge time among the rows used. Null: there are none.
     as_of: datetime | None = None
+    #: The registrant that goes on where this one ends: a new holding company that states its numbers. Null: none.
+    predecessor_of: RelatedRegistrant | None = None
+    #: The registrant whose accounts this one continues, and where its earlier statements are. Null: none.
+    successor_of: RelatedRegistrant | None = None
     #: Income statements.
     income_statements: list[Statement]
     #: Balance sheets.
@@ -881,8 +943,10 @@ class Slope(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
 
     #: Which slope it is: two years to ten, five years to thirty.
     name: Name
-    #: The long yield less the short one, basis points.
-    value_bp: float
+    #: The long yield less the short one, basis points, on the newest day on which both are known. Null: excluded.
+    value_bp: float | None = None
+    #: Why there is no value: on no day are both known, and they are more than ten days apart. Null: there is one.
+    excluded: Excluded | None = None
     #: The short end, then the long one.
     legs: list[SlopeLeg]
 
@@ -917,6 +981,13 @@ class Rates(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     comparability: list[str]
 
 
+class RatesOfDay(Rates, frozen=True, kw_only=True, gc=False, rename="camel"):
+    """Sovereign rates analytics of one day: of each yield the latest that is of that day or of one before."""
+
+    #: The day: the newest on which the scope has a yield.
+    period_end: datetime
+
+
 class BriefReading(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     """The latest reading of one indicator, beside its past and its peers. Numbers are null where it is withheld."""
 
@@ -932,17 +1003,17 @@ class BriefReading(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     currency: str | None = None
     #: Last day of the period the number is about.
     period_end: datetime
-    #: The reading of the same series before it, in `unit`. Null: none.
+    #: The same series' reading of the period before, of daily data of the last day within ten, in `unit`. Null: none.
     previous: float | None = None
     #: `value` less `previous`, in `unit`; between percentages, percentage points. Null: there is no previous.
     change: float | None = None
-    #: Mid-rank among the ten years before it, 0 to 100. Null: no growth rate, or they are not all there or reached.
+    #: Mid-rank among the ten years before it, 0 to 100, as in `/release-summaries`. Null: a number with a trend, or they are not all there or not reached.
     percentile10y: float | None = None
     #: Place among the countries with a fresh public reading in the same unit, 1 the highest. Null: not ranked.
     peer_rank: int | None = None
     #: How many countries that are, itself one of them. Null: not ranked.
     peer_count: int | None = None
-    #: Whether the newest period of the series ended within the allowance of its frequency: `fresh`, `stale`, or `unknown` where that cannot be judged.
+    #: Whether the newest period of the series ended within the allowance of its frequency, of a policy rate whether its source was read within it: `fresh`, `stale`, or `unknown` where that cannot be judged.
     freshness_status: FreshnessStatus
     #: Id of the series: source, entity, indicator, frequency.
     series_id: str
@@ -974,7 +1045,7 @@ class Event(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     type: str
     #: What it is, in words.
     title: str
-    #: Where it stands, as known at the moment asked.
+    #: Where it stands, as known at the moment asked. `unknown`: it was announced for a day that is past, and nothing says that it happened.
     status: EventStatus
     #: When it happens or happened; where `timePrecision` is day, the first second of that day.
     occurred_at: datetime
@@ -994,7 +1065,7 @@ class Event(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     actual: float | None = None
     #: What the first print is now, in `unit`, where that differs. Null: it does not, or is not shown.
     revised_actual: float | None = None
-    #: The period before, in `unit`, as it stood before the release. Null: none, or not shown.
+    #: The period before, in `unit`, as it stood before the release, of one to come as it stands; of daily data the last day before, within ten. Null: none, or not shown.
     previous: float | None = None
     #: What that is now, in `unit`, where it differs. Null: it does not, or is not shown.
     revised_previous: float | None = None
@@ -1035,7 +1106,7 @@ class ReleaseReading(Struct, frozen=True, kw_only=True, gc=False, rename="camel"
     revised_previous: float | None = None
     #: `actual` less the period before as revised, in `unit`; between percentages, percentage points. Null: unknown.
     change: float | None = None
-    #: How many standard deviations `actual` lies from the mean of the ten years before. Null: too few values, a number with a trend, or the plan does not reach them.
+    #: How many standard deviations `actual` lies from the mean of the ten years before. Null: a number with a trend, or they are not all there or not reached.
     z_score_10y: float | None = field(name="zScore10y", default=None)
     #: Its place among those ten years, 0 to 100. Null: as the score.
     percentile_10y: float | None = field(name="percentile10y", default=None)
@@ -1100,7 +1171,7 @@ class Brief(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
 
 
 class ScreenerMatch(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
-    """The latest reading of one filtered or sorted field."""
+    """The latest reading of one filtered, sorted or further field, with the day it is of."""
 
     #: Slug of the field.
     field: str
@@ -1114,7 +1185,7 @@ class ScreenerMatch(Struct, frozen=True, kw_only=True, gc=False, rename="camel")
     period_end: datetime
     #: Knowledge time: from when on it could be known. `as_of` compares with it.
     observed_at: datetime
-    #: Whether the newest period of the series ended within the allowance of its frequency: `fresh`, `stale`, or `unknown` where that cannot be judged.
+    #: Whether the newest period of the series ended within the allowance of its frequency, of a policy rate whether its source was read within it: `fresh`, `stale`, or `unknown` where that cannot be judged.
     freshness_status: FreshnessStatus
     #: Id of the series: source, entity, indicator, frequency.
     series_id: str
@@ -1129,7 +1200,7 @@ class ScreenerRow(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     name: str
     #: Its ISO code; where it has none, what the parameter `country` takes.
     country: str
-    #: The readings that satisfy them, and that of the sort field where it has a value.
+    #: The readings that satisfy them, and those of the sort field and of `fields` that have a value.
     matches: list[ScreenerMatch]
 
 
@@ -1201,8 +1272,10 @@ class EquityScreenerRow(Struct, frozen=True, kw_only=True, gc=False, rename="cam
     period_end: datetime
     #: From when on all of the values were known; likewise.
     observed_at: datetime
-    #: The filtered and sorted fields that it has a value for, by field: ratios as fractions, money in the currency it reports in, which is US dollars unless a clause names `currency`.
+    #: The filtered and sorted fields, and those named in `fields`, that it has a value for, by field: ratios as fractions, money in the currency it reports in, which is US dollars unless a clause names `currency`.
     values: dict[str, float | str]
+    #: The worst that checks say of the statements these numbers rest on; failed only with `quality=all`. Null: there are none.
+    quality: KeyFigureQuality | None = None
 
 
 class SourceRights(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
@@ -1216,6 +1289,8 @@ class SourceRights(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     reason: str | None = None
     #: The terms it is published under, by name.
     license: str
+    #: What the terms of the source ask for: nothing, its name, that it is not for money, or the owner's consent.
+    license_class: LicenseClass
     #: What to write beside its values when showing them.
     attribution: str
     #: What the terms say of commercial use.
@@ -1265,9 +1340,9 @@ class Source(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     last_ingested_at: datetime | None = None
     #: When it was read without an error last. Null: never.
     last_success_at: datetime | None = None
-    #: `late`: longer unread, or older, than it should be; `failing`: the last attempts failed.
+    #: `late`: longer unread, or older, than it should be; `failing`: the last attempts failed, or the newest answer is set aside.
     health: Health
-    #: Whether the newest period of the series ended within the allowance of its frequency: `fresh`, `stale`, or `unknown` where that cannot be judged.
+    #: Whether the newest period of the series ended within the allowance of its frequency, of a policy rate whether its source was read within it: `fresh`, `stale`, or `unknown` where that cannot be judged.
     freshness_status: FreshnessStatus
 
 
@@ -1514,6 +1589,15 @@ GET_RATES: Operation[Rates] = Operation(
     kind="item",
     most=0,
     as_of=False,
+)
+
+LIST_RATES_HISTORY: Operation[RatesOfDay] = Operation(
+    id="listRatesHistory",
+    path="/rates/{scope}/history",
+    record=RatesOfDay,
+    kind="list",
+    most=500,
+    as_of=True,
 )
 
 GET_COUNTRY_BRIEF: Operation[Brief] = Operation(

@@ -30,6 +30,7 @@ class Observations(Resource):
         indicator: str | None = None,
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
+        license: m.LicenseChoice | Iterable[m.LicenseChoice] | None = None,
         frequency: m.FrequencyChoice | None = None,
         period: str | None = None,
         period_start: str | date | datetime | None = None,
@@ -41,14 +42,15 @@ class Observations(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.Observation]:
         """
         Raw observations. Values as their publishers stated them, one row per entity, indicator, frequency and
         period. A derived indicator named here gives an empty list.
 
         sort: Sort field; ties keep the default order.
-        country: ISO-2, ISO-3 or numeric code, id or slug of a country; EUR for the euro area: the area's own rows;
-            several separated by commas.
+        country: ISO-2, ISO-3 or numeric code, id, slug or exact name of a country; EUR for the euro area: the
+            area's own rows; several separated by commas.
         entity: Id or slug of an entity; several separated by commas.
         entity_id: Id or slug of an entity; several separated by commas.
         indicator_id: Ids, slugs or aliases of indicators, separated by commas; joined with `indicator`.
@@ -57,15 +59,21 @@ class Observations(Resource):
             separated by commas.
         provider_id: Id of a provider, which narrows the candidates before the preferred one is chosen; several
             separated by commas.
+        license: What the terms of the source ask for: `open`: nothing is asked; `attribution`: the source is named;
+            `non-commercial`: not for money, or not for more of it; `consent`: the owner is asked first. Several
+            separated by commas. It narrows the candidates before the preferred one is chosen; what is computed from
+            several sources counts as `consent`.
         frequency: Letter or word: A annual, S semiannual, Q quarterly, M monthly, W weekly, D daily.
-        period: Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31.
+        period: Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31 of the calendar; of companies
+            also FY2026, FY2026-Q3 or FY2026-H1: those inside of what each calls so.
         period_start: Periods starting on or after this time.
         period_end: Periods ending on or before this time.
         start_date: Rows known (observedAt) from this time on.
         end_date: Rows known (observedAt) up to this time.
         as_of: Point-in-time cutoff: the latest vintage known by then. A bare date means its last second, UTC.
         sources: `preferred`: one row per entity, indicator, frequency and period; `all`: every provider's row.
-        limit: Rows per page.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
@@ -81,6 +89,7 @@ class Observations(Resource):
                 "indicator": indicator,
                 "source_id": source_id,
                 "provider_id": provider_id,
+                "license": license,
                 "frequency": frequency,
                 "period": period,
                 "period_start": period_start,
@@ -89,10 +98,11 @@ class Observations(Resource):
                 "end_date": end_date,
                 "as_of": as_of,
                 "sources": sources,
-                "limit": limit,
+                "limit": page_size,
                 "cursor": cursor,
                 "order": order,
             },
+            limit,
         )
 
     def latest(
@@ -105,6 +115,7 @@ class Observations(Resource):
         indicator: str | None = None,
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
+        license: m.LicenseChoice | Iterable[m.LicenseChoice] | None = None,
         frequency: m.FrequencyChoice | None = None,
         kind: m.KindChoice | None = None,
         freshness: m.FreshnessChoice | None = None,
@@ -112,13 +123,14 @@ class Observations(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.DerivedObservation]:
         """
         Latest reading per indicator and entity. The newest period that is no forecast, then the higher frequency,
-        then the preferred source; raw and derived.
+        then the preferred source; raw and derived. What may not be sent is a reading only where nothing else is.
 
-        country: ISO-2, ISO-3 or numeric code, id or slug of a country; EUR for the euro area: the area's own rows;
-            several separated by commas.
+        country: ISO-2, ISO-3 or numeric code, id, slug or exact name of a country; EUR for the euro area: the
+            area's own rows; several separated by commas.
         entity: Id or slug of an entity; several separated by commas.
         entity_id: Id or slug of an entity; several separated by commas.
         indicator_id: Ids, slugs or aliases of indicators, separated by commas; joined with `indicator`.
@@ -127,11 +139,16 @@ class Observations(Resource):
             separated by commas.
         provider_id: Id of a provider, which narrows the candidates before the preferred one is chosen; several
             separated by commas.
+        license: What the terms of the source ask for: `open`: nothing is asked; `attribution`: the source is named;
+            `non-commercial`: not for money, or not for more of it; `consent`: the owner is asked first. Several
+            separated by commas. It narrows the candidates before the preferred one is chosen; what is computed from
+            several sources counts as `consent`.
         frequency: Letter or word: A annual, S semiannual, Q quarterly, M monthly, W weekly, D daily.
         kind: Only raw or only derived indicators.
         freshness: Only readings of this freshness.
         as_of: Point-in-time cutoff: the latest vintage known by then. A bare date means its last second, UTC.
-        limit: Rows per page.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
@@ -146,14 +163,16 @@ class Observations(Resource):
                 "indicator": indicator,
                 "source_id": source_id,
                 "provider_id": provider_id,
+                "license": license,
                 "frequency": frequency,
                 "kind": kind,
                 "freshness": freshness,
                 "as_of": as_of,
-                "limit": limit,
+                "limit": page_size,
                 "cursor": cursor,
                 "order": order,
             },
+            limit,
         )
 
     def vintages(
@@ -167,6 +186,7 @@ class Observations(Resource):
         indicator: str | None = None,
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
+        license: m.LicenseChoice | Iterable[m.LicenseChoice] | None = None,
         frequency: m.FrequencyChoice | None = None,
         period: str | None = None,
         period_start: str | date | datetime | None = None,
@@ -178,14 +198,15 @@ class Observations(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.DerivedObservation]:
         """
         Every vintage of every cell. One row per published state, oldest first within a cell; a withdrawal has no
         value and metadata.withdrawn true.
 
         sort: Sort field; ties keep the default order.
-        country: ISO-2, ISO-3 or numeric code, id or slug of a country; EUR for the euro area: the area's own rows;
-            several separated by commas.
+        country: ISO-2, ISO-3 or numeric code, id, slug or exact name of a country; EUR for the euro area: the
+            area's own rows; several separated by commas.
         entity: Id or slug of an entity; several separated by commas.
         entity_id: Id or slug of an entity; several separated by commas.
         indicator_id: Ids, slugs or aliases of indicators, separated by commas; joined with `indicator`.
@@ -194,15 +215,21 @@ class Observations(Resource):
             separated by commas.
         provider_id: Id of a provider, which narrows the candidates before the preferred one is chosen; several
             separated by commas.
+        license: What the terms of the source ask for: `open`: nothing is asked; `attribution`: the source is named;
+            `non-commercial`: not for money, or not for more of it; `consent`: the owner is asked first. Several
+            separated by commas. It narrows the candidates before the preferred one is chosen; what is computed from
+            several sources counts as `consent`.
         frequency: Letter or word: A annual, S semiannual, Q quarterly, M monthly, W weekly, D daily.
-        period: Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31.
+        period: Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31 of the calendar; of companies
+            also FY2026, FY2026-Q3 or FY2026-H1: those inside of what each calls so.
         period_start: Periods starting on or after this time.
         period_end: Periods ending on or before this time.
         start_date: Rows known (observedAt) from this time on.
         end_date: Rows known (observedAt) up to this time.
         as_of: Point-in-time cutoff: the latest vintage known by then. A bare date means its last second, UTC.
         sources: `preferred`: one row per entity, indicator, frequency and period; `all`: every provider's row.
-        limit: Rows per page.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
@@ -218,6 +245,7 @@ class Observations(Resource):
                 "indicator": indicator,
                 "source_id": source_id,
                 "provider_id": provider_id,
+                "license": license,
                 "frequency": frequency,
                 "period": period,
                 "period_start": period_start,
@@ -226,10 +254,11 @@ class Observations(Resource):
                 "end_date": end_date,
                 "as_of": as_of,
                 "sources": sources,
-                "limit": limit,
+                "limit": page_size,
                 "cursor": cursor,
                 "order": order,
             },
+            limit,
         )
 
     def changes(
@@ -243,6 +272,7 @@ class Observations(Resource):
         indicator: str | None = None,
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
+        license: m.LicenseChoice | Iterable[m.LicenseChoice] | None = None,
         frequency: m.FrequencyChoice | None = None,
         period: str | None = None,
         period_start: str | date | datetime | None = None,
@@ -254,6 +284,7 @@ class Observations(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.DerivedObservation]:
         """
         Cells that changed since a data version. What is served now of every cell that was served otherwise at an
@@ -261,8 +292,8 @@ class Observations(Resource):
         rights, of unit or of the order of sources lists all cells it concerns.
 
         since: Data version of an earlier answer, from its x-data-version; 0 lists all that is served.
-        country: ISO-2, ISO-3 or numeric code, id or slug of a country; EUR for the euro area: the area's own rows;
-            several separated by commas.
+        country: ISO-2, ISO-3 or numeric code, id, slug or exact name of a country; EUR for the euro area: the
+            area's own rows; several separated by commas.
         entity: Id or slug of an entity; several separated by commas.
         entity_id: Id or slug of an entity; several separated by commas.
         indicator_id: Ids, slugs or aliases of indicators, separated by commas; joined with `indicator`.
@@ -271,15 +302,21 @@ class Observations(Resource):
             separated by commas.
         provider_id: Id of a provider, which narrows the candidates before the preferred one is chosen; several
             separated by commas.
+        license: What the terms of the source ask for: `open`: nothing is asked; `attribution`: the source is named;
+            `non-commercial`: not for money, or not for more of it; `consent`: the owner is asked first. Several
+            separated by commas. It narrows the candidates before the preferred one is chosen; what is computed from
+            several sources counts as `consent`.
         frequency: Letter or word: A annual, S semiannual, Q quarterly, M monthly, W weekly, D daily.
-        period: Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31.
+        period: Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31 of the calendar; of companies
+            also FY2026, FY2026-Q3 or FY2026-H1: those inside of what each calls so.
         period_start: Periods starting on or after this time.
         period_end: Periods ending on or before this time.
         start_date: Rows known (observedAt) from this time on.
         end_date: Rows known (observedAt) up to this time.
         as_of: Point-in-time cutoff: the latest vintage known by then. A bare date means its last second, UTC.
         sources: `preferred`: one row per entity, indicator, frequency and period; `all`: every provider's row.
-        limit: Rows per page.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
@@ -295,6 +332,7 @@ class Observations(Resource):
                 "indicator": indicator,
                 "source_id": source_id,
                 "provider_id": provider_id,
+                "license": license,
                 "frequency": frequency,
                 "period": period,
                 "period_start": period_start,
@@ -303,10 +341,11 @@ class Observations(Resource):
                 "end_date": end_date,
                 "as_of": as_of,
                 "sources": sources,
-                "limit": limit,
+                "limit": page_size,
                 "cursor": cursor,
                 "order": order,
             },
+            limit,
         )
 
     def provenance(
@@ -338,21 +377,25 @@ class Indicators(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.Indicator]:
         """
         Indicators. Every concept of the catalogue, raw and derived, with how much of it there is.
 
         category: Only indicators of this category.
         kind: Only raw or only derived indicators.
-        q: Words to look for in slug, name, description and aliases; case does not matter.
-        limit: Rows per page.
+        q: Words to look for in slug, name, description and aliases, or a publisher's own code of a series
+            (CPIAUCSL), or a part of one with a digit or a sign in it (NY.GDP.MKTP.CD); case does not matter.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
         return self._rows(
             m.LIST_INDICATORS,
             {},
-            {"category": category, "kind": kind, "q": q, "limit": limit, "cursor": cursor, "order": order},
+            {"category": category, "kind": kind, "q": q, "limit": page_size, "cursor": cursor, "order": order},
+            limit,
         )
 
     def get(
@@ -378,16 +421,18 @@ class Indicators(Resource):
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
         frequency: m.FrequencyChoice | None = None,
+        native_id: str | Iterable[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.Series]:
         """
         Series of one indicator.
 
         id_or_slug: Id, slug or alias of an indicator.
-        country: ISO-2, ISO-3 or numeric code, id or slug of a country; EUR for the euro area: the area's own rows;
-            several separated by commas.
+        country: ISO-2, ISO-3 or numeric code, id, slug or exact name of a country; EUR for the euro area: the
+            area's own rows; several separated by commas.
         entity: Id or slug of an entity; several separated by commas.
         entity_id: Id or slug of an entity; several separated by commas.
         source_id: Id of a source, which narrows the candidates before the preferred one is chosen; several
@@ -395,7 +440,10 @@ class Indicators(Resource):
         provider_id: Id of a provider, which narrows the candidates before the preferred one is chosen; several
             separated by commas.
         frequency: Letter or word: A annual, S semiannual, Q quarterly, M monthly, W weekly, D daily.
-        limit: Rows per page.
+        native_id: Publishers' own codes of series, as `nativeId` tells them; case does not matter, and / is as good
+            as a point. Several separated by commas.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
@@ -409,10 +457,12 @@ class Indicators(Resource):
                 "source_id": source_id,
                 "provider_id": provider_id,
                 "frequency": frequency,
-                "limit": limit,
+                "native_id": native_id,
+                "limit": page_size,
                 "cursor": cursor,
                 "order": order,
             },
+            limit,
         )
 
 
@@ -429,20 +479,24 @@ class Derived(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.Indicator]:
         """
         Derived indicators.
 
         category: Only indicators of this category.
-        q: Words to look for in slug, name, description and aliases; case does not matter.
-        limit: Rows per page.
+        q: Words to look for in slug, name, description and aliases, or a publisher's own code of a series
+            (CPIAUCSL), or a part of one with a digit or a sign in it (NY.GDP.MKTP.CD); case does not matter.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
         return self._rows(
             m.LIST_DERIVED_INDICATORS,
             {},
-            {"category": category, "q": q, "limit": limit, "cursor": cursor, "order": order},
+            {"category": category, "q": q, "limit": page_size, "cursor": cursor, "order": order},
+            limit,
         )
 
     def get(
@@ -465,19 +519,22 @@ class Derived(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.DerivedIndicatorEntity]:
         """
         Entities that a derived indicator has data for.
 
         id_or_slug: Id, slug or alias of a derived indicator.
-        limit: Rows per page.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
         return self._rows(
             m.LIST_DERIVED_INDICATOR_ENTITIES,
             {"idOrSlug": id_or_slug},
-            {"limit": limit, "cursor": cursor, "order": order},
+            {"limit": page_size, "cursor": cursor, "order": order},
+            limit,
         )
 
     def observations(
@@ -491,6 +548,7 @@ class Derived(Resource):
         indicator: str | None = None,
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
+        license: m.LicenseChoice | Iterable[m.LicenseChoice] | None = None,
         frequency: m.FrequencyChoice | None = None,
         period: str | None = None,
         period_start: str | date | datetime | None = None,
@@ -502,14 +560,15 @@ class Derived(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.DerivedObservation]:
         """
         Observations of derived indicators. Values computed by a formula, each with the ids of the input series it
         was computed from. Filterable like /observations.
 
         sort: Sort field; ties keep the default order.
-        country: ISO-2, ISO-3 or numeric code, id or slug of a country; EUR for the euro area: the area's own rows;
-            several separated by commas.
+        country: ISO-2, ISO-3 or numeric code, id, slug or exact name of a country; EUR for the euro area: the
+            area's own rows; several separated by commas.
         entity: Id or slug of an entity; several separated by commas.
         entity_id: Id or slug of an entity; several separated by commas.
         indicator_id: Ids, slugs or aliases of indicators, separated by commas; joined with `indicator`.
@@ -518,15 +577,21 @@ class Derived(Resource):
             separated by commas.
         provider_id: Id of a provider, which narrows the candidates before the preferred one is chosen; several
             separated by commas.
+        license: What the terms of the source ask for: `open`: nothing is asked; `attribution`: the source is named;
+            `non-commercial`: not for money, or not for more of it; `consent`: the owner is asked first. Several
+            separated by commas. It narrows the candidates before the preferred one is chosen; what is computed from
+            several sources counts as `consent`.
         frequency: Letter or word: A annual, S semiannual, Q quarterly, M monthly, W weekly, D daily.
-        period: Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31.
+        period: Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31 of the calendar; of companies
+            also FY2026, FY2026-Q3 or FY2026-H1: those inside of what each calls so.
         period_start: Periods starting on or after this time.
         period_end: Periods ending on or before this time.
         start_date: Rows known (observedAt) from this time on.
         end_date: Rows known (observedAt) up to this time.
         as_of: Point-in-time cutoff: the latest vintage known by then. A bare date means its last second, UTC.
         sources: `preferred`: one row per entity, indicator, frequency and period; `all`: every provider's row.
-        limit: Rows per page.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
@@ -542,6 +607,7 @@ class Derived(Resource):
                 "indicator": indicator,
                 "source_id": source_id,
                 "provider_id": provider_id,
+                "license": license,
                 "frequency": frequency,
                 "period": period,
                 "period_start": period_start,
@@ -550,10 +616,11 @@ class Derived(Resource):
                 "end_date": end_date,
                 "as_of": as_of,
                 "sources": sources,
-                "limit": limit,
+                "limit": page_size,
                 "cursor": cursor,
                 "order": order,
             },
+            limit,
         )
 
 
@@ -569,17 +636,19 @@ class Countries(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.Country]:
         """
         Countries and regions.
 
         has_data: Only those with observations of their own, or only those without.
-        limit: Rows per page.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
         return self._rows(
-            m.LIST_COUNTRIES, {}, {"has_data": has_data, "limit": limit, "cursor": cursor, "order": order}
+            m.LIST_COUNTRIES, {}, {"has_data": has_data, "limit": page_size, "cursor": cursor, "order": order}, limit
         )
 
     def get(
@@ -610,11 +679,13 @@ class Entities(Resource):
         as_of: str | date | datetime | None = None,
     ) -> m.Resolved:
         """
-        Which entity a name means. By name, former name, ISO code, ticker, CIK, LEI, slug or id. Exact first (case
-        does not matter), else but for punctuation, accents, legal form and the like, else by likeness. A name valid
-        on the day asked goes before one that is not; of companies of one name the only one with statements goes
-        first. Where several fit as well, `entityId` is null and all of them are candidates; likeness alone never
-        answers for what looks like a ticker or a CIK. Nothing close: 404.
+        Which entity a name means. By name (of a country in the large languages too: Allemagne, 日本), former name,
+        ISO code, ticker, CIK, LEI, slug or id. Exact first (case does not matter), else but for punctuation,
+        accents, legal form and the like, else by likeness. A name valid on the day asked goes before one that is
+        not; of companies of one name the only one with statements goes first. Where several fit as well, `entityId`
+        is null and all of them are candidates; likeness alone never answers for what looks like a ticker or a CIK.
+        Nothing close: 404. With `scheme=native` the entity of which a published series has this code of its
+        publisher's.
 
         alias: The name.
         type: Only entities of this type.
@@ -631,6 +702,7 @@ class Entities(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.Alias]:
         """
         Names of one entity. Of a country, region or company, by id, slug or any name that /entities/resolve finds
@@ -638,12 +710,16 @@ class Entities(Resource):
         stated. A ticker of today has no last day; a retired one ends with the day it was last seen.
 
         id_or_slug: Id, slug or exact name of an entity.
-        limit: Rows per page.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
         return self._rows(
-            m.LIST_ENTITY_ALIASES, {"idOrSlug": id_or_slug}, {"limit": limit, "cursor": cursor, "order": order}
+            m.LIST_ENTITY_ALIASES,
+            {"idOrSlug": id_or_slug},
+            {"limit": page_size, "cursor": cursor, "order": order},
+            limit,
         )
 
 
@@ -663,6 +739,7 @@ class Companies(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.Company]:
         """
         Scored companies. Companies that have statements. The score compares a company with those of its sector that
@@ -671,10 +748,12 @@ class Companies(Resource):
 
         sector: Only companies of this sector; case does not matter.
         industry: Only companies of this industry; case does not matter.
-        country: Domicile: ISO-2, ISO-3 or numeric code, id or slug of a country; several separated by commas.
+        country: Domicile: ISO-2, ISO-3 or numeric code, id, slug or exact name of a country; several separated by
+            commas.
         q: Words to look for in name and ticker; case and accents do not matter.
         sort: Sort field; companies without the value come last either way, ties are by name, then id.
-        limit: Rows per page.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
@@ -687,10 +766,11 @@ class Companies(Resource):
                 "country": country,
                 "q": q,
                 "sort": sort,
-                "limit": limit,
+                "limit": page_size,
                 "cursor": cursor,
                 "order": order,
             },
+            limit,
         )
 
     def profile(
@@ -700,8 +780,8 @@ class Companies(Resource):
     ) -> m.Profile:
         """
         Profile of one company. Names, identifiers, latest filings, figures over twelve months, each test of each
-        score, and up to eight companies of its industry with the nearest revenue. By entity id, ticker, CIK, LEI,
-        slug or any name that /entities/resolve finds exactly.
+        score, and up to eight companies of its industry, the nearest in revenue first. By entity id, ticker, CIK,
+        LEI, slug or any name that /entities/resolve finds exactly.
 
         id_or_lookup: Entity id, ticker, CIK, LEI, slug or exact name of a company.
         """
@@ -747,12 +827,56 @@ class Rates(Resource):
     ) -> m.Rates:
         """
         Sovereign rates analytics. Spreads per tenor (2y, 5y, 10y, 30y) against each peer and the peer mean, and
-        curve slopes (2s10s, 5s30s), in basis points, from the latest public yield of each. Scopes: AUS, CAN, CHE,
-        EUR, GBR, JPN, USA, by any name that /entities/resolve finds exactly. Takes no parameters.
+        curve slopes (2s10s, 5s30s), in basis points, from the latest public yield of each; a slope on the newest
+        day on which both its legs are known. Scopes: AUS, CAN, CHE, EUR, GBR, JPN, USA, by any name that
+        /entities/resolve finds exactly. Takes no parameters: the past is asked of /rates/{scope}/history.
 
         scope: One of AUS, CAN, CHE, EUR, GBR, JPN, USA, or another name of the same place.
         """
         return self._item(m.GET_RATES, {"scope": scope}, {})
+
+    def history(
+        self,
+        scope: str,
+        /,
+        *,
+        as_of: str | date | datetime | None = None,
+        start_date: str | date | datetime | None = None,
+        end_date: str | date | datetime | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: m.OrderChoice | None = None,
+        page_size: int | None = None,
+    ) -> Rows[m.RatesOfDay]:
+        """
+        Sovereign rates analytics of past days. What /rates/{scope} says, of other days and as known at other
+        moments. With `as_of` alone one row: what it would have said then. With `start_date` or `end_date` a row for
+        each day of that span on which the scope has a yield: its curve, spreads to each peer and slopes, from the
+        latest public yield of that day or of one before, as known at `as_of`. An excluded spread or slope says so
+        as there.
+
+        scope: One of AUS, CAN, CHE, EUR, GBR, JPN, USA, or another name of the same place.
+        as_of: Point-in-time cutoff: the latest vintage known by then. A bare date means its last second, UTC.
+        start_date: Days from this one on.
+        end_date: Days up to this one.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
+        cursor: The next_cursor of the page before. Opaque, and bound to this query.
+        order: Direction of the whole sort key.
+        """
+        return self._rows(
+            m.LIST_RATES_HISTORY,
+            {"scope": scope},
+            {
+                "as_of": as_of,
+                "start_date": start_date,
+                "end_date": end_date,
+                "limit": page_size,
+                "cursor": cursor,
+                "order": order,
+            },
+            limit,
+        )
 
 
 class Briefs(Resource):
@@ -795,18 +919,20 @@ class Releases(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.ReleaseSummary]:
         """
         Release summaries. What each publication said of one period: its readings beside the ones before and the ten
         years behind them, as known when it was out, and one sentence. Newest first. Numbers that may not be
         redistributed are null.
 
-        country: ISO-2, ISO-3 or numeric code, id or slug of a country; EUR for the euro area: the area's own rows;
-            several separated by commas.
+        country: ISO-2, ISO-3 or numeric code, id, slug or exact name of a country; EUR for the euro area: the
+            area's own rows; several separated by commas.
         indicator: Id, slug or alias of an indicator that the release brings.
         start_date: Releases that were out from this time on.
         end_date: Releases that were out up to this time.
-        limit: Rows per page.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
@@ -818,10 +944,11 @@ class Releases(Resource):
                 "indicator": indicator,
                 "start_date": start_date,
                 "end_date": end_date,
-                "limit": limit,
+                "limit": page_size,
                 "cursor": cursor,
                 "order": order,
             },
+            limit,
         )
 
 
@@ -836,11 +963,13 @@ class Screener(Resource):
         filter: str,
         country: str | None = None,
         sort: str | None = None,
+        fields: str | Iterable[str] | None = None,
         freshness: m.ScreenerScreenFreshnessChoice | None = None,
         as_of: str | date | datetime | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.ScreenerRow]:
         """
         Countries and regions by macro readings. Those whose latest readings satisfy every clause of the filter; one
@@ -850,12 +979,14 @@ class Screener(Resource):
         filter: Comma-separated clauses `field:operator:value`, all of which must hold; at most 30. Operators: gt,
             lt, gte, lte, eq, in (values of `in` separated by pipes); texts only eq and in. GET /screener/filters lists
             the fields.
-        country: Only this country or region: an ISO code; EUR for the euro area.
+        country: Only this country or region: an ISO code or its name; EUR for the euro area.
         sort: Any field of the filter or `name`, which is the default; those without the value come last either way,
             ties are by name, then id.
+        fields: Further fields of the filter whose values the rows shall tell, by comma; they leave no row out.
         freshness: Only fresh readings are considered.
         as_of: Point-in-time cutoff: the latest vintage known by then. A bare date means its last second, UTC.
-        limit: Rows per page.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
@@ -866,12 +997,14 @@ class Screener(Resource):
                 "filter": filter,
                 "country": country,
                 "sort": sort,
+                "fields": fields,
                 "freshness": freshness,
                 "as_of": as_of,
-                "limit": limit,
+                "limit": page_size,
                 "cursor": cursor,
                 "order": order,
             },
+            limit,
         )
 
     def fields(
@@ -894,31 +1027,50 @@ class Equities(Resource):
         *,
         filter: str,
         sort: str | None = None,
+        fields: str | Iterable[str] | None = None,
         as_of: str | date | datetime | None = None,
+        quality: m.QualityChoice | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.EquityScreenerRow]:
         """
-        Companies by fundamentals, ratios, sector and industry. Companies whose newest statement ends within 18
-        months before the moment asked and whose latest readings, of these months too, satisfy every clause of the
-        filter; one without a value that may be shown for a filtered field is left out. Ratios are fractions (0.25
-        is 25 %). Companies that report in another currency than USD are left out of clauses on money, and sort last
-        by it, unless the filter has a clause on `currency`. `total` counts all matches, not only this page's.
+        Companies by fundamentals, ratios, sector, industry and country. Companies whose newest statement ends
+        within 18 months before the moment asked and whose latest readings, of these months too, satisfy every
+        clause of the filter; one without a value that may be shown for a filtered field is left out. Ratios are
+        fractions (0.25 is 25 %). Companies that report in another currency than USD are left out of clauses on
+        money, and sort last by it, unless the filter has a clause on `currency`. `total` counts all matches, not
+        only this page's.
 
         filter: Comma-separated clauses `field:operator:value`, all of which must hold; at most 30. Operators: gt,
             lt, gte, lte, eq, in (values of `in` separated by pipes); texts only eq and in. GET /equity-screener/filters
             lists the fields.
         sort: Any field of the filter, `ticker` or `name`; companies without the value come last either way.
+        fields: Further fields of the filter whose values the rows shall tell, by comma; they leave no row out.
         as_of: Point-in-time cutoff: the latest vintage known by then. A bare date means its last second, UTC.
-        limit: Rows per page.
+        quality: `ok`: what rests on a statement that fails a grave check (a sign, an identity, a part for the
+            whole, a warning not to rely on it) is no value; such a company is left out by a clause on it. `all`: it is
+            one, and the row says `failed`.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
         return self._rows(
             m.SCREEN_COMPANIES,
             {},
-            {"filter": filter, "sort": sort, "as_of": as_of, "limit": limit, "cursor": cursor, "order": order},
+            {
+                "filter": filter,
+                "sort": sort,
+                "fields": fields,
+                "as_of": as_of,
+                "quality": quality,
+                "limit": page_size,
+                "cursor": cursor,
+                "order": order,
+            },
+            limit,
         )
 
     def fields(
@@ -947,6 +1099,8 @@ class Events(Resource):
         entity_id: str | Iterable[str] | None = None,
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
+        type: str | Iterable[str] | None = None,
+        form: str | Iterable[str] | None = None,
         status: m.StatusChoice | None = None,
         start_date: str | date | datetime | None = None,
         end_date: str | date | datetime | None = None,
@@ -955,6 +1109,7 @@ class Events(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.Event]:
         """
         Official events. Releases, decisions, filings, notices: each in the latest state known, by when it happens,
@@ -973,13 +1128,16 @@ class Events(Resource):
             separated by commas.
         provider_id: Id of a provider, which narrows the candidates before the preferred one is chosen; several
             separated by commas.
+        type: Types of events: a release, a meeting, what a filing is; several separated by commas.
+        form: Forms of filings, as filed (10-K is not 10-K/A); several separated by commas.
         status: Only events in this state.
         start_date: Events that happen from this time on.
         end_date: Events that happen up to this time.
         sort: Sort field; ties are by id.
         as_of: Point-in-time cutoff: the latest state of each event known by then. A bare date means its last
             second, UTC.
-        limit: Rows per page.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
@@ -995,15 +1153,18 @@ class Events(Resource):
                 "entity_id": entity_id,
                 "source_id": source_id,
                 "provider_id": provider_id,
+                "type": type,
+                "form": form,
                 "status": status,
                 "start_date": start_date,
                 "end_date": end_date,
                 "sort": sort,
                 "as_of": as_of,
-                "limit": limit,
+                "limit": page_size,
                 "cursor": cursor,
                 "order": order,
             },
+            limit,
         )
 
 
@@ -1015,18 +1176,27 @@ class Sources(Resource):
     def list(
         self,
         *,
+        license: m.LicenseChoice | Iterable[m.LicenseChoice] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.Source]:
         """
         Sources. Feeds, each with its licence, rights, health and freshness.
 
-        limit: Rows per page.
+        license: What the terms of the source ask for: `open`: nothing is asked; `attribution`: the source is named;
+            `non-commercial`: not for money, or not for more of it; `consent`: the owner is asked first. Several
+            separated by commas. It narrows the candidates before the preferred one is chosen; what is computed from
+            several sources counts as `consent`.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
-        return self._rows(m.LIST_SOURCES, {}, {"limit": limit, "cursor": cursor, "order": order})
+        return self._rows(
+            m.LIST_SOURCES, {}, {"license": license, "limit": page_size, "cursor": cursor, "order": order}, limit
+        )
 
 
 class Providers(Resource):
@@ -1040,15 +1210,17 @@ class Providers(Resource):
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
+        page_size: int | None = None,
     ) -> Rows[m.Provider]:
         """
         Providers. Who publishes.
 
-        limit: Rows per page.
+        limit: Most rows in all; without it there are all of them.
+        page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
         order: Direction of the whole sort key.
         """
-        return self._rows(m.LIST_PROVIDERS, {}, {"limit": limit, "cursor": cursor, "order": order})
+        return self._rows(m.LIST_PROVIDERS, {}, {"limit": page_size, "cursor": cursor, "order": order}, limit)
 
 
 class Own(Resource):
@@ -1174,6 +1346,7 @@ class RawObservations(RawResource):
         indicator: str | None = None,
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
+        license: m.LicenseChoice | Iterable[m.LicenseChoice] | None = None,
         frequency: m.FrequencyChoice | None = None,
         period: str | None = None,
         period_start: str | date | datetime | None = None,
@@ -1199,6 +1372,7 @@ class RawObservations(RawResource):
                 "indicator": indicator,
                 "source_id": source_id,
                 "provider_id": provider_id,
+                "license": license,
                 "frequency": frequency,
                 "period": period,
                 "period_start": period_start,
@@ -1223,6 +1397,7 @@ class RawObservations(RawResource):
         indicator: str | None = None,
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
+        license: m.LicenseChoice | Iterable[m.LicenseChoice] | None = None,
         frequency: m.FrequencyChoice | None = None,
         kind: m.KindChoice | None = None,
         freshness: m.FreshnessChoice | None = None,
@@ -1243,6 +1418,7 @@ class RawObservations(RawResource):
                 "indicator": indicator,
                 "source_id": source_id,
                 "provider_id": provider_id,
+                "license": license,
                 "frequency": frequency,
                 "kind": kind,
                 "freshness": freshness,
@@ -1264,6 +1440,7 @@ class RawObservations(RawResource):
         indicator: str | None = None,
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
+        license: m.LicenseChoice | Iterable[m.LicenseChoice] | None = None,
         frequency: m.FrequencyChoice | None = None,
         period: str | None = None,
         period_start: str | date | datetime | None = None,
@@ -1289,6 +1466,7 @@ class RawObservations(RawResource):
                 "indicator": indicator,
                 "source_id": source_id,
                 "provider_id": provider_id,
+                "license": license,
                 "frequency": frequency,
                 "period": period,
                 "period_start": period_start,
@@ -1314,6 +1492,7 @@ class RawObservations(RawResource):
         indicator: str | None = None,
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
+        license: m.LicenseChoice | Iterable[m.LicenseChoice] | None = None,
         frequency: m.FrequencyChoice | None = None,
         period: str | None = None,
         period_start: str | date | datetime | None = None,
@@ -1339,6 +1518,7 @@ class RawObservations(RawResource):
                 "indicator": indicator,
                 "source_id": source_id,
                 "provider_id": provider_id,
+                "license": license,
                 "frequency": frequency,
                 "period": period,
                 "period_start": period_start,
@@ -1403,6 +1583,7 @@ class RawIndicators(RawResource):
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
         frequency: m.FrequencyChoice | None = None,
+        native_id: str | Iterable[str] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
@@ -1418,6 +1599,7 @@ class RawIndicators(RawResource):
                 "source_id": source_id,
                 "provider_id": provider_id,
                 "frequency": frequency,
+                "native_id": native_id,
                 "limit": limit,
                 "cursor": cursor,
                 "order": order,
@@ -1481,6 +1663,7 @@ class RawDerived(RawResource):
         indicator: str | None = None,
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
+        license: m.LicenseChoice | Iterable[m.LicenseChoice] | None = None,
         frequency: m.FrequencyChoice | None = None,
         period: str | None = None,
         period_start: str | date | datetime | None = None,
@@ -1506,6 +1689,7 @@ class RawDerived(RawResource):
                 "indicator": indicator,
                 "source_id": source_id,
                 "provider_id": provider_id,
+                "license": license,
                 "frequency": frequency,
                 "period": period,
                 "period_start": period_start,
@@ -1650,6 +1834,32 @@ class RawRates(RawResource):
         """Sovereign rates analytics."""
         return self._item(m.GET_RATES, {"scope": scope}, {})
 
+    def history(
+        self,
+        scope: str,
+        /,
+        *,
+        as_of: str | date | datetime | None = None,
+        start_date: str | date | datetime | None = None,
+        end_date: str | date | datetime | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+        order: m.OrderChoice | None = None,
+    ) -> Response[Sequence[m.RatesOfDay]]:
+        """Sovereign rates analytics of past days."""
+        return self._rows(
+            m.LIST_RATES_HISTORY,
+            {"scope": scope},
+            {
+                "as_of": as_of,
+                "start_date": start_date,
+                "end_date": end_date,
+                "limit": limit,
+                "cursor": cursor,
+                "order": order,
+            },
+        )
+
 
 class RawBriefs(RawResource):
     """Countries in words. Each answer with its headers."""
@@ -1710,6 +1920,7 @@ class RawScreener(RawResource):
         filter: str,
         country: str | None = None,
         sort: str | None = None,
+        fields: str | Iterable[str] | None = None,
         freshness: m.ScreenerScreenFreshnessChoice | None = None,
         as_of: str | date | datetime | None = None,
         limit: int | None = None,
@@ -1724,6 +1935,7 @@ class RawScreener(RawResource):
                 "filter": filter,
                 "country": country,
                 "sort": sort,
+                "fields": fields,
                 "freshness": freshness,
                 "as_of": as_of,
                 "limit": limit,
@@ -1749,16 +1961,27 @@ class RawEquities(RawResource):
         *,
         filter: str,
         sort: str | None = None,
+        fields: str | Iterable[str] | None = None,
         as_of: str | date | datetime | None = None,
+        quality: m.QualityChoice | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
     ) -> Response[Sequence[m.EquityScreenerRow]]:
-        """Companies by fundamentals, ratios, sector and industry."""
+        """Companies by fundamentals, ratios, sector, industry and country."""
         return self._rows(
             m.SCREEN_COMPANIES,
             {},
-            {"filter": filter, "sort": sort, "as_of": as_of, "limit": limit, "cursor": cursor, "order": order},
+            {
+                "filter": filter,
+                "sort": sort,
+                "fields": fields,
+                "as_of": as_of,
+                "quality": quality,
+                "limit": limit,
+                "cursor": cursor,
+                "order": order,
+            },
         )
 
     def fields(
@@ -1784,6 +2007,8 @@ class RawEvents(RawResource):
         entity_id: str | Iterable[str] | None = None,
         source_id: str | Iterable[str] | None = None,
         provider_id: str | Iterable[str] | None = None,
+        type: str | Iterable[str] | None = None,
+        form: str | Iterable[str] | None = None,
         status: m.StatusChoice | None = None,
         start_date: str | date | datetime | None = None,
         end_date: str | date | datetime | None = None,
@@ -1806,6 +2031,8 @@ class RawEvents(RawResource):
                 "entity_id": entity_id,
                 "source_id": source_id,
                 "provider_id": provider_id,
+                "type": type,
+                "form": form,
                 "status": status,
                 "start_date": start_date,
                 "end_date": end_date,
@@ -1826,12 +2053,13 @@ class RawSources(RawResource):
     def list(
         self,
         *,
+        license: m.LicenseChoice | Iterable[m.LicenseChoice] | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
     ) -> Response[Sequence[m.Source]]:
         """Sources."""
-        return self._rows(m.LIST_SOURCES, {}, {"limit": limit, "cursor": cursor, "order": order})
+        return self._rows(m.LIST_SOURCES, {}, {"license": license, "limit": limit, "cursor": cursor, "order": order})
 
 
 class RawProviders(RawResource):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -16,8 +16,8 @@ from almanac_client._transport import Pace, Plan
 
 T = TypeVar("T")
 
-#: From the one with most values in a year to the one with fewest.
-FREQUENCIES = ("daily", "weekly", "monthly", "quarterly", "semiannual", "annual")
+#: What may stand before a colon, where a name could be another's too: a company's ticker is a country's code.
+SCHEMES = ("ticker", "cik", "lei")
 #: The service takes so many values in a list.
 MOST_NAMES = 100
 
@@ -52,10 +52,15 @@ class Walked(NamedTuple):
 
 
 def walk(
-    options: Options, pace: Pace, operation: Operation[Any], *braces: tuple[str, str], **query: Any
+    options: Options,
+    pace: Pace,
+    operation: Operation[Any],
+    *braces: tuple[str, str],
+    quiet: bool = False,
+    **query: Any,
 ) -> Plan[Walked]:
-    """All rows of a list."""
-    found = Walk(Question(options, operation, dict(braces), query))
+    """All rows of a list. `quiet`: without warnings of what there is not, which the caller says."""
+    found = Walk(Question(options, operation, dict(braces), query), quiet=quiet)
     rows = yield from found.rest(options, pace)
     attrs = {"data_version": found.data_version, "as_of": found.asked.as_of, "request_ids": found.request_ids}
     return Walked(rows, attrs)
@@ -72,6 +77,12 @@ def indicator(way: Way, name: str) -> Plan[m.Indicator]:
 def places(way: Way, names: Sequence[str]) -> Plan[dict[str, str]]:
     """Names of countries, regions and companies → their ids. Raises NotFound with a suggestion."""
     known = way.known.places
+    for position, name in enumerate(names):
+        if not isinstance(name, str):
+            raise InvalidArgument(
+                f"place {position + 1} of {len(names)} is {name!r}, of type {type(name).__name__}, and no name: some regions "
+                "have no ISO code, take their id or leave missing ones out"
+            )
     if not way.known.listed and any(name not in known for name in names):
         countries = yield from walk(way.today, way.pace, m.LIST_COUNTRIES)
         for one in countries.rows:
@@ -89,6 +100,14 @@ def places(way: Way, names: Sequence[str]) -> Plan[dict[str, str]]:
 
 def _place(way: Way, name: str) -> Plan[str]:
     """The id of a place that is not in the list of countries by this name."""
+    scheme, colon, code = name.partition(":")
+    if colon and scheme.lower() in SCHEMES:
+        resolving = Question(way.today, m.RESOLVE_ENTITY, {}, {"alias": code.strip(), "scheme": scheme.lower()})
+        told, _ = yield from item(way.today, way.pace, resolving)
+        if told.entity_id is None or told.match != "exact":
+            near = ", ".join(f"{one.name} ({one.entity_id})" for one in told.candidates[:3])
+            raise InvalidArgument(f"{name!r} is not exactly one entity; it may be {near or 'none'}")
+        return told.entity_id
     try:
         asked = Question(way.today, m.GET_COUNTRY, {"idOrIso": name}, {})
         country, _ = yield from item(way.today, way.pace, asked)
@@ -103,44 +122,3 @@ def _place(way: Way, name: str) -> Plan[str]:
             raise
         return page.rows[0].entity_id
     return country.id
-
-
-def series(
-    way: Way, name: str, entities: Iterable[str], source_id: str | None, frequency: str | None
-) -> Plan[dict[str, m.Series]]:
-    """
-    The one series of an indicator for each entity that has any: of the preferred source, else of the one named; of
-    several frequencies the highest. Entities without one are left out.
-    """
-    found: list[m.Series] = []
-    ids = sorted(set(entities))
-    for start in range(0, len(ids), MOST_NAMES):
-        some = yield from walk(
-            way.today, way.pace, m.LIST_INDICATOR_SERIES, ("idOrSlug", name), entity_id=ids[start : start + MOST_NAMES],
-            source_id=source_id, frequency=frequency,
-        )  # fmt: skip
-        found += some.rows
-    chosen: dict[str, m.Series] = {}
-    for one in sorted(found, key=_order, reverse=True):
-        chosen[one.entity_id] = one
-    return chosen
-
-
-def _order(one: m.Series) -> tuple[bool, int, int, str]:
-    """Preferred ones first, then those of the highest frequency, then those with most values."""
-    return (not one.preferred, FREQUENCIES.index(one.frequency), -one.observation_count, one.id)
-
-
-def the_series(
-    way: Way, name: str, place: str, source_id: str | None, frequency: str | None
-) -> Plan[tuple[m.Indicator, m.Series]]:
-    """The series of one indicator for one place. Raises InvalidArgument where there is none."""
-    meant = yield from indicator(way, name)
-    entity = (yield from places(way, [place]))[place]
-    chosen = yield from series(way, meant.slug, [entity], source_id, frequency)
-    if entity not in chosen:
-        more = "".join(
-            f", {what} {value!r}" for what, value in (("source", source_id), ("frequency", frequency)) if value
-        )
-        raise InvalidArgument(f"there is no series of {meant.slug} for {place!r}{more}")
-    return meant, chosen[entity]

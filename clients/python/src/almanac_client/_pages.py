@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from almanac_client._errors import AsOfUnsupported, ServerWarning, Unreadable, warn
+from almanac_client._errors import (
+    AsOfUnsupported,
+    Forbidden,
+    InvalidArgument,
+    NotFound,
+    ServerWarning,
+    Unreadable,
+    warn,
+)
 from almanac_client._operations import Operation
 from almanac_client._query import written
 from almanac_client._settings import Options
@@ -106,14 +116,28 @@ def _item_decoder(record: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(_Item[record])
 
 
+def rows_wanted(name: str, given: object) -> int:
+    """How many rows are wanted. Raises InvalidArgument."""
+    if isinstance(given, bool) or not isinstance(given, int) or given < 1:
+        raise InvalidArgument(f"{name!r} is how many rows are wanted, at least 1, and cannot be {given!r}")
+    return given
+
+
 class Question(Generic[T]):
     """What is asked: an operation, what stands in its braces, and its parameters."""
 
-    __slots__ = ("as_of", "braces", "operation", "query")
+    __slots__ = ("as_of", "braces", "most", "operation", "query")
 
     def __init__(
-        self, options: Options, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]
+        self,
+        options: Options,
+        operation: Operation[T],
+        braces: Mapping[str, str],
+        query: Mapping[str, Any],
+        most: int | None = None,
     ) -> None:
+        """`most`: rows of all pages together. Raises InvalidArgument where that is no number of rows."""
+        self.most = None if most is None else rows_wanted("limit", most)
         self.operation = operation
         self.braces = dict(braces)
         self.query = {name: value for name, value in query.items() if value is not None}
@@ -131,7 +155,15 @@ class Question(Generic[T]):
     def at(self, cursor: str | None) -> dict[str, str]:
         """The parameters of one page: as many rows as may be, where nothing else is said."""
         query = {"limit": str(self.operation.most), **self.query}
+        if self.most is not None and query["limit"].isascii() and query["limit"].isdigit():
+            query["limit"] = str(min(self.most, int(query["limit"])))
         return query if cursor is None else {**query, "cursor": cursor}
+
+    def limited(self, most: int) -> Question[T]:
+        """Limit the question to so many rows."""
+        other = copy(self)
+        other.most = rows_wanted("n", most) if self.most is None else min(rows_wanted("n", most), self.most)
+        return other
 
 
 def page(options: Options, pace: Pace, asked: Question[T], cursor: str | None = None) -> Plan[Page[T]]:
@@ -160,28 +192,66 @@ def _decoded(decoder: Callable[[Any], msgspec.json.Decoder[Any]], reply: Reply, 
         ) from None
 
 
+#: Written like a ticker, and like no id or slug.
+_TICKER = re.compile(r"[A-Z]{1,5}([.-][A-Z]{1,2})?")
+
+
+def _named(options: Options, pace: Pace, asked: Question[T]) -> Plan[Question[T]]:
+    """
+    The question with ids for tickers that were given as entities, which the service knows by id or slug. What may mean another
+    too, a ticker that is a country's code, stays as it is, and the service says what it thinks of it.
+    """
+    from almanac_client._generated_models import RESOLVE_ENTITY  # noqa: PLC0415 - it is made of operations, as this is
+
+    found = asked
+    for name in ("entity", "entity_id"):
+        parts = asked.query.get(name, "").split(",")
+        for place, part in enumerate(parts):
+            if _TICKER.fullmatch(part):
+                query = {"alias": part, "as_of": asked.as_of}
+                try:
+                    meant, _ = yield from item(options, pace, Question(options, RESOLVE_ENTITY, {}, query))
+                except (NotFound, Forbidden):  # a key may read rows, and not what names mean
+                    continue
+                if meant.entity_id is not None and meant.match == "exact":
+                    parts[place] = meant.entity_id
+        if parts != asked.query.get(name, "").split(","):
+            found = copy(found)
+            found.query = {**found.query, name: ",".join(parts)}
+    return found
+
+
 class Walk(Generic[T]):
     """Where a walk stands, and what it has met so far."""
 
-    def __init__(self, asked: Question[T]) -> None:
+    def __init__(self, asked: Question[T], *, quiet: bool = False) -> None:
+        """`quiet`: who asks says themselves what there is not."""
         self.asked = asked
+        self._quiet = quiet
         self.cursor: str | None = None
         self.ended = False
         self.data_version: int | None = None
         self.total: int | None = None
         self.request_ids: list[str] = []
+        self._left = asked.most
         self._said: set[Said] = set()
 
     def step(self, options: Options, pace: Pace) -> Plan[Page[T]]:
         """The next page. What the service says of the question becomes Python warnings, each once."""
+        if not self.request_ids:
+            self.asked = yield from _named(options, pace, self.asked)
         found = yield from page(options, pace, self.asked, self.cursor)
         self.cursor = found.next_cursor
         self.ended = found.next_cursor is None
+        if self._left is not None:
+            del found.rows[self._left :]
+            self._left -= len(found.rows)
+            self.ended = self.ended or self._left == 0
         self.request_ids.append(found.request_id)
         if self.data_version is None:
             self.data_version, self.total = found.data_version, found.total
         for said in found.said:
-            if said not in self._said:
+            if said not in self._said and not self._quiet:
                 self._said.add(said)
                 warn(str(said), ServerWarning)
         return found

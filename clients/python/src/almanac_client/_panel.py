@@ -2,64 +2,24 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any
 
 from almanac_client import _generated_models as m
-from almanac_client._errors import InvalidArgument, MissingExtra
+from almanac_client._errors import ChoiceWarning, InvalidArgument, MissingExtra, warn
 from almanac_client._frames import Column, Kind, Table
-from almanac_client._lookups import MOST_NAMES, Way, indicator, places, series, walk
-from almanac_client._query import moment
+from almanac_client._lookups import MOST_NAMES, Way, indicator, places, walk
+from almanac_client._query import day_end, day_or_time, moment
+from almanac_client._readings import Row, Step, reading, steps
 from almanac_client._series import When
 from almanac_client._transport import Plan
-
-Row = m.DerivedObservation
 
 _COLUMNS: dict[str, Kind] = {
     "at": "time", "entity": "string", "indicator": "string", "period_end": "date", "value": "float", "observed_at": "time",
     "age_days": "int", "frequency": "string", "unit": "string", "source_id": "string", "value_withheld": "bool",
     "withheld_reason": "string",
 }  # fmt: skip
-
-
-class Step(NamedTuple):
-    """From a moment on, the latest reading of a series. None: it has none, everything was withdrawn."""
-
-    since: datetime
-    row: Row | None
-
-
-def steps(rows: Iterable[Row]) -> list[Step]:
-    """
-    How the latest reading of one series went on in the course of time: the newest period that is no forecast, as it
-    was stated last. `rows` are all its published states.
-    """
-    found: list[Step] = []
-    states: dict[datetime, Row] = {}
-    newest: datetime | None = None
-    for row in sorted(rows, key=lambda row: (row.observed_at, row.period_end)):
-        end = row.period_end
-        if row.metadata.withdrawn or row.metadata.forecast:
-            states.pop(end, None)
-            if end == newest:
-                newest = max(states, default=None)
-        else:
-            states[end] = row
-            newest = end if newest is None or end > newest else newest
-        reading = None if newest is None else states[newest]
-        if found and found[-1].since == row.observed_at:
-            found[-1] = Step(row.observed_at, reading)
-        elif not found or found[-1].row is not reading:
-            found.append(Step(row.observed_at, reading))
-    return found
-
-
-def reading(found: Sequence[Step], at: datetime) -> Row | None:
-    """The latest reading at a moment."""
-    place = bisect_right(found, at, key=lambda step: step.since)
-    return found[place - 1].row if place else None
 
 
 def panel(
@@ -73,9 +33,8 @@ def panel(
     frequency: str | None = None,
 ) -> Plan[Table]:
     """A row for each date, place and indicator: the latest reading as known then."""
-    moments = sorted(
-        {moment("at", one) for one in ([at] if isinstance(at, (str, datetime)) or not isinstance(at, Iterable) else at)}
-    )
+    asked = _moments_asked_for(at)
+    moments = sorted(asked)
     slugs, wanted = _names("indicators", indicators), _names("places", names)
     if not moments:
         raise InvalidArgument("'at' names no date")
@@ -91,44 +50,70 @@ def panel(
     for slug in slugs:
         meant = yield from indicator(way, slug)
         found[meant.slug], more = yield from _histories(
-            way, meant.slug, list(entities.values()), moments[-1], source_id, frequency
+            way, meant.slug, entities.values(), moments[-1], source_id, frequency
         )
         attrs["data_version"] = max(filter(None, (attrs["data_version"], more["data_version"])), default=None)
         attrs["request_ids"] += more["request_ids"]
+    # Which pairs have no reading by the last of the dates: rows of nulls, and in a large panel no warning each.
+    attrs["without"] = [
+        f"{slug} of {entity}"
+        for slug, histories in found.items()
+        for entity in dict.fromkeys(entities.values())
+        if reading(histories.get(entity, ()), moments[-1]) is None
+    ]
     cells: list[tuple[Any, ...]] = [
         _row(then, entity, slug, reading(histories.get(entity, ()), then), oldest)
         for then in moments
         for entity in dict.fromkeys(entities.values())
         for slug, histories in found.items()
     ]
-    columns = zip(*cells, strict=True)
-    return Table(
-        (Column(name, kind, list(values)) for (name, kind), values in zip(_COLUMNS.items(), columns, strict=True)),
-        attrs,
-    )
+    columns = {
+        name: Column(name, kind, list(values))
+        for (name, kind), values in zip(_COLUMNS.items(), zip(*cells, strict=True), strict=True)
+    }
+    labels = [asked[then] for then in columns["at"].cells]
+    if not any(isinstance(one, datetime) for one in labels):
+        # What was asked for is what the rows are found by: days, where days were.
+        columns["at"] = Column("at", "date", labels)
+    return Table(columns.values(), attrs, index="at")
+
+
+def _moments_asked_for(at: When | Iterable[When]) -> dict[datetime, date | datetime]:
+    """The moments that are meant, each with what was asked for: a day means its end."""
+    one = isinstance(at, (str, date, datetime)) or not isinstance(at, Iterable)
+    given = [day_or_time("at", part) for part in ([at] if one else at)]  # type: ignore[union-attr]  # told apart
+    zoned = [then for then in given if isinstance(then, datetime)]
+    if len(zoned) > 1 and len({then.time() for then in zoned}) == 1 and _at_midnight(at):
+        warn(
+            f"'at' are midnights with a zone, such as {zoned[0].isoformat()}: what was known when those days began. Give "
+            "dates, or times without a zone, for what was known at their end",
+            ChoiceWarning,
+        )
+    return {then if isinstance(then, datetime) else day_end(then): then for then in given}
+
+
+def _at_midnight(at: Any) -> bool:
+    return all(getattr(part, "hour", 1) == getattr(part, "minute", 1) == getattr(part, "second", 1) == 0 for part in at)
 
 
 def _histories(
-    way: Way, slug: str, entities: Sequence[str], until: datetime | None, source_id: str | None, frequency: str | None
+    way: Way, slug: str, entities: Iterable[str], until: datetime | None, source_id: str | None, frequency: str | None
 ) -> Plan[tuple[dict[str, list[Step]], dict[str, Any]]]:
-    """Entity → its steps, of one series each, from one walk of vintages."""
-    chosen = yield from series(way, slug, entities, source_id, frequency)
+    """Entity → the steps of its latest reading, from one walk of the vintages of all series that may be chosen from."""
     attrs: dict[str, Any] = {"data_version": None, "request_ids": []}
-    histories: dict[str, list[Row]] = {entity: [] for entity in chosen}
-    ids = sorted(chosen)
+    histories: dict[str, list[Row]] = {}
+    ids = sorted(set(entities))
     for start in range(0, len(ids), MOST_NAMES):
-        some = ids[start : start + MOST_NAMES]
         found = yield from walk(
-            way.options, way.pace, m.LIST_VINTAGES, indicator=slug, entity_id=some, sources="all", as_of=until,
-            source_id=sorted({chosen[entity].source_id for entity in some}),
+            way.options, way.pace, m.LIST_VINTAGES, indicator=slug, entity_id=ids[start : start + MOST_NAMES],
+            sources="all", as_of=until, source_id=source_id, frequency=frequency, quiet=True,
         )  # fmt: skip
         attrs = {
             "data_version": found.attrs["data_version"],
             "request_ids": attrs["request_ids"] + found.attrs["request_ids"],
         }
         for row in found.rows:
-            if row.metadata.series_id == chosen[row.entity_id].id:
-                histories[row.entity_id].append(row)
+            histories.setdefault(row.entity_id, []).append(row)
     return {entity: steps(rows) for entity, rows in histories.items()}, attrs
 
 
@@ -156,7 +141,9 @@ def _age(given: int | timedelta | None) -> int | None:
     return days
 
 
-def join_as_of(way: Way, df: Any, *, slug: str, place: str | None, on: str, by: str | None) -> Plan[Any]:
+def join_as_of(
+    way: Way, df: Any, *, slug: str, place: str | None, on: str, by: str | None, frequency: str | None
+) -> Plan[Any]:
     """
     The frame with three more columns: the latest reading known at the time of each row, its period, and since when it
     was known. `place` names the place of all rows, or `by` the column that names each row's.
@@ -174,32 +161,68 @@ def join_as_of(way: Way, df: Any, *, slug: str, place: str | None, on: str, by: 
     names = [str(place)] if by is None else frame[by].drop_nulls().unique().to_list()
     meant = yield from indicator(way, slug)
     entities = yield from places(way, names)
-    histories, _ = yield from _histories(way, meant.slug, list(entities.values()), None, None, None)
+    histories, _ = yield from _histories(way, meant.slug, entities.values(), None, None, frequency)
     named = [(name, step) for name, entity in entities.items() for step in histories.get(entity, ())]
     added = _added(slug)
+    when, index = "__almanac_moment__", "__almanac_row__"
     right = {
-        on: [step.since for _, step in named],
+        when: [step.since for _, step in named],
         added[0]: [None if step.row is None else step.row.value_numeric for _, step in named],
         added[1]: [None if step.row is None else step.row.period_end for _, step in named],
         added[2]: [None if step.row is None else step.since for _, step in named],
     }
     utc = nw.Datetime("us", "UTC")
-    kinds: dict[str, Any] = {on: utc, added[0]: nw.Float64(), added[1]: utc, added[2]: utc}
+    kinds: dict[str, Any] = {when: utc, added[0]: nw.Float64(), added[1]: utc, added[2]: utc}
     if by is not None:
         right[by], kinds[by] = [name for name, _ in named], nw.String()
     known = nw.from_dict(right, schema=kinds, backend=frame.implementation)
-    known = known.with_columns(nw.col(on).cast(frame.schema[on]), *([nw.col(by).cast(frame.schema[by])] if by else []))
-    index = "__almanac_row__"
-    ordered = frame.with_row_index(index).sort(on, nulls_last=True)
-    empty = ordered.filter(nw.col(on).is_null())
-    joined = ordered.filter(~nw.col(on).is_null()).join_asof(known.sort(on), on=on, by=by, strategy="backward")
+    if by is not None:
+        known = known.with_columns(nw.col(by).cast(frame.schema[by]))
+    ordered = frame.with_row_index(index).with_columns(_moments(frame.schema[on], on).alias(when))
+    ordered = ordered.sort(when, nulls_last=True)
+    empty = ordered.filter(nw.col(when).is_null())
+    joined = ordered.filter(~nw.col(when).is_null()).join_asof(known.sort(when), on=when, by=by, strategy="backward")
+    _say_frequencies(slug, histories, joined[added[2]].drop_nulls().to_list())
     if len(empty):
         nothing = [nw.lit(None).cast(kinds[name]).alias(name) for name in added]
         joined = nw.concat([joined, empty.with_columns(*nothing)], how="vertical")
-    native = joined.sort(index).drop(index).to_native()
+    native = joined.sort(index).drop(index, when).to_native()
     if frame.implementation.is_pandas():
         native.index = df.index
     return native
+
+
+def _say_frequencies(slug: str, histories: Mapping[str, Sequence[Step]], since: Sequence[datetime]) -> None:
+    """Readings of a year and of a quarter stand in one column: what flows within a period is not comparable then."""
+    if not since:
+        return
+    for entity, found in histories.items():
+        told = {
+            step.row.frequency: step.since
+            for step in reversed(found)
+            if step.row is not None and min(since) <= step.since <= max(since)
+        }
+        if len(told) > 1:
+            parts = ", ".join(
+                f"{name} from {first:%Y-%m-%d}" for name, first in sorted(told.items(), key=lambda x: x[1])
+            )
+            warn(f"readings of {slug} for {entity} are {parts}: frequency= keeps to one", ChoiceWarning)
+
+
+def _midnights(times: Any) -> bool:
+    """Whether times without a zone are days, as pandas writes those."""
+    some = times.drop_nulls()
+    return bool((some == some.dt.truncate("1d")).all())
+
+
+def _moments(kind: Any, on: str) -> Any:
+    """What the times of a column mean, in UTC: a day its last second."""
+    import narwhals as nw  # noqa: PLC0415 - an extra
+
+    if isinstance(kind, nw.Datetime) and kind.time_zone is not None:
+        return nw.col(on).cast(nw.Datetime("us", "UTC"))
+    last = nw.lit(timedelta(days=1, seconds=-1))
+    return nw.col(on).cast(nw.Datetime("us")).dt.replace_time_zone("UTC") + last
 
 
 def _added(slug: str) -> tuple[str, str, str]:
@@ -215,10 +238,11 @@ def _check(frame: Any, slug: str, place: str | None, on: str, by: str | None) ->
         if name is not None and name not in frame.columns:
             raise InvalidArgument(f"the frame has no column {name!r}; it has {', '.join(frame.columns)}")
     kind = frame.schema[on]
-    if not isinstance(kind, nw.Datetime) or kind.time_zone is None:
+    days = isinstance(kind, nw.Datetime) and kind.time_zone is None and _midnights(frame[on])
+    if not isinstance(kind, nw.Date) and not days and (not isinstance(kind, nw.Datetime) or kind.time_zone is None):
         raise InvalidArgument(
-            f"column {on!r} is {kind}, and has to be times with a zone: which moment of a day, or of which zone, decides "
-            "what was known then"
+            f"column {on!r} is {kind}, and has to be times with a zone, or days: which moment of a day, or of which zone, "
+            "decides what was known then"
         )
     taken = set(_added(slug)) & set(frame.columns)
     if taken:

@@ -2,23 +2,50 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any, Protocol
 
+from almanac_client import _generated_models as m
 from almanac_client._errors import MissingExtra
 
-if TYPE_CHECKING:
-    from almanac_client._series import Series
-    from almanac_client._vintages import Triangle
+
+class Line(Protocol):
+    """The part of a series that is drawn."""
+
+    @property
+    def indicator(self) -> str: ...
+
+    @property
+    def entity_id(self) -> str: ...
+
+    @property
+    def unit(self) -> str | None: ...
+
+    def __iter__(self) -> Iterator[m.Observation]: ...
 
 
-def series(one: Series, ax: Any, **options: Any) -> Any:
+class Vintages(Protocol):
+    """The part of a series with its revisions that is drawn."""
+
+    @property
+    def indicator(self) -> str: ...
+
+    @property
+    def entity_id(self) -> str: ...
+
+    def first(self) -> Line: ...
+
+    def latest(self) -> Line: ...
+
+
+def series(one: Line, ax: Any, **options: Any) -> Any:
     """Values over the ends of their periods."""
     ax = _axes(ax)
     _line(ax, one, **{"label": f"{one.indicator}, {one.entity_id}", **options})
     return _finished(ax, one)
 
 
-def triangle(one: Triangle, ax: Any, **options: Any) -> Any:
+def triangle(one: Vintages, ax: Any, **options: Any) -> Any:
     """What was first published, and what is known now."""
     ax = _axes(ax)
     first, latest = one.first(), one.latest()
@@ -38,13 +65,13 @@ def _axes(ax: Any) -> Any:
     return plt.subplots()[1]
 
 
-def _line(ax: Any, one: Series, **options: Any) -> None:
+def _line(ax: Any, one: Line, **options: Any) -> None:
     # A missing value parts the line: nothing is drawn where nothing may be shown.
     values = [float("nan") if row.value_numeric is None else row.value_numeric for row in one]
     ax.plot([row.period_end.date() for row in one], values, **options)
 
 
-def _finished(ax: Any, one: Series) -> Any:
+def _finished(ax: Any, one: Line) -> Any:
     ax.set_ylabel(one.unit or "")
     ax.legend()
     sources = ", ".join(dict.fromkeys(row.rights.attribution for row in one))

@@ -26,7 +26,7 @@ def rows_text(rows: Any, operation: Operation[Any], shown: Sequence[Any] | None,
 
 
 def rows_html(rows: Any, operation: Operation[Any], shown: Sequence[Any], *, whole: bool) -> str:
-    """The same for a notebook. Everything in it is escaped."""
+    """Write rows of a list as HTML, for a notebook. Everything in it is escaped."""
     names, cells = _cells(shown)
     return html(names, cells, f"{operation.path}: {_about(rows, shown, whole=whole)}")
 
@@ -39,7 +39,7 @@ def html(names: Sequence[str], cells: Iterable[Sequence[str]], about: str) -> st
 
 
 def text(names: Sequence[str], cells: Sequence[Sequence[str]], about: str) -> str:
-    """The same as text."""
+    """Write a table of texts as plain text, with a line under it."""
     return "\n".join([*_grid(names, cells), about])
 
 

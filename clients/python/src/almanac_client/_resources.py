@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-from almanac_client._lookups import Known, Way
+from almanac_client._core import AsyncCore, Core
 from almanac_client._operations import Operation
 from almanac_client._pages import Page, Pagination, Question, Said, data_version, item, page
 from almanac_client._rows import AsyncRows, Rows
-from almanac_client._settings import Options
-from almanac_client._transport import AsyncDriver, Driver, Pace, Plan, Reply
+from almanac_client._transport import Reply
 
 T = TypeVar("T")
 
@@ -52,46 +51,6 @@ class Response(Generic[T]):
         return f"<Response {self.request_id}, data version {self.data_version}>"
 
 
-class Core:
-    """Options and the driver that plans are carried out by."""
-
-    __slots__ = ("driver", "known", "options", "pace")
-
-    def __init__(self, options: Options, driver: Driver) -> None:
-        self.options = options
-        self.driver = driver
-        self.known = Known()
-        self.pace = Pace(driver.clock)
-
-    @property
-    def way(self) -> Way:
-        """What a plan needs."""
-        return Way(self.options, self.pace, self.known)
-
-    def run(self, plan: Plan[T]) -> T:
-        return self.driver.run(plan, self.options)
-
-
-class AsyncCore:
-    """The same, awaited."""
-
-    __slots__ = ("driver", "known", "options", "pace")
-
-    def __init__(self, options: Options, driver: AsyncDriver) -> None:
-        self.options = options
-        self.driver = driver
-        self.known = Known()
-        self.pace = Pace(driver.clock)
-
-    @property
-    def way(self) -> Way:
-        """What a plan needs."""
-        return Way(self.options, self.pace, self.known)
-
-    async def run(self, plan: Plan[T]) -> T:
-        return await self.driver.run(plan, self.options)
-
-
 class Resource:
     """Asks blocking, and gives the data alone."""
 
@@ -100,8 +59,10 @@ class Resource:
     def __init__(self, core: Core) -> None:
         self._core = core
 
-    def _rows(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> Rows[T]:
-        return Rows(self._core, Question(self._core.options, operation, braces, query))
+    def _rows(
+        self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any], most: int | None = None
+    ) -> Rows[T]:
+        return Rows(self._core, Question(self._core.options, operation, braces, query, most))
 
     def _item(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> T:
         asked = Question(self._core.options, operation, braces, query)
@@ -135,8 +96,10 @@ class AsyncResource:
     def __init__(self, core: AsyncCore) -> None:
         self._core = core
 
-    def _rows(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> AsyncRows[T]:
-        return AsyncRows(self._core, Question(self._core.options, operation, braces, query))
+    def _rows(
+        self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any], most: int | None = None
+    ) -> AsyncRows[T]:
+        return AsyncRows(self._core, Question(self._core.options, operation, braces, query, most))
 
     async def _item(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> T:
         asked = Question(self._core.options, operation, braces, query)

@@ -20,7 +20,7 @@ NOT_INITIAL = "their first publication is not kept"
 
 
 def months_later(moment: datetime, months: int) -> datetime:
-    """The same day and time so many months later; the last day of a shorter month."""
+    """Move a moment so many months on, to the last day of a month that is shorter."""
     years, month = divmod(moment.month - 1 + months, 12)
     last = calendar.monthrange(moment.year + years, month + 1)[1]
     return moment.replace(year=moment.year + years, month=month + 1, day=min(moment.day, last))

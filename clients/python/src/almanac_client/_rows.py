@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from almanac_client._core import AsyncCore, Core
     from almanac_client._frames import Table
-    from almanac_client._resources import AsyncCore, Core
 
 T = TypeVar("T")
 
@@ -77,7 +77,8 @@ class _Kept(Generic[T]):
 
     @property
     def _ended(self) -> bool:
-        return self._first is not None and self._first.next_cursor is None
+        first = self._first
+        return first is not None and (first.next_cursor is None or len(first.rows) == self._asked.most)
 
 
 class Rows(_Kept[T]):
@@ -113,6 +114,10 @@ class Rows(_Kept[T]):
         assert self._first is not None
         return self._first.rows[0] if self._first.rows else None
 
+    def head(self, n: int = 5) -> Rows[T]:
+        """The first n rows of it: no page is asked for beyond them."""
+        return Rows(self._core, self._asked.limited(n))
+
     def all(self, max_rows: int | None = None) -> list[T]:
         """All rows, at most so many: no page is asked for beyond them."""
         if self._all is not None:
@@ -134,10 +139,10 @@ class Rows(_Kept[T]):
         """All rows as a table of fixed columns, whatever the filter."""
         return self._table(self.all())
 
-    def to_pandas(self) -> pd.DataFrame:
-        """All rows as a frame of pandas."""
+    def to_pandas(self, *, dtype_backend: Literal["pyarrow"] | None = None) -> pd.DataFrame:
+        """All rows as a frame of pandas; with `dtype_backend="pyarrow"` in Arrow's types."""
         _ready("pandas")
-        return self.table().to_pandas()
+        return self.table().to_pandas(dtype_backend=dtype_backend)
 
     def to_polars(self) -> pl.DataFrame:
         """All rows as a frame of polars."""
@@ -161,7 +166,7 @@ class Rows(_Kept[T]):
 
 
 class AsyncRows(_Kept[T]):
-    """The same, awaited."""
+    """The rows of a list, asked for with `async for`; `await rows.all()` and the frames ask once and keep them."""
 
     __slots__ = ("_core",)
 
@@ -192,6 +197,10 @@ class AsyncRows(_Kept[T]):
         assert self._first is not None
         return self._first.rows[0] if self._first.rows else None
 
+    def head(self, n: int = 5) -> AsyncRows[T]:
+        """The first n rows of it: no page is asked for beyond them."""
+        return AsyncRows(self._core, self._asked.limited(n))
+
     async def all(self, max_rows: int | None = None) -> list[T]:
         """All rows, at most so many: no page is asked for beyond them."""
         if self._all is not None:
@@ -213,10 +222,10 @@ class AsyncRows(_Kept[T]):
         """All rows as a table of fixed columns, whatever the filter."""
         return self._table(await self.all())
 
-    async def to_pandas(self) -> pd.DataFrame:
-        """All rows as a frame of pandas."""
+    async def to_pandas(self, *, dtype_backend: Literal["pyarrow"] | None = None) -> pd.DataFrame:
+        """All rows as a frame of pandas; with `dtype_backend="pyarrow"` in Arrow's types."""
         _ready("pandas")
-        return (await self.table()).to_pandas()
+        return (await self.table()).to_pandas(dtype_backend=dtype_backend)
 
     async def to_polars(self) -> pl.DataFrame:
         """All rows as a frame of polars."""

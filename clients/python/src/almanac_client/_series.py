@@ -7,9 +7,11 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from almanac_client import _generated_models as m
-from almanac_client._errors import InvalidArgument
-from almanac_client._frames import Column, Kind, Table, of_records
+from almanac_client._errors import ChoiceWarning, warn
+from almanac_client._frames import Column, Table, of_records
 from almanac_client._lookups import Way, indicator, places, walk
+from almanac_client._query import bound
+from almanac_client._readings import rank
 from almanac_client._transport import Plan
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 When = str | date | datetime
+#: A bound of periods: a year is one too.
+Bound = int | str | date | datetime
 
 
 class Series:
@@ -54,9 +58,9 @@ class Series:
         """The rows as a table of fixed columns."""
         return of_records(m.Observation, self.rows, self.attrs)
 
-    def to_pandas(self) -> pd.DataFrame:
-        """The rows as a frame of pandas."""
-        return self.table().to_pandas()
+    def to_pandas(self, *, dtype_backend: Literal["pyarrow"] | None = None) -> pd.DataFrame:
+        """The rows as a frame of pandas; with `dtype_backend="pyarrow"` in Arrow's types."""
+        return self.table().to_pandas(dtype_backend=dtype_backend)
 
     def to_polars(self) -> pl.DataFrame:
         """The rows as a frame of polars."""
@@ -90,79 +94,52 @@ def series(
     place: str,
     *,
     frequency: str | None = None,
-    start: When | None = None,
-    end: When | None = None,
+    start: Bound | None = None,
+    end: Bound | None = None,
     as_of: When | None = None,
 ) -> Plan[Series]:
-    """One series. Raises InvalidArgument where the indicator has several frequencies for the place and none was chosen."""
+    """One series. Of several frequencies the highest, with a ChoiceWarning that names the others."""
+    found = yield from every(way, name, place, frequency=frequency, start=start, end=end, as_of=as_of)
+    there = sorted({row.frequency for row in found.rows}, key=rank)
+    if len(there) < 2:
+        return found
+    warn(
+        f"{found.indicator} of {place} is {' and '.join(there)}: {there[0]} is taken, "
+        f"{' or '.join(f'frequency={one!r}' for one in there[1:])} gives the other",
+        ChoiceWarning,
+    )
+    rows = [row for row in found.rows if row.frequency == there[0]]
+    return Series(found.indicator, found.entity_id, rows, found.attrs)
+
+
+def one_of_each(name: object, place: object) -> None:
+    """Raise TypeError where several indicators or places are given, or none."""
+    for what, given in (("indicator", name), ("place", place)):
+        if not isinstance(given, str):
+            raise TypeError(
+                f"{what!r} is one name, and cannot be {given!r}: frame({{'usa': ('cpi_index', 'USA'), …}}) gives several "
+                "series beside each other, panel() the readings of many places"
+            )
+
+
+def every(
+    way: Way,
+    name: str,
+    place: str,
+    *,
+    frequency: str | None = None,
+    start: Bound | None = None,
+    end: Bound | None = None,
+    as_of: When | None = None,
+) -> Plan[Series]:
+    """Plan the series of an indicator and place, of whatever frequencies there are."""
+    one_of_each(name, place)
+    first, last = bound("start", start, last=False), bound("end", end, last=True)
     meant = yield from indicator(way, name)
     entity = (yield from places(way, [place]))[place]
     operation = m.LIST_DERIVED_OBSERVATIONS if meant.kind == "derived" else m.LIST_OBSERVATIONS
     found = yield from walk(
         way.options, way.pace, operation, indicator=meant.slug, entity_id=entity, frequency=frequency,
-        period_start=start, period_end=end, as_of=as_of,
+        period_start=first, period_end=last, as_of=as_of,
     )  # fmt: skip
-    frequencies = sorted({row.frequency for row in found.rows})
-    if len(frequencies) > 1:
-        raise InvalidArgument(
-            f"{meant.slug} of {place} is {' and '.join(frequencies)}: say frequency={frequencies[0]!r}"
-        )
     return Series(meant.slug, entity, found.rows, found.attrs)
-
-
-_LONG: dict[str, Kind] = {
-    "name": "string", "indicator_id": "string", "entity_id": "string", "frequency": "string", "period_end": "date",
-    "value": "float", "unit": "string", "observed_at": "time", "source_id": "string", "value_withheld": "bool",
-    "withheld_reason": "string",
-}  # fmt: skip
-
-
-def frame(
-    way: Way,
-    wanted: Mapping[str, tuple[str, str]],
-    *,
-    how: Literal["wide", "long"] = "wide",
-    frequency: str | None = None,
-    start: When | None = None,
-    end: When | None = None,
-    as_of: When | None = None,
-) -> Plan[Table]:
-    """Several series, by name. Wide: a row for each period end and a column for each name; long: a row for each value."""
-    if how not in {"wide", "long"}:
-        raise InvalidArgument(f"'how' has to be 'wide' or 'long', not {how!r}")
-    taken = {"period_end"} & set(wanted) if how == "wide" else set()
-    if not wanted or taken:
-        raise InvalidArgument(f"a column cannot be called {taken.pop()!r}" if taken else "no series is asked for")
-    found: dict[str, Series] = {}
-    for name, (slug, place) in wanted.items():
-        found[name] = yield from series(
-            way, slug, place, frequency=frequency, start=start, end=end, as_of=as_of
-        )  # fmt: skip
-    ids = [one for series_ in found.values() for one in series_.attrs["request_ids"]]
-    attrs = {**next(iter(found.values())).attrs, "request_ids": ids}
-    # Each series has its own walk: what was taken in between two of them is in the later one alone.
-    attrs["data_version"] = max((s.attrs["data_version"] for s in found.values()), default=None)
-    return _long(found, attrs) if how == "long" else _wide(found, attrs)
-
-
-def _long(found: Mapping[str, Series], attrs: Mapping[str, Any]) -> Table:
-    held = [(name, one.table()) for name, one in found.items()]
-    columns = [Column("name", "string", [name for name, table in held for _ in range(len(table))])]
-    for column, kind in list(_LONG.items())[1:]:
-        columns.append(Column(column, kind, [value for _, table in held for value in table[column]]))
-    return Table(columns, attrs)
-
-
-def _wide(found: Mapping[str, Series], attrs: Mapping[str, Any]) -> Table:
-    frequencies = {one.frequency for one in found.values() if one.frequency is not None}
-    if len(frequencies) > 1:
-        told = ", ".join(f"{name} is {one.frequency}" for name, one in found.items())
-        raise InvalidArgument(f"series of different frequencies have no common rows ({told}): say how='long'")
-    ends = sorted({row.period_end for one in found.values() for row in one})
-    columns = [Column("period_end", "date", [end.date() for end in ends])]
-    withheld: list[str | None] = []
-    for name, one in found.items():
-        values = {row.period_end: row.value_numeric for row in one}
-        columns.append(Column(name, "float", [values.get(end) for end in ends]))
-        withheld += [row.rights.reason for row in one if row.rights.value_withheld]
-    return Table(columns, attrs, withheld)

@@ -4,37 +4,47 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
 from almanac_client import _generated_models as m
-from almanac_client._errors import InvalidArgument, RevisionWarning, warn
+from almanac_client._errors import ChoiceWarning, InvalidArgument, RevisionWarning, warn
 from almanac_client._frames import Column, Table
-from almanac_client._lookups import Way, the_series, walk
-from almanac_client._query import UTC, moment
+from almanac_client._lookups import Way, indicator, places, walk
+from almanac_client._query import UTC, bound, moment
+from almanac_client._readings import Row, of_one_series
 from almanac_client._revisions import NOT_INITIAL, later_of, revision_table
-from almanac_client._series import Series, When
+from almanac_client._series import Bound, Series, When, one_of_each
 from almanac_client._transport import Plan
-
-Row = m.DerivedObservation
 
 
 class Triangle:
     """
     All published states of one series, from one source throughout: the preferred source may be another one at another
-    time, and states of two sources are no revision of each other. `source_id` and `series_id` say which it is.
+    time, and states of two sources are no revision of each other. `source_id` and `series_id` say which it is: chosen
+    from what is known at the moment the client asks as of, the highest frequency and the preferred source.
     """
 
-    def __init__(self, chosen: m.Series, slug: str, rows: list[Row], attrs: Mapping[str, Any], now: datetime) -> None:
-        self.series_id = chosen.id
+    def __init__(self, slug: str, states: Sequence[Row], attrs: Mapping[str, Any], now: datetime) -> None:
+        """`states`: of all series that may be kept to, in the order of the service, and at least one."""
+        rows = of_one_series(states)
+        chosen = rows[0]
+        self.series_id = chosen.metadata.series_id
         self.source_id = chosen.source_id
         self.frequency = chosen.frequency
         self.indicator = slug
         self.entity_id = chosen.entity_id
-        self.attrs = {**attrs, "series_id": chosen.id}
+        self.attrs = {**attrs, "series_id": self.series_id}
         #: Up to when knowledge reaches.
         self.now = now
+        #: Since when something is known of it, and of each series that was not kept to.
+        self._since = min(row.observed_at for row in rows)
+        self._others: dict[tuple[str, str], datetime] = {}
+        for row in states:
+            if row.metadata.series_id != self.series_id:
+                name = row.frequency, row.source_id
+                self._others[name] = min(self._others.get(name, row.observed_at), row.observed_at)
         self._cells: dict[datetime, list[Row]] = {}
         for row in sorted(rows, key=lambda row: (row.period_end, row.observed_at)):
             self._cells.setdefault(row.period_end, []).append(row)
@@ -68,8 +78,23 @@ class Triangle:
             raise InvalidArgument(
                 f"'as_of' is {at:%Y-%m-%dT%H:%M:%SZ}, and knowledge here ends at {self.now:%Y-%m-%dT%H:%M:%SZ}"
             )
+        if at < self._since:
+            self._say_what_was_known(at)
         known = (_known(states, at) for states in self._cells.values())
         return self._series([row for row in known if row is not None], at.strftime("%Y-%m-%dT%H:%M:%SZ"))
+
+    def _say_what_was_known(self, at: datetime) -> None:
+        known = [
+            f"triangle(…, frequency={frequency!r}, source_id={source!r})"
+            for (frequency, source), since in self._others.items()
+            if since <= at
+        ]
+        if known:
+            warn(
+                f"nothing of {self.series_id} was known at {at:%Y-%m-%dT%H:%M:%SZ}; of another series there was: "
+                f"{' or '.join(known)}",
+                ChoiceWarning,
+            )
 
     def latest(self) -> Series:
         """What is known now."""
@@ -87,7 +112,7 @@ class Triangle:
         return Table(columns, self.attrs, self._withheld())
 
     def horizontal(self) -> Table:
-        """The same, with a row for each day something became known on and a column for each period."""
+        """Lay out a row for each day something became known on and a column for each period."""
         days = self.vintages
         columns = [Column("vintage", "date", days)]
         for end, states in self._cells.items():
@@ -193,19 +218,25 @@ def triangle(
     name: str,
     place: str,
     *,
-    start: When | None = None,
-    end: When | None = None,
+    start: Bound | None = None,
+    end: Bound | None = None,
     source_id: str | None = None,
     frequency: str | None = None,
 ) -> Plan[Triangle]:
     """Every published state of one series. `wall`: real time in unix seconds, up to which knowledge reaches."""
-    meant, chosen = yield from the_series(way, name, place, source_id, frequency)
+    one_of_each(name, place)
+    first, last = bound("start", start, last=False), bound("end", end, last=True)
+    meant = yield from indicator(way, name)
+    entity = (yield from places(way, [place]))[place]
     found = yield from walk(
-        way.options, way.pace, m.LIST_VINTAGES, indicator=meant.slug, entity_id=chosen.entity_id,
-        source_id=chosen.source_id, frequency=chosen.frequency, period_start=start, period_end=end, sources="all",
+        way.options, way.pace, m.LIST_VINTAGES, indicator=meant.slug, entity_id=entity,
+        source_id=source_id, frequency=frequency, period_start=first, period_end=last, sources="all", quiet=True,
     )  # fmt: skip
-    rows = [row for row in found.rows if row.metadata.series_id == chosen.id]
-    asked = found.attrs["as_of"]
-    now = datetime.fromtimestamp(wall, tz=UTC) if asked is None else moment("as_of", asked)
-    newest = max((row.observed_at for row in rows), default=now)
-    return Triangle(chosen, meant.slug, rows, found.attrs, max(now, newest))
+    if not found.rows:
+        asked = {"source": source_id, "frequency": frequency, "start": start, "end": end, "as of": way.options.as_of}
+        more = "".join(f", {what} {str(value)!r}" for what, value in asked.items() if value is not None)
+        raise InvalidArgument(f"nothing is known of {meant.slug} for {place!r}{more}")
+    then = found.attrs["as_of"]
+    now = datetime.fromtimestamp(wall, tz=UTC) if then is None else moment("as_of", then)
+    newest = max(row.observed_at for row in found.rows)
+    return Triangle(meant.slug, found.rows, found.attrs, max(now, newest))

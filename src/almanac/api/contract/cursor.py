@@ -18,7 +18,8 @@ from almanac.domain.times import DAY_SECONDS
 
 _MAC_BYTES = 16
 _FINGERPRINT_BYTES = 12
-_MAX_CHARS = 4096
+#: Characters of a cursor.
+LONGEST = 4_096
 
 
 class Cursor(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
@@ -34,7 +35,7 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields
     key: list[Any]
 
     def following(self, key: list[Any]) -> Cursor:
-        """The same walk, after the row with this key."""
+        """Continue this walk after the row with this key."""
         return Cursor(self.issued, self.epoch, self.version, self.at, self.fingerprint, key)
 
 
@@ -95,7 +96,7 @@ class Signer:
 
     def _open(self, text: str) -> Cursor:
         forged = refuse("cursor", "was not issued by this service", code="forged")
-        if len(text) > _MAX_CHARS or not text.isascii():
+        if len(text) > LONGEST or not text.isascii():
             raise forged
         try:
             raw = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)

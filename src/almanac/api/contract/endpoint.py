@@ -5,13 +5,14 @@ A handler is a plain function `handler(ctx: Context) -> ListAnswer | ItemAnswer 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Literal
 
 import msgspec
 
+from almanac.api.contract import cursor
 from almanac.api.contract.cursor import Cursor
 from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.keyshape import redact
@@ -151,6 +152,8 @@ class Endpoint:
     #: being made, it waits for it rather than make the same beside it.
     awaits: Callable[[dict[str, Any]], bool] = lambda _: False
     tag: str = ""
+    #: Parameters that this endpoint has not, by name → path of the one below it that has.
+    elsewhere: Mapping[str, str] = field(default_factory=dict, repr=False)
     #: Every parameter by name, the common ones included.
     by_name: dict[str, Param] = field(init=False, repr=False, compare=False)
     _defaults: dict[str, Any] = field(init=False, repr=False, compare=False)
@@ -164,6 +167,9 @@ class Endpoint:
         by_name = {param.name: param for param in every}
         if len(by_name) != len(every):
             raise ValueError(f"{self.path} declares a parameter twice")
+        named = [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
+        if named != [part.name for part in self.braces]:
+            raise ValueError(f"{self.path} does not declare what stands in its braces")
         for param in every:
             if param.until is not None and param.until not in by_name:
                 raise ValueError(f"{self.path}: {param.name} ends with {param.until}, which is not declared")
@@ -178,9 +184,22 @@ class Endpoint:
         limit = Param(
             "limit", "Rows per page.", "integer", default=self.default_limit, minimum=1, maximum=self.max_limit
         )
-        cursor = Param("cursor", "The next_cursor of the page before. Opaque, and bound to this query.")
+        told = "The next_cursor of the page before. Opaque, and bound to this query."
+        following = Param("cursor", told, longest=cursor.LONGEST)
         order = Param("order", "Direction of the whole sort key.", "enum", self.default_order, choices=("asc", "desc"))
-        return (limit, cursor, order) if self.default_order is not None else (limit, cursor)
+        return (limit, following, order) if self.default_order is not None else (limit, following)
+
+    def _unknown(self, name: str) -> ApiError:
+        names, other = sorted(self.by_name), self.elsewhere.get(name)
+        told = f"allowed are {', '.join(names)}" if names else "none is allowed"
+        where = self.path if other is None else f"{self.path}, but {other} takes it"
+        meant = nearest(name, names) if other is None else None
+        return refuse(name[:100], f"is not a parameter of {where}; {told}", names, meant, code="unknown")
+
+    def check_path(self, values: Mapping[str, str]) -> None:
+        """Raise ApiError 400 naming a part of the path that is longer than it may be."""
+        for part in self.braces:
+            part.check_length(values[part.name])
 
     def read(self, pairs: Sequence[tuple[str, str]], now: int) -> dict[str, Any]:
         """Typed values of a decoded query string. `now` in unix seconds. Raises ApiError 400."""
@@ -189,17 +208,12 @@ class Endpoint:
         for name, text in pairs:
             param = self.by_name.get(name)
             if param is None:
-                names = sorted(self.by_name)
-                told = f"allowed are {', '.join(names)}" if names else "none is allowed"
-                raise refuse(
-                    name[:100],
-                    f"is not a parameter of {self.path}; {told}",
-                    names,
-                    nearest(name, names),
-                    code="unknown",
-                )
+                raise self._unknown(name)
             if name in seen:
-                raise refuse(name, "is given more than once", code="repeated")
+                several = (
+                    "several values go into one, separated by commas" if param.kind == "list" else "it takes one value"
+                )
+                raise refuse(name, f"is given more than once; {several}", code="repeated")
             seen.add(name)
             value = param.known.get(text)
             if value is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from importlib import metadata
 from typing import Any
 
 import msgspec
@@ -15,11 +14,14 @@ from almanac.api.contract.envelopes import Error, envelope
 from almanac.api.contract.errors import CODES
 from almanac.api.contract.params import Param
 
-#: The description has the version of the package.
-VERSION = metadata.version("almanac")
+#: The version of the interface, which stays while what it promises does: not that of the program.
+VERSION = "0.1.0"
 _REF = "#/components/schemas/{name}"
 _STRING = {"type": "string"}
-_PERIOD = r"^(?!0000)[0-9]{4}(-([Qq][1-4]|[Ss][12]|(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?))?$"
+_PERIOD = (
+    r"^(?!0000)[0-9]{4}(-([Qq][1-4]|[Ss][12]|(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?))?$"
+    r"|^[Ff][Yy](?!0000|9999)[0-9]{4}(-([Qq][1-4]|[Hh][12]))?$"
+)
 
 _MEANINGS = {
     400: "Malformed request; the message starts with the offending parameter.",
@@ -130,6 +132,7 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
 def _path(endpoint: Endpoint) -> dict[str, Any]:
     """What may be done at a path: a GET, and a HEAD for its headers."""
     get = _operation(endpoint)
+    error = {"description": "An error, told by its status alone.", "headers": _headers("x-request-id")}
     head = {
         "operationId": f"{endpoint.operation_id}Headers",
         "summary": f"{endpoint.summary}: the headers alone",
@@ -138,7 +141,9 @@ def _path(endpoint: Endpoint) -> dict[str, Any]:
         "responses": {
             "200": {"description": endpoint.summary, "headers": get["responses"]["200"]["headers"]},
             "304": get["responses"]["304"],
-            "default": {"description": "An error, told by its status alone.", "headers": _headers("x-request-id")},
+            # Both: some tools want an answer of the fours to be told by name.
+            "4XX": error,
+            "default": error,
         },
     }
     return {"get": get, "head": head | {"tags": get["tags"]} if "tags" in get else head}
@@ -153,7 +158,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "operationId": endpoint.operation_id,
         "summary": endpoint.summary,
         "description": f"{endpoint.description}\n\n{_scope(endpoint)}".strip(),
-        "parameters": [_path_parameter(endpoint, name) for name in _path_names(endpoint.path)]
+        "parameters": [_path_parameter(part) for part in endpoint.braces]
         + [_query_parameter(param) for param in endpoint.by_name.values()],
         "responses": {
             "200": _success(endpoint),
@@ -166,16 +171,15 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
     return operation
 
 
-def _path_names(path: str) -> list[str]:
-    return [part[1:-1] for part in path.split("/") if part.startswith("{")]
-
-
-def _path_parameter(endpoint: Endpoint, name: str) -> dict[str, Any]:
-    told: dict[str, Any] = {"name": name, "in": "path", "required": True}
-    for param in endpoint.braces:
-        if param.name == name:
-            told |= {"description": param.description, "example": param.example}
-    return told | {"schema": {"type": "string", "minLength": 1}}
+def _path_parameter(part: Param) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "in": "path",
+        "required": True,
+        "description": part.description,
+        "example": part.example,
+        "schema": {**_STRING, "minLength": 1, "maxLength": part.longest},
+    }
 
 
 def _tag(name: str) -> dict[str, str]:
@@ -194,12 +198,19 @@ def _query_parameter(param: Param) -> dict[str, Any]:
     if param.kind == "list":
         told |= {"style": "form", "explode": False}
     if param.example is not None:
-        told["example"] = param.example.split(",") if param.kind == "list" else param.example
+        told["example"] = _example(param.kind, param.example)
     return told
 
 
+def _example(kind: str, text: str) -> Any:
+    """An example as its schema has it."""
+    if kind == "list":
+        return text.split(",")
+    return int(text) if kind == "integer" else text
+
+
 def _schema(param: Param) -> dict[str, Any]:
-    word: dict[str, Any] = {"type": "string", "enum": param.names} if param.choices else _filled()
+    word: dict[str, Any] = {"type": "string", "enum": param.names} if param.choices else _filled(param)
     schema: dict[str, Any]
     if param.kind == "integer":
         schema = {"type": "integer", "minimum": param.minimum or 0}
@@ -214,18 +225,16 @@ def _schema(param: Param) -> dict[str, Any]:
         schema = {"type": "string", "anyOf": [{**_STRING, "format": one} for one in ("date-time", "date")]}
     elif param.kind == "period":
         schema = {"type": "string", "pattern": _PERIOD}
-    elif param.kind == "enum":
-        schema = word
     else:
-        schema = _filled() if param.maximum is None else {**_filled(), "maxLength": param.maximum}
+        schema = word
     if isinstance(param.default, str | int):
         schema["default"] = param.default
     return schema
 
 
-def _filled() -> dict[str, Any]:
+def _filled(param: Param) -> dict[str, Any]:
     """A text that is not blank."""
-    return {"type": "string", "minLength": 1, "pattern": r"\S"}
+    return {**_STRING, "minLength": 1, "maxLength": param.longest, "pattern": r"\S"}
 
 
 def _success(endpoint: Endpoint) -> dict[str, Any]:

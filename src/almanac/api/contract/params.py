@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from almanac.api.contract.errors import ApiError, quoted, refuse
+from almanac.domain.companies import FiscalPeriod
 from almanac.domain.periods import Period
 from almanac.domain.times import DAY_SECONDS, day_at, instant, midnight
 
@@ -21,17 +22,19 @@ _TIME = re.compile(
     r"(?:[Tt]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?(?:([Zz])|([+\- ])([0-9]{2}):([0-9]{2})))?"
 )
 
-#: Texts of one parameter that are remembered, and the longest of them.
-_KNOWN, _KNOWN_LONGEST = 4_096, 40
+#: Characters that a value, or a part of a path, may have unless it is declared otherwise: no name of anything is longer.
+LONGEST = 200
+#: Texts of one parameter that are remembered, and the longest of them: some hundred kilobytes of a parameter at most.
+_KNOWN, _KNOWN_LONGEST = 512, 40
 
 Kind = Literal["text", "integer", "enum", "list", "time", "period"]
 
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """One query parameter. What reading it yields depends on `kind`:
+    """One query parameter, or one part of a path. What reading it yields depends on `kind`:
 
-    - `text`: the string as sent, at most `maximum` characters where that is given;
+    - `text`: the string as sent;
     - `integer`: int within `minimum`..`maximum`, written in ASCII digits only;
     - `enum`: the canonical choice. `choices` is a tuple of words, or a mapping from what a client may write to the
       value handed over. Case does not matter unless `fold` is False;
@@ -39,7 +42,8 @@ class Param:
       dropped, in the order sent;
     - `time`: unix seconds (int) of an RFC 3339 time with any offset, or of a bare date: its first second for
       `edge="start"`, its last for `"end"`. A fraction is rounded inwards, towards the range asked for;
-    - `period`: a `domain.periods.Period` from `2026`, `2026-Q3`, `2026-10` or `2026-10-31`.
+    - `period`: a `domain.periods.Period` from `2026`, `2026-Q3`, `2026-10` or `2026-10-31`, or a
+      `domain.companies.FiscalPeriod` from `FY2026`, `FY2026-Q3` or `FY2026-H1`.
     """
 
     name: str
@@ -49,6 +53,8 @@ class Param:
     required: bool = False
     minimum: int | None = None
     maximum: int | None = None
+    #: Characters it may have, of a list each value. What is longer is refused before anything is done with it.
+    longest: int = LONGEST
     choices: tuple[str, ...] | Mapping[str, Any] = ()
     fold: bool = True
     edge: Literal["start", "end"] = "start"
@@ -70,6 +76,8 @@ class Param:
         object.__setattr__(self, "_read", _READERS[self.kind])
         if self.kind == "enum" and not self._lookup:
             raise ValueError(f"enum parameter {self.name} has no choices")
+        if self.kind == "text" and self.maximum is not None:
+            raise ValueError(f"the length of the text {self.name} is `longest`")
 
     @property
     def names(self) -> list[str]:
@@ -78,6 +86,8 @@ class Param:
 
     def read(self, text: str) -> Any:
         """The typed value of one non-empty text. Raises ApiError 400 naming this parameter."""
+        if self.kind not in {"list", "integer"}:  # each value of a list by itself; a number has digits only so many
+            self.check_length(text)
         value = self._read(self, text)
         if len(text) <= _KNOWN_LONGEST:
             if len(self.known) >= _KNOWN:
@@ -85,8 +95,20 @@ class Param:
             self.known[text] = value
         return value
 
+    def check_length(self, text: str) -> None:
+        """Raise ApiError 400 naming this parameter for a text that is longer than it may be."""
+        if len(text) > self.longest:
+            raise refuse(
+                self.name,
+                f"must be at most {self.longest:,} characters long, not {len(text):,}",
+                {"maxLength": self.longest},
+                code="range",
+            )
+
     def last_day(self, value: Any) -> date:
-        """Last day a typed value of kind `time` or `period` speaks of."""
+        """Last day a typed value of kind `time` or `period` speaks of; the last it may, of a fiscal period."""
+        if isinstance(value, FiscalPeriod):
+            return value.span[1]
         return value.end if isinstance(value, Period) else day_of(value)
 
 
@@ -119,8 +141,6 @@ def check_range(param: Param, values: Mapping[str, Any]) -> None:
 def _text(param: Param, text: str) -> str:
     if text.isspace():
         raise refuse(param.name, "must not be empty", code="empty")
-    if param.maximum is not None and len(text) > param.maximum:
-        raise refuse(param.name, f"must be at most {param.maximum} characters long", code="range")
     return text
 
 
@@ -154,9 +174,11 @@ def _enum(param: Param, text: str) -> Any:
 
 def _list(param: Param, text: str) -> tuple[Any, ...]:
     # People write a space behind a comma; a value kept with its space would match nothing, and its rows be missed unseen.
-    parts = [part.strip() for part in text.split(",")]
-    if param.maximum is not None and len(parts) > param.maximum:
+    if param.maximum is not None and text.count(",") >= param.maximum:
         raise refuse(param.name, f"takes at most {param.maximum} values", {"maximum": param.maximum}, code="range")
+    parts = [part.strip() for part in text.split(",")]
+    for part in parts:
+        param.check_length(part)
     if not all(parts):
         raise refuse(param.name, "must not have an empty value between commas", code="empty")
     return tuple(dict.fromkeys(_enum(param, part) if param.choices else part for part in parts))
@@ -194,12 +216,15 @@ def _seconds(text: str, edge: str) -> int:
     return seconds
 
 
-def _period(param: Param, text: str) -> Period:
+def _period(param: Param, text: str) -> Period | FiscalPeriod:
     try:
-        return Period.parse(text)
+        return FiscalPeriod.parse(text) if text[:2].upper() == "FY" else Period.parse(text)
     except ValueError:
         raise refuse(
-            param.name, f"must be written 2026, 2026-Q3, 2026-10 or 2026-10-31, not {quoted(text)}", code="type"
+            param.name,
+            "must be written 2026, 2026-Q3, 2026-10 or 2026-10-31, or FY2026, FY2026-Q3 or FY2026-H1 for a fiscal period "
+            f"of companies, not {quoted(text)}",
+            code="type",
         ) from None
 
 

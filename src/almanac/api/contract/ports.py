@@ -13,6 +13,10 @@ from almanac.store.observations.reading.reader import View
 class KeyStore(Protocol):
     """Keys and secrets, as `store.accounts.Accounts` has them."""
 
+    def known(self, text: str, now: int) -> KeyRecord | Refused | None:
+        """Say whose key this is, without waiting for a server; None where that has to be asked."""
+        ...
+
     def verify(self, text: str, now: int) -> KeyRecord | Refused:
         """The key behind a text, or the reason there is none. `now` is real time, unix seconds: keys expire by it."""
         ...

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from almanac.domain.fields import Exposure, says
+from almanac.domain.fields import Exposure, LicenseClass, says
 
 
 class Record(msgspec.Struct, kw_only=True, rename="camel"):
@@ -41,4 +41,5 @@ class RowRights(Record):
     value_withheld: Annotated[bool, says("True: there is a value, and it is not sent.")]
     reason: Annotated[str | None, says("Why the value is withheld. Null: it is not.")]
     license: Annotated[str, says("The terms it is published under, by name.", "CC BY 4.0")]
+    license_class: LicenseClass
     attribution: Annotated[str, says("What to write beside the value when showing it.")]

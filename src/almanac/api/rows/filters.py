@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import Param, day_of
-from almanac.api.rows.names import suggested, suggested_entity, suggested_indicator, suggested_place
+from almanac.api.rows.fiscal import warn_of_fiscal
+from almanac.api.rows.lacking import warn_of_lacking
+from almanac.api.rows.names import place, suggested, suggested_entity, suggested_indicator, suggested_place
 from almanac.api.rows.state_memory import Meaning, memory_of
-from almanac.domain.companies import is_company
+from almanac.domain.companies import FiscalPeriod, is_company
 from almanac.domain.periods import FREQUENCY_NAMES
 from almanac.domain.reference import Entity, Provider, Source
+from almanac.domain.rights import LICENSE_CLASSES
 from almanac.domain.times import DAY_SECONDS
 from almanac.store.observations.reading.selection import SORTS, Selection
 from almanac.store.summary.figures import of_companies
@@ -28,10 +31,12 @@ def _list(name: str, description: str, example: str | None = None) -> Param:
 
 COUNTRY = _list(
     "country",
-    "ISO-2, ISO-3 or numeric code, id or slug of a country; EUR for the euro area: the area's own rows",
+    "ISO-2, ISO-3 or numeric code, id, slug or exact name of a country; EUR for the euro area: the area's own rows",
     example="USA",
 )
-DOMICILE = _list("country", "Domicile: ISO-2, ISO-3 or numeric code, id or slug of a country", example="USA")
+DOMICILE = _list(
+    "country", "Domicile: ISO-2, ISO-3 or numeric code, id, slug or exact name of a country", example="USA"
+)
 ENTITY = _list("entity", "Id or slug of an entity", example="united-states")
 ENTITY_ID = _list("entity_id", "Id or slug of an entity", example="country_usa")
 INDICATOR = Param("indicator", "Id, slug or alias of an indicator.", example="gov_yield_10y")
@@ -46,6 +51,17 @@ COMPANY_IN_PATH = Param(
 )
 SOURCE_ID = _list("source_id", "Id of a source, which narrows the candidates before the preferred one is chosen")
 PROVIDER_ID = _list("provider_id", "Id of a provider, which narrows the candidates before the preferred one is chosen")
+LICENSE = Param(
+    "license",
+    "What the terms of the source ask for: "
+    + "; ".join(f"`{name}`: {what}" for name, what in LICENSE_CLASSES.items())
+    + ". Several separated by commas. It narrows the candidates before the preferred one is chosen; what is computed from"
+    " several sources counts as `consent`.",
+    "list",
+    maximum=len(LICENSE_CLASSES),
+    choices=tuple(LICENSE_CLASSES),
+    example="open,attribution",
+)
 FREQUENCY = Param(
     "frequency",
     "Letter or word: A annual, S semiannual, Q quarterly, M monthly, W weekly, D daily.",
@@ -63,7 +79,8 @@ SOURCES = Param(
 PERIODS = (
     Param(
         "period",
-        "Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31.",
+        "Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31 of the calendar; of companies also FY2026, "
+        "FY2026-Q3 or FY2026-H1: those inside of what each calls so.",
         "period",
         window=True,
         example="2025",
@@ -85,6 +102,7 @@ OBSERVATION_FILTERS = (
     INDICATOR,
     SOURCE_ID,
     PROVIDER_ID,
+    LICENSE,
     FREQUENCY,
     *PERIODS,
     AS_OF,
@@ -93,10 +111,10 @@ OBSERVATION_FILTERS = (
 SORT = Param("sort", "Sort field; ties keep the default order.", "enum", "topic", choices=tuple(SORTS))
 
 
-#: What names given together mean is remembered for so many questions, of so many values at most, for as long as a state
-#: of the store lasts.
-_MEANINGS_HELD, _VALUES_HELD = 10_000, 20
-_SUGGESTIONS = 10
+#: What names given together mean is remembered where they are so many at most, for as long as a state of the store lasts.
+_VALUES_HELD = 20
+#: Names in vain for which one that may have been meant is looked for.
+SUGGESTIONS = 10
 #: Scopes that rows want of a key, whatever list they are in.
 COMPANIES, ANALYTICS = "companies:read", "analytics:read"
 _LEFT_OUT = {COMPANIES: "rows of companies", ANALYTICS: "derived rows"}
@@ -108,7 +126,10 @@ def selection(ctx: Context, kind: str | None) -> Selection:
     """What the shared parameters of a request select. An unknown but well-formed name selects nothing."""
     params = ctx.params
     period, start, end = params.get("period"), params.get("period_start"), params.get("period_end")
-    starts_from, ends_by = (period.start, period.end) if period is not None else (None, None)
+    fiscal = period if isinstance(period, FiscalPeriod) else None
+    starts_from, ends_by = (
+        (None, None) if period is None else (period.start, period.end) if fiscal is None else fiscal.span
+    )
     if start is not None:
         # A period starts at midnight: one that starts on the day of a later hour is too early.
         first = day_of(start + DAY_SECONDS - 1)
@@ -119,10 +140,13 @@ def selection(ctx: Context, kind: str | None) -> Selection:
     meaning = _meaning(ctx, kind)
     warn_of_scopes(ctx, meaning.lacking)
     companies, derived = ctx.may_read(COMPANIES), ctx.may_read(ANALYTICS)
+    if period is not None and companies:
+        warn_of_fiscal(ctx, period, meaning.entities, kind)
     return Selection(
         kind=kind if derived else "raw",
         indicators=meaning.indicators if derived or kind != "derived" else (),
         companies=companies,
+        countries=fiscal is None,
         entities=meaning.entities,
         sources=sources(ctx),
         frequency=params.get("frequency"),
@@ -131,6 +155,7 @@ def selection(ctx: Context, kind: str | None) -> Selection:
         ends_from=ctx.window_start,
         observed_from=params.get("start_date"),
         observed_to=params.get("end_date"),
+        fiscal=fiscal,
     )
 
 
@@ -139,17 +164,16 @@ def _meaning(ctx: Context, kind: str | None) -> Meaning:
     params, meanings = ctx.params, memory_of(ctx.view).meanings
     given = [params.get(name) for name in ("indicator", "indicator_id", "country", "entity", "entity_id")]
     named = (*given, kind, ctx.key.scopes, ctx.at // DAY_SECONDS)
-    meaning = meanings.get(named)
-    if meaning is not None:
-        ctx.warnings += meaning.warnings
-        return meaning
+    kept = meanings.get(named)
+    if kept is not None:
+        ctx.warnings += kept[1].warnings
+        return kept[1]
     said = len(ctx.warnings)
     slugs, ids = indicators(ctx, kind), entities(ctx)
+    warn_of_lacking(ctx, kind, slugs, ids)
     meaning = Meaning(slugs, ids, tuple(ctx.warnings[said:]), scopes_lacking(ctx, kind, slugs, ids))
     if sum(len(value) for value in given[1:] if value is not None) <= _VALUES_HELD:
-        if len(meanings) >= _MEANINGS_HELD:
-            meanings.clear()
-        meanings[named] = meaning
+        meanings[named] = (named, meaning)
     return meaning
 
 
@@ -212,7 +236,7 @@ def entities(ctx: Context) -> tuple[str, ...] | None:
 
 def countries(ctx: Context) -> tuple[str, ...] | None:
     """Entity ids of the places named by `country`; None where it is not given."""
-    return _named(ctx, "country", ctx.view.directory.country, "names no country or region", suggested_place)
+    return _named(ctx, "country", lambda name: place(ctx, name), "names no country or region", suggested_place)
 
 
 def named_entities(ctx: Context) -> tuple[str, ...] | None:
@@ -250,21 +274,30 @@ def _named(
 
 def _near(ctx: Context, name: str, suggest: Callable[[Context, str], str | None]) -> str | None:
     """A suggestion, for the first few names that need one: it takes a fraction of a millisecond each."""
-    return suggest(ctx, name) if len(ctx.warnings) < _SUGGESTIONS else None
+    return suggest(ctx, name) if len(ctx.warnings) < SUGGESTIONS else None
 
 
 def sources(ctx: Context) -> frozenset[str] | None:
-    """Ids of the sources that satisfy both `source_id` and `provider_id`; None where neither is given."""
+    """Ids of the sources that satisfy `source_id`, `provider_id` and `license`; None where none of them is given."""
     held, publishers = ctx.view.directory.sources, ctx.view.directory.providers
+    allowed = licensed(ctx)
     own = _named(ctx, "source_id", lambda name: held.get(name.lower()), "names no source", _suggested_source)
     theirs = _named(
         ctx, "provider_id", lambda name: publishers.get(name.lower()), "names no provider", _suggested_provider
     )
-    if own is None and theirs is None:
+    if own is None and theirs is None and len(allowed) == len(held):
         return None
     return frozenset(
-        one.id for one in held.values() if (own is None or one.id in own) and (theirs is None or one.provider in theirs)
+        one.id
+        for one in allowed.values()
+        if (own is None or one.id in own) and (theirs is None or one.provider in theirs)
     )
+
+
+def licensed(ctx: Context) -> dict[str, Source]:
+    """The sources whose terms ask for what `license` names, by id; all where it is not given."""
+    classes, held = ctx.params.get("license"), ctx.view.directory.sources
+    return {name: one for name, one in held.items() if classes is None or one.rights.asks_for in classes}
 
 
 def _suggested_source(ctx: Context, text: str) -> str | None:

@@ -12,6 +12,7 @@ from almanac.domain import aliases as names
 from almanac.domain.aliases import Alias
 from almanac.domain.reference import Entity
 from almanac.reports import resolve
+from almanac.reports.place_names import foreign_names
 from almanac.reports.resolve import Subject
 from almanac.reports.suggestions import Suggestions
 from almanac.store.companies import aliases
@@ -71,7 +72,7 @@ def _places(view: View) -> Mapping[str, Sequence[Alias]]:
     if memory.places is None:
         found: dict[str, list[Alias]] = {}
         for one in view.directory.entities.values():
-            for alias in names.of_place(one) if one.kind in PLACES else ():
+            for alias in (*names.of_place(one), *foreign_names(one)) if one.kind in PLACES else ():
                 found.setdefault(alias.norm, []).append(alias)
         memory.places = found
     return memory.places

@@ -11,8 +11,6 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from almanac.api.contract.endpoint import Context
-from almanac.api.contract.params import day_of
-from almanac.api.rows.state_memory import memory_of
 from almanac.domain.fragments import END, MASKED, SeriesParts, filled, masked
 from almanac.domain.times import DAY_SECONDS
 from almanac.store.observations.reading.directory import SeriesInfo, SeriesRights
@@ -39,8 +37,8 @@ class _Wrapping(NamedTuple):
     digest: bytes
 
 
-#: Redactions of one state of the store that are kept, and series that each remembers: some 1 KB each.
-_REDACTIONS, _SERIES_HELD = 16, 1_024
+#: Series that a redaction remembers: some 1 KB each.
+_SERIES_HELD = 1_024
 
 
 class Redaction:
@@ -62,21 +60,6 @@ class Redaction:
         asked = ctx.params.get("as_of")
         return (ctx.version, asked, (ctx.at if asked is None else asked) // DAY_SECONDS)
 
-    @classmethod
-    def of(cls, ctx: Context) -> Redaction:
-        """For a request: freshness is judged at its `as_of`, else at the moment its walk is pinned to.
-
-        What is learnt for one request is kept for the next, for as long as the state of the store lasts.
-        """
-        asked, redactions, key = ctx.params.get("as_of"), memory_of(ctx.view).redactions, cls.key(ctx)
-        redaction = redactions.get(key)
-        if redaction is None:
-            if len(redactions) >= _REDACTIONS:
-                redactions.clear()
-            redaction = cls(ctx.view, ctx.version, asked, day_of(ctx.at if asked is None else asked))
-            redactions[key] = redaction
-        return redaction
-
     def freshness(self, series: SeriesInfo) -> str:
         found = self._fresh.get(series.number)
         if found is None:
@@ -96,7 +79,7 @@ class Redaction:
         return [self.row(row, lineage=lineage) for row in rows]
 
     def page(self, rows: Iterable[ObservationRow], *, lineage: bool) -> bytes:
-        """The same with commas between: neighbours of one series are rendered at once."""
+        """Render rows as JSON objects with commas between; neighbours of one series are rendered at once."""
         pieces = []
         for (number, own), some in groupby(rows, key=_series_of):
             wrapping = self._wrapping(number, own, lineage)

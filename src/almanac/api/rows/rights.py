@@ -10,7 +10,7 @@ from almanac.store.observations.reading.directory import SeriesRights
 
 def of_row(rights: SeriesRights) -> RowRights:
     """Rights of a row, as the store knows them."""
-    return _record(rights.exposure, rights.reason, rights.license, rights.attribution)
+    return _record(rights.exposure, rights.reason, rights.license, rights.license_class, rights.attribution)
 
 
 def of_source(ctx: Context, name: str) -> RowRights:
@@ -18,17 +18,17 @@ def of_source(ctx: Context, name: str) -> RowRights:
     directory = ctx.view.directory
     source = directory.sources.get(name)
     if source is None:
-        return _record(Exposure.blocked, f"the source '{name}' is not known any more", "unknown", "unknown")
+        return _record(Exposure.blocked, f"the source '{name}' is not known any more", "unknown", "consent", "unknown")
     exposure = effective(source.rights, Exposure.public, directory.consents.get(name))
     reason = None
     if exposure is not Exposure.public:
         own = source.rights.reason if exposure == source.rights.exposure else None
         reason = own or source.rights.channel_reason or source.rights.reason
         reason = reason or f"{source.name} may not be redistributed"
-    return _record(exposure, reason, source.rights.license, source.rights.attribution)
+    return _record(exposure, reason, source.rights.license, source.rights.asks_for, source.rights.attribution)
 
 
-def _record(exposure: Exposure, reason: str | None, license_: str, attribution: str) -> RowRights:
+def _record(exposure: Exposure, reason: str | None, license_: str, license_class: str, attribution: str) -> RowRights:
     public = exposure is Exposure.public
     return RowRights(
         exposure=exposure.name,  # type: ignore[arg-type]  # the names of the enumeration are these
@@ -36,5 +36,6 @@ def _record(exposure: Exposure, reason: str | None, license_: str, attribution: 
         value_withheld=not public,
         reason=reason,
         license=license_,
+        license_class=license_class,  # type: ignore[arg-type]  # the catalogue has these alone
         attribution=attribution,
     )

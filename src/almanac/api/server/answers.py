@@ -24,7 +24,7 @@ from almanac.config import Plan, Settings
 from almanac.domain.periods import add_months
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
 from almanac.store.accounts.accounts import KeyRecord
-from almanac.store.engine.patience import Patience, patiently
+from almanac.store.engine.patience import Patience, at_once, here, patiently
 from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.answers")
@@ -67,7 +67,7 @@ class Answers:
             return None
         try:
             with patiently(patience):  # a name may have to be looked for
-                asked = self._asked(request, known, plan, now, self._walltime(), view)
+                asked = self._question_of(request, known, plan, now, self._walltime(), view)
                 if self._pages.get(asked.name) is not None or not ask(asked.context):
                     return None
         except ApiError:
@@ -88,11 +88,12 @@ class Answers:
         `ahead`: what `ask_ahead` gave; it holds where the store is as it was expected to be.
         """
         endpoint, real_now = known.endpoint, self._walltime()
+        request.patience = here()
         with self._far_enough(request, known) as view:
             if ahead is not None and ahead.context.view is view:
                 asked = ahead
             else:
-                asked = self._asked(request, known, plan, now, real_now, view)
+                asked = self._question_of(request, known, plan, now, real_now, view)
             kept = self._pages.get(asked.name) if endpoint.cached else None
             if kept is None:
                 answer = endpoint.handler(asked.context)
@@ -110,7 +111,7 @@ class Answers:
         least = 0 if cursor is None else self._signer.version(cursor)
         return self._open_view(max(least, self._seen.least(cast("KeyRecord", request.key).account_id)))
 
-    def _asked(
+    def _question_of(
         self, request: ClientRequest, known: Known, plan: Plan, now: int, real_now: float, view: View
     ) -> Question:
         """What one request asks of one state of the store. Raises ApiError."""
@@ -185,7 +186,7 @@ class Answers:
     def newest_version(self) -> int:
         """For an error's x-data-version: the store's newest, else the last one seen here (0: none yet)."""
         try:
-            with self._open_view() as view:
+            with patiently(at_once()), self._open_view() as view:
                 self.version = view.version
         except Exception:  # the answer is an error already: that the version cannot be read must not make another of it
             log.warning("data version unknown", last=self.version)

@@ -1,6 +1,6 @@
 """The ASGI application: every request goes through the same steps, in one fixed order.
 
-ClientRequest id; host; key in the query; key; rate limit; path; method; scope; parameters; plan window; the resource.
+Id of the request; host; key in the query; key; rate limit; path; method; scope; parameters; plan window; the resource.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.errors import ApiError, Header, StorageUnavailable, refuse
 from almanac.api.contract.keyshape import redact
 from almanac.api.contract.ports import KeyStore, Turns
-from almanac.api.server import envelope, logs
+from almanac.api.server import envelope, logs, slowness
 from almanac.api.server.answers import Answers
 from almanac.api.server.auth import QueryString, one_host, split_query
 from almanac.api.server.exchange import ClientRequest, Reply, drain, has_body
@@ -28,10 +28,10 @@ from almanac.api.server.gate import Gate
 from almanac.api.server.headers import Cors, limit_headers
 from almanac.api.server.journal import Journal
 from almanac.api.server.lifespan import lifespan
+from almanac.api.server.loop_turn import at_end
 from almanac.api.server.queries import Known, Queries
 from almanac.api.server.routes import Routes, path_of
 from almanac.api.server.threads import HungUp, Threads
-from almanac.api.server.turns import at_end
 from almanac.api.server.warming import Warming, warm
 from almanac.api.use import metrics
 from almanac.api.use.limits import Limiter
@@ -39,8 +39,8 @@ from almanac.api.use.seen import Seen
 from almanac.api.use.slots import Slots
 from almanac.config import Settings
 from almanac.store.accounts.accounts import KeyRecord
-from almanac.store.engine.errors import StoppedError
-from almanac.store.engine.patience import Patience, patiently
+from almanac.store.engine.errors import SilentError, StoppedError
+from almanac.store.engine.patience import Patience, at_once, patiently
 from almanac.store.observations.reading.reader import View
 
 _STORAGE_RETRY_SECONDS = 5
@@ -94,6 +94,10 @@ class App:
         self._addresses_told = settings.log_addresses
         self._threads = Threads(slots or Slots(settings.heavy_requests, None), settings.request_seconds)
         self._seconds = settings.request_seconds
+        self._slow_seconds = settings.slow_seconds
+        #: Whether the store is on a server, which may take longer than the event loop can wait; and whether it does.
+        self._waits = isinstance(settings.data_place, str)
+        self._is_late = False
         self._on_startup, self._on_shutdown = on_startup, [*on_shutdown, self._threads.close]
         signer = Signer(accounts.secret("cursor"), settings.cursor_days)
         self._turns = turns
@@ -151,7 +155,13 @@ class App:
         if known is None:
             query = split_query(query_string)
             self._gate.refuse_key_in_query(query, request, scope)
-        plan = self._gate.admit(request, scope)
+        text, seconds = self._gate.presented(request, scope), self._seconds
+        verdict = self._gate.known(text)
+        if verdict is None:
+            began = time.monotonic()
+            verdict = await self._threads.key(functools.partial(self._gate.verify, text))
+            seconds = max(0.0, seconds - (time.monotonic() - began))
+        plan = self._gate.admit(request, scope, verdict)
         endpoint = self._gate.route(request, path, None if known is None else (known.endpoint, known.path))
         self._gate.check_scope(request, endpoint)
         if request.announced or (not request.http1 and await has_body(receive)):
@@ -162,10 +172,10 @@ class App:
             self._queries.put(path, query_string, known)
         else:
             endpoint.check_times(known.values, now)
-        seconds = self._seconds
         if self._warming is not None and self._warming.under_way:
-            seconds = await self._until_warm(self._warming, endpoint, known)
+            seconds = await self._until_warm(self._warming, endpoint, known, seconds)
         if endpoint.heavy(known.values):
+            request.heavy = True
             work = functools.partial(self._answers.produce, request, known, plan, now)
             return await self._threads.heavy(
                 cast("KeyRecord", request.key).account_id, endpoint.path, work, receive, seconds
@@ -173,20 +183,40 @@ class App:
         if endpoint.threaded(known.values):
             work = functools.partial(self._answers.produce, request, known, plan, now)
             return await self._threads.apart(work, receive, seconds)
-        patience = Patience(seconds)
-        ahead = self._answers.ask_ahead(request, known, plan, now, patience)
-        work = functools.partial(self._answers.produce, request, known, plan, now, ahead)
-        if self._turns is None or ahead is None:
-            return _done(work, patience)
-        # Others of this turn ask ahead too, before any of them reads what it asked for.
-        return await at_end(self._turns, functools.partial(_done, work, patience))
+        again = functools.partial(self._answers.produce, request, known, plan, now)
+        if self._is_late:
+            return await self._apart(again, receive, seconds)
+        until = time.monotonic() + seconds
+        patience = at_once(seconds) if self._waits else Patience(seconds)
+        try:
+            ahead = self._answers.ask_ahead(request, known, plan, now, patience)
+            work = functools.partial(self._answers.produce, request, known, plan, now, ahead)
+            if self._turns is None or ahead is None:
+                return _done(work, patience)
+            # Others of this turn ask ahead too, before any of them reads what it asked for.
+            return await at_end(self._turns, functools.partial(_done, work, patience))
+        except (StoppedError, SilentError):
+            if not self._waits:
+                raise
+        # The server takes longer than an event loop can wait.
+        self._is_late = True
+        return await self._apart(again, receive, max(0.0, until - time.monotonic()))
 
-    async def _until_warm(self, warming: Warming, endpoint: Endpoint, known: Known) -> float:
+    async def _apart(self, work: Callable[[], Reply], receive: Receive, seconds: float) -> Reply:
+        """Have a thread wait for a server that is late, until the first of those that wait is answered."""
+        try:
+            reply = await self._threads.apart(work, receive, seconds)
+        except ApiError:  # it was answered as well
+            self._is_late = False
+            raise
+        self._is_late = False
+        return reply
+
+    async def _until_warm(self, warming: Warming, endpoint: Endpoint, known: Known, left: float) -> float:
         """
         Wait for what the warm-up is about to make, where this request needs it: made beside it, both would be late. No thread
-        and no place among the heavy is taken meanwhile. Returns the seconds that are left. Raises StoppedError without any.
+        and no place among the heavy is taken meanwhile. `left`: seconds of its time. Returns those that are left then. Raises StoppedError without any.
         """
-        left = self._seconds
         until = time.monotonic() + left
         while warming.under_way and endpoint.awaits(known.values):
             await asyncio.sleep(_LOOK_SECONDS)
@@ -197,7 +227,7 @@ class App:
 
     def _refusal(self, request: ClientRequest, error: ApiError) -> Reply:
         if request.key is not None and request.version is None:
-            request.version = self._answers.newest_version()
+            request.version = self._answers.version if self._is_late else self._answers.newest_version()
         return Reply(error.status, [envelope.JSON, *error.headers], envelope.error_body(error, request.id))
 
     def _storage_fault(self, request: ClientRequest, error: Exception) -> ApiError:
@@ -246,6 +276,8 @@ class App:
         elif status in _ADDRESSED and self._addresses_told:
             line.address = self._gate.address(request, scope)
         self._journal.add(line, seconds)
+        if 0 < self._slow_seconds <= seconds and endpoint is not None:
+            slowness.tell(request, endpoint, scope["query_string"], status, seconds)
 
 
 def _done(work: Callable[[], Reply], patience: Patience) -> Reply:
@@ -257,6 +289,7 @@ def _read(query: QueryString, endpoint: Endpoint, path: dict[str, str], now: int
     """The typed values of a query. Raises ApiError 400."""
     if query.broken is not None:
         raise refuse(query.broken[:100], "is not strict UTF-8 percent-encoding", code="encoding")
+    endpoint.check_path(path)
     values = endpoint.read(query.pairs, now)
     return Known(endpoint, path, values, fingerprint(endpoint.path, path, values) if endpoint.kind == "list" else b"")
 

@@ -14,6 +14,7 @@ from almanac.api.server.auth import read_headers
 from almanac.api.server.request_ids import RequestIds
 from almanac.api.use.limits import Decision
 from almanac.store.accounts.accounts import KeyRecord
+from almanac.store.engine.patience import Patience
 
 _next_id = RequestIds()
 
@@ -29,7 +30,9 @@ class Reply(msgspec.Struct):
 class ClientRequest:
     """What is learnt of one request on its way; errors and the log line tell as much as was known."""
 
-    __slots__ = ("announced", "decision", "endpoint", "headers", "http1", "id", "key", "method", "path", "version")
+    __slots__ = (
+        "announced", "decision", "endpoint", "headers", "heavy", "http1", "id", "key", "method", "path", "patience", "version",
+    )  # fmt: skip
 
     def __init__(self, scope: Scope) -> None:
         self.id = _next_id()
@@ -42,6 +45,9 @@ class ClientRequest:
         self.endpoint: Endpoint | None = None
         self.key: KeyRecord | None = None
         self.decision: Decision | None = None
+        #: Whether it is one of the heavy ones, and whose patience it is answered for, once that is known.
+        self.heavy = False
+        self.patience: Patience | None = None
         #: Data version the answer speaks of.
         self.version: int | None = None
 

@@ -14,8 +14,8 @@ from almanac.api.contract.errors import ApiError, Header, refuse
 from almanac.api.contract.ports import KeyStore
 from almanac.api.server.auth import Addresses, QueryString, key_in_query, presented_key
 from almanac.api.server.exchange import ClientRequest
-from almanac.api.server.headers import WINDOW_SECONDS
-from almanac.api.server.routes import Routes
+from almanac.api.server.headers import WINDOW_SECONDS, is_any_preflight
+from almanac.api.server.routes import Routes, path_of
 from almanac.api.use import metrics
 from almanac.api.use.limits import Limiter
 from almanac.config import Plan, Settings
@@ -57,13 +57,24 @@ class Gate:
             told = "carries a key, and a key in the query string is refused; send it in a header"
             raise self._failed(request, scope, "in_query", refuse(name[:100], told, code="key"))
 
-    def admit(self, request: ClientRequest, scope: Scope) -> Plan:
-        """The key's plan. Raises ApiError 401, 403 or 429."""
-        presented, now = presented_key(request.headers), self._walltime()
-        if presented.text is None:
-            problem = self._people_go(request, scope) or presented.problem
-            raise self._unauthorized(request, scope, "missing", problem)
-        verdict = self._accounts.verify(presented.text, int(now))
+    def presented(self, request: ClientRequest, scope: Scope) -> str:
+        """The text of the key that a request carries. Raises ApiError 401 or 429."""
+        found = presented_key(request.headers)
+        if found.text is None:
+            raise self._unauthorized(request, scope, "missing", self._people_go(request, scope) or found.problem)
+        return found.text
+
+    def known(self, text: str) -> KeyRecord | Refused | None:
+        """Whose key this is, or that it is none; None where `verify` has to be asked, which may wait for a server."""
+        return self._accounts.known(text, int(self._walltime()))
+
+    def verify(self, text: str) -> KeyRecord | Refused:
+        """Whose key this is, or that it is none."""
+        return self._accounts.verify(text, int(self._walltime()))
+
+    def admit(self, request: ClientRequest, scope: Scope, verdict: KeyRecord | Refused) -> Plan:
+        """The plan of a key of which this is known. Raises ApiError 401, 403 or 429."""
+        now = self._walltime()
         if isinstance(verdict, Refused):
             malformed = verdict == MALFORMED
             problem = "the API key is malformed" if malformed else "the API key is not valid"
@@ -74,6 +85,7 @@ class Gate:
             raise self._planless(key)
         request.decision = decision = self._limiter.hit(key.account_id, plan.requests_per_minute, now)
         if not decision.admitted:
+            self._find_where(request, scope)
             message = f"more than {decision.limit} requests in this minute; the plan '{key.plan}' allows no more"
             raise _too_many(message, decision.limit, decision.retry_after)
         if key.disabled:
@@ -85,8 +97,19 @@ class Gate:
         """Where a request came from, behind trusted proxies."""
         return self._addresses.of(scope.get("client"), request.headers.get(b"x-forwarded-for"))
 
+    def _find_where(self, request: ClientRequest, scope: Scope) -> None:
+        """Note what a request is for that is refused before that is looked at: whoever wonders at a 429 asks which."""
+        found = self._routes.find(path_of(scope))
+        if found is not None:
+            request.endpoint = found[0]
+
     def _people_go(self, request: ClientRequest, scope: Scope) -> str | None:
-        """What somebody is told who opens the interface in a browser."""
+        """What somebody is told who opens the interface in a browser, or whose page asks it from another origin."""
+        if is_any_preflight(request.method, request.headers):
+            return (
+                "this is a browser's preflight, which carries no key: scripts of pages of another origin are let in by "
+                "the setting ALMANAC_CORS_ORIGINS"
+            )
         if (
             scope["path"] != "/"
             or b"text/html" not in request.headers.get(b"accept", b"")
@@ -114,6 +137,7 @@ class Gate:
         limit, now = self._settings.failures_per_minute, self._walltime()
         if not self._limiter.fail(address, limit, now):
             return error
+        self._find_where(request, scope)
         wait = ceil(WINDOW_SECONDS - now % WINDOW_SECONDS)
         return _too_many(f"more than {limit} requests without a good key from this address in this minute", limit, wait)
 
@@ -121,7 +145,7 @@ class Gate:
         """The endpoint of a path, unless it is known already. Raises ApiError 404 or 405."""
         found = known or self._routes.find(path)
         if found is None:
-            raise ApiError(404, "there is nothing at this path; /openapi.json lists what there is")
+            raise self._routes.unknown(path)
         request.endpoint, request.path = found
         if request.method not in _METHODS:
             raise ApiError(405, "every operation is a GET (or HEAD)", {"allowed": list(_METHODS)}, (_ALLOW,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import ceil
@@ -52,6 +52,11 @@ def limit_headers(plan: str, decision: Decision, now: float) -> tuple[Header, ..
     )
 
 
+def is_any_preflight(method: str, headers: Mapping[bytes, bytes]) -> bool:
+    """Whether a browser asks whether a page of another origin may ask."""
+    return method == "OPTIONS" and b"origin" in headers and b"access-control-request-method" in headers
+
+
 class Cors:
     """Browsers' access for the origins of the settings; `*` lets any in. No origin, no headers."""
 
@@ -72,13 +77,7 @@ class Cors:
 
     def is_preflight(self, method: str, headers: dict[bytes, bytes]) -> bool:
         """A preflight from a configured origin: the one request that needs no key."""
-        origin = headers.get(b"origin")
-        return (
-            method == "OPTIONS"
-            and origin is not None
-            and b"access-control-request-method" in headers
-            and self._allows(origin)
-        )
+        return is_any_preflight(method, headers) and self._allows(headers[b"origin"])
 
     @property
     def preflight(self) -> list[Header]:

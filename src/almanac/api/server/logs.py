@@ -17,11 +17,14 @@ from msgspec import UNSET, UnsetType
 from structlog.typing import EventDict, WrappedLogger
 
 from almanac.api.contract.keyshape import redact
+from almanac.domain.plain_text import escaped
 
 
 def render(_logger: WrappedLogger, _method: str, event: EventDict) -> bytes:
     """Last processor: one JSON line, in which no key is left in any field, tracebacks and names included."""
     line = msgspec.json.encode(event, enc_hook=repr)
+    if not line.isascii():  # a terminal may read it
+        line = escaped(line.decode()).encode()
     return redact(line.decode()).encode() if b"alm_" in line else line
 
 
@@ -33,6 +36,12 @@ _PATH_READ, _PATH_TOLD = 4_096, 200
 def told_path(path: str) -> str:
     """A client's path for the log: what looks like a key blotted out, escaped as in an address, and cut."""
     text = quote(_KEY_LIKE.sub("[redacted]", redact(path[:_PATH_READ])), safe="/:@!$&'()*+,;=~[]", errors="replace")
+    return text if len(text) <= _PATH_TOLD else f"{text[:_PATH_TOLD]}..."
+
+
+def told_text(text: str) -> str:
+    """A value that a client sent, for the log: what looks like a key blotted out, and cut."""
+    text = _KEY_LIKE.sub("[redacted]", redact(text[:_PATH_READ]))
     return text if len(text) <= _PATH_TOLD else f"{text[:_PATH_TOLD]}..."
 
 
@@ -92,7 +101,10 @@ class _Access:
         size = 0
         for at, line in lines:
             line.timestamp = self._time(at)
-            text = _encode(line) + b"\n"
+            text = _encode(line)
+            if not text.isascii():
+                text = escaped(text.decode()).encode()
+            text += b"\n"
             # A key's prefix looks like the beginning of a key. One more such beginning, and there may be a whole one.
             if text.count(b"alm_") > (line.key is not None):
                 text = redact(text.decode()).encode()

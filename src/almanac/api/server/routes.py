@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from difflib import SequenceMatcher
 from typing import Generic, Protocol, TypeVar
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from starlette.routing import compile_path
 from starlette.types import Scope
+
+from almanac.api.contract.errors import ApiError
+from almanac.api.contract.keyshape import has_key
+
+#: The longest path that a suggestion is looked for, and how like a declared one each part of it must be.
+_SUGGESTED_FOR, _ALIKE = 200, 0.7
+#: Where other services describe themselves, and where this one does.
+_ABOUT = {"", "docs", "doc", "redoc", "swagger", "swagger.json", "api", "api-docs", "help", "openapi", "openapi.yaml"}
+_DESCRIPTION = "/openapi.json"
+#: What addresses of other services begin with, and none here.
+_BEFORE = re.compile(r"api|v[0-9]{1,2}", re.IGNORECASE)
 
 
 class Declared(Protocol):
@@ -46,6 +58,7 @@ class Routes(Generic[Found]):
         """Raise ValueError where two of them share a path."""
         self._literal: dict[str, Found] = {}
         self._templates: list[tuple[re.Pattern[str], Found]] = []
+        self._parts = [one.path.split("/")[1:] for one in declared]
         seen: set[str] = set()
         for one in declared:
             pattern, shape, names = compile_path(one.path)
@@ -68,3 +81,42 @@ class Routes(Generic[Found]):
             if found is not None:
                 return candidate, {name: value.replace(_SLASH, "/") for name, value in found.groupdict().items()}
         return None
+
+    def unknown(self, path: str) -> ApiError:
+        """The 404 of a path (`path_of`) at which nothing stands, with the one that may have been meant."""
+        near = self._near(path)
+        told = "" if near is None else f"did you mean '{near}'? "
+        details = None if near is None else {"suggestion": near}
+        return ApiError(404, f"there is nothing at this path; {told}/openapi.json lists what there is", details)
+
+    def _near(self, path: str) -> str | None:
+        """Find the path that may have been meant: without what is too much, or the most alike of those with as many parts, as it would be sent."""
+        if len(path) > _SUGGESTED_FOR or has_key(path):
+            return None
+        if path.strip("/").lower() in _ABOUT and _DESCRIPTION in self._literal:
+            return _DESCRIPTION
+        best, found = _ALIKE, None
+        # A slash that was sent as %2F may be a part of a name, or have been meant to part.
+        for text in dict.fromkeys((path.replace(_SLASH, "/"), path)):
+            parts = [part for part in text.split("/") if part]
+            while parts and _BEFORE.fullmatch(parts[0]):
+                del parts[0]
+            for declared in self._parts:
+                if len(declared) != len(parts):
+                    continue
+                pairs = list(zip(declared, parts, strict=True))
+                alike = min(1.0 if name.startswith("{") else _likeness(name, part.lower()) for name, part in pairs)
+                # Of two that are as like, the one that names more: a literal path wins over a template.
+                named = sum(not name.startswith("{") for name in declared) / 1_000
+                if alike >= _ALIKE and alike + named > best:
+                    best = alike + named
+                    found = [part if name.startswith("{") else name for name, part in pairs]
+        if found is None:
+            return None
+        return "".join("/" + quote(part.replace(_SLASH, "/"), safe=":,@", errors="replace") for part in found)
+
+
+def _likeness(one: str, other: str) -> float:
+    """From 0 to 1, how alike two words are; 0 at once for those whose lengths alone tell."""
+    matcher = SequenceMatcher(None, one, other)
+    return matcher.ratio() if matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE else 0.0

@@ -5,19 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
-from starlette.types import Receive
+from starlette.types import Message, Receive
 
 from almanac.api.contract.errors import ApiError
 from almanac.api.server.exchange import Reply
 from almanac.api.use import metrics
 from almanac.api.use.slots import Slots
 from almanac.store.engine.errors import StoppedError
-from almanac.store.engine.patience import Patience, patiently
+from almanac.store.engine.patience import Patience, patiently, time_statements
+
+_T = TypeVar("_T")
 
 #: Threads of one worker for heavy requests, and for those that only had better not be on the event loop. Each has a
 #: connection to the store. More would share the same cores.
 _HEAVY, _OTHERS = 4, 4
+#: Threads that ask a server for keys which are not remembered. They share its connection.
+_KEYS = 2
 #: Heavy requests end within seconds: a client that comes again after this will often be let in.
 _RETRY_SECONDS = 1
 
@@ -32,13 +37,14 @@ class Threads:
     def __init__(self, slots: Slots, seconds: float) -> None:
         self._slots = slots
         self._seconds = seconds
-        self._heavy = ThreadPoolExecutor(_HEAVY, "heavy")
-        self._others = ThreadPoolExecutor(_OTHERS, "apart")
+        self._heavy = ThreadPoolExecutor(_HEAVY, "heavy", time_statements)
+        self._others = ThreadPoolExecutor(_OTHERS, "apart", time_statements)
+        self._keys = ThreadPoolExecutor(_KEYS, "keys")
 
     async def heavy(
         self, account: str, path: str, work: Callable[[], Reply], receive: Receive, seconds: float | None = None
     ) -> Reply:
-        """As `apart`, if the account has a slot left. Raises ApiError 429 otherwise."""
+        """Do heavy work in a thread, as `apart` does, if the account has a slot left. Raises ApiError 429 otherwise."""
         slot = self._slots.take(account)
         if slot is None:
             metrics.HEAVY_REFUSALS.labels(path).inc()
@@ -46,6 +52,13 @@ class Threads:
         metrics.HEAVY.labels(path).inc()
         # The slot is free when the work has ended, which may be later than the request has.
         return await self._done(self._heavy, work, receive, seconds, lambda: self._slots.free(slot))
+
+    async def key(self, work: Callable[[], _T]) -> _T:
+        """
+        Learn what has to be known of a key, in threads of its own: no request that was let in keeps another one waiting at the gate. Whether
+        its client has gone is not asked: what it says first is for whoever looks at the request afterwards.
+        """
+        return await self._done(self._keys, work, _unasked, None, lambda: None)
 
     async def apart(self, work: Callable[[], Reply], receive: Receive, seconds: float | None = None) -> Reply:
         """
@@ -57,47 +70,57 @@ class Threads:
     async def _done(
         self,
         pool: ThreadPoolExecutor,
-        work: Callable[[], Reply],
+        work: Callable[[], _T],
         receive: Receive,
         seconds: float | None,
         afterwards: Callable[[], object],
-    ) -> Reply:
+    ) -> _T:
         seconds = self._seconds if seconds is None else seconds
         patience = Patience(seconds)
 
-        def waited_for() -> Reply:
+        def waited_for() -> _T:
             with patiently(patience):
                 return work()
 
         try:
-            future: Future[Reply] = pool.submit(waited_for)
+            future: Future[_T] = pool.submit(waited_for)
         except BaseException:
             afterwards()
             raise
         future.add_done_callback(lambda _: afterwards())
-        working = asyncio.wrap_future(future)
-        watching = asyncio.ensure_future(_gone(receive))
         try:
-            await asyncio.wait((working, watching), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-            if working.done():
-                return working.result()
-            if watching.done():
-                raise HungUp
-            raise StoppedError("the time for it is up")
+            return await watched(asyncio.wrap_future(future), receive, seconds, patience)
         finally:
-            patience.end()
-            watching.cancel()
-            if not working.done():
-                # Nobody looks at what becomes of it.
-                working.add_done_callback(_unheard)
-                working.cancel()
-            # What they raise knows of this frame: in a cycle with it, all that was being read would wait for the collector.
-            del working, future
+            del future  # as in `watched`
 
     def close(self) -> None:
         """Let the threads end when they have done what they are at."""
-        for pool in (self._heavy, self._others):
+        for pool in (self._heavy, self._others, self._keys):
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+async def watched(working: asyncio.Future[_T], receive: Receive, seconds: float, patience: Patience) -> _T:
+    """
+    What a future gives, for so many seconds and as long as its client is there: then it is cancelled, and its patience ends.
+    Raises what it raises; StoppedError where it takes too long; HungUp as soon as the client has gone.
+    """
+    watching = asyncio.ensure_future(_gone(receive))
+    try:
+        await asyncio.wait((working, watching), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        if watching.done():
+            raise HungUp
+        raise StoppedError("the time for it is up")
+    finally:
+        patience.end()
+        watching.cancel()
+        if not working.done():
+            # Nobody looks at what becomes of it.
+            working.add_done_callback(_unheard)
+            working.cancel()
+        # What it raises knows of this frame: in a cycle with it, all that was being read would wait for the collector.
+        del working
 
 
 async def _gone(receive: Receive) -> None:
@@ -108,7 +131,13 @@ async def _gone(receive: Receive) -> None:
     await asyncio.Event().wait()
 
 
-def _unheard(future: asyncio.Future[Reply]) -> None:
+async def _unasked() -> Message:
+    """A client that is not listened to."""
+    await asyncio.Event().wait()
+    return {"type": "http.disconnect"}
+
+
+def _unheard(future: asyncio.Future[Any]) -> None:
     if not future.cancelled():
         future.exception()
 

@@ -185,7 +185,7 @@ class LocalCounters:
         self._counts: dict[str, int] = {}
 
     def take(self, name: str, window: int, limit: int) -> tuple[bool, int, int]:
-        """As `Counters.take`. Raises TableFull."""
+        """Count a request of a window, as `Counters.take` does, in this process alone. Raises TableFull."""
         with _process:
             if not 0 <= self._window - window <= LATE:
                 self._window, self._counts = window, {}
@@ -198,7 +198,7 @@ class LocalCounters:
             return True, count + 1, self._window
 
     def peek(self, name: str, window: int) -> int:
-        """As `Counters.peek`."""
+        """Look at the count of a window, as `Counters.peek` does, without counting."""
         with _process:
             return self._counts.get(name, 0) if window == self._window else 0
 

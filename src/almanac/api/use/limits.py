@@ -15,6 +15,7 @@ from typing import Protocol, cast
 import msgspec
 import structlog
 
+from almanac import distribution
 from almanac.api.use.counters import Counters, LocalCounters, TableFull
 from almanac.config import SettingError
 
@@ -89,7 +90,7 @@ class _Table:
         self._on_failure(type(error).__name__)
 
     def take(self, name: str, window: int, limit: int) -> tuple[bool, int, int]:
-        """As `Counters.take`. Raises TableFull."""
+        """Count a request in the shared table, or in this process where there is none. Raises TableFull."""
         if self._shared is None and window > self._tried:
             self._tried, self._shared = window, self._opened()
         if self._shared is not None:
@@ -102,7 +103,7 @@ class _Table:
         return self._local.take(name, window, limit)
 
     def peek(self, name: str, window: int) -> int:
-        """As `Counters.peek`; of this process alone where it counts alone."""
+        """Look at a count without counting; of this process alone where it counts alone."""
         return self._local.peek(name, window) if self._shared is None else self._shared.peek(name, window)
 
     def close(self) -> None:
@@ -177,7 +178,7 @@ class RedisLimiter:
             from redis.backoff import NoBackoff  # noqa: PLC0415 - as above
             from redis.retry import Retry  # noqa: PLC0415 - as above
         except ImportError:
-            raise SettingError("ALMANAC_REDIS_URL needs the redis extra: pip install 'almanac[redis]'") from None
+            raise SettingError(f"ALMANAC_REDIS_URL needs a library: {distribution.how_to_install('redis')}") from None
         try:
             # No retries: a command that timed out may have counted, and a second try would count it twice.
             self._client = redis.Redis.from_url(
@@ -194,6 +195,8 @@ class RedisLimiter:
         self._errors = (redis.RedisError, OSError)
         self._fallback, self._on_failure, self._prefix = fallback, on_failure, prefix
         self._monotonic, self._resume = monotonic, -math.inf
+        #: Since when Redis has not answered; None while it does.
+        self._away_since: float | None = None
 
     def hit(self, account: str, limit: int, now: float) -> Decision:
         window = int(now // WINDOW)
@@ -206,9 +209,9 @@ class RedisLimiter:
             try:
                 count = int(cast("bytes | None", self._client.get(f"{self._prefix}hit:{account}:{window}")) or 0)
             except self._errors as error:
-                self._resume = self._monotonic() + _REDIS_PAUSE
-                self._on_failure(type(error).__name__)
+                self._failed(error)
             else:
+                self._answered()
                 return _decide(count < limit, count, limit, window, now)
         return self._fallback.peek(account, limit, now)
 
@@ -227,7 +230,20 @@ class RedisLimiter:
         try:
             admitted, count = self._script(keys=[f"{self._prefix}{name}:{window}"], args=[limit, 2 * WINDOW])
         except self._errors as error:
-            self._resume = self._monotonic() + _REDIS_PAUSE
-            self._on_failure(type(error).__name__)
+            self._failed(error)
             return None
+        self._answered()
         return bool(admitted), int(count)
+
+    def _failed(self, error: Exception) -> None:
+        """Leave Redis in peace for a while. Told once, not at every try: it may be away for hours."""
+        self._resume = self._monotonic() + _REDIS_PAUSE
+        self._on_failure(type(error).__name__)
+        if self._away_since is None:
+            self._away_since = self._monotonic()
+            log.error("Redis does not answer, each host counts for itself", reason=type(error).__name__)
+
+    def _answered(self) -> None:
+        if self._away_since is not None:
+            seconds, self._away_since = self._monotonic() - self._away_since, None
+            log.info("Redis answers again", seconds=round(seconds, 1))

@@ -17,15 +17,24 @@ HEAVY = Counter("almanac_heavy_requests", "Heavy requests that were begun.", ("p
 HEAVY_REFUSALS = Counter(
     "almanac_heavy_refusals", "Heavy requests refused: the account had as many as it may.", ("path",)
 )
+SLOW = Counter("almanac_slow_requests", "Requests that took longer than ALMANAC_SLOW_SECONDS.", ("path",))
 HUNG_UP = Counter("almanac_hung_up", "Requests whose client had gone before the answer was there.", ("path",))
 USAGE_LOST = Counter("almanac_usage_lost", "Requests whose usage could not be written down.")
-LIMITER_FALLBACKS = Counter("almanac_limiter_fallbacks", "Times local counters stood in for the shared limiter.")
+LIMITER_FALLBACKS = Counter(
+    "almanac_limiter_fallbacks", "Times local counters stood in for shared ones.", ("instead_of",)
+)
+
+PASSWORD_REFUSALS = Counter("almanac_password_refusals", "Passwords refused in the dashboard.", ("reason",))
 
 # There from the beginning: a counter that comes into being with its first count shows no increase.
 for _reason in ("missing", "malformed", "unknown"):
     FAILURES.labels(_reason)
 for _kind in ("internal", "late", "storage"):
     FAULTS.labels(_kind)
+for _reason in ("wrong", "wait", "disabled"):
+    PASSWORD_REFUSALS.labels(_reason)
+for _shared in ("redis", "file"):
+    LIMITER_FALLBACKS.labels(_shared)
 
 #: Stands for every path and method outside the declared ones, so that labels stay few.
 OTHER = "other"
@@ -40,7 +49,7 @@ def _children(path: str, method: str, status: int) -> tuple[Counter, Histogram]:
 def begin(paths: Iterable[str]) -> None:
     """Have the counters of paths there from the beginning, as those above are."""
     for path in paths:
-        for counter in (HEAVY, HEAVY_REFUSALS, HUNG_UP):
+        for counter in (HEAVY, HEAVY_REFUSALS, HUNG_UP, SLOW):
             counter.labels(path)
 
 

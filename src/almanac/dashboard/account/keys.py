@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 
 from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
+from almanac.dashboard.visit import Answer, Download, Html, NotFound, Redirect, Visit
 from almanac.dashboard.words.dates import long_day, read_day
+from almanac.dashboard.words.numbers import read_whole
 from almanac.store.accounts.accounts import AccountError
 from almanac.store.accounts.form_numbers import FormStale, FormUsed
 from almanac.store.accounts.records import SCOPES, KeyInfo
@@ -67,13 +68,13 @@ class WantedKey(msgspec.Struct):
             errors.append(_error("scope", f"There is no scope “{unknown[0][:40]}”"))
         ends = None
         if self.ends == "90":
-            ends = visit.books.now() + 90 * _DAY
+            ends = visit.people.now() + 90 * _DAY
         elif self.ends == "on":
             ends = self._day(visit, errors)
         return errors, scopes, ends
 
     def _day(self, visit: Visit, errors: Errors) -> int | None:
-        today = datetime.fromtimestamp(visit.books.now(), UTC).date()
+        today = datetime.fromtimestamp(visit.people.now(), UTC).date()
         try:
             day = read_day(self.on)
         except ValueError:
@@ -95,14 +96,14 @@ def keys(visit: Visit) -> Answer:
 
 
 def _page(visit: Visit, wanted: WantedKey, errors: Errors | None = None, made: Any = None, status: int = 200) -> Answer:
-    now, owner = visit.books.now(), visit.who
-    held = [_row(key, now) for key in visit.books.accounts.list_keys(owner.email)]
+    now, owner = visit.people.now(), visit.who
+    held = [_row(key, now) for key in visit.people.accounts.list_keys(owner.email)]
     live = [row for row in held if row["live"]]
     every = "revoked" in visit.query
     shown = [row for row in reversed(held) if row["live"] or every]
     typed = visit.query.get("page", "")
     pages = max(1, -(-len(shown) // _PAGE))
-    number = min(max(int(typed), 1), pages) if typed.isascii() and typed.isdigit() and len(typed) < 6 else 1
+    number = min(max(read_whole(typed) or 1, 1), pages)
     first = (number - 1) * _PAGE
     values = {
         "rows": shown[first : first + _PAGE],
@@ -116,14 +117,35 @@ def _page(visit: Visit, wanted: WantedKey, errors: Errors | None = None, made: A
         "errors": errors or [],
         "made": made,
         "scopes": SCOPES[1:],
-        "number": visit.books.forms.give(owner.account, _CREATE, now=now),
+        "number": visit.people.forms.give(owner.account, _CREATE, now=now),
         "done": visit.query.get("done", ""),
-        "plan": visit.desk.plan(owner.plan),
-        "left": visit.books.left(owner.account, visit.desk.plan(owner.plan).requests_per_minute),
-        "used": visit.books.used_by_key(owner.account),
-        "try_it": f'curl -H "x-api-key: $ALMANAC_KEY" {visit.settings.api_address}/coverage',
+        "plan": visit.api.plan(owner.plan),
+        "left": visit.people.left(owner.account, visit.api.plan(owner.plan).requests_per_minute),
+        "used": visit.people.used_by_key(owner.account),
+        "try_it": f'curl -H "x-api-key: $ALMANAC_API_KEY" {visit.settings.api_address}/coverage',
     }
+    values["others"] = _in_other_languages(visit.settings.api_address)
     return Html("account/keys.html", values, status, secret=made is not None)
+
+
+def _in_other_languages(api: str) -> list[tuple[str, str]]:
+    """The first request in Python and JavaScript, with the key in the variable that all of them read."""
+    python = (
+        f"from almanac_client import Almanac  # pip install ./clients/python; it reads ALMANAC_API_KEY\n\n"
+        f'print(Almanac(url="{api}").coverage())'
+    )
+    script = (
+        f'const answer = await fetch("{api}/coverage", {{\n'
+        '  headers: { "x-api-key": process.env.ALMANAC_API_KEY },\n});\n'
+        "console.log(await answer.json());"
+    )
+    return [("Python", python), ("JavaScript", script)]
+
+
+def used(visit: Visit) -> Answer:
+    """Whether a key of this account has been used yet: for the script that waits for its first request."""
+    row = _mine(visit)
+    return Download(msgspec.json.encode({"used": row["key"].last_used is not None}), "application/json")
 
 
 def _numbered(page: int, *, every: bool) -> str:
@@ -147,27 +169,27 @@ def _row(key: KeyInfo, now: int) -> dict[str, Any]:
 
 def create(visit: Visit) -> Answer:
     """Make a key. Its text is in this answer and nowhere else; the form's number is good once."""
-    wanted, owner, now = WantedKey.of(visit), visit.who, visit.books.now()
+    wanted, owner, now = WantedKey.of(visit), visit.who, visit.people.now()
     errors, scopes, ends = wanted.checked(visit)
     if errors:
         return _page(visit, wanted, errors, status=400)
     try:
-        with visit.books.forms.taken(visit.form.get("number", ""), owner.account, _CREATE, now=now):
-            text, key = visit.books.accounts.create_key(owner.email, scopes, wanted.name, ends, now=now)
+        with visit.people.forms.taken(visit.form.get("number", ""), owner.account, _CREATE, now=now):
+            text, key = visit.people.accounts.create_key(owner.email, scopes, wanted.name, ends, now=now)
     except FormUsed:
         return _page(visit, WantedKey(), [_error("", SHOWN_ONCE)], status=409)
     except FormStale:
         return _page(visit, wanted, [_error("", _STALE)], status=403)
     except AccountError as error:
         return _page(visit, wanted, [_error("", f"{error}.")], status=400)
-    return _page(visit, WantedKey(), made={"name": key.name, "text": text, "from": None})
+    return _page(visit, WantedKey(), made={"id": key.id, "name": key.name, "text": text, "from": None})
 
 
 def _mine(visit: Visit) -> dict[str, Any]:
     """The key an address names. Raises NotFound for one that is not this account's."""
-    for key in visit.books.accounts.list_keys(visit.who.email):
+    for key in visit.people.accounts.list_keys(visit.who.email):
         if key.id == visit.values["id"]:
-            return _row(key, visit.books.now())
+            return _row(key, visit.people.now())
     raise NotFound("You have no such key.")
 
 
@@ -176,45 +198,46 @@ def rotate_form(visit: Visit) -> Answer:
     row = _mine(visit)
     if not row["live"]:
         raise NotFound("This key has ended and cannot be rotated. Create a new one.")
-    number = visit.books.forms.give(visit.who.account, _ROTATE, now=visit.books.now())
+    number = visit.people.forms.give(visit.who.account, _ROTATE, now=visit.people.now())
     return Html("account/rotate.html", {"row": row, "graces": GRACES, "number": number, "errors": []})
 
 
 def rotate(visit: Visit) -> Answer:
     """Make a key in the place of another; the old one ends after the chosen time."""
-    row, now = _mine(visit), visit.books.now()
+    row, now = _mine(visit), visit.people.now()
     seconds = {value: length for value, _, length in GRACES}.get(visit.form.get("grace", ""))
     if seconds is None:
-        number = visit.books.forms.give(visit.who.account, _ROTATE, now=now)
+        number = visit.people.forms.give(visit.who.account, _ROTATE, now=now)
         errors = [_error("grace", "Choose when the old key ends")]
         return Html("account/rotate.html", {"row": row, "graces": GRACES, "number": number, "errors": errors}, 400)
     try:
-        with visit.books.forms.taken(visit.form.get("number", ""), visit.who.account, _ROTATE, now=now):
-            text, key, old = visit.books.accounts.rotate(row["key"].id, seconds, now=now, owner=visit.who.account)
+        with visit.people.forms.taken(visit.form.get("number", ""), visit.who.account, _ROTATE, now=now):
+            text, key, old = visit.people.accounts.rotate(row["key"].id, seconds, now=now, owner=visit.who.account)
     except FormUsed:
         return _page(visit, WantedKey(), [_error("", SHOWN_ONCE)], status=409)
     except FormStale:
         return _page(visit, WantedKey(), [_error("", _STALE)], status=403)
     except AccountError as error:
         return _page(visit, WantedKey(), [_error("", f"{error}.")], status=400)
-    return _page(visit, WantedKey(), made={"name": key.name, "text": text, "from": old})
+    return _page(visit, WantedKey(), made={"id": key.id, "name": key.name, "text": text, "from": old})
 
 
 def revoke_form(visit: Visit) -> Answer:
     """What ending a key does."""
-    return Html("account/revoke.html", {"row": _mine(visit), "used": visit.books.used_by_key(visit.who.account)})
+    return Html("account/revoke.html", {"row": _mine(visit), "used": visit.people.used_by_key(visit.who.account)})
 
 
 def revoke(visit: Visit) -> Answer:
     """End a key, in every worker within two seconds."""
     row = _mine(visit)
-    visit.books.accounts.revoke(row["key"].id, now=visit.books.now(), owner=visit.who.account)
+    visit.people.accounts.revoke(row["key"].id, now=visit.people.now(), owner=visit.who.account)
     return Redirect(f"/keys?done=revoked&revoked={row['key'].id}")
 
 
 PAGES = (
     Page("/keys", keys),
     Page("/keys/new", keys, create),
+    Page("/keys/{id}/used.json", used),
     Page("/keys/{id}/rotate", rotate_form, rotate),
     Page("/keys/{id}/revoke", revoke_form, revoke),
 )

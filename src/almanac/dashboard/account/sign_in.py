@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from almanac.dashboard.account import refusals
 from almanac.dashboard.cookies import SESSION
 from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Cookie, Html, Redirect, Visit
-from almanac.store.accounts.people import NotSignedIn, SignedIn
+from almanac.dashboard.visit import Answer, Cookie, Html, Redirect, Visit, leads_here
+from almanac.store.accounts.authentication import NotSignedIn, SignedIn
 from almanac.store.accounts.web_sessions import LONGEST_SECONDS
 
 #: One sentence for a wrong address and a wrong password.
@@ -29,11 +30,12 @@ def _form(visit: Visit, to: str, email: str = "", error: str = "", wait: int = 0
 def sign_in(visit: Visit) -> Answer:
     """Check the password. What was planted or left in the browser before ends."""
     email, to = visit.form.get("email", "").strip(), visit.form.get("next", "")
-    found = visit.books.people.sign_in(
-        email, visit.form.get("password", ""), address=visit.address, agent=visit.user_agent, now=visit.books.now(),
+    found = visit.people.authentication.sign_in(
+        email, visit.form.get("password", ""), address=visit.address, agent=visit.user_agent, now=visit.people.now(),
         before=visit.session_token,
     )  # fmt: skip
     if isinstance(found, NotSignedIn):
+        refusals.note(visit, found, email)
         said = {"wrong": WRONG, "disabled": DISABLED, "wait": ""}[found.reason]
         return _form(visit, to, email, said, found.wait, 429 if found.wait else 403)
     return let_in(visit, found, onward(to))
@@ -48,15 +50,14 @@ def let_in(visit: Visit, found: SignedIn, to: str = "/") -> Answer:
 def sign_out(visit: Visit) -> Answer:
     """End this session here and in the browser."""
     if visit.session_token:
-        visit.books.people.sessions.sign_out(visit.session_token)
+        visit.people.authentication.sessions.sign_out(visit.session_token)
     visit.set_cookies.append(Cookie(SESSION, "", 0))
     return Redirect("/signin")
 
 
 def onward(to: str) -> str:
     """Where to go after signing in: an address of this dashboard, else its first page."""
-    plain = to.isascii() and to.isprintable() and " " not in to
-    return to if plain and to.startswith("/") and to[1:2] not in {"/", "\\"} else "/"
+    return to if leads_here(to) else "/"
 
 
 PAGES = (

@@ -13,7 +13,7 @@ from almanac.dashboard.drawing.readout import column_readout
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, Visit
 from almanac.dashboard.words.captions_across import columns_caption
-from almanac.dashboard.words.dates import day, read_day, short_day
+from almanac.dashboard.words.dates import day, days_from, read_day, short_day
 from almanac.store.usage.reports import By, UsageRow
 
 _DAYS, _MOST_DAYS = 30, 366
@@ -27,7 +27,7 @@ def usage(visit: Visit) -> Answer:
     first, last, errors = _span(visit)
     by = visit.query.get("by", "day")
     what = cast("By", by if by in get_args(By) else "day")
-    account, reports = visit.who.account, visit.books.usage
+    account, reports = visit.who.account, visit.people.usage
     bounds = first.toordinal(), last.toordinal()
     total = reports.total(account, *bounds)
     days = {row.name: row for row in reports.by("day", account, *bounds)}
@@ -39,10 +39,10 @@ def usage(visit: Visit) -> Answer:
         "names": _NAMES,
         "rows": rows,
         "total": total,
-        "keys": {key.prefix: key.name for key in visit.books.accounts.list_keys(visit.who.email)},
-        "figure": _figure(first, last, days, visit.books.today()),
-        "left": visit.books.left(account, visit.desk.plan(visit.who.plan).requests_per_minute),
-        "plan": visit.desk.plan(visit.who.plan),
+        "keys": {key.prefix: key.name for key in visit.people.accounts.list_keys(visit.who.email)},
+        "figure": _figure(first, last, days, visit.people.today()),
+        "left": visit.people.left(account, visit.api.plan(visit.who.plan).requests_per_minute),
+        "plan": visit.api.plan(visit.who.plan),
         "errors": errors,
     }
     return Html("account/usage.html", values, 400 if errors else 200)
@@ -50,7 +50,7 @@ def usage(visit: Visit) -> Answer:
 
 def _span(visit: Visit) -> tuple[date, date, list[dict[str, str]]]:
     """The days asked for, today's thirty where none are; and what is wrong with them."""
-    today = visit.books.today()
+    today = visit.people.today()
     found, errors = {"from": today - timedelta(days=_DAYS - 1), "to": today}, []
     for name in found:
         typed = visit.query.get(name, "")
@@ -63,7 +63,7 @@ def _span(visit: Visit) -> tuple[date, date, list[dict[str, str]]]:
     if first > last:
         errors.append({"field": "from", "message": f"The first day must not be after the last, {day(last)}"})
         first = last
-    return max(first, last - timedelta(days=_MOST_DAYS - 1)), last, errors
+    return max(first, days_from(last, 1 - _MOST_DAYS)), last, errors
 
 
 def _figure(first: date, last: date, days: dict[str, UsageRow], today: date) -> ChartFigure:
@@ -87,11 +87,13 @@ def _figure(first: date, last: date, days: dict[str, UsageRow], today: date) -> 
 
 def counters(visit: Visit) -> Answer:
     """Every counter of the days asked for, as it is kept: by minute, later by hour, later by day."""
-    first, last, _ = _span(visit)
+    first, last, errors = _span(visit)
+    if errors:
+        return Html("error.html", {"status": 400, "text": f"{errors[0]['message']}."}, 400)
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\n")
     table.writerow(("start", "seconds", "key", "endpoint", "status", "requests", "mean_ms"))
-    for row in visit.books.usage.counters(visit.who.account, first.toordinal(), last.toordinal()):
+    for row in visit.people.usage.counters(visit.who.account, first.toordinal(), last.toordinal()):
         table.writerow((row.start, row.seconds, row.key, row.endpoint, row.status, row.requests, row.mean_ms))
     return Download(out.getvalue().encode(), "text/csv; charset=utf-8", f"usage-{first}-{last}.csv")
 

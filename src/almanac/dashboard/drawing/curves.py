@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from markupsafe import Markup
+
 from almanac.dashboard.drawing.labels import End, end_labels, label_room
 from almanac.dashboard.drawing.lines import DASHED_FROM
-from almanac.dashboard.drawing.scales import value_axis
+from almanac.dashboard.drawing.scales import LinearScale, value_axis
 from almanac.dashboard.drawing.svg import (
     SHEETS,
     Drawing,
-    Plot,
     colour,
     drawn,
     names_below,
@@ -54,11 +55,11 @@ def curve_chart(curves: Sequence[Curve], tenors: Sequence[str], *, ghost: Sequen
     for sheet in SHEETS:
         on = plot(sheet, (-0.3, len(tenors) - 1), axis, right=label_room(room, sheet.label_room))
         parts = [value_grid(on, axis), names_below(on, [(index, tenor) for tenor, index in places.items()])]
-        parts += _curve(on, before, "ghost")
+        parts += _curve(on.x, on.y, before, "ghost")
         # The scope's own lies on top of its peers.
         for curve, row in sorted(zip(curves, rows, strict=True), key=lambda pair: pair[0].own):
             name = f"{colour(curve.colour)}{' own' if curve.own else ''}{' dash' if len(curves) >= DASHED_FROM else ''}"
-            parts += _curve(on, row, name)
+            parts += _curve(on.x, on.y, row, name)
         ends = [
             End(on.x(last), on.y(value), curve.label)
             for curve, row in zip(curves, rows, strict=True)
@@ -80,13 +81,13 @@ def _last(row: Sequence[float | None]) -> int | None:
     return max((index for index, value in enumerate(row) if value is not None), default=None)
 
 
-def _curve(on: Plot, row: Sequence[float | None], name: str) -> Iterator[str]:
+def _curve(x: LinearScale, y: LinearScale, row: Sequence[float | None], name: str, radius: int = 3) -> Iterator[str]:
     """A line for each stretch of tenors that are all there, and a dot at each."""
     stretch: list[tuple[float, float]] = []
     joined, dots = [], []
     for index, value in enumerate([*row, None]):
         if value is not None:
-            stretch.append((on.x(index), on.y(value)))
+            stretch.append((x(index), y(value)))
             dots.append(stretch[-1])
             continue
         if len(stretch) > 1:
@@ -94,5 +95,26 @@ def _curve(on: Plot, row: Sequence[float | None], name: str) -> Iterator[str]:
         stretch = []
     if joined:
         yield f'<path class="line {name}" d="{"".join(joined)}"/>'
-    for x, y in dots:
-        yield f'<circle class="dot {name}" cx="{place(x)}" cy="{place(y)}" r="3"/>'
+    for across, up in dots:
+        yield f'<circle class="dot {name}" cx="{place(across)}" cy="{place(up)}" r="{radius}"/>'
+
+
+#: A curve that stands beside its name and its number.
+_SMALL = (140, 56, 4)
+
+
+def small_curve(steps: Sequence[CurveStep], tenors: Sequence[str]) -> Markup:
+    """One curve over the tenors in small, without axes; nothing for fewer than two yields."""
+    places = {tenor: index for index, tenor in enumerate(tenors)}
+    row = _row(steps, places)
+    values = [value for value in row if value is not None]
+    if len(values) < 2:
+        return Markup()
+    width, height, edge = _SMALL
+    x = LinearScale(0, max(len(tenors) - 1, 1), edge, width - edge)
+    low, high = min(values), max(values)
+    y = LinearScale(low, high, height - edge, edge) if low < high else LinearScale(low - 1, high + 1, height, 0)
+    return Markup(  # noqa: S704  (made of our own classes and numbers only)
+        f'<svg class="small-curve" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true"'
+        f' focusable="false">{"".join(_curve(x, y, row, "c1", 2))}</svg>'
+    )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from almanac.dashboard.drawing.scales import CHARACTER
-from almanac.dashboard.drawing.svg import Plot, at, clipped, text
+from almanac.dashboard.drawing.svg import Plot, at, clipped, place, text
 
 #: Between the base lines of neighbouring labels.
 APART = 15.0
@@ -48,22 +48,25 @@ def spread(places: Sequence[float], low: float, high: float, gap: float = APART)
     return found
 
 
-def end_labels(on: Plot, ends: Sequence[End], room: float) -> str:
+def end_labels(on: Plot, ends: Sequence[End], room: float, *, column: bool = False) -> str:
     """
     Labels of lines, in one column right of the plot; a leader goes to each that stands elsewhere than its line's end.
 
     A line that ends well within the plot, as a past one does, has its label above its end: a leader across the plot
-    would look like data.
+    would look like data. `column`: it stands in the column too, for among many lines such a label would lie on others.
     """
-    within = [end for end in ends if end.x < on.right - _NEAR]
-    beside = [end for end in ends if end.x >= on.right - _NEAR]
+    within = [] if column else [end for end in ends if end.x < on.right - _NEAR]
+    beside = [end for end in ends if column or end.x >= on.right - _NEAR]
     heights = spread([end.y for end in beside], on.top, on.bottom)
-    moved = [abs(height - end.y) > 1 for end, height in zip(beside, heights, strict=True)]
+    moved = [abs(height - end.y) > 1 or end.x < on.right - _NEAR for end, height in zip(beside, heights, strict=True)]
     x = on.right + (_LEADER if any(moved) else _BESIDE)
     parts: list[str] = [_above(on, end, room) for end in within]
     for end, height, leads in zip(beside, heights, moved, strict=True):
         if leads:
-            parts.append(f'<path class="leader" d="M{at(end.x + 4, end.y)}L{at(x - 3, height)}"/>')
+            # Across the plot it goes level, along the edge it turns.
+            edge = f"H{place(on.right)}" if end.x < on.right - _NEAR else ""
+            far = " far" if edge else ""
+            parts.append(f'<path class="leader{far}" d="M{at(end.x + 4, end.y)}{edge}L{at(x - 3, height)}"/>')
         parts.append(text(clipped(end.label, room), x, height + 4, "end"))
     return "".join(parts)
 

@@ -1,5 +1,5 @@
 """
-Lines over time: up to seven, never joined over a period that is missing or withheld.
+Lines over time: up to twelve, never joined over a period that is missing or withheld.
 
 A withheld period has a small crossed circle on the axis. Behind a past line a ghost is what is known today. Where a value
 differs from its first publication, a small circle on a stem says what that was. Forecasts are dotted.
@@ -38,7 +38,7 @@ _FIRST_APART, _WITHHELD_APART = 4, 10
 
 
 class ChartLine(NamedTuple):
-    """One line. `colour` 1 to 7; `label` stands at its end: the newest value, or the name where there are several."""
+    """One line. `colour` 1 to 12; `label` stands at its end: the newest value, or the name where there are several."""
 
     name: str
     points: Sequence[ChartPoint]
@@ -46,14 +46,35 @@ class ChartLine(NamedTuple):
     label: str = ""
 
 
+class Frame(NamedTuple):
+    """What panels of one time axis share: its first and last day, the labels at its right and the values at its left that each leaves room for."""
+
+    span: tuple[int, int]
+    labels: Sequence[str]
+    left: float = 0.0
+
+
+def room_left(lines: Sequence[ChartLine], *, fraction: bool = False) -> float:
+    """How much room the labels of the value axis of some lines take."""
+    return value_axis(
+        [point.value for line in lines for point in line.points if point.value is not None], fraction=fraction
+    ).room
+
+
 def line_chart(
-    lines: Sequence[ChartLine], *, ghost: Sequence[ChartPoint] = (), firsts: bool = False, fraction: bool = False
+    lines: Sequence[ChartLine],
+    *,
+    ghost: Sequence[ChartPoint] = (),
+    firsts: bool = False,
+    fraction: bool = False,
+    frame: Frame | None = None,
 ) -> Drawing | None:
     """
     Lines over time; None where there is no value to draw. `ghost`: the same line as known today; `firsts`: with first
-    publications, which one line alone has; `fraction`: the axis is labelled in percent (`UnitWords.fraction`).
+    publications, which one line alone has; `fraction`: the axis is labelled in percent (`UnitWords.fraction`); `frame`:
+    what panels that stand below each other share.
 
-    Raises ValueError for more than seven lines.
+    Raises ValueError for more than twelve lines.
     """
     every = [line.points for line in lines] + [ghost]
     values = [point.value for points in every for point in points if point.value is not None]
@@ -64,6 +85,9 @@ def line_chart(
     axis = value_axis(values, fraction=fraction)
     filled = [points for points in every if points]
     span = (min(points[0].at for points in filled), max(points[-1].at for points in filled))
+    labels = [line.label for line in lines if line.label]
+    if frame is not None:
+        span, labels = frame.span, list(frame.labels)
     frequency = min((points[-1].frequency for points in filled), key=_rank)
     shut = [point for points in every for point in points if point.state == "withheld"]
     dashed = len(lines) >= DASHED_FROM
@@ -74,7 +98,7 @@ def line_chart(
     behind = _Shape(ChartLine("", ghost), "ghost", list(runs(ghost)))
     plots, svgs = [], []
     for sheet in SHEETS:
-        on = _plot(sheet, span, axis, lines)
+        on = _plot(sheet, span, axis, labels, 0.0 if frame is None else frame.left)
         width = on.right - on.left
         shapes, behind = [shape.thin(span, width) for shape in shapes], behind.thin(span, width)
         ticks = time_ticks(span[0], span[1], width, frequency)
@@ -82,7 +106,7 @@ def line_chart(
         if firsts:
             parts += [_firsts(on, line.points) for line in lines]
         parts += [part for shape in shapes for part in _line(on, shape)]
-        parts += [_withheld(on, shut), _ends(on, lines)]
+        parts += [_withheld(on, shut), _ends(on, lines, column=frame is not None)]
         plots.append(on)
         svgs.append(drawn(on, parts))
     return Drawing(tuple(svgs), tuple(plots))
@@ -101,9 +125,8 @@ class _Shape(NamedTuple):
         return self._replace(runs=[thinned(run, span, columns) for run in self.runs])
 
 
-def _plot(sheet: Sheet, span: tuple[int, int], axis: Axis, lines: Sequence[ChartLine]) -> Plot:
-    labels = [line.label for line in lines if line.label]
-    return plot(sheet, span, axis, right=label_room(labels, sheet.label_room) if labels else 14.0)
+def _plot(sheet: Sheet, span: tuple[int, int], axis: Axis, labels: Sequence[str], left: float) -> Plot:
+    return plot(sheet, span, axis, right=label_room(labels, sheet.label_room) if labels else 14.0, left=left)
 
 
 def _line(on: Plot, shape: _Shape) -> Iterator[str]:
@@ -172,14 +195,14 @@ def _withheld(on: Plot, points: Sequence[ChartPoint]) -> str:
     return f'<path class="withheld" d="{signs}"/>' if signs else ""
 
 
-def _ends(on: Plot, lines: Sequence[ChartLine]) -> str:
+def _ends(on: Plot, lines: Sequence[ChartLine], *, column: bool) -> str:
     where = _where(on)
     ends = [
         End(*where(newest), line.label)
         for line in lines
         if line.label and (newest := _newest(line.points)) is not None
     ]  # fmt: skip
-    return end_labels(on, ends, on.sheet.label_room)
+    return end_labels(on, ends, on.sheet.label_room, column=column)
 
 
 def _where(on: Plot) -> Callable[[ChartPoint], tuple[float, float]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from markupsafe import Markup
@@ -11,6 +11,7 @@ from markupsafe import Markup
 from almanac.dashboard.drawing.columns import CountColumn
 from almanac.dashboard.drawing.curves import Curve
 from almanac.dashboard.drawing.lines import ChartLine
+from almanac.dashboard.drawing.svg import colour
 from almanac.dashboard.drawing.thinning import MOST, thinned
 from almanac.dashboard.words.points import ChartPoint, runs
 from almanac.dashboard.words.units import UnitWords
@@ -30,12 +31,20 @@ def data_block(value: Any) -> Markup:
     return Markup(json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_UNSAFE))  # noqa: S704  (escaped above)
 
 
-def line_readout(lines: Sequence[ChartLine], unit: UnitWords, digits: int, *, firsts: bool = False) -> Markup:
+def line_readout(
+    lines: Sequence[ChartLine],
+    unit: UnitWords,
+    digits: int,
+    *,
+    firsts: bool = False,
+    since: Mapping[tuple[int | None, int], str] | None = None,
+) -> Markup:
     """
     `{"year": 4, "lines": [{"name", "class", "points": [[day, value or null, "2020 Q4: −0.9%"], …]}]}`.
 
     `year`: points that a Page key goes; days are ordinals, as in the plot's `data-x`. Above some 1,500 points a line is
-    told by its lows and highs; the table has all.
+    told by its lows and highs; the table has all. `since`: the day from which on a value is known, written, by its period's
+    first and last day.
     """
     several = len(lines) > 1
     return data_block(
@@ -46,7 +55,11 @@ def line_readout(lines: Sequence[ChartLine], unit: UnitWords, digits: int, *, fi
                     _NAME: line.name,
                     "class": f"c{line.colour}",
                     "points": [
-                        [point.at, point.value, _told(point, unit, digits, line.name if several else "", firsts)]
+                        [
+                            point.at,
+                            point.value,
+                            _describe_point(point, unit, digits, line.name if several else "", firsts, since or {}),
+                        ]
                         for point in _few(line.points)
                     ],
                 }
@@ -56,8 +69,30 @@ def line_readout(lines: Sequence[ChartLine], unit: UnitWords, digits: int, *, fi
     )
 
 
+def lines_readout(lines: Sequence[ChartLine], told: Sequence[Sequence[str]]) -> Markup:
+    """
+    Read out lines beside each other: a point's third is what is told of it without its name and period, which stand once in
+    `periods`, by day. `told`: of each point of each line.
+    """
+    periods: dict[int, str] = {}
+    found = []
+    for line, words in zip(lines, told, strict=True):
+        of = {id(point): text for point, text in zip(line.points, words, strict=True)}
+        few = _few(line.points)
+        periods |= {point.at: point.period for point in few}
+        found.append(
+            {
+                _NAME: line.name,
+                "class": colour(line.colour),
+                "points": [[point.at, point.value, of[id(point)]] for point in few],
+            }
+        )
+    year = max((_a_year(line.points) for line in lines), default=1)
+    return data_block({"year": year, "periods": periods, "lines": found})
+
+
 def curve_readout(curves: Sequence[Curve], tenors: Sequence[str], unit: UnitWords, digits: int) -> Markup:
-    """The same of curves: the first of a point is the tenor's place, from 0."""
+    """Write the readout of curves; the first of a point is the tenor's place, from 0."""
     found = []
     for curve in curves:
         values = {step.tenor: step.value for step in curve.steps}
@@ -71,7 +106,7 @@ def curve_readout(curves: Sequence[Curve], tenors: Sequence[str], unit: UnitWord
 
 
 def column_readout(columns: Sequence[CountColumn], parts: Sequence[str], *, so_far: bool = False) -> Markup:
-    """The same of stacked columns, all parts in one sentence: `14 Nov: 4,212, of these 4,100 answered, 112 refused`."""
+    """Write the readout of stacked columns, all parts in one sentence: `14 Nov: 4,212, of these 4,100 answered, 112 refused`."""
     points = []
     for index, column in enumerate(columns):
         total = sum(column.counts)
@@ -81,7 +116,14 @@ def column_readout(columns: Sequence[CountColumn], parts: Sequence[str], *, so_f
     return data_block({"year": 7, "lines": [{_NAME: "", "class": "c1", "points": points}]})
 
 
-def _told(point: ChartPoint, unit: UnitWords, digits: int, name: str, firsts: bool) -> str:
+def _describe_point(
+    point: ChartPoint,
+    unit: UnitWords,
+    digits: int,
+    name: str,
+    firsts: bool,
+    since: Mapping[tuple[int | None, int], str],
+) -> str:
     period = f"{name}, {point.period}" if name else point.period
     if point.value is None:
         return f"{period}: {'withheld' if point.state == 'withheld' else NO_DATA.lower()}"
@@ -90,6 +132,9 @@ def _told(point: ChartPoint, unit: UnitWords, digits: int, name: str, firsts: bo
         told += ", forecast"
     if firsts and point.revised and point.first is not None:
         told += f", first published {unit.sentence(point.first, digits)}"
+    known = since.get((point.start, point.end))
+    if known:
+        told += f", known since {known}"
     return told
 
 

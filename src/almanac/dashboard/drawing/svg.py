@@ -92,13 +92,15 @@ def clipped(words: str, room: float) -> str:
     return words if len(words) <= most else f"{words[: most - 1].rstrip()}…"
 
 
-def plot(sheet: Sheet, x: tuple[float, float], axis: Axis, *, right: float, height: int | None = None) -> Plot:
-    """The plot of a paper: `x` from and to, room for the axis at the left, for labels at the `right`."""
+def plot(
+    sheet: Sheet, x: tuple[float, float], axis: Axis, *, right: float, left: float = 0.0, height: int | None = None
+) -> Plot:
+    """The plot of a paper: `x` from and to, room for the axis at the left (at least `left`), for labels at the `right`."""
     above = _ABOVE + (_SCALE_WORD if axis.scale.power else 0)
     low, high = x if x[0] < x[1] else (x[0] - 0.5, x[1] + 0.5)
     return Plot(
         sheet,
-        LinearScale(low, high, axis.room + _GAP, sheet.width - right),
+        LinearScale(low, high, max(axis.room, left) + _GAP, sheet.width - right),
         LinearScale(axis.low, axis.high, (height or sheet.height) - _BELOW, above),
     )
 
@@ -150,11 +152,17 @@ def drawn(on: Plot, parts: Iterable[str], *, height: int | None = None) -> Marku
     )
 
 
+#: Colours that are told apart by everybody; a line beyond them has the colour of an earlier one and a dash of its own.
+COLOURS = 7
+#: Lines of one chart: more are small multiples.
+MOST_LINES = 12
+
+
 def colour(number: int) -> str:
-    """The class of a line's colour. Raises ValueError for an eighth line: more are small multiples."""
-    if not 1 <= number <= 7:
-        raise ValueError(f"a chart has lines 1 to 7, not {number}")
-    return f"c{number}"
+    """The class of a line's colour, `c2`; from the eighth on that of an earlier line, `c2 again`. Raises ValueError for a thirteenth."""
+    if not 1 <= number <= MOST_LINES:
+        raise ValueError(f"a chart has lines 1 to {MOST_LINES}, not {number}")
+    return f"c{number}" if number <= COLOURS else f"c{number - COLOURS} again"
 
 
 def attribute(value: str) -> str:

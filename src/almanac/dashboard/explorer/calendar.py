@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from collections.abc import Mapping, Sequence
+from datetime import date
 from itertools import groupby
 from typing import Any
+from urllib.parse import urlencode
 
-from almanac.dashboard.explorer.places import places
+from almanac.api.contract.errors import ApiError
+from almanac.dashboard.explorer import calendar_files
+from almanac.dashboard.explorer.finding import series_address
+from almanac.dashboard.explorer.places import entity_page, places
 from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Html, Visit
-from almanac.dashboard.words.dates import read_day
+from almanac.dashboard.visit import Answer, Download, Html, Visit
+from almanac.dashboard.words.dates import days_from, read_day
 
 #: Days of one page, and events of one page.
 _DAYS, _EVENTS = 8, 200
+#: Names that one parameter may have.
+_NAMED = 100
 CATEGORIES = (
     "macro_release",
     "central_bank",
@@ -28,22 +35,18 @@ def calendar(visit: Visit) -> Answer:
     """Eight days from a day: today's week where none is named."""
     errors = []
     typed = visit.query.get("from", "")
-    today = _today(visit)
+    today = visit.known_on or visit.today
     try:
-        first = read_day(typed) if typed else today - timedelta(days=1)
+        first = _first(visit)
     except ValueError as error:
         errors.append({"field": "from", "message": str(error)})
-        first = today - timedelta(days=1)
-    asked: dict[str, Any] = {
-        "category": visit.query.get("category") or None,
-        "country": visit.query.get("country") or None,
-        "as_of": visit.as_of,
-    }
-    last = first + timedelta(days=_DAYS - 1)
+        first = days_from(today, -1)
+    asked = _read_form(visit)
+    last = days_from(first, _DAYS - 1)
     told = visit.ask("/events", start_date=first, end_date=last, order="asc", limit=_EVENTS, **asked)
     following = None
     if not told.data:
-        later = visit.ask("/events", start_date=last + timedelta(days=1), order="asc", limit=1, **asked).data
+        later = visit.ask("/events", start_date=days_from(last, 1), order="asc", limit=1, **asked).data
         following = later[0] if later else None
     days = [(day, list(rows)) for day, rows in groupby(told.data, key=lambda row: row["occurredAt"][:10])]
     values = {
@@ -52,8 +55,10 @@ def calendar(visit: Visit) -> Answer:
         "last": last,
         "typed": typed,
         "today": today.isoformat(),
-        "earlier": visit.here(**{"from": (first - timedelta(days=_DAYS)).isoformat()}),
-        "later": visit.here(**{"from": (last + timedelta(days=1)).isoformat()}),
+        "earlier": visit.here(**{"from": days_from(first, -_DAYS).isoformat()}),
+        "later": visit.here(**{"from": days_from(last, 1).isoformat()}),
+        "targets": targets(visit, told.data),
+        "query": urlencode({name: value for name, value in visit.query.items() if value}, safe=":,"),
         "more": told.next_cursor is not None,
         "following": following,
         "asked": asked,
@@ -65,8 +70,77 @@ def calendar(visit: Visit) -> Answer:
     return Html("explorer/calendar.html", values, 400 if errors else 200)
 
 
-def _today(visit: Visit) -> date:
-    return date.fromisoformat(visit.as_of[:10]) if visit.as_of and visit.as_of[:10].count("-") == 2 else visit.today
+def _first(visit: Visit) -> date:
+    """The first day of the page. Raises ValueError with the sentence for it."""
+    typed = visit.query.get("from", "")
+    return read_day(typed) if typed else days_from(visit.known_on or visit.today, -1)
 
 
-PAGES = (Page("/calendar", calendar),)
+def _read_form(visit: Visit) -> dict[str, Any]:
+    return {
+        "category": visit.query.get("category") or None,
+        "country": visit.query.get("country") or None,
+        "as_of": visit.as_of,
+    }
+
+
+def targets(visit: Visit, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """
+    Where each event leads, by its id: to the series it is about, else to its indicator, company or country, else to where it
+    is announced.
+    """
+    pairs = {(row["indicatorId"], row["entityId"]) for row in rows if row["indicatorId"] and row["entityId"]}
+    series: dict[tuple[str, str], str] = {}
+    if pairs:
+        told = visit.look_up(
+            "/observations/latest",
+            indicator_id=sorted({indicator for indicator, _ in pairs})[:_NAMED],
+            entity_id=sorted({entity for _, entity in pairs})[:_NAMED],
+            as_of=visit.as_of,
+            limit=500,
+        )
+        for row in [] if told is None else told.data:
+            series[row["indicatorId"], row["entityId"]] = row["metadata"]["seriesId"]
+    then = f"?as_of={visit.as_of}" if visit.as_of else ""
+    found = {}
+    for row in rows:
+        indicator, entity = row["indicatorId"], row["entityId"]
+        if (indicator, entity) in series:
+            found[row["id"]] = series_address(series[indicator, entity]) + then
+        elif indicator:
+            found[row["id"]] = f"/indicators/{indicator.removeprefix('indicator_')}{then}"
+        elif entity:
+            found[row["id"]] = entity_page(entity) + then
+        elif row["url"]:
+            found[row["id"]] = row["url"]
+    return found
+
+
+def _shown(visit: Visit) -> list[dict[str, Any]]:
+    """The events of the page at this address. Raises ApiError for a day that is none, as the interface would."""
+    try:
+        first = _first(visit)
+    except ValueError as error:
+        raise ApiError(400, str(error), {"parameter": "from"}) from None
+    last = days_from(first, _DAYS - 1)
+    found: list[dict[str, Any]] = visit.ask(
+        "/events", start_date=first, end_date=last, order="asc", limit=_EVENTS, **_read_form(visit)
+    ).data
+    return found
+
+
+def icalendar(visit: Visit) -> Answer:
+    """The events of the page for a calendar."""
+    rows = _shown(visit)
+    base = visit.settings.dashboard_address
+    addresses = {name: base + one if one.startswith("/") else one for name, one in targets(visit, rows).items()}
+    body = calendar_files.as_icalendar(rows, visit.api.now(), addresses)
+    return Download(body, "text/calendar; charset=utf-8", "almanac.ics")
+
+
+def table(visit: Visit) -> Answer:
+    """The events of the page as a table."""
+    return Download(calendar_files.as_csv(_shown(visit)), "text/csv; charset=utf-8", "almanac-events.csv")
+
+
+PAGES = (Page("/calendar", calendar), Page("/calendar.ics", icalendar), Page("/calendar.csv", table))

@@ -18,16 +18,16 @@ DOCUMENT = "/openapi.json"
 
 def description(visit: Visit) -> Answer:
     """The OpenAPI document, as the interface has it."""
-    return Download(visit.desk.document(DOCUMENT), "application/json")
+    return Download(visit.api.document(DOCUMENT), "application/json")
 
 
 def reference(visit: Visit) -> Answer:
     """Every operation with its parameters."""
-    return Html("explorer/console.html", {"groups": _operations(visit.desk.document(DOCUMENT))})
+    return Html("explorer/console.html", {"groups": _operations(visit.api.document(DOCUMENT))})
 
 
 def swagger(visit: Visit) -> Answer:
-    """The same in Swagger UI. It sends requests only where the interface answers pages of this address."""
+    """Show every operation in Swagger UI, which sends requests only where the interface answers pages of this address."""
     sends = may_ask(visit.settings)
     loads = {"img-src": ("data:",)} | ({"connect-src": (_origin(visit.settings.api_address),)} if sends else {})
     return Html(

@@ -10,14 +10,17 @@ from urllib.parse import quote
 import msgspec
 
 from almanac.api.contract.errors import ApiError
-from almanac.dashboard.explorer.places import places
+from almanac.dashboard.explorer.places import names, places
 from almanac.dashboard.visit import Visit
+from almanac.dashboard.words.company_names import company_name
 
 Row = dict[str, Any]
 
 #: Series of one entity, rows of each list, and the most that is read of any.
 _SERIES, _ROWS, _READ = 12, 10, 40
 _WORDS = 8
+#: Letters of a publisher's code that stands for one thing alone: shorter ones are words of others.
+_CODE = 5
 #: Letters that a name must be begun with, and the most places that one beginning may stand for.
 _BEGUN, _BEGINNINGS = 3, 4
 _SERIES_ID = re.compile(r"[a-z0-9-]+:[a-z0-9_]+:[a-z0-9_]+:[A-Z](?::[A-Za-z]+)?", re.ASCII)
@@ -25,7 +28,7 @@ _OBSERVATION_ID = re.compile(r"obs_[a-z2-7]{26}", re.ASCII)
 #: Names that stand for one thing alone. A plain word may be the beginning of many.
 _IDENTITIES = {"ticker", "cik", "lei", "iso2", "iso3"}
 #: Words that are ISO codes too, and others that say nothing of what is looked for.
-_SMALL_WORDS = {
+SMALL_WORDS = {
     "and",
     "as",
     "at",
@@ -45,6 +48,12 @@ _SMALL_WORDS = {
     "the",
     "to",
 }
+#: Words of markets that mean a place: bonds, and central banks; with the word that says the rest of what they mean.
+_MARKETS = {
+    "treasury": ("united-states", "yield"), "treasurie": ("united-states", "yield"), "gilt": ("united-kingdom", "yield"), "bund": ("germany", "yield"),
+    "jgb": ("japan", "yield"), "fed": ("united-states", ""), "ecb": ("euro-area", ""), "boe": ("united-kingdom", ""), "boj": ("japan", ""), "snb": ("switzerland", ""),
+    "rba": ("australia", ""), "boc": ("canada", ""),
+}  # fmt: skip
 _PLACES = {"company": "companies", "country": "countries", "region": "countries"}
 
 
@@ -67,7 +76,10 @@ class Found(msgspec.Struct):
 
 
 def address(visit: Visit, words: str) -> str | None:
-    """The page of the one thing that is called exactly so: a series or observation id, a ticker, CIK, LEI or ISO code."""
+    """
+    The page of the one thing that is called exactly so: a series or observation id, a ticker, CIK, LEI or ISO code, or a
+    publisher's code of one series.
+    """
     if _SERIES_ID.fullmatch(words):
         source, entity, indicator, _ = words.split(":", 3)
         told = visit.ask_known(f"/indicators/{indicator}/series", entity_id=entity, source_id=source, limit=100)
@@ -78,7 +90,21 @@ def address(visit: Visit, words: str) -> str | None:
     named = _resolved(visit, words)
     if named is not None and named["scheme"] in _IDENTITIES:
         return entity_address(named)
+    if named is None and len(words) >= _CODE and " " not in words:
+        coded = _coded(visit, words)
+        if len(coded) == 1:
+            return series_address(coded[0])
     return None
+
+
+def _coded(visit: Visit, code: str) -> list[str]:
+    """Ids of published series that have this code of their publisher's."""
+    told = visit.look_up("/indicators", q=code[:100], kind="raw", limit=_BEGINNINGS)
+    found: list[str] = []
+    for row in [] if told is None else told.data:
+        series = visit.look_up(f"/indicators/{row['slug']}/series", native_id=code[:100], limit=_ROWS)
+        found += [] if series is None else [one["id"] for one in series.data]
+    return found
 
 
 def series_address(series: str) -> str:
@@ -94,11 +120,13 @@ def entity_address(entity: Row) -> str:
 def found(visit: Visit, words: str) -> Found:
     """All that the words may mean."""
     entity, rest = _split(visit, words)
-    indicators = _indicators(visit, rest) if rest else []
+    if entity is None:
+        entity, rest = _market(visit, words)
+    indicators = indicators_of(visit, rest) if rest else []
     begun: list[Row] = []
     if entity is None and not any(_named(row, words) for row in indicators):
         places_begun, others = _begun(visit, words)
-        near = _indicators(visit, others) if places_begun else []
+        near = indicators_of(visit, others) if places_begun else []
         if near:
             begun, rest, indicators = places_begun, others, near
     served = [row for row in indicators if row["entityCount"]]
@@ -118,8 +146,10 @@ def found(visit: Visit, words: str) -> Found:
         result.countries = begun
     else:
         result.countries = _countries(visit, words)
-        result.companies = visit.ask("/companies", q=words[:100], limit=_ROWS).data
-    if not result.total or (rest and not indicators):
+        rows = visit.ask("/companies", q=words[:100], limit=_ROWS).data
+        # Of two registrants of one name the one that is still listed is meant.
+        result.companies = sorted(rows, key=lambda row: row["ticker"] is None)
+    if not result.total or (rest and not indicators and not result.countries and not result.companies):
         result.suggestion = _suggestion(visit, words)
     return result
 
@@ -130,8 +160,8 @@ def _split(visit: Visit, words: str) -> tuple[Row | None, str]:
     for length in range(len(parts), 0, -1):
         for named, rest in ((parts[-length:], parts[:-length]), (parts[:length], parts[length:])):
             entity = _resolved(visit, " ".join(named), places_first=True)
-            if entity is not None and (not rest or " ".join(named) not in _SMALL_WORDS):
-                return entity, " ".join(word for word in rest if word.lower() not in _SMALL_WORDS)
+            if entity is not None and (not rest or " ".join(named) not in SMALL_WORDS):
+                return entity, " ".join(word for word in rest if word.lower() not in SMALL_WORDS)
     return None, words
 
 
@@ -143,10 +173,10 @@ def _resolved(visit: Visit, name: str, *, places_first: bool = False) -> Row | N
         return None
     if told is None or told.data["match"] == "fuzzy":
         return None
-    row: Row = told.data
+    row: Row = _written(told.data)
     if row["entityId"] is not None:
         return row
-    exact = [one for one in row["candidates"] if one["match"] == "exact"]
+    exact = [_written(one) for one in row["candidates"] if one["match"] == "exact"]
     found = [one for one in exact if _PLACES[one["type"]] == "countries"]
     if not places_first or len(found) != 1:
         return None
@@ -154,7 +184,30 @@ def _resolved(visit: Visit, name: str, *, places_first: bool = False) -> Row | N
     return {**place, "others": [one for one in exact if one is not place]}
 
 
-def _indicators(visit: Visit, words: str) -> list[Row]:
+def entity_named(visit: Visit, name: str) -> Row | None:
+    """The country, region or company of a name as an address has it: an id, slug, ISO code or exact name, places first."""
+    return _resolved(visit, name, places_first=True)
+
+
+def _written(row: Row) -> Row:
+    """A record with the name that people write: registers have companies in capitals."""
+    return {**row, "name": company_name(row["name"])} if row["type"] == "company" else row
+
+
+def _market(visit: Visit, words: str) -> tuple[Row | None, str]:
+    """The place that a word of the market means, and the words without it: `10 year treasury`, `ecb deposit rate`."""
+    parts = words.split()[:_WORDS]
+    for place, word in enumerate(parts):
+        meant = _MARKETS.get(word.lower().removesuffix("s"))
+        if meant is not None and len(parts) > 1:
+            slug, instead = meant
+            rest = [*parts[:place], *([instead] if instead else []), *parts[place + 1 :]]
+            entity = _resolved(visit, slug)
+            return entity, " ".join(one for one in rest if one.lower() not in SMALL_WORDS)
+    return None, words
+
+
+def indicators_of(visit: Visit, words: str) -> list[Row]:
     """Indicators that hold all the words: who is called just so first, then by name, then by how much there is."""
     rows: list[Row] = visit.ask("/indicators", q=words[:100], limit=500).data
     wanted = words.lower().split()
@@ -180,21 +233,21 @@ def _named(row: Row, words: str) -> bool:
 
 def _of_entity(visit: Visit, entity: Row, indicators: list[Row]) -> list[Row]:
     """Latest readings of an entity, in the order of the indicators."""
-    names = {row["id"]: row["name"] for row in indicators}
-    if not names:
+    called = {row["id"]: row["name"] for row in indicators}
+    if not called:
         return []
-    ids = list(names)
+    ids = list(called)
     told = visit.ask("/observations/latest", entity_id=entity["entityId"], indicator_id=ids, limit=len(ids))
     rows = sorted(told.data, key=lambda row: ids.index(row["indicatorId"]))
-    return [row | {"indicatorName": names[row["indicatorId"]], "entityName": entity["name"]} for row in rows[:_SERIES]]
+    return [row | {"indicatorName": called[row["indicatorId"]], "entityName": entity["name"]} for row in rows[:_SERIES]]
 
 
 def _of_indicator(visit: Visit, indicator: Row) -> list[Row]:
     """Some latest readings of an indicator."""
     told = visit.ask("/observations/latest", indicator_id=indicator["id"], limit=_SERIES)
-    names = {row["id"]: row["name"] for row in places(visit)}
+    called = names(visit, [row["entityId"] for row in told.data])
     return [
-        row | {"indicatorName": indicator["name"], "entityName": names.get(row["entityId"], row["entityId"])}
+        row | {"indicatorName": indicator["name"], "entityName": called.get(row["entityId"], row["entityId"])}
         for row in told.data
     ]
 
@@ -221,7 +274,7 @@ def _begun(visit: Visit, words: str) -> tuple[list[Row], str]:
             continue
         rows = [row for row in places(visit) if row["name"].lower().startswith(word.lower())]
         if 0 < len(rows) <= _BEGINNINGS:
-            return [_place(row) for row in rows], " ".join(one for one in rest if one.lower() not in _SMALL_WORDS)
+            return [_place(row) for row in rows], " ".join(one for one in rest if one.lower() not in SMALL_WORDS)
     return [], words
 
 

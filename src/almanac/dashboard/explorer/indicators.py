@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
-from almanac.dashboard.explorer.finding import series_address
-from almanac.dashboard.explorer.places import names
+from almanac.dashboard.drawing.outlines import SOURCE
+from almanac.dashboard.explorer.across import MOST, SORTS, TABLE, across, middle, multiples, sorted_rows
+from almanac.dashboard.explorer.histories import SPANS
+from almanac.dashboard.explorer.past import past_slider
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
+from almanac.dashboard.words.dates import day_of
+from almanac.dashboard.words.numbers import read_whole
 
-#: Readings of one indicator on a page, and indicators: a phone shows three of them at a time.
-_PAGE, _LISTED = 100, 50
+#: Indicators on a page: a phone shows three of them at a time.
+_LISTED = 50
 
 
 def listing(visit: Visit) -> Answer:
@@ -22,7 +27,7 @@ def listing(visit: Visit) -> Answer:
     counts = sorted(Counter(row["category"] for row in every).items(), key=lambda pair: (-pair[1], pair[0]))
     rows.sort(key=lambda row: (row["entityCount"] == 0, row["name"].lower()))
     number = visit.query.get("page", "1")
-    page = int(number) if number.isascii() and number.isdigit() and 0 < len(number) < 6 else 1
+    page = read_whole(number) or 1
     pages = max(1, -(-len(rows) // _LISTED))
     page = min(max(page, 1), pages)
     values = {
@@ -58,25 +63,76 @@ def indicator(visit: Visit) -> Answer:
     record = told.data
     if record["slug"] != slug:
         return Redirect(f"/indicators/{record['slug']}", 301)
+    if visit.query.get("compare"):
+        return Redirect(_comparison(visit, slug))
     found = visit.ask(
         "/observations/latest",
         indicator_id=record["id"],
-        limit=_PAGE,
+        limit=MOST,
         as_of=visit.as_of,
         cursor=visit.query.get("cursor") or None,
     )
-    called = names(visit, {row["entityId"] for row in found.data})
-    rows = [row | {"entityName": called.get(row["entityId"], row["entityId"])} for row in found.data]
-    inputs = [visit.ask(f"/indicators/{one.removeprefix('indicator_')}").data for one in record["inputs"]]
+    there = across(visit, found.data)
+    # Of more readings than one request tells no rank is known, and so no map is drawn.
+    whole = found.next_cursor is None and not visit.query.get("cursor")
+    by = visit.query.get("sort", "value")
+    by = by if by in SORTS else "value"
+    order = visit.query.get("order", SORTS[by])
+    rows = sorted_rows(there.rows, by, ascending=order == "asc")
+    number = min(max(read_whole(visit.query.get("page")) or 1, 1), max(1, -(-len(rows) // TABLE)))
+    first = (number - 1) * TABLE
+    inputs = [visit.look_up(f"/indicators/{one.removeprefix('indicator_')}") for one in record["inputs"]]
+    since = next((told.history_from for told in visit.told if told.history_from), None)
     values = {
         "record": record,
-        "rows": rows,
-        "inputs": inputs,
-        "next": visit.here(cursor=found.next_cursor) if found.next_cursor else "",
-        "first": visit.here(cursor=None) if visit.query.get("cursor") else "",
-        "series_address": series_address,
-    }
+        "there": there,
+        "whole": whole,
+        "rows": rows[first : first + TABLE],
+        "middle": middle(there) if whole else None,
+        "multiples": multiples(visit, found.data, there, derived=record["kind"] == "derived"),
+        "spans": SPANS,
+        "map_source": SOURCE,
+        "columns": [_head(visit, title, by, order) for title in SORTS],
+        "slider": past_slider(visit, None if since is None else day_of(since)),
+        "keep": {name: visit.query[name] for name in ("sort", "order") if visit.query.get(name)},
+        "inputs": [one.data for one in inputs if one is not None],
+        "text": f"{first + 1:,}–{first + len(rows[first : first + TABLE]):,} of {len(rows):,}",
+        "before": visit.here(page=str(number - 1)) if number > 1 else visit.here(cursor=None) if visit.query.get("cursor") else "",
+        "after": visit.here(page=str(number + 1)) if first + TABLE < len(rows) else visit.here(cursor=found.next_cursor, page=None)
+        if found.next_cursor else "",
+    }  # fmt: skip
     return Html("explorer/indicator.html", values)
+
+
+def _comparison(visit: Visit, slug: str) -> str:
+    """The address that compares the ticked: a form sends each by itself, an address has them as one list."""
+    ticked = [value for name, value in parse_qsl(visit.query_string) if name == "entities"]
+    asked = [("indicator", slug), ("entities", ",".join(dict.fromkeys(ticked))), ("as_of", visit.as_of or "")]
+    return f"/compare?{urlencode([(name, value) for name, value in asked if value], safe=',:')}"
+
+
+def _head(visit: Visit, name: str, by: str, order: str) -> dict[str, str]:
+    """Where the head of a column leads: to the table sorted by it, and of the one it is sorted by to the other way round."""
+    turned = {"asc": "desc", "desc": "asc"}.get(order, "asc")
+    wanted = turned if name == by else SORTS[name]
+    address = visit.here(
+        sort=None if name == "value" else name, order=None if wanted == SORTS[name] else wanted, page=None, cursor=None
+    )
+    return {"sort": address, "sorted": "" if name != by else "ascending" if order == "asc" else "descending"}
+
+
+def every_indicator(visit: Visit) -> list[dict[str, Any]]:
+    """Every indicator, for names and categories of rows that have ids alone."""
+    found: list[dict[str, Any]] = []
+    cursor: str | None = None
+    while True:
+        told = visit.look_up("/indicators", limit=500, cursor=cursor)
+        if told is None:
+            return found
+        found += told.data
+        cursor = told.next_cursor
+        if cursor is None:
+            return found
 
 
 PAGES = (Page("/indicators", listing), Page("/indicators/{slug}", indicator))

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from almanac.dashboard.visit import Visit
+from almanac.dashboard.words.company_names import company_name
+from almanac.store.state_memory import Remembered
 
 #: What makes a company's page where its id is all that is known.
 _COMPANY = "company_"
+#: What companies are called, by id.
+_COMPANY_NAMES: Remembered[dict[str, str]] = Remembered("names of companies", lambda _: {})
+
+
+def called(entity: Mapping[str, Any]) -> str:
+    """What a record of an entity (`type` or `kind`, or an id) is called: a company as people write it."""
+    name: str = entity["name"]
+    kind = entity.get("type") or entity.get("kind") or ""
+    return company_name(name) if kind == "company" or entity.get("entityId", "").startswith(_COMPANY) else name
+
+
+def domiciles(visit: Visit) -> list[dict[str, Any]]:
+    """All countries by name, with data of their own or without: where companies may be at home."""
+    told = visit.look_up("/countries", limit=500)
+    return [] if told is None else [row for row in told.data if row["kind"] == "country"]
 
 
 def places(visit: Visit) -> list[dict[str, Any]]:
@@ -22,15 +39,17 @@ def names(visit: Visit, ids: Iterable[str]) -> dict[str, str]:
     wanted = set(ids)
     companies = {one for one in wanted if one.startswith(_COMPANY)}
     found = {row["id"]: row["name"] for row in places(visit)} if wanted - companies else {}
+    if wanted - companies - found.keys():
+        found |= {row["id"]: row["name"] for row in domiciles(visit)}
     # What a company is called is the same for everybody: a page of a hundred would ask a hundred times.
-    kept: dict[str, str] = visit.desk.remembered("companies' names") if companies else {}
+    kept = visit.api.remembered(_COMPANY_NAMES) if companies else {}
     for one in companies:
         if one in kept:
             found[one] = kept[one]
             continue
         told = visit.look_up("/entities/resolve", alias=one)
         if told is not None and told.data["entityId"] == one:
-            found[one] = kept[one] = told.data["name"]
+            found[one] = kept[one] = called(told.data)
     return {one: found[one] for one in wanted if one in found}
 
 

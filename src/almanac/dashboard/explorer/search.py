@@ -6,9 +6,11 @@ from typing import Any
 
 import msgspec
 
+from almanac.dashboard.explorer.comparing.wanted import wanted_comparison
 from almanac.dashboard.explorer.finding import Found, address, entity_address, found, series_address
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, Redirect, Visit
+from almanac.dashboard.words.company_names import company_name
 
 _LONGEST = 200
 #: Suggestions below the box.
@@ -24,6 +26,9 @@ def search(visit: Visit) -> Answer:
     if not words:
         return Html("explorer/search.html", values | {"found": None, "groups": {}})
     stay = "all" in visit.query or values["narrowed"]
+    wanted = wanted_comparison(visit, words)
+    if wanted is not None and not stay:
+        return Redirect(wanted.address)
     to = None if stay else address(visit, words)
     if to is not None:
         return Redirect(to)
@@ -47,7 +52,10 @@ def search(visit: Visit) -> Answer:
 def suggestions(visit: Visit) -> Answer:
     """What the box offers while somebody types: at most eight, each with its address and a word of what it is."""
     words = " ".join(visit.query.get("q", "").split())[:_LONGEST]
-    offered = _offered(found(visit, words))[:_SUGGESTED] if words else []
+    wanted = wanted_comparison(visit, words) if words else None
+    offered = [{"title": wanted.title, "kind": "compare", "href": wanted.address}] if wanted else []
+    offered += _offered(found(visit, words)) if words and wanted is None else []
+    offered = offered[:_SUGGESTED]
     return Download(msgspec.json.encode(offered), "application/json")
 
 
@@ -64,7 +72,10 @@ def _offered(result: Found) -> list[dict[str, str]]:
     rows += [
         {"title": row["name"], "kind": "indicator", "href": f"/indicators/{row['slug']}"} for row in result.indicators
     ]
-    rows += [{"title": row["name"], "kind": "company", "href": company_address(row)} for row in result.companies]
+    rows += [
+        {"title": company_name(row["name"]), "kind": "company", "href": company_address(row)}
+        for row in result.companies
+    ]
     return rows
 
 

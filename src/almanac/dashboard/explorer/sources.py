@@ -1,4 +1,4 @@
-"""Sources: under which licence each is, what may be done with it, and how fresh it is."""
+"""Sources: under which licence each is, what may be done with it, how fresh it is, and what asking them comes to."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ _ORDER = {"failing": 0, "late": 1, "never_run": 2, "ok": 3}
 def listing(visit: Visit) -> Answer:
     """All sources."""
     rows = sorted(visit.ask("/sources", limit=500).data, key=lambda row: (_ORDER[row["health"]], row["name"].lower()))
-    return Html("explorer/sources.html", {"rows": rows, "publishers": _publishers(visit)})
+    loads, coverage = visit.api.loads(), visit.ask("/coverage").data
+    values = {"rows": rows, "publishers": publishers(visit), "loads": loads, "coverage": coverage}
+    return Html("explorer/sources.html", values)
 
 
-def _publishers(visit: Visit) -> dict[str, str]:
-    return {row["id"]: row["name"] for row in visit.ask("/providers", limit=500).data}
+def publishers(visit: Visit) -> dict[str, str]:
+    """Names of publishers by id: what a feed is called says nothing without its publisher."""
+    told = visit.look_up("/providers", limit=500)
+    return {} if told is None else {row["id"]: row["name"] for row in told.data}
 
 
 def source(visit: Visit) -> Answer:
@@ -24,9 +28,7 @@ def source(visit: Visit) -> Answer:
     wanted = visit.values["id"]
     for row in visit.ask("/sources", limit=500).data:
         if row["id"] == wanted:
-            return Html(
-                "explorer/source.html", {"row": row, "publisher": _publishers(visit).get(row["providerId"], "")}
-            )
+            return Html("explorer/source.html", {"row": row, "publisher": publishers(visit).get(row["providerId"], "")})
     raise NotFound(f"There is no source “{wanted[:80]}”.")
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
+from almanac.dashboard.words.numbers import read_whole
 from almanac.store.accounts.administration import Administration
 from almanac.store.accounts.invitations import Invitations
 from almanac.store.accounts.records import ROLES, AccountError, AccountInfo
@@ -36,19 +37,19 @@ class AccountDeed(msgspec.Struct, frozen=True):
 
 
 def _plan(visit: Visit, by: Administration, one: AccountInfo) -> None:
-    by.set_plan(one.email, visit.form.get("plan", ""), visit.settings.plans, now=visit.books.now())
+    by.set_plan(one.email, visit.form.get("plan", ""), visit.settings.plans, now=visit.people.now())
 
 
 def _disable(visit: Visit, by: Administration, one: AccountInfo) -> None:
-    by.disable(one.email, now=visit.books.now())
+    by.disable(one.email, now=visit.people.now())
 
 
 def _enable(visit: Visit, by: Administration, one: AccountInfo) -> None:
-    by.enable(one.email, now=visit.books.now())
+    by.enable(one.email, now=visit.people.now())
 
 
 def _reset(visit: Visit, by: Administration, one: AccountInfo) -> str:
-    return f"{visit.settings.dashboard_address}/reset/{by.reset_link(one.email, now=visit.books.now())}"
+    return f"{visit.settings.dashboard_address}/reset/{by.reset_link(one.email, now=visit.people.now())}"
 
 
 DEEDS = {
@@ -65,7 +66,7 @@ DEEDS = {
 
 
 def _by(visit: Visit) -> Administration:
-    return Administration(visit.books.accounts, visit.who.email)
+    return Administration(visit.people.accounts, visit.who.email)
 
 
 def accounts(visit: Visit) -> Answer:
@@ -74,20 +75,20 @@ def accounts(visit: Visit) -> Answer:
 
 
 def _page(visit: Visit, link: Any = None) -> Answer:
-    by, now = _by(visit), visit.books.now()
+    by, now = _by(visit), visit.people.now()
     after = visit.query.get("after", "")
-    place = int(after) if after.isascii() and after.isdigit() and len(after) < 18 else 0
+    place = read_whole(after, 17) or 0
     q = visit.query.get("email", "").strip()[:254]
     rows = by.page(_PAGE + 1, after=place, email=q, now=now)
     shown = rows[:_PAGE]
     values = {
         "rows": shown,
-        "used": visit.books.used_by_accounts([row.account.id for row in shown]),
+        "used": visit.people.used_by_accounts([row.account.id for row in shown]),
         "next": visit.here(after=str(shown[-1].n), done=None) if len(rows) > _PAGE else "",
         "first": visit.here(after=None, done=None) if place else "",
         "wanted": q,
-        "invitations": Invitations(visit.books.accounts).open(now=now),
-        "deeds": by.deeds.latest(_DEEDS),
+        "invitations": Invitations(visit.people.accounts).open(now=now),
+        "deeds": by.audit_log.latest(_DEEDS),
         "plans": visit.settings.plans,
         "done": DONE.get(visit.query.get("done", ""), ""),
         "link": link,
@@ -102,7 +103,7 @@ def _named(visit: Visit) -> tuple[str, AccountDeed, AccountInfo]:
     if deed is None:
         raise NotFound("There is no page at this address.")
     try:
-        return name, deed, visit.books.accounts.account_of(visit.values["id"])
+        return name, deed, visit.people.accounts.account_of(visit.values["id"])
     except AccountError:
         raise NotFound("There is no such account.") from None
 
@@ -150,7 +151,7 @@ def invite(visit: Visit) -> Answer:
     typed = {name: visit.form.get(name, "").strip() for name in ("email", "plan", "role")}
     try:
         token, made = _by(visit).invite(
-            typed["email"], typed["plan"], visit.settings.plans, now=visit.books.now(), role=typed["role"]
+            typed["email"], typed["plan"], visit.settings.plans, now=visit.people.now(), role=typed["role"]
         )
     except AccountError as error:
         return _invite(visit, typed, [{"field": _culprit(typed, visit), "message": _sentence(error)}], 400)
@@ -166,7 +167,7 @@ def _culprit(typed: dict[str, str], visit: Visit) -> str:
 
 def withdraw_form(visit: Visit) -> Answer:
     """What ending an invitation does."""
-    for one in Invitations(visit.books.accounts).open(now=visit.books.now()):
+    for one in Invitations(visit.people.accounts).open(now=visit.people.now()):
         if one.id == visit.values["id"]:
             return Html("operate/withdraw.html", {"invitation": one})
     raise NotFound("There is no such invitation. It may have been used, or have run out.")
@@ -175,7 +176,7 @@ def withdraw_form(visit: Visit) -> Answer:
 def withdraw(visit: Visit) -> Answer:
     """End an invitation."""
     try:
-        _by(visit).withdraw(visit.values["id"], now=visit.books.now())
+        _by(visit).withdraw(visit.values["id"], now=visit.people.now())
     except AccountError:
         raise NotFound("There is no such invitation. It may have been used, or have run out.") from None
     return Redirect("/operate/accounts?done=withdraw")

@@ -7,6 +7,7 @@ from collections import Counter
 from almanac.dashboard.operate import ledger
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Html, NotFound, Visit
+from almanac.dashboard.words.numbers import read_whole
 from almanac.store.accounts.administration import Administration
 
 _RUNS, _QUARANTINED = 100, 100
@@ -23,21 +24,21 @@ def overview(visit: Visit) -> Answer:
         "total": len(rows),
         "quarantined": len(waiting),
         "last": last[0] if last else None,
-        "now": ledger.moment(visit.desk.now()),
+        "now": ledger.moment(visit.api.now()),
     }
     return Html("operate/overview.html", values)
 
 
 def sources(visit: Visit) -> Answer:
     """Health of all sources, the worst first."""
-    return Html("operate/sources.html", {"rows": ledger.sources(visit), "now": ledger.moment(visit.desk.now())})
+    return Html("operate/sources.html", {"rows": ledger.sources(visit), "now": ledger.moment(visit.api.now())})
 
 
 def runs(visit: Visit) -> Answer:
     """The latest runs; of one source where it is named."""
     source = visit.query.get("source") or None
     typed = visit.query.get("before", "")
-    before = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 12 else None
+    before = read_whole(typed, 11)
     rows = ledger.runs(visit, _RUNS + 1, source=source, before=before)
     shown = rows[:_RUNS]
     following = visit.here(before=str(shown[-1].started_at)) if len(rows) > _RUNS else ""
@@ -53,9 +54,8 @@ def quarantine(visit: Visit) -> Answer:
 
 def payload(visit: Visit) -> Answer:
     """One of them: its reason, and how it begins."""
-    typed = visit.values["number"]
-    number = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 18 else -1
-    row = ledger.payload(visit, number)
+    number = read_whole(visit.values["number"], 17)
+    row = None if number is None else ledger.payload(visit, number)
     if row is None:
         raise NotFound("There is nothing of this number in quarantine. It may have been read since.")
     rights = {one["id"]: one["rights"] for one in visit.ask("/sources", limit=500).data}.get(row.source)
@@ -68,7 +68,7 @@ def payload(visit: Visit) -> Answer:
 
 def plans(visit: Visit) -> Answer:
     """Plans of the settings, with the number of accounts on each; accounts on a plan that is gone as well."""
-    counts = Counter(Administration(visit.books.accounts, visit.who.email).on_plans())
+    counts = Counter(Administration(visit.people.accounts, visit.who.email).on_plans())
     gone = sorted(set(counts) - set(visit.settings.plans))
     return Html("operate/plans.html", {"plans": visit.settings.plans, "counts": counts, "gone": gone})
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from almanac.dashboard.visit import Visit
 from almanac.domain.cadence import Cadence
-from almanac.store.log import history, payloads, turns
+from almanac.store.log import history, payloads, schedule
 from almanac.store.log.history import RunRow
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Corrupt, RawStore
@@ -22,11 +22,11 @@ _HEX_LINE = 16
 def sources(visit: Visit) -> list[dict[str, Any]]:
     """Rows of the interface's /sources, the worst first, with what the log has of each beside it."""
     told = visit.ask("/sources", limit=500).data
-    with visit.desk.log() as view:
-        words, held = history.last_words(view), turns.held(view)
+    with visit.api.log() as view:
+        words, held = history.last_words(view), schedule.read(view)
         cadences = {one.id: one.cadence for one in view.directory.sources.values()}
         waiting = _counts(payloads.quarantined(view))
-    now = visit.desk.now()
+    now = visit.api.now()
     rows = []
     for row in told:
         turn, word, cadence = held.get(row["id"]), words.get(row["id"]), cadences.get(row["id"])
@@ -47,19 +47,19 @@ def sources(visit: Visit) -> list[dict[str, Any]]:
 
 def runs(visit: Visit, limit: int, *, source: str | None = None, before: int | None = None) -> list[RunRow]:
     """The latest runs."""
-    with visit.desk.log() as view:
+    with visit.api.log() as view:
         return history.runs(view, limit, source=source, before=before)
 
 
 def quarantined(visit: Visit) -> list[PayloadRow]:
     """What could not be read, the newest first."""
-    with visit.desk.log() as view:
+    with visit.api.log() as view:
         return sorted(payloads.quarantined(view), key=lambda row: (-row.fetched_at, row.number))
 
 
 def payload(visit: Visit, number: int) -> PayloadRow | None:
     """One payload in quarantine; None where there is none of this number."""
-    with visit.desk.log() as view:
+    with visit.api.log() as view:
         found = payloads.by_number(view, number)
     return found if found is not None and found.state == payloads.QUARANTINED else None
 
@@ -85,7 +85,7 @@ def moment(seconds: int) -> datetime:
 
 
 def _text(content: bytes) -> str | None:
-    """As UTF-8, a character cut at the end left out; None where it is no text."""
+    """Read bytes as UTF-8, a character cut at the end left out; None where they are no text."""
     try:
         found = content.decode("utf-8")
     except UnicodeDecodeError as error:

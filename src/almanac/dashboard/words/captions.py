@@ -48,12 +48,12 @@ class Topic(NamedTuple):
     stale_days: int | None = None
     ended: bool = False
 
-    def told(self, value: Number) -> str:
+    def say(self, value: Number) -> str:
         """A value in a sentence."""
         return self.unit.sentence(value, self.digits)
 
     def level(self, value: Number) -> Number:
-        """As it is told, to compare what is told."""
+        """Round a value as sentences do, to compare what they say."""
         return rounded(value, self.digits + (2 if self.unit.fraction else 0))
 
 
@@ -83,14 +83,14 @@ def lines_caption(topic: Topic, lines: Sequence[tuple[str, Sequence[ChartPoint]]
     ranked = sorted(full, key=lambda line: line[1][-1].value or 0.0)
     (low_name, low), (high_name, high) = ranked[0], ranked[-1]
     first = (
-        f"{_subject(topic, None)} was highest in {high_name}, at {topic.told(_value(high[-1]))} {_when(high[-1])}, "
-        f"and lowest in {low_name}, at {topic.told(_value(low[-1]))} {_when(low[-1])}"
+        f"{_subject(topic, None)} was highest in {high_name}, at {topic.say(_value(high[-1]))} {_when(high[-1])}, "
+        f"and lowest in {low_name}, at {topic.say(_value(low[-1]))} {_when(low[-1])}"
     )
     lowest, highest = _extremes([point for _, points in full for point in points])
     of = {id(point): name for name, points in full for point in points}
     second = (
-        f"The lines range from {topic.told(_value(lowest))} ({of[id(lowest)]}, {lowest.period}) "
-        f"to {topic.told(_value(highest))} ({of[id(highest)]}, {highest.period})"
+        f"The lines range from {topic.say(_value(lowest))} ({of[id(lowest)]}, {lowest.period}) "
+        f"to {topic.say(_value(highest))} ({of[id(highest)]}, {highest.period})"
     )
     empty = [name for name, points in shown if not points]
     third = f"{listed(empty)} {'has' if len(empty) == 1 else 'have'} no value to draw" if empty else ""
@@ -105,7 +105,7 @@ def _latest(topic: Topic, shown: Sequence[ChartPoint]) -> str:
     newest = shown[-1]
     value = _value(newest)
     kind = _kind(topic)
-    told = topic.told(value)
+    told = topic.say(value)
     if kind == "growth":
         start = f"{_subject(topic, kind)} {_grew(topic, value)} {_over(newest)}"
     elif kind == "yield":
@@ -136,9 +136,9 @@ def _range(topic: Topic, shown: Sequence[ChartPoint], bounded: bool) -> str:
     when = f"from {first.period} to {shown[-1].period}" if bounded else f"since {since}"
     it = "the rate" if _kind(topic) in {"growth", "yield"} or topic.unit.rate else "it"
     if topic.level(_value(low)) == topic.level(_value(high)):
-        return sentence(f"{when} {it} has stayed at {topic.told(_value(low))}")
+        return sentence(f"{when} {it} has stayed at {topic.say(_value(low))}")
     return sentence(
-        f"{when} {it} has ranged from {topic.told(_value(low))} ({low.period}) to {topic.told(_value(high))} ({high.period})"
+        f"{when} {it} has ranged from {topic.say(_value(low))} ({low.period}) to {topic.say(_value(high))} ({high.period})"
     )
 
 
@@ -200,7 +200,7 @@ def _grew(topic: Topic, value: float) -> str:
     if level == 0:
         return f"{'were' if measure.plural else 'was'} unchanged"
     up = "grew" if measure.subject in WHOLE else "rose"
-    return f"{up if level > 0 else 'fell'} {topic.told(abs(exact(value)))}"
+    return f"{up if level > 0 else 'fell'} {topic.say(abs(exact(value)))}"
 
 
 def _over(point: ChartPoint) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from statistics import quantiles
 from typing import NamedTuple
 
 from almanac.dashboard.words.captions import NOTHING, SPANS
@@ -11,6 +12,9 @@ from almanac.dashboard.words.numbers import exact, rounded
 from almanac.dashboard.words.units import UnitWords
 from almanac.domain.numbers import exact_sum
 from almanac.reports.wording import country, listed, sentence
+
+#: From so many values on their middle half is told; so many names are told of those who share one.
+_QUARTERED, _NAMED = 8, 3
 
 
 class CurveStep(NamedTuple):
@@ -83,7 +87,7 @@ def columns_caption(
 
 
 def dots_caption(name: str, rows: Sequence[tuple[str, float | None]], unit: UnitWords, digits: int) -> str:
-    """The caption of a dot plot: `name` of each row, highest and lowest, how many lie below zero, and what is missing."""
+    """The caption of a dot plot: `name` of each row, highest and lowest, how many are inverted (below zero), and what is missing."""
     there = [(row, value) for row, value in rows if value is not None]
     absent = [row for row, value in rows if value is None]
     if not there:
@@ -96,9 +100,29 @@ def dots_caption(name: str, rows: Sequence[tuple[str, float | None]], unit: Unit
             f"and lowest in {low_row}, at {unit.sentence(low, digits)}"
         )
     below = sum(value < 0 for _, value in there)
-    second = f"{below} of {len(there)} {'lies' if below == 1 else 'lie'} below zero" if len(there) > 1 else ""
+    second = (
+        ("None is inverted" if not below else f"{below} of {len(there)} {'is' if below == 1 else 'are'} inverted")
+        if len(there) > 1
+        else ""
+    )
     third = f"{listed(absent)} {'has' if len(absent) == 1 else 'have'} no data" if absent else ""
     return " ".join(sentence(part) for part in (first, second, third) if part)
+
+
+def across_caption(rows: Sequence[tuple[str, float]], unit: UnitWords, digits: int) -> str:
+    """The caption of an indicator over all entities: `name` of each as texts have it; highest, lowest, and the middle half."""
+    if not rows:
+        return NOTHING
+    if len(rows) == 1:
+        return sentence(f"{unit.sentence(rows[0][1], digits)} in {rows[0][0]}, the only one that can be ranked")
+    values = sorted(value for _, value in rows)
+    low, high = values[0], values[-1]
+    first = f"Highest in {_holders(rows, high)}, at {unit.sentence(high, digits)}; lowest in {_holders(rows, low)}, at {unit.sentence(low, digits)}"
+    second = ""
+    if len(values) >= _QUARTERED:
+        lower, _, upper = quantiles(values, n=4, method="inclusive")
+        second = f"The middle half of {len(values)} lies between {unit.sentence(lower, digits)} and {unit.sentence(upper, digits)}"
+    return " ".join(sentence(part) for part in (first, second) if part)
 
 
 # -- words --------------------------------------------------------------------------------------------------------------
@@ -127,6 +151,12 @@ def _ends(columns: Sequence[tuple[str, Sequence[int]]]) -> str:
 def _share(part: int, total: int) -> str:
     share = exact(100 * part) / exact(total)
     return "none" if not part else "less than 0.1%" if share < exact(0.1) else f"{rounded(share, 1)}%"
+
+
+def _holders(rows: Sequence[tuple[str, float]], value: float) -> str:
+    """Who has a value; of more than three, how many."""
+    names = [name for name, one in rows if one == value]
+    return listed(names) if len(names) <= _NAMED else f"{len(names)} of {len(rows)}"
 
 
 def _second(pair: tuple[str, float]) -> float:

@@ -25,12 +25,15 @@ Moment = str | date
 
 
 def moment_of(value: Moment) -> datetime:
-    """An aware UTC time of what a record says. Raises ValueError for a text that is no time of the interface."""
+    """An aware UTC time of what a record says, or an address. Raises ValueError for a text that is no time."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     if not isinstance(value, datetime):
         return datetime(value.year, value.month, value.day, tzinfo=UTC)
-    return value.astimezone(UTC) if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    try:
+        return value.astimezone(UTC) if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    except OverflowError as error:
+        raise ValueError(f"{value.isoformat()} lies outside of the calendar") from error
 
 
 def day_of(value: Moment) -> date:
@@ -110,6 +113,11 @@ def _wire(value: Moment) -> str:
     if isinstance(value, date) and not isinstance(value, datetime):
         return value.isoformat()
     return wire_time(int(moment_of(value).timestamp()))
+
+
+def days_from(value: date, days: int) -> date:
+    """So many days later, or earlier; the first or the last day of the calendar where it has none beyond."""
+    return date.fromordinal(min(max(value.toordinal() + days, 1), date.max.toordinal()))
 
 
 def read_day(text: str) -> date:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from almanac.dashboard.words import dates, numbers, periods, units, values
-from almanac.reports.wording import listed, place
+from almanac.dashboard.words import company_names, dates, numbers, periods, reasons, units, values
+from almanac.reports.wording import country, listed, place
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "number": numbers.number,
@@ -15,6 +15,8 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "fraction": numbers.fraction,
     "compact": numbers.compact,
     "in_words": numbers.in_words,
+    "many": numbers.many,
+    "company_name": company_names.company_name,
     "full": numbers.full,
     "day": dates.day,
     "short_day": dates.short_day,
@@ -37,4 +39,8 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "look_yield": values.look_yield,
     "listed": listed,
     "nth": place,
+    "category": units.category,
+    "reason_for": reasons.reason_for,
+    "notes_for": reasons.notes_for,
+    "in_text": country,
 }

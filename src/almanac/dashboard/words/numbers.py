@@ -38,6 +38,11 @@ _SCALE_OF = {scale.power: scale for scale in (NO_SCALE, *SCALES)}
 _IN_BILLIONS = Decimal(10**10)
 
 
+def read_whole(text: str | None, digits: int = 5) -> int | None:
+    """A whole number as an address has it, of so many plain digits at most; None for anything else."""
+    return int(text) if text and len(text) <= digits and text.isascii() and text.isdigit() else None
+
+
 def exact(value: Number) -> Decimal:
     """The number that its shortest text says. Raises ValueError for NaN and infinities, which are never data."""
     # An integer and a decimal are what they are; of a float only the shortest text tells what was meant.
@@ -94,9 +99,34 @@ def common_scale(values: Iterable[Number], least: int = 6) -> Scale:
     return fitting[-1] if fitting else NO_SCALE
 
 
+def table_scale(values: Iterable[Number]) -> Scale:
+    """
+    The one scale of a column, in which none is told as nothing: the largest in which the smallest is at least a tenth,
+    so long as the largest stays below ten million.
+
+    >>> table_scale([4_900e9, 14e9]).word, table_scale([4_900e9, 14e6]).word, table_scale([4_900e9, 3e3]).word
+    ('billion', 'million', 'million')
+    """
+    sizes = sorted(size for value in values if (size := abs(exact(value))))
+    if not sizes:
+        return NO_SCALE
+    fitting = NO_SCALE
+    for one in (scale for scale in SCALES if scale.power >= 6):
+        short = sizes[-1] < Decimal(10) ** (fitting.power + 7)
+        if sizes[-1] < Decimal(10) ** one.power or (short and 10 * sizes[0] < Decimal(10) ** one.power):
+            break
+        fitting = one
+    return fitting
+
+
 def in_scale(value: Number, scale_: Scale) -> Decimal:
     """A number in thousands, millions or billions, exactly."""
     return _WIDE.scaleb(exact(value), -scale_.power)
+
+
+def many(count: int, one: str, several: str = "") -> str:
+    """`1 source`, `26 sources`, `2 countries` where the plural is no mere `s`."""
+    return f"{number(count)} {one if count == 1 else several or one + 's'}"
 
 
 def in_words(value: Number, digits: int | None = None) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import date, timedelta
 from functools import lru_cache
+from typing import Any
 
 from almanac.dashboard.words.dates import NBSP, SHORT_MONTHS, Moment, day, day_of
 from almanac.domain.periods import Frequency, Period
@@ -50,9 +52,24 @@ def period(start: Moment | None, end: Moment, frequency: str | None = None) -> s
     return notation(period_of(start, end), None if frequency is None else frequency_of(frequency))
 
 
+def of_row(row: Mapping[str, Any]) -> str:
+    """
+    The period of an observation; of a company's, what the company calls it, where that is another name than the calendar's:
+    `2024 Q3 (fiscal Q4 2024)`.
+    """
+    text, told = period(row["periodStart"], row["periodEnd"], row["frequency"]), row.get("metadata") or {}
+    year, part = told.get("fiscalYear"), told.get("fiscalPeriod")
+    if year is None or part is None:
+        return text
+    whole = part == "FY"
+    if text == (str(year) if whole else f"{year}{NBSP}{part}"):
+        return text
+    return f"{text} (fiscal{NBSP}{'' if whole else f'{part}{NBSP}'}{year})"
+
+
 @lru_cache(4096)
 def notation(span: Period, frequency: Frequency | None = None) -> str:
-    """The same of a period."""
+    """Write a period in its own notation: `2024 Q3`."""
     end = span.end
     if span.start is None or frequency in {Frequency.DAILY, Frequency.WEEKLY} or span.start == end:
         return day(end)
@@ -69,7 +86,7 @@ def notation(span: Period, frequency: Frequency | None = None) -> str:
 
 
 def code(span: Period, frequency: Frequency | None = None) -> str:
-    """As addresses and the interface's `period` have it: `2026-Q3`; of an irregular one its last day. Inverse: `read_period`."""
+    """Write a period as addresses and the interface's `period` have it: `2026-Q3`; of an irregular one its last day. Inverse: `read_period`."""
     found = None if frequency in {Frequency.DAILY, Frequency.WEEKLY} else _regular(span)
     return period_name(span.key, found or Frequency.DAILY)
 

@@ -118,11 +118,13 @@ class UnitWords(NamedTuple):
         return self.sentence(abs(exact(value)), digits)
 
     def key_change(self, value: Number, digits: int) -> tuple[str, str]:
-        """A change as a key figure and what it is in: `−0.3` and `percentage points`."""
+        """A change as a key figure and what it is in: `−0.3` and `percentage points`, `+15.8bn` and `USD`."""
         if self.rate:
             return change(rounded(value, 4) * 100, 0), "bp"
         if self.fraction:
             return change(rounded(value, digits + 2) * 100, digits), self.move
+        if self.before and not self.after and not self.power and abs(exact(value)) >= 10**6:
+            return f"{'+' if value > 0 else ''}{compact(value)}", self.head
         return change(value, digits), self.move or self.head
 
     def _percentage(self, value: Number, digits: int | None) -> str:
@@ -168,11 +170,18 @@ def unit_of(row: Mapping[str, Any]) -> UnitWords:
     return found._replace(head=f"{found.head}, annual rate") if metadata.get("annualized") else found
 
 
+def category(name: str) -> str:
+    """What a category of indicators is called."""
+    return _CATEGORIES.get(name) or name.replace("_", " ").capitalize()
+
+
 def computed(row: Mapping[str, Any]) -> bool:
     """Whether an observation was computed by us, and so is told with our precision."""
     return bool(row.get("derivedFrom"))
 
 
+#: Categories whose names in the interface are no words of ours.
+_CATEGORIES = {"fx": "Exchange rates", "labor": "Labour"}
 _POINTS = ("percentage points", "points")
 _UNITS = {
     "percent": UnitWords("Percent", sign="%", least=1, move=_POINTS[0], moves=_POINTS[1]),

@@ -70,8 +70,9 @@ def masked(row: Row) -> bool:
 
 
 def is_forecast(row: Row) -> bool:
-    """Whether the period had not begun when the value was known."""
-    return bool((row.get("metadata") or {}).get("forecast"))
+    """Whether the period had not begun when the value was known, or the publisher calls the value a projection."""
+    metadata = row.get("metadata") or {}
+    return bool(metadata.get("forecast") or metadata.get("projection"))
 
 
 def look(

@@ -7,37 +7,41 @@ values themselves: half a unit of each operand, the unit being the power of ten 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-import msgspec
-
+from almanac.derived.companies import identities
 from almanac.derived.companies.financials import Amount, AmountOf
-from almanac.derived.companies.precision import granularity, spelled
-from almanac.derived.companies.quarters import BEFORE_RECAST, MIXED
+from almanac.derived.companies.precision import rounding, spelled
+from almanac.derived.companies.quality_check import FAILED, NOT_APPLICABLE, PASSED, QualityCheck, judge
+from almanac.derived.companies.reading.item_reader import LONE
+from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
 from almanac.derived.companies.signs import contradictions
 from almanac.derived.companies.ttm import one_basis
 
-PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not_applicable"
 #: Checks whose failure makes the whole statement doubtful; any other failure is a warning.
-GRAVE = frozenset(["balance_identity", "scale", "relied_upon"])
+GRAVE = frozenset(["balance_identity", "lines_add_up", "two_bases", "scale", "relied_upon"])
+#: Checks whose failure makes the lines concerned no values for ratios, scores and screens.
+FATAL = GRAVE | {"signs_agree", "parts_within_whole"}
 #: A line this many times its neighbour's, or this small a part of it, was filed in another scale.
 _SCALE = 1_000
 #: A quarter this many times each of its neighbours, or this small a part of each, is far outside them.
 _FAR = 3
+#: What is wrong with shares that were filed in another scale, and what mends them.
+_SCALES = (
+    ("a thousand times too few", 1e3),
+    ("a million times too few", 1e6),
+    ("a thousand times too many", 1e-3),
+    ("a million times too many", 1e-6),
+)
 #: Part of income that earnings per share times shares may miss it by: participating securities, rounding.
 _SHARE_OF_INCOME = 0.03
 
 
-class QualityCheck(msgspec.Struct, frozen=True):
-    """One check of one statement. `detail` says what failed, in words with the numbers."""
-
-    name: str
-    status: str
-    detail: str | None = None
-
-
-#: What the derivation remarks on an item: why it is not served, or that a filing gave it with the other sign.
+#: What cash the change of it may be of, the widest first; and cash that is held for sale with a part of the company.
+_CASHES = ("cash_of_cash_flow_statement", "cash_with_restricted_cash", "cash_and_equivalents")
+_CASH_FOR_SALE = "cash_of_disposal_group"
+#: What the derivation remarks on an item: why it is not served, or that a filing gave it otherwise: sign, or basis (`LONE`).
 RemarkOf = Callable[[str], str | None]
 
 
@@ -80,7 +84,8 @@ def verdict(checks: Iterable[QualityCheck]) -> str:
 
 def of_income(period: CheckedPeriod) -> list[QualityCheck]:
     return [
-        _gross_profit(period.get),
+        identities.lines_add_up(period.get),
+        identities.gross_profit(period.get),
         _earnings_per_share(period.get),
         *_of_flows(period),
         _signs(period),
@@ -88,61 +93,36 @@ def of_income(period: CheckedPeriod) -> list[QualityCheck]:
         _split(period),
         _scale(period, ("revenue", "weighted_average_shares_basic")),
         _consistent(period),
+        _reasons(period),
     ]
 
 
 def of_cash_flow(period: CheckedPeriod) -> list[QualityCheck]:
-    return [_adds_up(period.get), _reconciles(period), *_of_flows(period), _signs(period), _consistent(period)]
+    return [
+        identities.cash_flows(period.get),
+        _reconciles(period),
+        *_of_flows(period),
+        _signs(period),
+        _consistent(period),
+        _reasons(period),
+    ]
 
 
 def of_balance(period: CheckedPeriod) -> list[QualityCheck]:
     return [
-        _identity(period.get),
-        _parts(period.get),
+        identities.balance(period.get),
+        identities.parts(period.get),
         _signs(period),
         _split_of_balance(period),
         _scale(period, ("total_assets", "shares_outstanding")),
+        _lone_lines(period),
         _consistent(period),
+        _reasons(period),
     ]
-
-
-def rounding(values: Iterable[float]) -> float:
-    """How far a sum of these may be off: half a unit for each, a unit being at most a million."""
-    return 0.5 * sum(min(granularity(value), 1_000_000.0) for value in values if value) + 1e-6
-
-
-def _judge(name: str, *, right: bool, detail: str) -> QualityCheck:
-    return QualityCheck(name, PASSED) if right else QualityCheck(name, FAILED, detail)
 
 
 def _times(ratio: float) -> str:
     return f"more than {_SCALE:,} times" if ratio > 1 else f"less than a {_SCALE:,}th of"
-
-
-def _gross_profit(get: AmountOf) -> QualityCheck:
-    name = "gross_profit_within_revenue"
-    gross, revenue = get("gross_profit"), get("revenue")
-    if gross is None or revenue is None or revenue.value < 0:
-        return QualityCheck(name, NOT_APPLICABLE)
-    if gross.value > revenue.value:
-        detail = f"gross profit {spelled(gross.value)} exceeds revenue {spelled(revenue.value)}"
-        return QualityCheck(name, FAILED, detail)
-    costs = get("costs_and_expenses")
-    told = sum(amount.value for key in _COSTS if (amount := get(key)) is not None)
-    return _judge(
-        name,
-        right=gross.method is None or costs is None or told >= costs.value / 2,
-        detail="gross profit leaves out most costs: those that have a line are less than half of all",
-    )
-
-
-#: Lines between revenue and operating income.
-_COSTS = (
-    "cost_of_revenue",
-    "research_and_development",
-    "selling_general_and_administrative",
-    "depreciation_and_amortization",
-)
 
 
 def _earnings_per_share(get: AmountOf) -> QualityCheck:
@@ -154,36 +134,74 @@ def _earnings_per_share(get: AmountOf) -> QualityCheck:
             continue
         if per_share.method is not None and per_share.method.startswith("approximate"):
             return QualityCheck(name, NOT_APPLICABLE)  # it was made of these
-        product = per_share.value * shares.value
-        allowed = 0.006 * shares.value + _SHARE_OF_INCOME * abs(income.value)
-        return _judge(
+        detail = (
+            f"{spelled(per_share.value)} a share times {spelled(shares.value)} shares is"
+            f" {spelled(per_share.value * shares.value)}, income is {spelled(income.value)}"
+        )
+        if (off := _scaled(per_share.value, shares.value, income.value)) is not None:
+            detail += f": the shares seem to be {off}"
+        return judge(
             name,
-            right=abs(product - income.value) <= allowed,
-            detail=f"{spelled(per_share.value)} times {spelled(shares.value)} shares is {spelled(product)},"
-            f" income is {spelled(income.value)}",
+            right=_is_product(per_share.value, shares.value, income.value),
+            detail=detail,
+            items=[f"earnings_per_share_{kind}"],
         )
     return QualityCheck(name, NOT_APPLICABLE)
 
 
+def _is_product(per_share: float, shares: float, income: float) -> bool:
+    return abs(per_share * shares - income) <= 0.006 * shares + _SHARE_OF_INCOME * abs(income)
+
+
+def _scaled(per_share: float, shares: float, income: float) -> str | None:
+    """In which scale shares fit income that do not as they are, in words; None: in none, or as they are."""
+    if _is_product(per_share, shares, income):
+        return None
+    return next((word for word, times in _SCALES if _is_product(per_share, shares * times, income)), None)
+
+
 def _of_flows(period: CheckedPeriod) -> list[QualityCheck]:
-    return [_one_basis(period), _quarters(period)]
+    return [*(_basis(period, *told) for told in _BASES), _quarters(period)]
 
 
-_BASES = {
-    MIXED: "the report of the longer period restated it, or the year before, those of the shorter one did not",
-    BEFORE_RECAST: "the longer period was recast later and the shorter one was not, both are as first known",
-}
+#: Checks of bases: the mark of a method that fails them, and what it says.
+_BASES = (
+    (
+        "one_basis",
+        BEFORE_RECAST,
+        "the longer period was recast later and the shorter one was not, both are as first known",
+    ),
+    (
+        "two_bases",
+        MIXED,
+        "the report of the longer period restated it, or the year before, those of the shorter one did not",
+    ),
+)
 
 
-def _one_basis(period: CheckedPeriod) -> QualityCheck:
+def _basis(period: CheckedPeriod, name: str, mark: str, words: str) -> QualityCheck:
     methods = {key: amount.method for key in period.keys if (amount := period.get(key)) is not None and amount.method}
-    off = [
-        f"{words}: {', '.join(found)}"
-        for mark, words in _BASES.items()
-        if (found := [key for key, method in methods.items() if method.endswith(mark)])
-    ]
-    off += [f"no {key}: {why}" for key in period.keys if period.get(key) is None and (why := period.remark(key))]
-    return _judge("one_basis", right=not off, detail="; ".join(off))
+    off = [key for key, method in methods.items() if method.endswith(mark)]
+    return judge(name, right=not off, detail=f"{words}: {', '.join(off)}", items=off)
+
+
+def _reasons(period: CheckedPeriod) -> QualityCheck:
+    """Which items are absent although something of them is filed, and why. That is no failure: what is served is right."""
+    found = [f"no {key}: {why}" for key in period.keys if period.get(key) is None and (why := period.remark(key))]
+    return QualityCheck("absent_with_reason", PASSED if found else NOT_APPLICABLE, "; ".join(found) or None)
+
+
+def _lone_lines(period: CheckedPeriod) -> QualityCheck:
+    """Whether no later report gives a line of the sheet otherwise. One that does not give the sheet replaces nothing of it."""
+    found = {key: period.remark(key) or "" for key in period.keys if period.get(key) is not None}
+    off = {key: why.removeprefix(f"{LONE}: ") for key, why in found.items() if why.startswith(LONE)}
+    return judge(
+        "one_basis",
+        right=not off,
+        detail="a later report gives a line on another basis, and not the sheet: "
+        + "; ".join(f"{key}: {why}" for key, why in off.items()),
+        items=off,
+    )
 
 
 def _signs(period: CheckedPeriod) -> QualityCheck:
@@ -191,18 +209,20 @@ def _signs(period: CheckedPeriod) -> QualityCheck:
     get = period.get
     found = {key: amount.value for key in period.keys if (amount := get(key)) is not None}
     off = [
-        f"{key} {spelled(found[key])} is negative" for key in found if key in period.never_negative and found[key] < 0
+        (key, f"{key} {spelled(found[key])} is negative")
+        for key in found
+        if key in period.never_negative and found[key] < 0
     ]
-    off += [f"{key}: {why}" for key in found if (why := period.remark(key))]
+    off += [(key, f"{key}: {why}") for key in found if (why := period.remark(key)) and not why.startswith(LONE)]
     mine = {key: why for key, why in contradictions(get).items() if key in period.keys}
-    off += mine.values()
+    off += mine.items()
     # Another period's figures are not told: its statement may be out of a reader's reach.
     off += [
-        f"{key} is a difference from a year that has it with a sign that its other lines contradict"
+        (key, f"{key} is a difference from a year that has it with a sign that its other lines contradict")
         for key in contradictions(period.year)
         if key in period.keys and key not in mine and (amount := get(key)) is not None and _is_difference(amount)
     ]
-    return _judge("signs_agree", right=not off, detail="; ".join(off))
+    return judge("signs_agree", right=not off, detail="; ".join(why for _, why in off), items=[key for key, _ in off])
 
 
 def _is_difference(amount: Amount) -> bool:
@@ -216,10 +236,11 @@ def _neighbours(period: CheckedPeriod) -> QualityCheck:
     if revenue is None or len(beside) < 2 or min(beside) <= 0:
         return QualityCheck(name, NOT_APPLICABLE)
     # Other periods' figures are not told: their statements may be out of a reader's reach.
-    return _judge(
+    return judge(
         name,
         right=min(beside) / _FAR <= revenue.value <= max(beside) * _FAR,
         detail=f"revenue {spelled(revenue.value)} is far outside the quarters beside it",
+        items=["revenue"],
     )
 
 
@@ -234,10 +255,11 @@ def _split(period: CheckedPeriod) -> QualityCheck:
     if own is None or not beside:
         return QualityCheck(name, NOT_APPLICABLE)
     right = all(one_basis((other.value, own.value)) for other in beside)
-    return _judge(
+    return judge(
         name,
         right=right,
         detail=f"{spelled(own.value)} shares are not those that periods beside it count: a split, or another scale",
+        items=[_SHARES],
     )
 
 
@@ -251,10 +273,11 @@ def _split_of_balance(period: CheckedPeriod) -> QualityCheck:
     # Classes that one of both leaves out make the same ratio in the period before.
     before = then.value / average_before.value if average_before.value > 0 else 1.0
     ratio = now.value / average.value
-    return _judge(
+    return judge(
         name,
         right=one_basis((1.0, ratio)) or one_basis((before, ratio)),
         detail=f"{spelled(now.value)} shares are counted otherwise than the average of {spelled(average.value)}",
+        items=["shares_outstanding"],
     )
 
 
@@ -262,7 +285,7 @@ def _quarters(period: CheckedPeriod) -> QualityCheck:
     name = "quarters_sum_to_year"
     if not period.quarters:
         return QualityCheck(name, NOT_APPLICABLE)
-    off: list[str] = []
+    off: dict[str, str] = {}
     compared = 0
     for key in period.additive:
         year = period.get(key)
@@ -272,103 +295,44 @@ def _quarters(period: CheckedPeriod) -> QualityCheck:
         compared += 1
         total = sum(part.value for part in parts)
         if abs(total - year.value) > rounding([year.value, *(part.value for part in parts)]):
-            off.append(f"{key} {spelled(total)} for {spelled(year.value)}")
+            off[key] = f"{key} {spelled(total)} for {spelled(year.value)}"
     if not compared:
         return QualityCheck(name, NOT_APPLICABLE)
-    return _judge(name, right=not off, detail="the quarters give " + "; ".join(off))
-
-
-def _adds_up(get: AmountOf) -> QualityCheck:
-    name = "cash_flows_add_up"
-    parts = [get(f"net_cash_flow_from_{kind}") for kind in ("operations", "investing", "financing")]
-    change = get("net_change_in_cash")
-    there = [part.value for part in parts if part is not None]
-    if change is None or len(there) < len(parts):
-        return QualityCheck(name, NOT_APPLICABLE)
-    values = [*there, *_exchange(get)]
-    total = sum(values)
-    allowed = rounding([*values, change.value])
-    # Some filers state the change before the effect of exchange rates, under the same tag.
-    return _judge(
-        name,
-        right=abs(total - change.value) <= allowed or abs(sum(there) - change.value) <= allowed,
-        detail=f"the flows give {spelled(total)}, the change in cash is {spelled(change.value)}",
-    )
-
-
-def _exchange(get: AmountOf) -> list[float]:
-    effect = get("effect_of_exchange_rate_on_cash")
-    return [] if effect is None else [effect.value]
+    return judge(name, right=not off, detail="the quarters give " + "; ".join(off.values()), items=off)
 
 
 def _reconciles(period: CheckedPeriod) -> QualityCheck:
     name = "cash_reconciles"
     change = period.get("net_change_in_cash")
     failed = ""
-    effect = _exchange(period.get)
-    for key in ("cash_of_cash_flow_statement", "cash_and_equivalents"):
+    effect = identities.exchange(period.get)
+    # What went over to a disposal group is in the change, and not in the cash. The tag's sign and its day are often slips.
+    after, before = (
+        None if amount is None else abs(amount.value)
+        for amount in (period.closing(_CASH_FOR_SALE), period.opening(_CASH_FOR_SALE))
+    )
+    apart = [value for value in (after, before) if value is not None]
+    without = (0.0, (before or 0.0) - (after or 0.0), before or 0.0, -(after or 0.0))
+    for key in _CASHES:
         closing, opening = period.closing(key), period.opening(key)
         if change is None or closing is None or opening is None or closing.tags != opening.tags:
             continue
         moved = closing.value - opening.value
-        allowed = rounding([closing.value, opening.value, change.value, *effect])
-        if abs(moved - change.value) <= allowed or abs(moved - change.value - sum(effect)) <= allowed:
+        allowed = rounding([closing.value, opening.value, change.value, *effect, *apart])
+        off = moved - change.value
+        if any(abs(off - more - less) <= allowed for more in (0.0, sum(effect)) for less in without):
             return QualityCheck(name, PASSED)
-        if key == "cash_of_cash_flow_statement":
+        if key == _CASHES[0]:
             failed = f"cash moved by {spelled(moved)}, the statement says {spelled(change.value)}"
-    return QualityCheck(name, FAILED, failed) if failed else QualityCheck(name, NOT_APPLICABLE)
-
-
-def _identity(get: AmountOf) -> QualityCheck:
-    name = "balance_identity"
-    assets, both = get("total_assets"), get("liabilities_and_equity")
-    if assets is None:
+    # Where one end has cash of a disposal group, and nobody says what the other has, nothing can be said of the change.
+    if not failed or (len(apart) == 1 and apart[0] > 0):
         return QualityCheck(name, NOT_APPLICABLE)
-    if both is not None and abs(assets.value - both.value) > rounding([assets.value, both.value]):
-        return QualityCheck(
-            name, FAILED, f"assets {spelled(assets.value)}, liabilities and equity {spelled(both.value)}"
-        )
-    liabilities, equity = get("total_liabilities"), get("equity_with_minority")
-    if liabilities is None or equity is None or liabilities.method == "formula":
-        return QualityCheck(name, NOT_APPLICABLE if both is None else PASSED)
-    between = get("temporary_equity")
-    values = [liabilities.value, equity.value, *([] if between is None else [between.value])]
-    return _judge(
-        name,
-        right=abs(assets.value - sum(values)) <= rounding([assets.value, *values]),
-        detail=f"assets {spelled(assets.value)}; liabilities, temporary equity and equity {spelled(sum(values))}",
-    )
-
-
-_WHOLES: Mapping[str, tuple[str, ...]] = {
-    "total_assets": ("current_assets", "cash_and_equivalents", "inventory", "goodwill", "property_plant_equipment"),
-    "current_assets": ("accounts_receivable", "inventory", "short_term_investments"),
-    "total_liabilities": ("current_liabilities",),
-    "current_liabilities": ("accounts_payable",),
-}
-
-
-def _parts(get: AmountOf) -> QualityCheck:
-    name = "parts_within_whole"
-    off: list[str] = []
-    compared = 0
-    for whole_key, part_keys in _WHOLES.items():
-        whole = get(whole_key)
-        for key in part_keys:
-            part = get(key)
-            if whole is None or part is None:
-                continue
-            compared += 1
-            if part.value > whole.value + rounding([part.value, whole.value]):
-                off.append(f"{key} {spelled(part.value)} exceeds {whole_key} {spelled(whole.value)}")
-    if not compared:
-        return QualityCheck(name, NOT_APPLICABLE)
-    return _judge(name, right=not off, detail="; ".join(off))
+    return QualityCheck(name, FAILED, failed, ("net_change_in_cash",))
 
 
 def _scale(period: CheckedPeriod, keys: Sequence[str]) -> QualityCheck:
     name = "scale"
-    off: list[str] = []
+    off: dict[str, str] = {}
     compared = 0
     for key in keys:
         now, then = period.get(key), period.before(key)
@@ -377,10 +341,10 @@ def _scale(period: CheckedPeriod, keys: Sequence[str]) -> QualityCheck:
         compared += 1
         if not 1 / _SCALE < now.value / then.value < _SCALE:
             # The other figure is not told: its own statement may be out of a reader's reach.
-            off.append(f"{key} {spelled(now.value)} is {_times(now.value / then.value)} the one of the period before")
+            off[key] = f"{key} {spelled(now.value)} is {_times(now.value / then.value)} the one of the period before"
     if not compared:
         return QualityCheck(name, NOT_APPLICABLE)
-    return _judge(name, right=not off, detail="; ".join(off))
+    return judge(name, right=not off, detail="; ".join(off.values()), items=off)
 
 
 def _consistent(period: CheckedPeriod) -> QualityCheck:
@@ -388,8 +352,9 @@ def _consistent(period: CheckedPeriod) -> QualityCheck:
     if contradicted is None:
         return QualityCheck("consistent_filing", PASSED)
     off = [key for key in period.keys if (amount := period.get(key)) is not None and contradicted(amount)]
-    return _judge(
+    return judge(
         "consistent_filing",
         right=not off,
         detail=f"inconsistent: the filing gives two values for {', '.join(off)}; the first is served",
+        items=off,
     )

@@ -10,19 +10,22 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
-from almanac.derived.companies.facts import CompanyInput, Disclosure, disclosures, known_at
-from almanac.derived.companies.financials import Amount, CompanyFinancials
+from almanac.catalog.companies import Item
+from almanac.catalog.measures import measures
+from almanac.derived.companies.facts import CompanyInput, Disclosure, known_at
+from almanac.derived.companies.financials import Amount, CompanyFinancials, with_currency
 from almanac.derived.companies.fiscal_calendar import FiscalPeriods, Span
-from almanac.derived.companies.item_reader import COVER_DAYS, PROOF_DAYS
-from almanac.derived.companies.line_items import HALF, INSTANT, QUARTER, YEAR, LineItems
+from almanac.derived.companies.line_items import HALF, INSTANT, QUARTER, TO_DATE, YEAR, LineItems
 from almanac.derived.companies.ratios import MeasureValue
+from almanac.derived.companies.reading.item_reader import PROOF_DAYS
+from almanac.derived.companies.reading.tag_mapping import COVER_DAYS, SHARES_OUTSTANDING
 from almanac.derived.companies.statements import StatementHistory, StatementKey, StatementVersion
 from almanac.domain.companies import Filing, is_periodic
-from almanac.domain.observations import DAY
+from almanac.domain.observations import DAY, QUALITY
 from almanac.domain.periods import Frequency, key_of
 
 __all__ = ["CompanyVintages", "ItemVintage", "StatementKey", "StatementVersion", "derive"]
@@ -39,6 +42,8 @@ class ItemVintage(NamedTuple):
     tags: tuple[str, ...]
     #: How it was come by; None: as reported.
     note: str | None
+    #: Fiscal year and period (FY, Q1 to Q4, H1, H2) that the company calls it by, as known then; None: not known.
+    fiscal: tuple[int, str] | None
 
 
 #: Measures of the period that ends on a day, looking at that day and `reach` days before it only.
@@ -48,13 +53,23 @@ MeasureFunction = Callable[[CompanyFinancials, int, Frequency], Mapping[str, Mea
 Vintages = dict[tuple[str, Frequency], dict[int, list[ItemVintage]]]
 
 
+#: Period key, value, currency and marks of checks of what stands, and what its period is called.
+_Standing = tuple[int, float, str | None, int, tuple[int, str] | None]
+
+
 class CompanyVintages(NamedTuple):
     """All vintages of a company."""
 
     items: Vintages
+    #: Money of periods that are in another currency than the company's main one, by ISO code.
+    others: dict[str, Vintages]
     statements: dict[StatementKey, list[StatementVersion]]
 
 
+#: In the order in which they are computed.
+_KINDS = (INSTANT, QUARTER, HALF, YEAR, TO_DATE)
+#: What the part of a fiscal year is called that ends with it.
+_LAST_PART = {Frequency.QUARTERLY: "Q4", Frequency.SEMIANNUAL: "H2", Frequency.ANNUAL: "FY"}
 _FREQUENCIES = {QUARTER: Frequency.QUARTERLY, HALF: Frequency.SEMIANNUAL, YEAR: Frequency.ANNUAL}
 
 
@@ -73,20 +88,24 @@ class _Derivation:
         self.company = company
         self.measure = measure
         self.reach = reach
-        self.disclosures = disclosures(company.facts)
-        self.line_items = LineItems(company, self.disclosures)
+        self.line_items = LineItems(company)
+        self.disclosures = self.line_items.regimes.disclosures
         self.mapping = self.line_items.mapping
         self.served = {key for key, item in self.line_items.items.items() if item.served}
-        self.out: Vintages = defaultdict(lambda: defaultdict(list))
-        #: (item, frequency, end) → period key and value that stand.
-        self.standing: dict[tuple[str, Frequency, int], tuple[int, float]] = {}
+        #: By currency, None for the main one and for what is no money.
+        self.out: dict[str | None, Vintages] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+        self._money = {slug for slug, unit in _units(self.line_items.items) if unit in {"money", "per_share"}}
+        #: (item, frequency, end) → period key, value and currency (as in `out`) that stand.
+        self.standing: dict[tuple[str, Frequency, int], _Standing] = {}
         #: Measures that stand, by end.
-        self.measured: dict[int, dict[str, tuple[int, float]]] = {}
+        self.measured: dict[int, dict[str, _Standing]] = {}
         self.frequency = Frequency.ANNUAL
         self.statements = StatementHistory(self.line_items)
         self.quarter_ends: list[int] = []
         self.year_ends: list[int] = []
         self.half_ends: list[int] = []
+        #: What own periods are called, by their frequency and end: of one that is gone, what it was called last.
+        self.names: dict[tuple[Frequency, int], tuple[int, str]] = {}
         self.ingested = 0
         #: Amounts of this instant that came out different, or whose period did, by kind and end.
         self.changed: dict[tuple[str, int], set[str]] = {}
@@ -99,7 +118,8 @@ class _Derivation:
         }
         for moment in sorted({*by_moment, *self.line_items.calendar.moments, *self.statements.moments}):
             self._at(moment, by_moment.get(moment, []), filings.get(moment, []))
-        return CompanyVintages({name: dict(cells) for name, cells in self.out.items()}, self.statements.versions)
+        others = {currency: _plain(out) for currency, out in self.out.items() if currency is not None}
+        return CompanyVintages(_plain(self.out[None]), others, self.statements.versions)
 
     def _filings(self) -> dict[int, list[Filing]]:
         """Filings by the moment they became known, what is periodic last."""
@@ -118,27 +138,32 @@ class _Derivation:
     def _at(self, moment: int, disclosures: list[Disclosure], filings: list[Filing]) -> None:
         line_items = self.line_items
         for disclosure in disclosures:
-            line_items.known_facts.learn(disclosure, self.company.facts)
+            line_items.learn(disclosure)
             self.ingested = max(self.ingested, disclosure.vintage.ingested)
-        dirty: dict[str, dict[int, set[str]]] = {kind: {} for kind in (INSTANT, QUARTER, HALF, YEAR)}
+        dirty: dict[str, dict[int, set[str]]] = {kind: {} for kind in _KINDS}
         self.changed = {}
         moved: set[tuple[str, int]] = set()
         if moment in line_items.calendar.moments:
             moved = self._use_calendar(line_items.calendar.at(moment), dirty)
         for disclosure in disclosures:
             self._mark(disclosure, dirty)
-        for kind in (INSTANT, QUARTER, HALF, YEAR):
+        for kind in _KINDS:
             for end in sorted(dirty[kind]):
                 self._compute(kind, end, dirty)
         for kind, end in moved:
             self.changed.setdefault((kind, end), set()).update(line_items.keys(kind))
+        # Statements first: what their checks say is part of what items and measures are.
+        stated = {name: keys for name, keys in self.changed.items() if name[0] != TO_DATE}
+        for kind, end, key in self.statements.write(moment, filings, stated):
+            self.changed.setdefault((kind, end), set()).add(key)
         for (kind, end), keys in self.changed.items():
+            if kind == TO_DATE:
+                continue  # for measures alone
             for key in keys:
                 if key in self.served:
                     self._emit_item(moment, kind, end, key)
         if self.measure is not None:
             self._emit_measures(moment)
-        self.statements.write(moment, filings, self.changed)
 
     # -- what can have changed --------------------------------------------------------------------------------------
 
@@ -152,15 +177,25 @@ class _Derivation:
             (QUARTER, before.quarters, fiscal_periods.quarters),
             (HALF, before.halves, fiscal_periods.halves),
             (YEAR, before.years, fiscal_periods.years),
+            (TO_DATE, before.to_date, fiscal_periods.to_date),
         ):
             for end in _differing(old, new):
                 moved.add((kind, end))
-                moved.add((INSTANT, end))
+                if kind != TO_DATE:
+                    moved.add((INSTANT, end))
         if not moved:
             return moved
         self.line_items.use_calendar(fiscal_periods)
         self.quarter_ends, self.year_ends = sorted(fiscal_periods.quarters), sorted(fiscal_periods.years)
         self.half_ends = sorted(fiscal_periods.halves)
+        for kind, spans in (
+            (QUARTER, fiscal_periods.quarters),
+            (HALF, fiscal_periods.halves),
+            (YEAR, fiscal_periods.years),
+        ):
+            frequency = _FREQUENCIES[kind]
+            for end, span in spans.items():
+                self.names[frequency, end] = (span.fiscal_year, span.fiscal_period)
         every = {kind: self.line_items.keys(kind) for kind in dirty}
         for kind, end in moved:
             dirty[kind].setdefault(end, set()).update(every[kind])
@@ -176,11 +211,16 @@ class _Derivation:
         if keys is None:
             return
         end = disclosure.end
+        reach = self.mapping.reach_of_shares.get(disclosure.tag)
+        if reach is not None:
+            for ends in (self.quarter_ends, self.year_ends, self.half_ends):
+                for last in _within(ends, end - reach, end + reach):
+                    dirty[INSTANT].setdefault(last, set()).add(SHARES_OUTSTANDING)
         if disclosure.start is None:
             first = end - COVER_DAYS if disclosure.tag.startswith("dei:") else end
             for ends in (self.quarter_ends, self.year_ends, self.half_ends):
                 for last in _within(ends, first, end):
-                    dirty[INSTANT].setdefault(last, set()).update(keys)
+                    dirty[INSTANT].setdefault(last, set()).update(self._moved_regime(disclosure, INSTANT, keys))
             return
         for kind, ends, days in (
             (QUARTER, self.quarter_ends, PROOF_DAYS),
@@ -188,7 +228,14 @@ class _Derivation:
             (YEAR, self.year_ends, 390),
         ):
             for last in _within(ends, end, end + days):
-                dirty[kind].setdefault(last, set()).update(keys)
+                dirty[kind].setdefault(last, set()).update(self._moved_regime(disclosure, kind, keys))
+        if end in self.line_items.fiscal_periods.to_date:
+            dirty[TO_DATE].setdefault(end, set()).update(self._moved_regime(disclosure, TO_DATE, keys))
+
+    def _moved_regime(self, disclosure: Disclosure, kind: str, keys: frozenset[str]) -> Collection[str]:
+        """All items of a kind, where a fact may take its period into another regime."""
+        core = disclosure.tag in self.mapping.core or disclosure.tag in self.mapping.whole_sheet
+        return self.line_items.keys(kind) if core and len(self.line_items.regimes.names) > 1 else keys
 
     def _compute(self, kind: str, end: int, dirty: dict[str, dict[int, set[str]]]) -> None:
         wanted = dirty[kind][end]
@@ -226,21 +273,40 @@ class _Derivation:
         if amount is None:
             if held is not None:
                 del self.standing[name]
-                self._withdraw(moment, key, frequency, held[0])
+                self._withdraw(moment, key, frequency, end, held)
             return
-        period = key_of(amount.start, end)
-        if held == (period, amount.value):
+        quality = amount.flags & QUALITY
+        called = self._name(frequency, end)
+        now = (key_of(amount.start, end), amount.value, self._currency(key, amount.regime), quality, called)
+        if held == now:
             return
-        self.standing[name] = (period, amount.value)
-        if held is not None and held[0] != period:
-            self._withdraw(moment, key, frequency, held[0])
-        self._make(key, frequency, period, _made(moment, amount))
+        self.standing[name] = now
+        if held is not None and _place(held) != _place(now):
+            self._withdraw(moment, key, frequency, end, held)
+        self._make(key, frequency, now, self._made(moment, amount, called))
 
-    def _make(self, key: str, frequency: Frequency, period: int, made: ItemVintage) -> None:
-        self.out[key, frequency][period].append(made)
+    def _made(self, moment: int, of: Amount | MeasureValue, fiscal: tuple[int, str] | None) -> ItemVintage:
+        released = of.released
+        flags = of.flags if released is not None else of.flags & ~DAY
+        tags = with_currency(self.company, of.tags, self.line_items.regimes.names[of.regime].currency)
+        return ItemVintage(moment, of.value, released, of.ingested, flags, tags, of.method, fiscal)
 
-    def _withdraw(self, moment: int, key: str, frequency: Frequency, period: int) -> None:
-        self._make(key, frequency, period, ItemVintage(moment, None, None, self.ingested, 0, (), None))
+    def _currency(self, slug: str, regime: int) -> str | None:
+        """The currency of money that is not in the company's main one."""
+        currency = self.line_items.regimes.names[regime].currency
+        return currency if currency != self.company.currency and slug in self._money else None
+
+    def _make(self, key: str, frequency: Frequency, now: _Standing, made: ItemVintage) -> None:
+        self.out[now[2]][key, frequency][now[0]].append(made)
+
+    def _withdraw(self, moment: int, key: str, frequency: Frequency, end: int, held: _Standing) -> None:
+        name = self._name(frequency, end)
+        self._make(key, frequency, held, ItemVintage(moment, None, None, self.ingested, 0, (), None, name))
+
+    def _name(self, frequency: Frequency, end: int) -> tuple[int, str] | None:
+        name, year = self.names.get((frequency, end)), self.names.get((Frequency.ANNUAL, end))
+        # A measure of a filer of quarters stands at the end of a year too of which no quarter is known yet.
+        return (year[0], _LAST_PART[frequency]) if name is None and year is not None else name
 
     def _emit_measures(self, moment: int) -> None:
         if not self.changed:
@@ -263,7 +329,9 @@ class _Derivation:
             self._remeasure(moment, end, found, frequency)
 
     def _measured_ends(self) -> tuple[Frequency, list[int]]:
-        if self.quarter_ends:
+        # Second quarters alone, beside half-years, make no filer of quarters.
+        quarters = self.line_items.fiscal_periods.quarters.values()
+        if quarters and (not self.half_ends or any(span.previous is not None for span in quarters)):
             return Frequency.QUARTERLY, sorted({*self.quarter_ends, *self.year_ends})
         if self.half_ends:
             return Frequency.SEMIANNUAL, sorted({*self.half_ends, *self.year_ends})
@@ -272,24 +340,34 @@ class _Derivation:
     def _remeasure(self, moment: int, end: int, found: Mapping[str, MeasureValue], frequency: Frequency) -> None:
         standing = self.measured.setdefault(end, {})
         for slug in [slug for slug in standing if slug not in found]:
-            self._withdraw(moment, slug, frequency, standing.pop(slug)[0])
+            self._withdraw(moment, slug, frequency, end, standing.pop(slug))
         for slug, one in found.items():
-            period = key_of(one.start, one.end)
+            currency = self._currency(slug, one.regime)
+            called = self._name(frequency, end)
+            now = (key_of(one.start, one.end), one.value, currency, one.flags & QUALITY, called)
             held = standing.get(slug)
-            if held == (period, one.value):
+            if held == now:
                 continue
-            if held is not None and held[0] != period:
-                self._withdraw(moment, slug, frequency, held[0])
-            standing[slug] = (period, one.value)
-            self._make(slug, frequency, period, _made(moment, one))
+            if held is not None and _place(held) != _place(now):
+                self._withdraw(moment, slug, frequency, end, held)
+            standing[slug] = now
+            self._make(slug, frequency, now, self._made(moment, one, called))
         if not standing:
             del self.measured[end]
 
 
-def _made(moment: int, of: Amount | MeasureValue) -> ItemVintage:
-    released = of.released
-    flags = of.flags if released is not None else of.flags & ~DAY
-    return ItemVintage(moment, of.value, released, of.ingested, flags, of.tags, of.method)
+def _units(items: Mapping[str, Item]) -> Iterator[tuple[str, str | None]]:
+    """Units of items and measures."""
+    yield from ((item.key, item.unit) for item in items.values())
+    yield from ((measure.key, measure.unit) for measure in measures().values())
+
+
+def _place(one: _Standing) -> tuple[int, str | None]:
+    return one[0], one[2]
+
+
+def _plain(out: Vintages) -> Vintages:
+    return {name: dict(cells) for name, cells in out.items()}
 
 
 def _differing(old: Mapping[int, Span], new: Mapping[int, Span]) -> Iterator[int]:

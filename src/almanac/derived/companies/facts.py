@@ -59,6 +59,8 @@ class FactVintage(NamedTuple):
     inconsistent: bool = False
     #: The raw cell it is a state of (series id, period key), where amounts shall tell the cells they came from.
     raw_cell: RawCell | None = None
+    #: Of a balance sheet given anew (`reported_values.SHEET_ANEW`): tags that are not on it any more.
+    without: tuple[str, ...] = ()
 
 
 #: Tag with its taxonomy → (start or None, end) → states, ascending by knowledge time.
@@ -67,8 +69,8 @@ Facts = Mapping[str, Mapping[tuple[int | None, int], Sequence[FactVintage]]]
 
 class CompanyInput(NamedTuple):
     """
-    All that statements are made from: settled states of the raw series in the filer's main currency and in shares,
-    and every filing they name, each with its `known_at`.
+    All that statements are made from: settled states of the raw series in the filer's main currency and in shares, of
+    those in other currencies, and every filing they name, each with its `known_at`.
     """
 
     entity: str
@@ -77,6 +79,8 @@ class CompanyInput(NamedTuple):
     filings: Mapping[str, Filing]
     template: str
     currency: str
+    #: Facts in other currencies, by ISO code.
+    others: Mapping[str, Facts] = {}
     #: Whether its filings are in the regulator's archive (`domain.filings.page_of`); what is invented was filed nowhere.
     archived: bool = True
 
@@ -167,17 +171,30 @@ class Disclosure(NamedTuple):
     start: int | None
     end: int
     vintage: FactVintage
+    #: The regime it is of (`regimes.Regimes`).
+    regime: int = 0
 
 
 class KnownFacts:
-    """Facts by tag and last day. One of which nothing is known yet is not in it. `signs` tell which must be positive."""
+    """
+    Facts by tag and last day, of one regime at a time. One of which nothing is known yet is not in it.
 
-    def __init__(self, signs: Signs) -> None:
+    `signs` tell which must be positive.
+    """
+
+    def __init__(self, signs: Signs, regimes: int = 1) -> None:
         self.signs = signs
-        self.tags: dict[str, dict[int, HistoriesByStart]] = {}
+        #: What is known in each regime.
+        self.views: list[dict[str, dict[int, HistoriesByStart]]] = [{} for _ in range(regimes)]
+        self.tags = self.views[0]
+
+    def look_at(self, regime: int) -> None:
+        """Show the facts of that regime."""
+        self.tags = self.views[regime]
 
     def learn(self, disclosure: Disclosure, facts: Facts) -> None:
-        """Take in the next state of a fact."""
+        """Take in the next state of a fact; `facts` are those of its regime."""
+        self.tags = self.views[disclosure.regime]
         by_start = self.tags.setdefault(disclosure.tag, {}).setdefault(disclosure.end, {})
         fact = by_start.get(disclosure.start)
         if fact is None:
@@ -189,6 +206,10 @@ class KnownFacts:
     def fact(self, tag: str, start: int | None, end: int) -> FactHistory | None:
         """What is known of one fact."""
         return self.tags.get(tag, {}).get(end, {}).get(start)
+
+    def given(self, tag: str, end: int) -> bool:
+        """Whether anything is known of a tag for an instant, or a period of any length, that ends on a day."""
+        return end in self.tags.get(tag, ())
 
     def _sign(self, tag: str, start: int | None, end: int) -> int:
         if tag in self.signs.positive:

@@ -8,8 +8,11 @@ never adjusted for a later split.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
+
+from almanac.derived.companies.facts import CompanyInput
+from almanac.domain.companies import raw_slug
 
 
 class Amount(NamedTuple):
@@ -42,14 +45,32 @@ class Amount(NamedTuple):
     released: int | None = None
     #: The latest ingestion time among the inputs.
     ingested: int = 0
-    #: `UNKNOWN` and `DAY` of domain.observations, set where any input has them.
+    #: `UNKNOWN` and `DAY` of domain.observations, set where any input has them; `WARNED` or `FAILED` by `marks`.
     flags: int = 0
     #: Raw cells it came from (series id, period key), where the facts tell theirs (see `facts.FactVintage`).
     raw_cells: tuple[tuple[str, int], ...] = ()
+    #: Standard and currency it is in, by number (`regimes.Regimes.names`): amounts of two do not add up.
+    regime: int = 0
 
 
 #: Amount of an item, None where there is none.
 AmountOf = Callable[[str], Amount | None]
+
+
+class TrailingTwelveMonths(NamedTuple):
+    """
+    Twelve months of one item. `parts` are the amounts it was made of, oldest first where they follow each other.
+
+    `basis` are the average numbers of shares that show that the parts can be added.
+    """
+
+    value: float
+    start: int
+    end: int
+    #: annual, fiscal_year, sum_of_quarters, sum_of_halves, mean_of_quarters, mean_of_halves, year_to_date, ttm_mismatch
+    method: str
+    parts: tuple[Amount, ...]
+    basis: tuple[Amount, ...] = ()
 
 
 class CompanyFinancials(NamedTuple):
@@ -61,6 +82,8 @@ class CompanyFinancials(NamedTuple):
     years: dict[str, dict[int, Amount]]
     #: Own half-years of filers that report by halves.
     halves: dict[str, dict[int, Amount]]
+    #: Flows of years to date of two and three quarters, by their last day: as filings state them, never added up.
+    to_date: dict[str, dict[int, Amount]]
     #: Instants at every own period end.
     balances: dict[str, dict[int, Amount]]
     #: Ends of own fiscal years, ascending.
@@ -69,5 +92,27 @@ class CompanyFinancials(NamedTuple):
     quarter_ends: tuple[int, ...]
     #: industrial, bank, insurer, reit or fund.
     template: str
-    #: ISO code.
+    #: ISO code of the main one; periods of other regimes may be in others.
     currency: str
+    #: Twelve months of flows by their last day, where they are read from a store; None: `ttm` makes them.
+    twelve_months: Mapping[str, Mapping[int, TrailingTwelveMonths]] | None = None
+
+
+def with_currency(company: CompanyInput, names: tuple[str, ...], currency: str) -> tuple[str, ...]:
+    """
+    Give the `tags` of an amount the currency it is in, where that is not the main one: facts in it are series of their own
+    (`us-gaap:Revenues:A:EUR`), numbers of shares are not.
+    """
+    own = company.others.get(currency)
+    if not own:
+        return names
+    return tuple(f"{name}:{currency}" if name.rpartition(":")[0] in own else name for name in names)
+
+
+def series_ids(source: str, entity: str, names: Iterable[str]) -> list[str]:
+    """Ids of the raw series behind the `tags` of an amount (`us-gaap:Revenues:A`), currencies included."""
+    found: list[str] = []
+    for name in names:
+        taxonomy, tag, *rest = name.split(":")
+        found.append(":".join((source, entity, raw_slug(f"{taxonomy}:{tag}"), *rest)))
+    return found

@@ -15,13 +15,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from almanac.derived.companies.facts import BUCKETS, CompanyInput, Disclosure, known_at, letter
-from almanac.derived.companies.fiscal_year_names import fiscal_years
+from almanac.derived.companies.fiscal_year_names import (
+    calendar_quarters,
+    fiscal_years,
+    likely_year,
+    quarter_at,
+    told_apart,
+    year_from,
+)
 from almanac.domain.companies import ANNUAL_FORMS, Filing, base_form, is_periodic
 
-#: Days by which a report date may differ from the last day of the periods in the report.
+#: Days by which the start that a filing writes for a period may differ from the day after the last one, and its last day
+#: from the date of the report: half a month, to the end of which data sets round beside an index and facts that do not.
+SLACK = 16
+#: Days within which the period of a report is looked for first.
 _SNAP = 10
-#: Days by which the start that a filing writes for a period may differ from the day after the last one.
-SLACK = 10
 #: Days by which two years, or two quarters a year apart, may differ from 365: weeks of 52 and 53.
 DRIFT = 8
 #: Days that at least lie between the ends of two fiscal years: twelve months shown beside a year are not one.
@@ -38,6 +46,8 @@ class Span(NamedTuple):
     previous: int | None
     fiscal_year: int
     fiscal_period: str
+    #: Of a quarter the calendar year and quarter that it stands beside.
+    calendar: tuple[int, int] | None = None
 
 
 class FiscalPeriods(NamedTuple):
@@ -46,6 +56,12 @@ class FiscalPeriods(NamedTuple):
     years: dict[int, Span]
     quarters: dict[int, Span]
     halves: dict[int, Span]
+    #: Years to date, by the ends of second and third quarters: reports give them beside the quarter, or alone.
+    to_date: dict[int, Span]
+
+    def of(self, kind: str) -> dict[int, Span]:
+        """The periods of a kind: A, Q, S, or T for years to date."""
+        return {"A": self.years, "Q": self.quarters, "S": self.halves, "T": self.to_date}[kind]
 
     @property
     def ends(self) -> set[int]:
@@ -122,15 +138,21 @@ class FiscalCalendar:
         quarterly = {end: own for (kind, end), own in first.items() if kind == "quarter"}
         half = {end: own for (kind, end), own in first.items() if kind == "half"}
         years = self._years(annual, stubs, moment)
-        if quarterly or stubs:
-            # Some report the second quarter as a half-year only: the first taken from it leaves the quarter.
-            low, high = BUCKETS["Q"]
-            seconds = {end: own for end, own in half.items() if any(low <= end - one <= high for one in quarterly)}
+        # Some report the second quarter beside the half-year, or the half-year only: the first taken from it leaves it.
+        low, high = BUCKETS["Q"]
+        seconds = {
+            end: own
+            for end, own in half.items()
+            if self._known("Q", end, moment) is not None or any(low <= end - one <= high for one in quarterly)
+        }
+        if quarterly or stubs or seconds:
             quarters = self._quarters(years, {**seconds, **stubs, **quarterly}, moment)
         else:
             quarters = {}
-        halves = _halves(years, half)
-        return FiscalPeriods(years, quarters, halves)
+        calendar = calendar_quarters((span.start, end) for end, span in quarters.items())
+        quarters = {end: span._replace(calendar=calendar[end]) for end, span in quarters.items()}
+        halves = self._halves(years, half, moment)
+        return FiscalPeriods(years, quarters, halves, _to_date(years, quarters))
 
     def _known(self, name: str, end: int, moment: int) -> int | None:
         """Where periods of that length and end begin, if any is known by then: as first stated, but for a real change."""
@@ -214,32 +236,68 @@ class FiscalCalendar:
             if start is None:
                 continue
             report = own.get(end)
-            label = _quarter_label(end, years, year_ends, report) or _a_year_before(end, own)
+            label = (
+                _quarter_label(end, years, year_ends, report)
+                or _a_year_before(end, own)
+                or self._by_year_to_date(end, moment)
+            )
             if label is not None:
                 spans[end] = Span(start, end, previous, *label)
         return _told_apart(spans, years, own)
+
+    def _by_year_to_date(self, end: int, moment: int) -> tuple[int, str] | None:
+        """Fiscal year and quarter of a report that has no word for them, by the day from which it counts the year."""
+        for name, quarter in (("N", "Q3"), ("S", "Q2")):
+            start = self._known(name, end, moment)
+            if start is not None:
+                return year_from(start), quarter
+        return None
+
+    def _halves(self, years: dict[int, Span], own: dict[int, ReportPeriod], moment: int) -> dict[int, Span]:
+        spans: dict[int, Span] = {}
+        year_ends = sorted(years)
+        low, high = BUCKETS["S"]
+        for end in sorted(own):
+            place = bisect_right(year_ends, end)
+            before = year_ends[place - 1] if place else None
+            year = years[year_ends[place]] if place < len(year_ends) else None
+            start = self._known("S", end, moment)
+            if year is not None and year.start <= end:
+                spans[end] = Span(year.start, end, None, year.fiscal_year, "H1")
+                if low <= year.end - end <= high:
+                    spans[year.end] = Span(end + 1, year.end, end, year.fiscal_year, "H2")
+            elif before is not None and low <= end - before <= high:
+                spans[end] = Span(before + 1, end, before, years[before].fiscal_year + 1, "H1")
+            elif not years and start is not None:
+                spans[end] = Span(start, end, None, year_from(start), "H1")
+        return spans
+
+
+def _to_date(years: dict[int, Span], quarters: dict[int, Span]) -> dict[int, Span]:
+    """From the first day of its year, or the day after the last year that is known, to the end of a quarter inside it."""
+    spans: dict[int, Span] = {}
+    year_ends = sorted(years)
+    for end, quarter in quarters.items():
+        place = bisect_left(year_ends, end)
+        year = years[year_ends[place]] if place < len(year_ends) else None
+        start = year_ends[place - 1] + 1 if place else None
+        if year is not None and year.start <= end:
+            start = year.start
+        if end not in years and start is not None and letter(start, end) in {"S", "N"}:
+            spans[end] = quarter._replace(start=start, previous=None)
+    return spans
 
 
 def _told_apart(spans: dict[int, Span], years: Mapping[int, Span], own: Mapping[int, ReportPeriod]) -> dict[int, Span]:
     """Quarters of which no two have one name: of two, that of a known year keeps it, then that with a word of its own."""
 
-    def doubt(end: int) -> tuple[int, int]:
+    def doubt(end: int) -> int:
         if any(year.start <= end <= year.end for year in years.values()):
-            return 0, end
-        return (1 if end in own and own[end].fiscal_period in _QUARTERS else 2), end
+            return 0
+        return 1 if end in own and own[end].fiscal_period in _QUARTERS else 2
 
-    names = Counter((span.fiscal_year, span.fiscal_period) for span in spans.values())
-    if len(names) == len(spans):
-        return spans
-    holders: dict[tuple[int, str], int] = {}
-    for end in sorted(spans, key=doubt):
-        year, quarter = spans[end].fiscal_year, spans[end].fiscal_period
-        step = 1 if end > holders.get((year, quarter), end) else -1
-        while (year, quarter) in holders:
-            year += step
-        holders[year, quarter] = end
-        spans[end] = spans[end]._replace(fiscal_year=year)
-    return spans
+    called = told_apart({end: (span.fiscal_year, span.fiscal_period) for end, span in spans.items()}, doubt)
+    return {end: span._replace(fiscal_year=called[end]) for end, span in spans.items()}
 
 
 def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod | None:
@@ -251,7 +309,10 @@ def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod |
         by_end[last] += count
     end = reported = filing.report_date
     if reported is not None:
-        near = [candidate for candidate in by_end if abs(candidate - reported) <= _SNAP]
+        near = next(
+            (found for days in (_SNAP, SLACK) if (found := [one for one in by_end if abs(one - reported) <= days])),
+            None,
+        )
         if near:
             end = max(near, key=lambda day: (by_end[day], -abs(day - reported), day))
         elif form == "6-K":
@@ -270,18 +331,17 @@ def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod |
     elif form == "10-QT":
         kind = "stub"
     elif form == "6-K":
-        if not lengths["Q"] and not lengths["S"]:
+        # A few lines for a quarter (dividends) beside the statements of a half-year or a year make no quarter.
+        kind = max(("quarter", "half", "year"), key=lambda one: lengths[_LENGTHS[one]])
+        if not lengths[_LENGTHS[kind]]:
             return None
-        # A few lines for a quarter (dividends) beside the half-year's statements make no quarter.
-        kind = "quarter" if lengths["Q"] >= lengths["S"] else "half"
     else:
         kind = "quarter"
     name, plain = ("A", 364) if kind == "year" else ("Q", 90)
     starts = {first: count for (length, first, last), count in spans.items() if length == name and last == end}
     start = max(starts, key=lambda first: (starts[first], first)) if starts else end - plain
-    return ReportPeriod(
-        known_at(filing), start, end, kind, filing.fiscal_year, filing.fiscal_period, filing.accession, bool(spans)
-    )
+    year = likely_year(end, filing.fiscal_year)
+    return ReportPeriod(known_at(filing), start, end, kind, year, filing.fiscal_period, filing.accession, bool(spans))
 
 
 def _any_within(ends: Sequence[int], day: int, days: int) -> bool:
@@ -293,23 +353,6 @@ def _any_within(ends: Sequence[int], day: int, days: int) -> bool:
 def _before(ends: Sequence[int], end: int) -> int | None:
     place = bisect_left(ends, end)
     return ends[place - 1] if place else None
-
-
-def _halves(years: dict[int, Span], own: dict[int, ReportPeriod]) -> dict[int, Span]:
-    spans: dict[int, Span] = {}
-    year_ends = sorted(years)
-    low, high = BUCKETS["S"]
-    for end in sorted(own):
-        place = bisect_right(year_ends, end)
-        before = year_ends[place - 1] if place else None
-        year = years[year_ends[place]] if place < len(year_ends) else None
-        if year is not None and year.start <= end:
-            spans[end] = Span(year.start, end, None, year.fiscal_year, "H1")
-            if low <= year.end - end <= high:
-                spans[year.end] = Span(end + 1, year.end, end, year.fiscal_year, "H2")
-        elif before is not None and low <= end - before <= high:
-            spans[end] = Span(before + 1, end, before, years[before].fiscal_year + 1, "H1")
-    return spans
 
 
 def _is_sure(end: int, annual: Mapping[int, ReportPeriod]) -> bool:
@@ -324,12 +367,12 @@ def _quarter_label(
     place = bisect_left(year_ends, end)
     if place < len(year_ends) and years[year_ends[place]].start <= end:
         year = years[year_ends[place]]
-        number = 4 if end == year.end else _place(end - year.start + 1)
+        number = 4 if end == year.end else quarter_at(end - year.start + 1)
         return year.fiscal_year, f"Q{min(number, 4)}"
     word = own.fiscal_period if own is not None and own.fiscal_period in _QUARTERS else None
     if place and end - year_ends[place - 1] <= 330:
         before = years[year_ends[place - 1]]
-        counted = f"Q{_place(end - before.end)}"
+        counted = f"Q{quarter_at(end - before.end)}"
         if own is not None and own.fiscal_year is not None and word is not None:
             likely = word == counted and own.fiscal_year - before.fiscal_year in {1, 2}
             if likely or own.kind == "stub":
@@ -353,8 +396,5 @@ def _a_year_before(end: int, own: dict[int, ReportPeriod]) -> tuple[int, str] | 
     return None
 
 
+_LENGTHS = {"quarter": "Q", "half": "S", "year": "A"}
 _QUARTERS = frozenset(["Q1", "Q2", "Q3", "Q4"])
-
-
-def _place(days: int) -> int:
-    return max(1, min(4, round(days / 91.3)))

@@ -1,6 +1,6 @@
 """
 What a company's fiscal years are called: the filer's own word for each in its annual report, else counted from those
-that have one.
+that have one. And which calendar quarter each of its quarters stands beside.
 
 Names rise with the years. A word that leaves no room for its neighbours' is overruled (covers are filled in wrongly,
 most often in the first tagged reports), so one odd word moves no other year.
@@ -8,7 +8,8 @@ most often in the first tagged reports), so one odd word moves no other year.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date
 from typing import NamedTuple
 
@@ -31,16 +32,26 @@ class _Naming(NamedTuple):
     names: tuple[int, ...]
 
 
-def fiscal_years(words: Mapping[int, int | None]) -> dict[int, int]:
+def likely_year(end: int, word: int | None) -> int | None:
+    """A filer's word for the fiscal year of a period that ends on a day; None where it cannot be: years are off by one at most."""
+    return word if word is not None and abs(word - _plain_year(end)) <= 1 else None
+
+
+def fiscal_years(words: Mapping[int, int | None]) -> Mapping[int, int]:
     """The fiscal year of each year end, from the filer's word for each, None where it has given none."""
-    in_order = sorted(words)
+    return _fiscal_years(tuple(sorted(words.items())))
+
+
+@functools.lru_cache(maxsize=64)
+def _fiscal_years(said: tuple[tuple[int, int | None], ...]) -> dict[int, int]:
+    # Asked again at every report, of which few say something of a year.
+    words = dict(said)
+    in_order = list(words)
     #: Ways by the last name's distance from the calendar year, and whether a word was overruled for it.
     ways: dict[tuple[int, bool], _Naming] = {}
     for place, end in enumerate(in_order):
         year = _plain_year(end)
-        word = words[end]
-        if word is not None and abs(word - year) > 1:
-            word = None
+        word = likely_year(end, words[end])
         passed = year - _plain_year(in_order[place - 1]) if place else 0
         found: dict[tuple[int, bool], _Naming] = {}
         for off in (-1, 0, 1):
@@ -71,3 +82,59 @@ def _named(way: _Naming, before: tuple[int, bool], now: tuple[int, bool], year: 
 def _plain_year(end: int) -> int:
     """A year that ends in the first days of January is the one before."""
     return date.fromordinal(end - 7).year
+
+
+def calendar_quarters(spans: Iterable[tuple[int, int]]) -> dict[int, tuple[int, int]]:
+    """
+    Calendar year and quarter of each of a company's quarters (first and last day), by the last day; no two are the same.
+
+    It is the one in which the middle lies, or the next where the quarter before has that: quarters of 12 and 16 weeks, and
+    such as end in the middle of a calendar quarter, have two middles in one.
+    """
+    found: dict[int, tuple[int, int]] = {}
+    last: int | None = None
+    for start, end in sorted(spans, key=lambda span: span[1]):
+        middle = date.fromordinal((start + end) // 2)
+        number = 4 * middle.year + (middle.month - 1) // 3
+        last = number if last is None else max(number, last + 1)
+        found[end] = last // 4, last % 4 + 1
+    return found
+
+
+def quarter_at(days: int) -> int:
+    """Which quarter of a year ends so many days after the year began."""
+    return max(1, min(4, round(days / 91.3)))
+
+
+def year_from(start: int) -> int:
+    """What a fiscal year is called that begins on a day, where no filing says so."""
+    (name,) = fiscal_years({start + 364: None}).values()
+    return name
+
+
+def told_apart(names: Mapping[int, tuple[int, str]], doubt: Callable[[int], int]) -> dict[int, int]:
+    """
+    Last day of a quarter → its fiscal year, so that no two have one name. `names` are years and quarters as they came out;
+    of two that share one the less doubtful keeps it.
+    """
+    if len(set(names.values())) == len(names):
+        return {end: year for end, (year, _) in names.items()}
+    found = _stepped(names, sorted(names, key=lambda end: (doubt(end), end)))
+    if all(likely_year(end, year) for end, year in found.items()):
+        return found
+    # The word is the one that is off: of neighbouring years there is none left for the other. Earlier ones keep their names.
+    return _stepped(names, sorted(names, key=lambda end: (doubt(end) > 0, end)))
+
+
+def _stepped(names: Mapping[int, tuple[int, str]], order: Iterable[int]) -> dict[int, int]:
+    """Quarters that keep their names in an order: of one whose name is taken the year goes on to the next that is free."""
+    found: dict[int, int] = {}
+    holders: dict[tuple[int, str], int] = {}
+    for end in order:
+        year, quarter = names[end]
+        step = 1 if end > holders.get((year, quarter), end) else -1
+        while (year, quarter) in holders:
+            year += step
+        holders[year, quarter] = end
+        found[end] = year
+    return found

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Iterable
 
 from almanac.catalog.companies import items as catalogue_items
-from almanac.derived.companies.facts import CompanyInput, Disclosure, KnownFacts, disclosures
+from almanac.catalog.companies import styles as catalogue_styles
+from almanac.derived.companies.facts import CompanyInput, Disclosure, KnownFacts, letter
 from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.fiscal_calendar import FiscalCalendar, FiscalPeriods, Span
-from almanac.derived.companies.item_reader import ItemReader, Values
-from almanac.derived.companies.tag_mapping import TagMapping, mapping_for
+from almanac.derived.companies.reading.choice import Values
+from almanac.derived.companies.reading.item_reader import ItemReader
+from almanac.derived.companies.reading.tag_mapping import TagMapping, mapping_for
+from almanac.derived.companies.regimes import Regimes
+from almanac.domain.observations import QUALITY
 
-#: Letters of the kinds of period; balances are instants.
-QUARTER, YEAR, HALF, INSTANT = "Q", "A", "S", "I"
+#: Letters of the kinds of period; balances are instants. A year to date is on no statement: it is for twelve months.
+QUARTER, YEAR, HALF, INSTANT, TO_DATE = "Q", "A", "S", "I", "T"
 #: Kinds of statements.
 INCOME, BALANCE, CASH_FLOW = "income", "balance", "cash_flow"
 #: More than any fiscal year has.
@@ -28,32 +31,35 @@ _YEAR_DAYS = 400
 @functools.lru_cache(maxsize=8)
 def mapping_of(template: str) -> TagMapping:
     """The catalogue's items for a template, in order."""
-    return mapping_for(catalogue_items(), template)
+    return mapping_for(catalogue_items(), template, catalogue_styles())
 
 
 class LineItems:
     """Amounts of all own periods, by kind of period, item and last day."""
 
-    def __init__(self, company: CompanyInput, disclosures: Iterable[Disclosure]) -> None:
+    def __init__(self, company: CompanyInput) -> None:
         self.company = company
         self.mapping = mapping_of(company.template)
-        self.known_facts = KnownFacts(self.mapping.signs)
-        listed = list(disclosures)
+        self.regimes = Regimes(company, self.mapping.core, self.mapping.whole_sheet)
+        self.known_facts = KnownFacts(self.mapping.signs, len(self.regimes.names))
+        listed = self.regimes.disclosures
         self.calendar = FiscalCalendar(company, listed, self.mapping.core)
         covers = sorted(
             {disclosure.end for disclosure in listed if disclosure.tag.startswith("dei:") and disclosure.start is None}
         )
-        self.fiscal_periods = FiscalPeriods({}, {}, {})
-        self.reader = ItemReader(self.known_facts, self.fiscal_periods, self.mapping, covers, self.calendar.own_end)
+        self.fiscal_periods = FiscalPeriods({}, {}, {}, {})
+        filed = frozenset(tag for facts in self.regimes.facts for tag in facts)
+        self.reader = ItemReader(self.known_facts, self.fiscal_periods, self.mapping, covers, self.calendar, filed)
         self.values: dict[str, Values] = {
-            kind: {item.key: {} for item in self.mapping.order} for kind in (QUARTER, YEAR, HALF, INSTANT)
+            kind: {item.key: {} for item in self.mapping.order} for kind in (QUARTER, YEAR, HALF, INSTANT, TO_DATE)
         }
-        #: Why an item is absent, or that a filing gave it with the other sign; kind, item, last day.
+        #: Why an item is absent, or how a filing gave it otherwise; kind, item, last day.
         self.remarks: dict[str, dict[str, dict[int, str]]] = {kind: defaultdict(dict) for kind in self.values}
         self.items = {item.key: item for item in self.mapping.order}
         flows = tuple(item.key for item in self.mapping.order if not item.is_instant)
         instants = tuple(item.key for item in self.mapping.order if item.is_instant)
-        self._keys = {QUARTER: flows, YEAR: flows, HALF: flows, INSTANT: instants}
+        additive = tuple(key for key in flows if self.items[key].additive)
+        self._keys = {QUARTER: flows, YEAR: flows, HALF: flows, INSTANT: instants, TO_DATE: additive}
         #: Keys in the order in which statements list them.
         self.items_in_order = [key for key in catalogue_items() if key in self.items]
 
@@ -64,40 +70,53 @@ class LineItems:
 
     def span(self, kind: str, end: int) -> Span | None:
         """The own period of that kind with that last day."""
-        spans = (
-            self.fiscal_periods.quarters
-            if kind == QUARTER
-            else self.fiscal_periods.years
-            if kind == YEAR
-            else self.fiscal_periods.halves
-        )
-        return spans.get(end)
+        return self.fiscal_periods.of(kind).get(end)
 
     def compute(self, kind: str, end: int, key: str) -> bool:
         """Compute one item of one period anew; whether it, or what is to remark on it, came out different."""
         values = self.values[kind]
         item = self.items[key]
+        regime = self.regime(kind, end)
         if kind == INSTANT:
             made = self.reader.balance(item, end, values) if end in self.ends else None
         else:
             span = self.span(kind, end)
-            made = None if span is None else self.reader.flow(item, kind, span, values)
+            length = letter(span.start, end) if span is not None and kind == TO_DATE else kind
+            made = None if span is None or length is None else self.reader.flow(item, length, span, values)
             if made is None and span is not None and kind == YEAR:
                 made = self.reader.year_of_quarters(item, span, self.values[QUARTER][key])
-        remark = self.reader.refused if made is None else self.reader.turned(made)
+        held = values[key].get(end)
+        if made is not None:
+            # What checks say of it stands until they say something else.
+            flags = made.flags & ~QUALITY | (0 if held is None else held.flags & QUALITY)
+            if regime or flags != made.flags:
+                made = made._replace(regime=regime, flags=flags)
+        remark = self.reader.refused if made is None else self.reader.remark(item, made)
         remarks = self.remarks[kind][key]
         if remarks.get(end) != remark:
             if remark is None:
                 del remarks[end]
             else:
                 remarks[end] = remark
-        elif made == values[key].get(end):
+        elif made == held:
             return False
         if made is None:
             values[key].pop(end, None)
         else:
             values[key][end] = made
         return True
+
+    def learn(self, disclosure: Disclosure) -> None:
+        """Take in the next state of a fact."""
+        self.known_facts.learn(disclosure, self.regimes.facts[disclosure.regime])
+
+    def regime(self, kind: str, end: int) -> int:
+        """The regime of a period, whose facts are looked at from now on."""
+        if len(self.regimes.names) == 1:
+            return 0
+        found = self.regimes.of(self.known_facts, kind, end)
+        self.known_facts.look_at(found)
+        return found
 
     @property
     def ends(self) -> set[int]:
@@ -114,6 +133,7 @@ class LineItems:
             {key: of for key, of in self.values[QUARTER].items() if not self.items[key].is_instant},
             {key: of for key, of in self.values[YEAR].items() if not self.items[key].is_instant},
             {key: of for key, of in self.values[HALF].items() if not self.items[key].is_instant},
+            {key: of for key, of in self.values[TO_DATE].items() if not self.items[key].is_instant},
             {key: of for key, of in self.values[INSTANT].items() if self.items[key].is_instant},
             tuple(sorted(self.fiscal_periods.years)),
             tuple(sorted(self.fiscal_periods.quarters)),
@@ -128,12 +148,11 @@ def line_items_at(company: CompanyInput, moment: int, ends: range | None = None)
 
     `ends`: only periods that end on one of these days (ordinals), and the quarters of years that do.
     """
-    told = disclosures(company.facts)
-    line_items = LineItems(company, told)
-    for disclosure in told:
+    line_items = LineItems(company)
+    for disclosure in line_items.regimes.disclosures:
         if disclosure.known > moment:
             break
-        line_items.known_facts.learn(disclosure, company.facts)
+        line_items.learn(disclosure)
     line_items.use_calendar(line_items.calendar.at(moment))
     fiscal_periods = line_items.fiscal_periods
     # A year that no filing gives is made of its quarters.
@@ -142,6 +161,7 @@ def line_items_at(company: CompanyInput, moment: int, ends: range | None = None)
         (INSTANT, fiscal_periods.ends, ends),
         (QUARTER, fiscal_periods.quarters, quarters),
         (HALF, fiscal_periods.halves, ends),
+        (TO_DATE, fiscal_periods.to_date, ends),
         (YEAR, fiscal_periods.years, ends),
     ):
         keys = line_items.keys(kind)
@@ -161,6 +181,7 @@ def as_known(company: CompanyInput, moment: int, ends: range | None = None) -> C
         quarters=_filled(financials.quarters),
         years=_filled(financials.years),
         halves=_filled(financials.halves),
+        to_date=_filled(financials.to_date),
         balances=_filled(financials.balances),
     )
 

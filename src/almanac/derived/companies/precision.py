@@ -6,6 +6,9 @@ Statements are written in units, thousands or millions, never coarser; amounts p
 
 from __future__ import annotations
 
+import functools
+import math
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Final
 
@@ -16,6 +19,7 @@ _PER_SHARE: Final = 1_000.0
 _CENT: Final = 0.01
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def granularity(value: float) -> float:
     """The power of ten a value seems to be rounded to: 1000 for 12000; at most 10^9."""
     if value == 0 or not value.is_integer():
@@ -50,6 +54,24 @@ def agree(one: float, other: float) -> bool:
     return abs(one - other) <= 0.5 * max(unit(one), unit(other)) * (1 + 1e-9) and unit(one) != unit(other)
 
 
+def repeats(one: float, other: float) -> bool:
+    """Whether two lines of sheets are one, or one is rounded so that its sheet adds up: a unit off then, not half of one."""
+    return one == other or (unit(one) != unit(other) and abs(one - other) <= max(unit(one), unit(other)))
+
+
+def rounding(values: Iterable[float]) -> float:
+    """How far a sum of these may be off: half a unit for each, a unit being at most a million."""
+    return 0.5 * sum(min(granularity(value), COARSEST) for value in values if value and math.isfinite(value)) + 1e-6
+
+
+def footed(values: Iterable[float]) -> float:
+    """
+    How far a sum of these may be off on one sheet: a whole unit for each. Numbers are rounded so that their column comes to
+    its rounded sum, and a sheet may hold lines of a filing in thousands beside lines that a later one gives in millions.
+    """
+    return 2 * rounding(values)
+
+
 def spelled(value: float) -> str:
-    """A number for people: whole ones with their thousands apart, others to four digits."""
-    return f"{value:,.0f}" if value.is_integer() else f"{value:,.4f}"
+    """A number for people: whole ones with their thousands apart, others to four digits, without the zeros that end them."""
+    return f"{value:,.0f}" if value.is_integer() else f"{value:,.4f}".rstrip("0").rstrip(".")

@@ -22,12 +22,12 @@ from collections.abc import Iterable
 from datetime import date
 from typing import Final, NamedTuple
 
-from almanac.derived.companies.financials import Amount, CompanyFinancials
+from almanac.derived.companies.financials import Amount, CompanyFinancials, TrailingTwelveMonths
 from almanac.derived.companies.ttm import (
     AVERAGES,
+    MISMATCH,
     PER_SHARE,
     REACH_DAYS,
-    TrailingTwelveMonths,
     comparable,
     trailing_twelve_months,
 )
@@ -145,11 +145,13 @@ class RatioInputs:
             return InputValue(_RATES[end >= _RATE_CUT], ())
         if not wanted.flow:
             amount = self.financials.balances.get(wanted.item, {}).get(end) if end >= self._floor else None
+            if amount is not None and amount.regime != self._regime:
+                return None
             if amount is None:
                 return InputValue(0.0, ()) if wanted.optional else None
             return InputValue(amount.value, (amount,))
         found = self.trailing_twelve_months(wanted.item, end)
-        if found is None or found.start != self.start(wanted.back):
+        if found is None or found.start != self.start(wanted.back) or found.parts[0].regime != self._regime:
             return None
         parts = found.parts + found.basis
         if wanted.back and (wanted.item in AVERAGES or wanted.item in PER_SHARE):
@@ -157,7 +159,13 @@ class RatioInputs:
             if told is None:
                 return None
             parts += told
-        return InputValue(found.value, parts, found.method == "ttm_mismatch")
+        return InputValue(found.value, parts, found.method == MISMATCH)
+
+    @functools.cached_property
+    def _regime(self) -> int | None:
+        """Standard and currency of the twelve months now: nothing of another is set against them."""
+        flows = (self.trailing_twelve_months(item, self._ends[0]) for item in _FRAME)
+        return next((flow.parts[0].regime for flow in flows if flow is not None), None)
 
     def _same_shares(self, item: str, end: int) -> tuple[Amount, ...] | None:
         """The average numbers of shares that show an earlier figure to be on today's basis, None where they do not."""

@@ -26,8 +26,8 @@ from almanac.derived.companies.scores import (
     mean,
     over,
 )
-from almanac.derived.companies.ttm import REACH_DAYS, periods
-from almanac.domain.observations import DAY, UNKNOWN
+from almanac.derived.companies.ttm import MISMATCH, REACH_DAYS, periods
+from almanac.domain.observations import DAY, FAILED, UNKNOWN, WARNED
 from almanac.domain.periods import Frequency
 
 __all__ = ["REACH_DAYS", "MeasureValue", "Ratio", "detail", "measures", "periods"]
@@ -53,6 +53,11 @@ class MeasureValue(NamedTuple):
         return tuple(sorted({tag for amount in self.parts for tag in amount.tags}))
 
     @property
+    def regime(self) -> int:
+        """Standard and currency of its parts, by number (see `Amount.regime`)."""
+        return self.parts[0].regime if self.parts else 0
+
+    @property
     def released(self) -> int | None:
         """Unix seconds of the latest release among the parts, None if any is not known."""
         times = [amount.released for amount in self.parts]
@@ -64,11 +69,16 @@ class MeasureValue(NamedTuple):
 
     @property
     def flags(self) -> int:
-        """UNKNOWN if any part has it; DAY if any has it and the release is known."""
+        """
+        UNKNOWN if any part has it; DAY if any has it and the release is known; the worst that checks say of any.
+
+        Two ways to the same twelve months that differ are a warning too.
+        """
         every = 0
         for amount in self.parts:
             every |= amount.flags
-        return every & (UNKNOWN | (DAY if self.released is not None else 0))
+        quality = FAILED if every & FAILED else every & WARNED or WARNED * (self.method == MISMATCH)
+        return every & (UNKNOWN | (DAY if self.released is not None else 0)) | quality
 
 
 class Ratio(NamedTuple):
@@ -193,7 +203,7 @@ def measures(financials: CompanyFinancials, end: int, frequency: Frequency) -> d
     for slug in _applicable(financials.template):
         made = RATIOS[slug].value(inputs) if slug in RATIOS else SCORES[slug].value(inputs)
         if made is not None:
-            found[slug] = MeasureValue(made.value, start, end, made.parts, "ttm_mismatch" if made.mismatch else None)
+            found[slug] = MeasureValue(made.value, start, end, made.parts, MISMATCH if made.mismatch else None)
     return found
 
 

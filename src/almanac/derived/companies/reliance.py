@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import date
 
-from almanac.derived.companies.checks import FAILED, QualityCheck
 from almanac.derived.companies.facts import known_at
 from almanac.derived.companies.fiscal_calendar import DRIFT, ReportPeriod
 from almanac.derived.companies.line_items import BALANCE, LineItems
+from almanac.derived.companies.quality_check import FAILED, QualityCheck
 from almanac.domain.companies import Filing, is_warning
 
 #: Days before the end of a fiscal year on which none of its own quarters ends.
@@ -36,13 +36,14 @@ class Reliance:
         owns = (own for own in self._line_items.calendar.owns if own.known == moment)
         return moment in self.moments or any(_reports(own, kind, end) for own in owns)
 
-    def check(self, moment: int, kind: str, end: int, accession: str) -> QualityCheck | None:
-        """What stands against a statement that is of the filing `accession`; None where it may be relied upon."""
+    def check(self, moment: int, kind: str, end: int, accession: str, items: tuple[str, ...]) -> QualityCheck | None:
+        """What stands against a statement of the filing `accession`, with these lines; None where it may be relied upon."""
         for warning in self._warnings:
             if known_at(warning) <= moment and self._doubted(warning, moment, kind, end, accession):
                 day = date.fromordinal(warning.filed).isoformat()
                 said = "the company said that statements it had filed are not to be relied upon"
-                return QualityCheck("relied_upon", FAILED, f"on {day} {said} (8-K {warning.accession}, item 4.02)")
+                detail = f"on {day} {said} (8-K {warning.accession}, item 4.02)"
+                return QualityCheck("relied_upon", FAILED, detail, items)
         return None
 
     def _doubted(self, warning: Filing, moment: int, kind: str, end: int, accession: str) -> bool:

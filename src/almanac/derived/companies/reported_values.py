@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from almanac.derived.companies.precision import granularity
+from almanac.catalog.companies import SHEET_ANEW
+from almanac.derived.companies.precision import granularity, repeats
 from almanac.domain.companies import Fact, base_form, is_periodic
 from almanac.domain.observations import DAY, ReportedValue, number
 from almanac.domain.periods import key_of
@@ -36,6 +37,19 @@ class FactNote(msgspec.Struct, frozen=True, omit_defaults=True):
     accession: str = ""
     form: str = ""
     inconsistent: bool = False
+    #: Of a balance sheet given anew: tags of the lines that were on it before and are not any more.
+    without: tuple[str, ...] = ()
+
+
+_ASSETS = ("us-gaap:Assets", "ifrs-full:Assets")
+_BOTH = ("us-gaap:LiabilitiesAndStockholdersEquity", "ifrs-full:EquityAndLiabilities")
+_EQUITY = (
+    "us-gaap:StockholdersEquity",
+    "us-gaap:StockholdersEquityIncludingPortionAttributableToNoncontrollingInterest",
+    "us-gaap:PartnersCapital",
+    "ifrs-full:Equity",
+    "ifrs-full:EquityAttributableToOwnersOfParent",
+)
 
 
 def rank(form: str) -> int:
@@ -67,7 +81,62 @@ def reported_values(
         values = _of_fact(stated, known, by_day, notes, ranks)
         if values:
             found[FactKey._make(key)] = values
+    return found | _sheets_anew(rows, known, by_day)
+
+
+def _sheets_anew(
+    rows: Mapping[tuple[str, str, int | None, int], Sequence[Fact]],
+    known: Mapping[str, int],
+    by_day: Container[str],
+) -> dict[FactKey, list[ReportedValue]]:
+    """
+    The balance sheets that a report other than the first gives with other numbers, and enough of them to balance.
+
+    A line that only repeats its number is no news of its tag, so nothing else tells which lines such a report gives.
+    """
+    shown_by: dict[int, set[str]] = defaultdict(set)
+    for (tag, _, _, end), stated in rows.items():
+        if tag in _ASSETS:
+            shown_by[end].update(fact.accession for fact in stated if rank(fact.form) < 2)
+    sheets: dict[int, dict[str, dict[str, Fact]]] = {
+        end: {accession: {} for accession in by} for end, by in shown_by.items() if len(by) > 1
+    }
+    for (tag, money, start, end), stated in rows.items():
+        by_filing = sheets.get(end) if start is None and len(money) == 3 else None
+        if by_filing is not None:
+            for fact in stated:
+                if fact.accession in by_filing:
+                    by_filing[fact.accession][tag] = fact
+    found: dict[FactKey, list[ReportedValue]] = {}
+    for end, by_filing in sheets.items():
+        shown: dict[str, float] = {}
+        were: set[str] = set()
+        for accession in sorted(by_filing, key=lambda one: (known[one], one)):
+            lines = {tag: _value(fact) for tag, fact in by_filing[accession].items()}
+            if not _balances(lines):
+                continue
+            told = by_filing[accession].keys()
+            if any(tag in shown and not repeats(shown[tag], value) for tag, value in lines.items()):
+                fact = next(iter(by_filing[accession].values()))
+                note = FactNote(accession, fact.form, without=tuple(sorted(were - told)))
+                moment, flags = known[accession], DAY if accession in by_day else 0
+                value = ReportedValue(
+                    key_of(None, end), float(fact.filed), moment, moment, flags, None, False,
+                    msgspec.json.encode(note).decode(),
+                )  # fmt: skip
+                found.setdefault(FactKey(SHEET_ANEW, "pure", None, end), []).append(value)
+            shown.update(lines)
+            were |= told
     return found
+
+
+def _balances(lines: Mapping[str, float]) -> bool:
+    """Whether lines of one filing are enough of a balance sheet: total assets, and as much on its other side, or equity."""
+    assets = next((lines[tag] for tag in _ASSETS if tag in lines), None)
+    both = next((lines[tag] for tag in _BOTH if tag in lines), None)
+    if assets is None or both is None:
+        return assets is not None and any(tag in lines for tag in _EQUITY)
+    return abs(assets - both) <= 0.5 * granularity(assets)
 
 
 def _of_fact(

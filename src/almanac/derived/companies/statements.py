@@ -16,9 +16,8 @@ import msgspec
 
 from almanac.derived.companies import checks
 from almanac.derived.companies.checks import CheckedPeriod
-from almanac.derived.companies.financials import Amount, AmountOf
+from almanac.derived.companies.financials import Amount, AmountOf, series_ids, with_currency
 from almanac.derived.companies.fiscal_calendar import SLACK, Span
-from almanac.derived.companies.item_reader import Values
 from almanac.derived.companies.line_items import (
     BALANCE,
     CASH_FLOW,
@@ -29,9 +28,12 @@ from almanac.derived.companies.line_items import (
     YEAR,
     LineItems,
 )
-from almanac.derived.companies.quarters import BEFORE_RECAST, MIXED
+from almanac.derived.companies.marks import Marks
+from almanac.derived.companies.quality_check import QualityCheck
+from almanac.derived.companies.reading.choice import Values
+from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
 from almanac.derived.companies.reliance import Reliance
-from almanac.domain.companies import Filing, cik_of, raw_slug
+from almanac.domain.companies import Filing, cik_of
 from almanac.domain.filings import page_of
 from almanac.domain.numbers import plain
 from almanac.domain.observations import UNKNOWN
@@ -39,6 +41,12 @@ from almanac.domain.periods import Frequency, key_of
 from almanac.domain.times import midnight, wire_day, wire_time
 
 _CHECKS = {INCOME: checks.of_income, BALANCE: checks.of_balance, CASH_FLOW: checks.of_cash_flow}
+#: What a statement has of these one at least, or is none: single figures beside another period stay observations.
+_IS_STATEMENT = {
+    INCOME: frozenset(["net_income"]),
+    BALANCE: frozenset(["total_assets", "net_assets"]),
+    CASH_FLOW: frozenset(["net_cash_flow_from_operations"]),
+}
 _WORD = {YEAR: "annual", QUARTER: "quarterly", HALF: "semiannual"}
 _FREQUENCY = {YEAR: Frequency.ANNUAL, QUARTER: Frequency.QUARTERLY, HALF: Frequency.SEMIANNUAL}
 _SHARES = "weighted_average_shares_basic"
@@ -67,7 +75,7 @@ class Quality(msgspec.Struct, frozen=True):
     """What the checks say of a statement, and their verdict."""
 
     status: str
-    checks: list[checks.QualityCheck]
+    checks: list[QualityCheck]
 
 
 class StatementBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -104,15 +112,6 @@ class StatementVersion(NamedTuple):
     body: StatementBody | None
 
 
-def series_ids(source: str, entity: str, names: Iterable[str]) -> list[str]:
-    """Ids of the raw series behind the `tags` of an amount (`us-gaap:Revenues:A`)."""
-    found: list[str] = []
-    for name in names:
-        tag, _, kind = name.rpartition(":")
-        found.append(f"{source}:{entity}:{raw_slug(tag)}:{kind}")
-    return found
-
-
 class StatementHistory:
     """All versions of a company's statements, written as its line items go through time."""
 
@@ -126,9 +125,8 @@ class StatementHistory:
                 self.lines[item.statement].append(item.key)
                 if item.additive and item.kind == "flow":
                     self.additive[item.statement].append(item.key)
-        order = {key: number for number, key in enumerate(line_items.items_in_order)}
         for lines in self.lines.values():
-            lines.sort(key=order.__getitem__)
+            lines.sort(key=line_items.items_in_order.index)
         self._statement_of = {item.key: item.statement for item in line_items.items.values()}
         #: (statement, letter, end) → period key and body that stand.
         self._standing: dict[tuple[str, str, int], tuple[int, StatementBody]] = {}
@@ -139,24 +137,23 @@ class StatementHistory:
             for vintage in history
         )
         self._never_negative = frozenset(item.key for item in line_items.items.values() if item.never_negative)
-        self._ids: dict[tuple[str, ...], list[str]] = {}
+        self._ids: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         self._reliance = Reliance(line_items)
+        self.marks = Marks(line_items)
         #: Instants at which a warning of the company became known.
         self.moments = self._reliance.moments
 
     def write(
-        self,
-        moment: int,
-        filings: list[Filing],
-        changed: Mapping[tuple[str, int], set[str]],
-    ) -> None:
+        self, moment: int, filings: list[Filing], changed: Mapping[tuple[str, int], set[str]]
+    ) -> set[tuple[str, int, str]]:
         """
         Write what changed at an instant. `filings` became known at it, the one that counts last: none where only a warning
-        did, which changes no line.
+        did, which changes no line. Returns the amounts of which checks say something else now: kind of period, end, item.
         """
         doubted = {name for name in self._standing if self._reliance.touched(moment, name[0], name[2])}
         for kind, letter, end in sorted(self._concerned(changed) | doubted):
             self._write(moment, filings[-1] if filings else None, kind, letter, end)
+        return self.marks.taken()
 
     # -- which -------------------------------------------------------------------------------------------------------
 
@@ -206,6 +203,7 @@ class StatementHistory:
             if held is not None:
                 del self._standing[name]
                 self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(StatementVersion(moment, None))
+                self.marks.put(name, ())
             return
         period = key_of(None if kind == BALANCE else span.start, end)
         versions = self.versions.setdefault(StatementKey(kind, _FREQUENCY[letter], period), [])
@@ -216,12 +214,13 @@ class StatementHistory:
         else:
             assert filing is not None
             body = self._body(moment, filing, self._status(moment, name, before, content), content)
-        warning = self._reliance.check(moment, kind, end, body.accession)
+        warning = self._reliance.check(moment, kind, end, body.accession, tuple(body.items))
         if warning is not None:
             found = [*body.quality.checks, warning]
             body = msgspec.structs.replace(body, quality=Quality(checks.verdict(found), found))
         if held == (period, body):
             return
+        self.marks.put(name, body.quality.checks)
         if held is not None and held[0] != period:
             self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(StatementVersion(moment, None))
         self._standing[name] = (period, body)
@@ -245,36 +244,39 @@ class StatementHistory:
         return {key: amount for key in self.lines[kind] if (amount := values[key].get(end)) is not None}
 
     def _content(self, kind: str, letter: str, span: Span) -> StatementBody | None:
-        """The body without what is said of the filing that made it; None where there is no line."""
+        """The body without what is said of the filing that made it; None where what is there is no statement."""
         amounts = self._amounts(kind, letter, span.end)
-        if not amounts:
+        if not _IS_STATEMENT[kind].intersection(amounts):
             return None
+        line_items = self.line_items
         found = _CHECKS[kind](self._checked_period(kind, letter, span))
-        middle = date.fromordinal((span.start + span.end) // 2)
+        year, quarter = span.calendar or (date.fromordinal((span.start + span.end) // 2).year, None)
+        currency = line_items.regimes.names[next(iter(amounts.values())).regime].currency
         return StatementBody(
             frequency=_WORD[letter],
             fiscal_year=span.fiscal_year,
             fiscal_period=span.fiscal_period,
-            calendar_year=middle.year,
-            calendar_quarter=(middle.month + 2) // 3 if letter == QUARTER else None,
+            calendar_year=year,
+            calendar_quarter=quarter,
             period_start=None if kind == BALANCE else _day(span.start),
             period_end=_day(span.end),
-            currency=self.line_items.company.currency,
+            currency=currency,
             basis=_basis(amounts.values()),
             items={key: plain(amount.value) for key, amount in amounts.items()},
             derived_items={
-                key: DerivedLine(amount.method, self._from(amount.tags))
+                key: DerivedLine(amount.method, self._from(currency, amount.tags))
                 for key, amount in amounts.items()
                 if amount.method is not None
             },
             quality=Quality(checks.verdict(found), found),
         )
 
-    def _from(self, tags: tuple[str, ...]) -> list[str]:
-        found = self._ids.get(tags)
+    def _from(self, currency: str, tags: tuple[str, ...]) -> list[str]:
+        found = self._ids.get((currency, tags))
         if found is None:
             company = self.line_items.company
-            found = self._ids[tags] = series_ids(company.source, company.entity, tags)
+            names = with_currency(company, tags, currency)
+            found = self._ids[currency, tags] = series_ids(company.source, company.entity, names)
         return found
 
     def _body(self, moment: int, filing: Filing, status: str, content: StatementBody) -> StatementBody:
@@ -302,18 +304,20 @@ class StatementHistory:
         own = values[INSTANT if kind == BALANCE else letter]
         instants = values[INSTANT]
         end, before = span.end, span.previous
+        regime = line_items.regime(INSTANT if kind == BALANCE else letter, end)
+        _at = partial(_of_regime, regime)
         return CheckedPeriod(
             get=partial(_at, own, end),
             before=partial(_at, own, before),
             closing=partial(_at, instants, end),
             opening=partial(_at, instants, span.start - 1),
-            quarters=self._quarters(span) if letter == YEAR and kind != BALANCE else (),
+            quarters=self._quarters(span, regime) if letter == YEAR and kind != BALANCE else (),
             additive=self.additive[kind],
             keys=self.lines[kind],
             contradicted=self._contradicted if self._contradictions else None,
             remark=partial(self._remark, INSTANT if kind == BALANCE else letter, end),
             never_negative=self._never_negative,
-            neighbours=self._neighbours(span) if letter == QUARTER and kind == INCOME else (),
+            neighbours=self._neighbours(span, regime) if letter == QUARTER and kind == INCOME else (),
             year=partial(_at, values[YEAR], self._year_of(end))
             if letter == QUARTER and kind == INCOME
             else checks.nothing,
@@ -328,14 +332,14 @@ class StatementHistory:
         years = self.line_items.fiscal_periods.years.values()
         return next((year.end for year in years if year.start <= end <= year.end), None)
 
-    def _neighbours(self, span: Span) -> list[AmountOf]:
+    def _neighbours(self, span: Span, regime: int) -> list[AmountOf]:
         quarters = self.line_items.fiscal_periods.quarters
         after = next((one.end for one in quarters.values() if one.previous == span.end), None)
         year_before = next((end for end in quarters if abs(span.end - 365 - end) <= SLACK), None)
         ends = [end for end in (span.previous, after, year_before) if end is not None]
-        return [partial(_at, self.line_items.values[QUARTER], end) for end in ends]
+        return [partial(_of_regime, regime, self.line_items.values[QUARTER], end) for end in ends]
 
-    def _quarters(self, year: Span) -> list[AmountOf]:
+    def _quarters(self, year: Span, regime: int) -> list[AmountOf]:
         """Quarters that fill a year exactly; none where one is not there."""
         values = self.line_items.values[QUARTER]
         found: list[AmountOf] = []
@@ -344,7 +348,7 @@ class StatementHistory:
             span = self.line_items.fiscal_periods.quarters.get(last)
             if span is None or span.start < year.start:
                 return []
-            found.append(partial(_at, values, last))
+            found.append(partial(_of_regime, regime, values, last))
             if span.start == year.start:
                 return found
             last = span.previous
@@ -353,7 +357,7 @@ class StatementHistory:
     def _contradicted(self, amount: Amount) -> bool:
         for name in amount.tags:
             tag = name.rpartition(":")[0]
-            for fact in self.line_items.known_facts.tags.get(tag, {}).get(amount.end, {}).values():
+            for fact in self.line_items.known_facts.views[amount.regime].get(tag, {}).get(amount.end, {}).values():
                 if fact.latest.inconsistent:
                     return True
         return False
@@ -372,9 +376,10 @@ def _as_told(before: StatementBody, content: StatementBody) -> StatementBody:
     )
 
 
-def _at(values: Values, end: int | None, item: str) -> Amount | None:
-    """An item's amount for the period that ends on a day; None where there is neither."""
-    return values[item].get(end) if end is not None and item in values else None
+def _of_regime(regime: int, values: Values, end: int | None, item: str) -> Amount | None:
+    """An item's amount for the period that ends on a day; None where there is none of one standard and currency."""
+    amount = values[item].get(end) if end is not None and item in values else None
+    return amount if amount is not None and amount.regime == regime else None
 
 
 def _basis(amounts: Iterable[Amount]) -> str:

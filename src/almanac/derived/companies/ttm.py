@@ -1,10 +1,13 @@
 """
-Twelve months of an item: four contiguous quarters, the fiscal year, or the year moved on by the part-years known since.
+Twelve months of an item: the fiscal year, the year moved on by the years to date since, or four contiguous quarters.
 
 | ending at | flows | average shares | per share |
 | --- | --- | --- | --- |
 | a fiscal year end | the year as reported, else four quarters | the year's, else the mean of four | the year's, else the sum |
-| another quarter end | four quarters, else year + year to date − year to date a year before | mean of four | sum of four |
+| another quarter end | year + year to date − year to date a year before where filings state all three, else four quarters | mean of four | sum of four |
+
+Where both ways are there and differ by more than rounding, the first stands and `method` says `ttm_mismatch`: quarters
+of a year that was restated since are not all of one basis.
 
 Half-year filers have two halves for four quarters, and so have flows of others where quarters are missing; of
 annual-only filers the fiscal year stands. A figure per share is the sum of four quarters' own figures (the market's
@@ -18,10 +21,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from almanac.derived.companies.financials import Amount, CompanyFinancials
+from almanac.catalog.companies import items
+from almanac.derived.companies.financials import Amount, CompanyFinancials, TrailingTwelveMonths
+from almanac.derived.companies.precision import COARSEST, granularity
 from almanac.domain.numbers import exact_sum, mean
+from almanac.domain.observations import QUALITY
 from almanac.domain.periods import Frequency
 
 #: How far before an end anything here looks: sixteen quarters of 52 or 53 weeks.
@@ -31,6 +37,9 @@ SHORTEST, LONGEST = 350, 380
 #: A neighbour's number of shares within this of a whole multiple (or of 3:2) was cut by a split, not by buying back.
 SPLIT_TOLERANCE = 0.05
 
+#: Method of twelve months to which two ways lead that differ by more than rounding.
+MISMATCH: Final = "ttm_mismatch"
+
 #: Items that are averages over a period: twelve months are their mean.
 AVERAGES = frozenset(["weighted_average_shares_basic", "weighted_average_shares_diluted"])
 #: Items per share → the average number of shares that tells their basis, the best first.
@@ -39,22 +48,6 @@ PER_SHARE: Final[Mapping[str, tuple[str, ...]]] = {
     "earnings_per_share_diluted": ("weighted_average_shares_diluted", "weighted_average_shares_basic"),
     "dividends_per_share": ("weighted_average_shares_basic", "weighted_average_shares_diluted"),
 }
-
-
-class TrailingTwelveMonths(NamedTuple):
-    """
-    Twelve months of one item. `parts` are the amounts it was made of, oldest first where they follow each other.
-
-    `basis` are the average numbers of shares that show that the parts can be added.
-    """
-
-    value: float
-    start: int
-    end: int
-    #: annual, fiscal_year, sum_of_quarters, sum_of_halves, mean_of_quarters, mean_of_halves, year_to_date, ttm_mismatch
-    method: str
-    parts: tuple[Amount, ...]
-    basis: tuple[Amount, ...] = ()
 
 
 def periods(financials: CompanyFinancials) -> tuple[Frequency, tuple[int, ...]]:
@@ -77,6 +70,8 @@ def trailing_twelve_months(
     `frequency` QUARTERLY, SEMIANNUAL or ANNUAL says what the company reports in; `floor` is the first day looked at:
     no amount that ends before it takes part.
     """
+    if financials.twelve_months is not None and item not in AVERAGES and item not in PER_SHARE:
+        return financials.twelve_months.get(item, {}).get(end)
     year = _year(financials, item, end)
     if frequency is Frequency.ANNUAL:
         return year and year._replace(method="annual")
@@ -88,15 +83,14 @@ def trailing_twelve_months(
         return _per_share(financials, own, item, year, parts, count, floor)
     total = _sum(parts, count)
     if year is not None:
-        return year if total is None or agree(year, total) else year._replace(method="ttm_mismatch")
-    moved = _moved(financials, own, item, end, count, floor)
-    if total is None and moved is None and own is financials.quarters:
-        # Years in which the company reported halves: the other one and this, or the year moved on by halves.
-        halves = financials.halves
-        return _sum(chain(halves.get(item, {}), end, 2, floor), 2) or _moved(financials, halves, item, end, 2, floor)
-    if total is None or moved is None:
-        return total or moved
-    return total if agree(total, moved) else total._replace(method="ttm_mismatch")
+        return year if total is None or agree(year, total) else year._replace(method=MISMATCH)
+    moved = _moved(financials, item, end, floor)
+    if moved is not None:
+        return moved if total is None or agree(total, moved) else moved._replace(method=MISMATCH)
+    if total is None and own is financials.quarters:
+        # Years in which the company reported halves: the other one and this.
+        return _sum(chain(financials.halves.get(item, {}), end, 2, floor), 2)
+    return total
 
 
 def chain(cells: Mapping[int, Amount], end: int, count: int, floor: int) -> tuple[Amount, ...]:
@@ -107,7 +101,7 @@ def chain(cells: Mapping[int, Amount], end: int, count: int, floor: int) -> tupl
         if amount is None or end < floor:
             return ()
         start = amount.start
-        if start is None:
+        if start is None or (found and amount.regime != found[0].regime):
             return ()
         found.append(amount)
         end = start - 1
@@ -120,14 +114,15 @@ def agree(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:
     Whether two ways to the same twelve months differ by no more than rounding: half a unit of each operand that only
     one of them has.
 
-    The unit is the finest power of ten in any of these, since a round number may be exact. Ways that cover other days
-    cannot be compared and count as agreeing.
+    Numbers of one line are written with four figures, so what is rounder than a thousandth of the largest is so by chance.
+    Ways that cover other days cannot be compared and count as agreeing.
     """
     if (one.start, one.end) != (other.start, other.end) or one.value == other.value:
         return True
     operands = [amount.value for amount in one.parts if amount not in other.parts]
     operands += [amount.value for amount in other.parts if amount not in one.parts]
-    allowed = 0.5 * len(operands) * min((_unit(value) for value in operands if value), default=0.0)
+    coarsest = min(COARSEST, max(map(abs, operands), default=0.0) / 1_000)
+    allowed = 0.5 * sum(min(granularity(value), coarsest) for value in operands)
     return abs(one.value - other.value) <= allowed
 
 
@@ -207,54 +202,40 @@ def _per_share(
     return _sum(parts, count)
 
 
-def _moved(
-    financials: CompanyFinancials, own: Mapping[str, Mapping[int, Amount]], item: str, end: int, count: int, floor: int
-) -> TrailingTwelveMonths | None:
-    """The last fiscal year, and the year to date, less the same part of the year before."""
-    cells, years = own.get(item, {}), financials.years.get(item, {})
-    now: list[Amount] = []
-    day = end
-    while len(now) < count - 1:
-        amount = cells.get(day)
-        if amount is None or amount.start is None:
-            return None
-        now.append(amount)
-        day = amount.start - 1
-        if day in years:
+def _moved(financials: CompanyFinancials, item: str, end: int, floor: int) -> TrailingTwelveMonths | None:
+    """The last fiscal year, and the year to date, less the same part of the year before: each as filings state it."""
+    place = bisect_left(financials.year_ends, end)
+    year = financials.years.get(item, {}).get(financials.year_ends[place - 1]) if place else None
+    if year is None or year.start is None or not _stated(year):
+        return None
+    now = _to_date(financials, item, year.end + 1, end)
+    ends = financials.quarter_ends or tuple(sorted(financials.halves.get(item, {})))
+    for last in ends[bisect_left(ends, end - LONGEST) : bisect_left(ends, end - SHORTEST + 1)]:
+        then = _to_date(financials, item, year.start, last)
+        if now is None or then is None or last < floor or not year.regime == now.regime == then.regime:
+            continue
+        value = exact_sum(year.value, now.value, -then.value)
+        if value >= 0 or not items()[item].never_negative:
+            return TrailingTwelveMonths(value, last + 1, end, "year_to_date", (then, year, now))
+    return None
+
+
+def _to_date(financials: CompanyFinancials, item: str, start: int, end: int) -> Amount | None:
+    """What filings state from the first day of a year to the end of a quarter or half, with the marks of its quarters."""
+    for cells in (financials.to_date, financials.quarters, financials.halves):
+        amount = cells.get(item, {}).get(end)
+        if amount is not None and amount.start == start and _stated(amount):
             break
-    year = years.get(day)
-    if year is None or year.start is None or year.end < floor:
+    else:
         return None
-    then: list[Amount] = []
-    day = year.start
-    for _ in now:
-        amount = _starting(financials, cells, day, quarterly=count == 4)
-        if amount is None or amount.end < floor:
-            return None
-        then.append(amount)
-        day = amount.end + 1
-    if not SHORTEST <= end - day + 1 <= LONGEST:
-        return None
-    value = exact_sum(year.value, *[amount.value for amount in now], *[-amount.value for amount in then])
-    return TrailingTwelveMonths(value, day, end, "year_to_date", (*then, year, *reversed(now)))
+    quarters, ends = financials.quarters.get(item, {}), financials.quarter_ends
+    marks = 0
+    for last in ends[bisect_left(ends, start) : bisect_left(ends, end + 1)]:
+        if last in quarters:
+            marks |= quarters[last].flags & QUALITY
+    return amount if marks == amount.flags & QUALITY else amount._replace(flags=amount.flags | marks)
 
 
-def _starting(
-    financials: CompanyFinancials, cells: Mapping[int, Amount], day: int, *, quarterly: bool
-) -> Amount | None:
-    """The first amount that ends after a day, if it starts on that day."""
-    ends: Sequence[int] = financials.quarter_ends if quarterly else sorted(cells)
-    place = bisect_left(ends, day)
-    amount = cells.get(ends[place]) if place < len(ends) else None
-    return amount if amount is not None and amount.start == day else None
-
-
-def _unit(value: float) -> float:
-    """The largest power of ten that a whole number is a multiple of; of a fraction the cent's, which is what is printed."""
-    if value != int(value):
-        return 0.01
-    number, unit = abs(int(value)), 1
-    while number % 10 == 0 and unit < 10**9:
-        number //= 10
-        unit *= 10
-    return float(unit)
+def _stated(amount: Amount) -> bool:
+    """Whether all that an amount comes from was stated for its very period: differences and sums over time were not."""
+    return len({tag.rpartition(":")[2] for tag in amount.tags}) == 1

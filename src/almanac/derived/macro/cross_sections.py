@@ -20,7 +20,7 @@ from almanac.derived.macro.input_series import InputSeries
 from almanac.derived.macro.operators import FormulaError
 from almanac.derived.macro.results import result, withdrawal
 from almanac.domain.numbers import mean_difference, significant
-from almanac.domain.observations import FORECAST, Vintage, number, settle
+from almanac.domain.observations import AHEAD, Vintage, number, settle
 from almanac.domain.periods import Frequency, key_at
 
 #: Scale of the median absolute deviation that makes it the standard deviation of a normal distribution.
@@ -203,7 +203,7 @@ def _entry(comparison: PeerComparison, cells: _Cells, moment: int) -> _Contribut
             known for history in ((own, before) if comparison.years else (own,)) if (known := _at(history, moment))
         ]
         looked += found
-        if len(found) == (2 if comparison.years else 1) and not found[0].flags & FORECAST:
+        if len(found) == (2 if comparison.years else 1) and not found[0].flags & AHEAD:
             values = [one.value for one in found]
             if None not in values:
                 return _Contribution(values[0], choice, tuple(found), tuple(looked))

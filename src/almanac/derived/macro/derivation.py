@@ -253,7 +253,8 @@ def _last_move(slot: Slot, known: Known, output: int, frequency: Frequency) -> L
     """
     The last change of at least the slot's size between neighbouring values, 0 for none; `known` are latest first.
 
-    The first neighbour may be from the days before the window: it is what the first value inside has changed from.
+    None is told only of a window whose beginning has a value: of what was not seen for so long nobody knows that it did not
+    move. The first neighbour may be from the days before the window: it is what the first value inside has changed from.
     """
     start = int(shift(np.array([output], dtype=np.int64), slot.months, frequency)[0])
     there = [(place, v, v.value) for place, v in known if v.value is not None]
@@ -269,6 +270,8 @@ def _last_move(slot: Slot, known: Known, output: int, frequency: Frequency) -> L
         if abs(moved) >= slot.move and not any(older < at <= place for at in slot.breaks):
             found, end = moved, older
             break
+    if not found and there[-1][0] > start:
+        return Lookup(None, (), tuple(v for _, v in known))
     used = tuple(v for _, v, _ in there[:count])
     # Where the values end before the window does, one that was withdrawn may be why: all of it was looked at.
     looked = tuple(v for place, v in known if place >= end)

@@ -115,7 +115,7 @@ class Arrays:
 
     @classmethod
     def of_rows(cls, rows: Iterable[NumberRow], frequency: Frequency) -> Arrays:
-        """The same from rows of the store, ascending by period and knowledge time, without a Vintage for each."""
+        """Make the arrays from rows of the store, ascending by period and knowledge time, without a Vintage for each."""
         table = np.fromiter(rows, dtype=_ROW)
         if not len(table):
             return cls.of({})

@@ -17,9 +17,10 @@ Bools = npt.NDArray[np.bool_]
 
 def last_moves(slot: Slot, outputs: Ints, frequency: Frequency, arrays: Arrays) -> tuple[Arrays, Bools, Bools]:
     """
-    For each output the last move as a column of its own, whether its window has a cell, and whether it is settled.
+    For each output the last move as a column of its own, whether its window says something, and whether it is settled.
 
-    Settled: every cell of the window has one vintage and none was known after the newest one, so that there was one
+    It says something where there is a move, or a value at its beginning; one that is not settled may have done so for a
+    while. Settled: every cell of the window has one vintage and none was known after the newest one, so that there was one
     answer from the beginning. What an answer rests on are the cells down to the older one of the move, or all of them.
     """
     low, high = window(slot, outputs, frequency, frequency)
@@ -47,6 +48,8 @@ def last_moves(slot: Slot, outputs: Ints, frequency: Frequency, arrays: Arrays) 
     irregular = ~arrays.single
     late = _highest(arrays.known, first, last) > arrays.known[last]
     settled = ~(_any(irregular, first, last) | late)
+    begun = places[first] <= low + look_back(slot, frequency)
+    met &= hit | begun | ~settled
     flags = arrays.flags
     unknown = _any((flags & UNKNOWN != 0) | (flags & (FINAL | INITIAL | REVISED) == 0), rests, last)
     final = ~_any(flags & FINAL == 0, rests, last)

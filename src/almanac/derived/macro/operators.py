@@ -30,7 +30,8 @@ class Slot:
 
     `within`: the `last` value, the `mean` or the `sum` of the values inside that period, from an input of the same or a
     higher frequency. `optional`: the operator copes with its absence. `move`: not a value but the last change of at least
-    that size from one value to the next, after the cell `months` ago; 0 where there was none; a change across one of the
+    that size from one value to the next, after the cell `months` ago; 0 where there was none though that cell, or one of
+    the days before it, has a value; a change across one of the
     `breaks`, ordinals of the first period of another definition, is none.
     """
 
@@ -211,7 +212,10 @@ def _taylor(params: Mapping[str, Any], frequency: Frequency) -> Operator:
 
 
 def _cycle(params: Mapping[str, Any], frequency: Frequency) -> Operator:
-    """The direction of the last move of at least `move` within `lag`: hiking or cutting; on_hold where there was none."""
+    """
+    The direction of the last move of at least `move` within `lag`: hiking or cutting; on_hold where there was none, and a
+    value is known from as long ago.
+    """
     breaks = tuple(sorted(ordinal(Period.ending(day, frequency).key, frequency) for day in params.get("breaks", ())))
     move = Slot(0, lag_months(params["lag"], frequency), move=float(params["move"]), breaks=breaks)
 

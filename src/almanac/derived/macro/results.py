@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from almanac.domain.observations import DAY, FINAL, UNKNOWN, Vintage, is_unknown, number
+from almanac.domain.observations import DAY, FINAL, PROJECTION, UNKNOWN, Vintage, is_unknown, number
 
 
 def result(
     moment: int, value: float | None, text: str | None, used: Sequence[Vintage], looked: Iterable[Vintage], note: str | None
 ) -> Vintage:  # fmt: skip
     """
-    A result as known from a moment: unknown if one of the inputs `used` is, final if all are, released with the last.
+    A result as known from a moment: unknown or a projection if one of the inputs `used` is, final if all are, released
+    with the last.
 
     `looked`: all vintages looked at, of which the last ingested counts. Raises ValueError for a value that is no number.
     """
@@ -20,6 +21,8 @@ def result(
         flags |= UNKNOWN
     elif all(v.flags & FINAL for v in used):
         flags |= FINAL
+    if any(v.flags & PROJECTION for v in used):
+        flags |= PROJECTION
     released = [v.released for v in used]
     when = None if None in released else max(r for r in released if r is not None)
     if when is not None and any(v.flags & DAY for v in used):

@@ -12,7 +12,7 @@ from almanac.derived.macro.input_series import NO_RELEASE, Arrays, Derived, Inpu
 from almanac.derived.macro.last_moves import last_moves
 from almanac.derived.macro.lookups import keys, look_back, midnight, spans, window
 from almanac.derived.macro.operators import LOOK_BACK_DAYS, Operator
-from almanac.domain.observations import DAY, FINAL, FORECAST, INITIAL, REVISED, UNKNOWN, Vintage
+from almanac.domain.observations import DAY, FINAL, FORECAST, INITIAL, PROJECTION, REVISED, UNKNOWN, Vintage
 from almanac.domain.periods import Frequency
 
 
@@ -90,7 +90,8 @@ def _emit(
     unknown = ((flag_sets & UNKNOWN != 0) | (flag_sets & (FINAL | INITIAL | REVISED) == 0)).any(axis=0)
     final = ~unknown & (flag_sets & FINAL != 0).all(axis=0)
     day = (released != NO_RELEASE) & (flag_sets & DAY != 0).any(axis=0)
-    stated: Ints = UNKNOWN * unknown + FINAL * final + DAY * day
+    projected = (flag_sets & PROJECTION != 0).any(axis=0)
+    stated: Ints = UNKNOWN * unknown + FINAL * final + DAY * day + PROJECTION * projected
     starts, ends = spans(outputs, frequency)
     flags = stated | _first_place(starts, ends, known, released, stated, allowance_days)
     finite = np.isfinite(value)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -14,8 +15,9 @@ from almanac.catalog.records import is_simulated
 from almanac.derived.companies import ratios
 from almanac.derived.companies.derivation import CompanyVintages, ItemVintage, derive
 from almanac.derived.companies.facts import CompanyInput, FactVintage
+from almanac.derived.companies.financials import series_ids
 from almanac.derived.companies.reported_values import FactNote
-from almanac.derived.companies.statements import series_ids
+from almanac.domain.companies import fiscal_note
 from almanac.domain.observations import Vintage, settle
 from almanac.domain.periods import EVERY_KEY, Frequency, days_of
 from almanac.domain.progress import Meter, counted, unmetered
@@ -37,6 +39,8 @@ _AHEAD = 16
 _STATE_BYTES = 500
 
 
+#: Facts while they are read: tag → (start or None, end) → states.
+_Held = dict[str, dict[tuple[int | None, int], list[FactVintage]]]
 _note = msgspec.json.Decoder(FactNote).decode
 
 
@@ -52,6 +56,8 @@ class Served(NamedTuple):
 
     slug: str
     frequency: Frequency
+    #: Of money that is not in the company's main one.
+    currency: str | None
     cells: dict[int, list[tuple[int, float | None, int, int | None, int, str | None, int]]]
 
 
@@ -181,8 +187,8 @@ class CompanyDeriver:
         changed = 0
         made: set[str] = set()
         lineages: dict[int, int] = {0: 0}
-        for slug, frequency, cells in found.series:
-            spec = _spec(company, slug, frequency)
+        for slug, frequency, currency, cells in found.series:
+            spec = _spec(company, slug, frequency, currency)
             made.add(spec.id)
             handle = batch.series(spec, "derived")
             target: dict[int, list[Vintage]] = {}
@@ -214,15 +220,17 @@ def derived(company: CompanyInput) -> Made:
         Served(
             slug,
             frequency,
+            currency,
             {period: _settled(vintages, period, frequency, tags) for period, vintages in sorted(cells.items())},
         )
-        for (slug, frequency), cells in sorted(outcome.items.items())
+        for currency, of_currency in ((None, outcome.items), *sorted(outcome.others.items()))
+        for (slug, frequency), cells in sorted(of_currency.items())
     ]
     return Made(series, list(tags), _bodies(outcome))
 
 
 def _settled(
-    made: Iterable[ItemVintage], period: int, frequency: Frequency, tags: dict[tuple[str, ...], int]
+    made: Sequence[ItemVintage], period: int, frequency: Frequency, tags: dict[tuple[str, ...], int]
 ) -> list[tuple[int, float | None, int, int | None, int, str | None, int]]:
     """What is served of one cell. `tags` grows by the sets of tags met."""
     stated = [
@@ -234,17 +242,46 @@ def _settled(
             one.released,
             max(one.ingested, one.known),
             0,
-            one.note,
+            _said(one.note, one.fiscal),
             tags.setdefault(one.tags, len(tags)),
         )
         for one in made
     ]
+    served = settle(stated, period, frequency.allowance_days)
+    if len({one.fiscal for one in made}) > 1:
+        served = _renamed(served, made)
     return [
-        (known, value, flags, released, ingested, None if note is None else f'{{"method":"{note}"}}', lineage)
-        for known, value, _, flags, released, ingested, _, note, lineage in settle(
-            stated, period, frequency.allowance_days
-        )
+        (known, value, flags, released, ingested, note, lineage)
+        for known, value, _, flags, released, ingested, _, note, lineage in served
     ]
+
+
+def _renamed(served: Sequence[Vintage], made: Iterable[ItemVintage]) -> list[Vintage]:
+    """
+    The vintages of a cell, and one more where its period came to be called otherwise while nothing else of it changed: as
+    known then, a row and its statement have one name. It is no revision: its status is that of the one before.
+    """
+    at = {vintage.known: vintage for vintage in served}
+    found: list[Vintage] = []
+    called: tuple[int, str] | None = None
+    for one in made:
+        vintage = at.get(one.known)
+        if vintage is None and found and not found[-1].withdrawn and one.fiscal != called:
+            ingested = max(one.ingested, one.known)
+            vintage = found[-1]._replace(known=one.known, ingested=ingested, note=_said(one.note, one.fiscal))
+        if vintage is not None:
+            found.append(vintage)
+            called = one.fiscal
+    return found
+
+
+@functools.lru_cache(maxsize=4_096)
+def _said(method: str | None, fiscal: tuple[int, str] | None) -> str | None:
+    """What a row says beside its value: its period's fiscal name, and how it was come by."""
+    told = [] if fiscal is None else [fiscal_note(*fiscal)]
+    if method is not None:
+        told.append(f'"method":"{method}"')
+    return "{" + ",".join(told) + "}" if told else None
 
 
 def _bodies(outcome: CompanyVintages) -> Bodies:
@@ -266,7 +303,7 @@ def read(db: Queryable, entity: str, *, placed: bool = False) -> CompanyInput | 
     record = facts.company(db, entity)
     if record is None:
         return None
-    held: dict[str, dict[tuple[int | None, int], list[FactVintage]]] = {}
+    held: dict[str | None, _Held] = {None: {}}
     notes: dict[str | None, FactNote] = {None: FactNote()}
     for fact in facts.of(db, entity, record.source):
         if fact.value is None:
@@ -274,7 +311,8 @@ def read(db: Queryable, entity: str, *, placed: bool = False) -> CompanyInput | 
         note = notes.get(fact.note)
         if note is None:  # each filing's is there once for every fact it states
             note = notes[fact.note] = _note(fact.note) if fact.note else FactNote()
-        held.setdefault(fact.native, {}).setdefault(days_of(fact.period), []).append(
+        of_currency = held.setdefault(fact.variant, {})
+        of_currency.setdefault(fact.native, {}).setdefault(days_of(fact.period), []).append(
             FactVintage(
                 fact.known,
                 fact.value,
@@ -284,26 +322,36 @@ def read(db: Queryable, entity: str, *, placed: bool = False) -> CompanyInput | 
                 fact.flags,
                 note.inconsistent,
                 (fact.series, fact.period) if placed else None,
+                note.without,
             )
         )
-    archived = not is_simulated(record.source)
+    main = held.pop(None)
     return CompanyInput(
-        entity, record.source, held, filings.of(db, entity), record.template, record.currency or "USD", archived
+        entity,
+        record.source,
+        main,
+        filings.of(db, entity),
+        record.template,
+        record.currency or "USD",
+        {currency: facts_ for currency, facts_ in held.items() if currency is not None},
+        not is_simulated(record.source),
     )
 
 
-def _spec(company: CompanyInput, slug: str, frequency: Frequency) -> SeriesSpec:
+def _spec(company: CompanyInput, slug: str, frequency: Frequency, currency: str | None) -> SeriesSpec:
     unit, name = _described(slug)
     money = unit in _MONEY
+    told = currency or company.currency
     return SeriesSpec(
         source=company.source,
         native=slug,
         indicator=slug,
         entity=company.entity,
         frequency=frequency,
-        unit=money_of(company.currency, per_share=unit == "per_share") if money else unit,
+        unit=money_of(told, per_share=unit == "per_share") if money else unit,
         name=name,
-        currency=company.currency if money else None,
+        currency=told if money else None,
+        variant=currency,
     )
 
 

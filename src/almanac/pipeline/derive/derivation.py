@@ -68,7 +68,7 @@ class Deriver:
         Take note of a series. One that is new may change which series formulas make, one that has come to be something else
         (the computed rates of an index that there is unadjusted now) what these say of themselves.
         """
-        if self._held(spec) == spec:
+        if self._find_spec(spec) == spec:
             return
         for formula in self._users[spec.indicator]:
             for entity in self._entities(formula, spec):
@@ -106,7 +106,7 @@ class Deriver:
         rank = self._directory.rank(spec.indicator, spec.source, spec.variant or "", sys.maxsize)
         return (info is None or info.rights.withheld, *rank)
 
-    def _held(self, spec: SeriesSpec) -> SeriesSpec | None:
+    def _find_spec(self, spec: SeriesSpec) -> SeriesSpec | None:
         """What a series is held to be; None for one that does not exist."""
         return next((held for held in self._topics.get((spec.indicator, spec.entity), ()) if held.id == spec.id), None)
 
@@ -289,7 +289,7 @@ class Deriver:
         """Write one series that was computed; the number of its cells that changed."""
         plan, computed = one.plan, one.computed()
         every = [series for candidates in plan.inputs for series in candidates]
-        if self._held(plan.spec) is None and not any(computed.values()):
+        if self._find_spec(plan.spec) is None and not any(computed.values()):
             return 0
         self.register(plan.spec)
         handle = batch.series(plan.spec, "derived", None if plan.mixed else every)

@@ -18,7 +18,7 @@ from almanac.catalog.records import Catalog, Formula, input_slugs
 from almanac.derived.macro.operators import Operator, fits, operator
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec
-from almanac.domain.units import currency_of, is_amount
+from almanac.domain.units import currency_of, is_amount, is_money
 from almanac.store.observations.reading.directory import MIXED_SOURCE
 
 _ADJUSTED = {"SA", "SCA", "SAAR"}
@@ -28,7 +28,11 @@ Topics = Mapping[tuple[str, str], Sequence[SeriesSpec]]
 
 
 class SeriesPlan(NamedTuple):
-    """One derived series: what it is, and for each input of its formula the series it may come from, best first."""
+    """
+    One derived series: what it is, and for each input of its formula the series it may come from, best first.
+
+    `mixed`: there are several for an input, so each row says which it came from.
+    """
 
     spec: SeriesSpec
     formula: Formula
@@ -104,7 +108,10 @@ class Planner:
                 continue
             chosen = [one[source] for one in by_source]
             if not op.same_source or len({(s.curve_type, s.compounding) for s in chosen}) == 1:
-                yield self._plan(formula, entity, frequency, source, [[s] for s in chosen], mixed=False)
+                inputs = [[s] for s in chosen]
+                if len(chosen) == 1 and not is_money(formula.unit):
+                    inputs = [[*chosen, *self._in_other_currencies(chosen[0])]]
+                yield self._plan(formula, entity, frequency, source, inputs, mixed=False)
         if mixed:
             yield self._plan(formula, entity, frequency, MIXED_SOURCE, ranked, mixed=True)
 
@@ -159,6 +166,11 @@ class Planner:
                     return kept
         return []
 
+    def _in_other_currencies(self, spec: SeriesSpec) -> list[SeriesSpec]:
+        """Series of the same amounts from before a change of currency (or after it): a rate of growth takes either, never both."""
+        every = sorted(self._topics.get((spec.indicator, spec.entity), ()), key=lambda one: one.variant or "")
+        return [one for one in every if one.source == spec.source and one.id != spec.id and one.code == spec.code]
+
     def _currency(self, spec: SeriesSpec) -> str | None:
         """ISO code of the money a series counts in; None where it does not count money."""
         if not is_amount(spec.unit):
@@ -186,7 +198,8 @@ class Planner:
         mixed: bool,
     ) -> SeriesPlan:
         every = [spec for candidates in inputs for spec in candidates]
-        allowances = [spec.allowance_days for spec in every if spec.allowance_days is not None]
+        # As fresh as what it is made of: a data set that may be later than its frequency makes its results later too.
+        allowance = max(spec.allowance_days or spec.frequency.allowance_days for spec in every)
         # Of rows that come from different series, each says for itself what its own inputs have in common.
         alike = () if mixed else every
         curves = {(spec.curve_type, spec.compounding) for spec in alike}
@@ -197,7 +210,9 @@ class Planner:
             seasonal_adjustment=next(iter(adjusted)) if len(adjusted) == 1 else None,
             curve_type=curve[0],
             compounding=curve[1],
-            allowance_days=max(allowances) if allowances else None,
+            allowance_days=allowance if allowance > frequency.allowance_days else None,
+            judged_by_fetch=all(spec.judged_by_fetch for spec in every),
             discontinued=all(spec.discontinued for spec in every),
         )
-        return SeriesPlan(spec, formula, tuple(tuple(s.id for s in candidates) for candidates in inputs), mixed)
+        ids = tuple(tuple(s.id for s in candidates) for candidates in inputs)
+        return SeriesPlan(spec, formula, ids, mixed or any(len(candidates) > 1 for candidates in ids))

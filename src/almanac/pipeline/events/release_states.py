@@ -15,10 +15,8 @@ from itertools import groupby
 from typing import NamedTuple
 
 from almanac.domain.events import EventState, event_id, settle
-from almanac.domain.numbers import exact_sum
-from almanac.domain.periods import Frequency, Period, end_of
+from almanac.domain.periods import Frequency, Period
 from almanac.domain.releases import (
-    HeadlineVintage,
     Published,
     Release,
     ReleaseCalendar,
@@ -28,8 +26,6 @@ from almanac.domain.releases import (
 )
 from almanac.domain.times import DAY_SECONDS, midnight
 
-#: Smaller differences of a policy rate are new definitions (a midpoint, a mean), no moves. Percentage points.
-SMALLEST_MOVE = 0.05
 #: Type of the events that are a calendar's and no release of ours.
 NOTICE = "publication"
 
@@ -167,9 +163,12 @@ def release_states(
     by_event: States = {}
     for period in sorted(announced.keys() | out.keys()):
         calendar, told = announced.get(period, (None, ()))
-        news = [pair for pair in out[period] if pair[1].newest or any(plan[0] < pair[1].known for plan in told)]
+        news = [pair for pair in out[period] if pair[1].news or _announced(pair[1], told)]
         if out[period] and not news:
-            continue
+            # A publication that is still to come is one all the same, of numbers that were out before.
+            told = [plan for plan in told if plan[1] > min(one.known for _, one in out[period])]
+            if not told:
+                continue
         first = min((publication.known for _, publication in news), default=0)
         news.sort(key=lambda pair: pair[1].known >= first + DAY_SECONDS)
         # What a calendar says only afterwards is no announcement.
@@ -190,6 +189,15 @@ def release_states(
     return by_event
 
 
+def _announced(publication: Published, told: Iterable[Planned]) -> bool:
+    """
+    Whether a calendar had announced a publication. Where its time is not stated, it was out before what is announced for
+    later: numbers of a first load are no release of the next one.
+    """
+    known = publication.known
+    return any(plan[0] < known and (publication.stated or plan[1] <= known) for plan in told)
+
+
 def other_states(
     release: Release,
     place: tuple[str, str],
@@ -207,7 +215,7 @@ def other_states(
         state = functools.partial(_state, identifier, release, calendar.source, place, about, calendar.zone)
         by_event[identifier] = settle(
             [
-                state(known, begins, precision, _held(status, known, begins, precision), url)
+                state(known, begins, precision, _status_after(status, known, begins, precision), url)
                 for known, begins, precision, status, url in states
             ]
         )
@@ -276,7 +284,7 @@ def notice_states(
                     category="other",
                     type=NOTICE,
                     title=f"{name}: {native}" if period is None else f"{name}: {native}, {period}",
-                    status=_held(status, known, begins, precision),
+                    status=_status_after(status, known, begins, precision),
                     source=source,
                     entity=country,
                     country=country,
@@ -288,7 +296,7 @@ def notice_states(
     return by_event
 
 
-def _held(status: str, known: int, begins: int, precision: str) -> str:
+def _status_after(status: str, known: int, begins: int, precision: str) -> str:
     """The status of an entry that its calendar lists: after its time it has happened."""
     over = known >= begins + (DAY_SECONDS if precision == "day" else 0)
     return "released" if over and status in {"scheduled", "rescheduled"} else status
@@ -304,7 +312,7 @@ def meeting_states(
         identifier = event_id(source, native, uid)
         states = []
         for (known, begins, precision, status, url), (_, entry) in zip(planned(statements), statements, strict=True):
-            held = _held(status, known, begins, precision)
+            held = _status_after(status, known, begins, precision)
             states.append(meeting(identifier, known, begins, precision, entry.zone, held, source, name, country, url))
         found[identifier] = settle(states)
     return found
@@ -331,66 +339,3 @@ def meeting(
         indicator="policy_rate",
         url=url,
     )
-
-
-def rate_changes(vintages: Sequence[HeadlineVintage], source: str, place: tuple[str, str]) -> States:
-    """
-    Changes of a daily policy rate, dated by the day on which they take effect, from vintages by (period, known).
-
-    A change that a later correction takes back is canceled. A day without a value any more counts as if it was not
-    there: the next one is held against the day before it.
-    """
-    entity, name = place
-    by_event: States = {}
-    #: The day before, and behind a day of which a value was withdrawn those further back; the nearest first.
-    before: list[list[HeadlineVintage]] = []
-    for period, group in groupby(vintages, key=lambda one: one.period):
-        now = list(group)
-        told = [one for day_ in before for one in day_]
-        if told and (len(told) > 1 or len(now) > 1 or _moved(told[0].value, now[0].value)):
-            states: list[EventState] = []
-            day = end_of(period)
-            identifier = event_id(source, f"policy_rate_change:{entity}", day.isoformat())
-            for known in sorted({one.known for one in (*told, *now)}):
-                moved = _moved(_nearest(before, known), _at(now, known))
-                if not moved and not states:
-                    continue
-                states.append(
-                    EventState(
-                        event=identifier,
-                        known_at=known,
-                        occurred_at=midnight(day.toordinal()),
-                        precision="day",
-                        time_zone="UTC",
-                        category="central_bank",
-                        type="policy_rate_change",
-                        title=f"{name}: policy rate change, effective",
-                        status="released" if moved else "canceled",
-                        source=source,
-                        entity=entity,
-                        country=entity,
-                        indicator="policy_rate",
-                        period=day.isoformat(),
-                    )
-                )
-            if states:
-                by_event[identifier] = settle(states)
-        before = [now, *before] if any(one.value is None for one in now) else [now]
-    return by_event
-
-
-def _moved(before: float | None, now: float | None) -> bool:
-    return before is not None and now is not None and abs(exact_sum(now, -before)) >= SMALLEST_MOVE
-
-
-def _at(states: Sequence[HeadlineVintage], known: int) -> float | None:
-    return next((one.value for one in reversed(states) if one.known <= known), None)
-
-
-def _nearest(days: Iterable[Sequence[HeadlineVintage]], known: int) -> float | None:
-    """The value of the first of these days that was not withdrawn by then; None where that one was not known yet."""
-    for states in days:
-        value = _at(states, known)
-        if value is not None or states[0].known > known:
-            return value
-    return None

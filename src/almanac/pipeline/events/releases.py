@@ -15,6 +15,7 @@ from almanac.domain.periods import Frequency
 from almanac.domain.releases import Published, Release, ReleaseCalendar, ReleaseCalendarEntry, published
 from almanac.domain.times import midnight
 from almanac.pipeline.derive.derivation import Changes
+from almanac.pipeline.events.rate_changes import rate_changes
 from almanac.pipeline.events.release_states import (
     NOTICE,
     Announced,
@@ -25,7 +26,6 @@ from almanac.pipeline.events.release_states import (
     meeting_states,
     notice_states,
     other_states,
-    rate_changes,
     release_states,
 )
 from almanac.sources.base import Parsed
@@ -211,9 +211,11 @@ class ReleaseEvents:
 
     def _published(self, release: Release, entity: str, data: str) -> tuple[Frequency | None, list[Published]]:
         for frequency in release.frequencies:
-            vintages = store.stated(self._db, f"{data}:{entity}:{release.headline}:{frequency.value}")
+            series = f"{data}:{entity}:{release.headline}:{frequency.value}"
+            vintages = store.stated(self._db, series)
             if vintages:
-                return frequency, published(vintages)
+                dated = all(one.released is not None for one in vintages)
+                return frequency, published(vintages, frequency, {} if dated else store.messages(self._db, series))
         return None, []
 
     def _replace(self, batch: Batch, target: States, source: str | None, kind: str, entity: str) -> int:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
 import msgspec
 
 from almanac.catalog.companies import items
-from almanac.derived.companies.financials import Amount, CompanyFinancials
+from almanac.catalog.measures import measures
+from almanac.derived.companies.financials import Amount, CompanyFinancials, TrailingTwelveMonths
 from almanac.derived.companies.ratio_inputs import RatioInputs, parsed
 from almanac.derived.companies.ratios import REACH_DAYS, detail, periods
 from almanac.derived.companies.scores import SCORES, ScoreBreakdown
@@ -25,6 +26,8 @@ from almanac.store.observations.reading.reader import View as StoreView
 #: Days before the reach of a score that are read too: the score may be of twelve months up to eighteen months older than
 #: the newest, and what a chain of quarters ends on may begin before it.
 _SLACK = 400 + 550
+#: What names of raw series begin with, by their taxonomy.
+_STANDARDS = ("us_gaap_", "ifrs_full_")
 
 
 def explain_scores(view: StoreView, entity: str, at: int, ends_from: date | None) -> Mapping[str, Mapping[str, Any]]:
@@ -75,7 +78,12 @@ def _oldest(at: int, newest: int) -> int:
 
 
 def ledger(view: StoreView, entity: str, at: int) -> CompanyFinancials | None:
-    """The ledger of a company's last years as it is stored, for scores; None for one without statements at that moment."""
+    """
+    The ledger of a company's last years as it is stored, for scores; None for one without statements at that moment.
+
+    Sums of twelve months are those that scores were computed from. Regimes are told by the currency and by what values
+    came from.
+    """
     record = facts.company(view, entity)
     newest = facts.newest_day(view, entity, INCOME, at, view.version)
     if record is None or newest is None:
@@ -83,22 +91,57 @@ def ledger(view: StoreView, entity: str, at: int) -> CompanyFinancials | None:
     kinds: dict[str, dict[str, dict[int, Amount]]] = {
         kind: defaultdict(dict) for kind in ("quarters", "halves", "years", "balances")
     }
+    twelve: dict[str, dict[int, TrailingTwelveMonths]] = defaultdict(dict)
     by_letter = {"Q": "quarters", "S": "halves", "A": "years"}
     ends: dict[str, set[int]] = {"Q": set(), "S": set(), "A": set()}
-    lines = items()
+    lines, made = items(), measures()
     first = newest - REACH_DAYS - _SLACK
-    for one in facts.derived_values(view, entity, record.source, first, at, view.version):
-        item = lines.get(one.indicator)
-        if item is None:
-            continue
+    stored = facts.derived_values(view, entity, record.source, first, at, view.version)
+    regimes = _Regimes(view, stored)
+    for one in stored:
+        item, measure = lines.get(one.indicator), made.get(one.indicator)
         start, end = days_of(one.period)
-        kind = "balances" if item.is_instant else by_letter[one.frequency]
-        kinds[kind][one.indicator][end] = Amount(one.value, start, end, ())
-        ends[one.frequency].add(end)
+        if item is not None:
+            kind = "balances" if item.is_instant else by_letter[one.frequency]
+            kinds[kind][one.indicator][end] = Amount(one.value, start, end, (), regime=regimes.of(one))
+            ends[one.frequency].add(end)
+        elif measure is not None and measure.kind == "ttm" and start is not None:
+            whole = Amount(one.value, start, end, (), regime=regimes.of(one))
+            twelve[measure.item][end] = TrailingTwelveMonths(one.value, start, end, "stored", (whole,))
     return CompanyFinancials(
-        kinds["quarters"], kinds["years"], kinds["halves"], kinds["balances"],
-        tuple(sorted(ends["A"])), tuple(sorted(ends["Q"])), record.template, record.currency or "USD",
+        kinds["quarters"], kinds["years"], kinds["halves"], {}, kinds["balances"],
+        tuple(sorted(ends["A"])), tuple(sorted(ends["Q"])), record.template, record.currency or "USD", twelve,
     )  # fmt: skip
+
+
+class _Regimes:
+    """Standard and currency of stored values, by number: those of one kind and period are of one."""
+
+    def __init__(self, view: StoreView, stored: Iterable[facts.Stored]) -> None:
+        standards: dict[tuple[bool, str, int], str | None] = {}
+        currencies: dict[tuple[bool, str, int], str | None] = {}
+        for one in stored:
+            place = self._place(one)
+            if standards.get(place) is None:
+                standards[place] = _standard(view.directory.lineage(one.lineage))
+            currencies[place] = one.variant or currencies.get(place)
+        self._number: dict[tuple[bool, str, int], int] = {}
+        known: dict[tuple[str | None, str | None], int] = {}
+        for place, standard in standards.items():
+            self._number[place] = known.setdefault((standard, currencies[place]), len(known))
+
+    def of(self, one: facts.Stored) -> int:
+        """The number of a value's."""
+        return self._number[self._place(one)]
+
+    def _place(self, one: facts.Stored) -> tuple[bool, str, int]:
+        return one.indicator in measures(), one.frequency, one.period
+
+
+def _standard(series: Iterable[str]) -> str | None:
+    """`us_gaap` or `ifrs_full`, by the names of raw series; None where these are covers of reports alone."""
+    slugs = (identifier.split(":")[2] for identifier in series)
+    return next((name for slug in slugs for name in _STANDARDS if slug.startswith(name)), None)
 
 
 def _within(seen: RatioInputs, end: int, name: str, ends_from: date | None) -> bool:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
-from almanac.config import SourceSettings
+from almanac.catalog.records import Catalog
+from almanac.config import Settings, SourceSettings
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.newest import parted
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
-from almanac.pipeline.world import World
+from almanac.pipeline.ingest.register import Portion, Register, Unregistered
+from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import (
     Connector,
     Leading,
@@ -20,9 +26,11 @@ from almanac.sources.base import (
     chosen,
     connector,
     followed,
+    limit_of,
     unpacked,
 )
-from almanac.sources.transport.http import Fetched, Fetcher, FetchFailed, Validators
+from almanac.sources.transport.answers import Fetched, FetchFailed, Validators
+from almanac.sources.transport.http import Fetcher
 from almanac.store.raw.captures import Capture
 
 #: Requests that an answer may lead to and that are asked at once.
@@ -30,36 +38,66 @@ _AT_ONCE = 50
 
 
 def from_network(
-    world: World,
+    world: Workplace,
     sources: Sequence[Source],
     since: date | None,
     say: Say,
     track: Track = untracked,
     entities: Container[str] | None = None,
     between: Callable[[], None] = lambda: None,
+    portion: Portion = Portion.WHOLE,
 ) -> list[RunOutcome]:
     """
     Ask each publisher, for the series of these entities (None: of all). What comes back is read whole.
 
+    `portion` says which requests of the plan. Which were answered is kept where the plan is whole (no `since`, no entities).
+
     A source without series of its own (companies) is asked unless entities are named. A request that fails is
-    reported and the others go on. `between` is called before each request and after each response that was taken in;
+    reported and the others go on; one that is answered by "there is nothing" is no failure. `between` is called before each request and after each response that was taken in;
     what it raises ends the asking there, with nothing half-written. Raises ValueError for a missing key and for a setting a source cannot use.
     """
-    today = datetime.fromtimestamp(world.settings.clock(), UTC).date()
     outcomes: list[RunOutcome] = []
-    with Fetcher(world.settings.http, pace_folder=world.settings.home / "pace") as fetcher:
+    home = world.settings.home
+    with Fetcher(
+        world.settings.http, pace_folder=home / "pace", folder=home / "run" / "bodies", wall=time.time
+    ) as fetcher:
         for source in sources:
-            settings = world.settings.sources.get(source.id, SourceSettings())
-            every = world.catalog.series.get(source.id, {})
-            wanted: Mapping[str, SeriesSpec] = {
-                code: spec for code, spec in every.items() if entities is None or spec.entity in entities
-            }
-            asking = _Asking(world, source, settings, fetcher, say, track, between)
-            plan: list[Request] = []
-            if wanted or (not every and entities is None):
-                plan = asking.reader.plan(source, wanted, since, today, asking.key)
-            outcomes.append(asking.ingest.run(asking.arrivals(plan)))
+            whole = since is None and entities is None
+            register = Register(world.db, source.id, portion, world.settings.clock) if whole else Unregistered()
+            reader, plan = plan_of(world.settings, world.catalog, source, since=since, entities=entities)
+            asking = _Asking(world, source, reader, fetcher, say, track, between, register)
+            outcomes.append(asking.ingest.run(asking.arrivals(register.chosen(plan))))
     return outcomes
+
+
+def plan_of(
+    settings: Settings,
+    catalog: Catalog,
+    source: Source,
+    *,
+    since: date | None = None,
+    entities: Container[str] | None = None,
+    key: str | None = None,
+) -> tuple[Connector, list[Request]]:
+    """
+    A source's connector, as its settings choose, and its plan, for the series of these entities (None: of all). The whole one
+    (no `since`, no entities) is parted into what is asked each turn and what on the slow round.
+
+    `key` stands for the one of the settings. Raises ValueError for a missing key and for a setting that it cannot use.
+    """
+    own = settings.sources.get(source.id, SourceSettings())
+    reader = chosen(connector(source.connector), own)
+    every = catalog.series.get(source.id, {})
+    taken: Mapping[str, SeriesSpec] = {
+        code: spec for code, spec in every.items() if entities is None or spec.entity in entities
+    }
+    if not taken and (every or entities is not None):
+        return reader, []
+    today = datetime.fromtimestamp(settings.clock(), UTC).date()
+    key = key or own.key(source.key_setting)
+    if since is None and entities is None:
+        return reader, parted(reader, source, taken, today, key)
+    return reader, reader.plan(source, taken, since, today, key)
 
 
 class _Asking:
@@ -67,34 +105,42 @@ class _Asking:
 
     def __init__(
         self,
-        world: World,
+        world: Workplace,
         source: Source,
-        settings: SourceSettings,
+        reader: Connector,
         fetcher: Fetcher,
         say: Say,
         track: Track,
         between: Callable[[], None],
+        register: Register | Unregistered,
     ) -> None:
         self._world = world
+        self._register = register
         self._source = source
         self._fetcher = fetcher
         self._say = say
         self._track = track
         self._between = between
-        self.key = settings.key(source.key_setting)
-        self.reader: Connector = chosen(connector(source.connector), settings)
+        self.key = world.settings.sources.get(source.id, SourceSettings()).key(source.key_setting)
+        self.reader = reader
         self.ingest = Ingest(world, source, say, self.reader)
+        stated = world.catalog.providers[source.provider].limit
+        self._limit = limit_of(source.provider, stated, with_key=bool(self.key))
         #: Hosts that could not be reached: the first address that failed for it, and how many more were not asked.
         self._given_up: dict[str, tuple[str, int]] = {}
+        #: Publishers whose limit, or word, keeps requests waiting: told once.
+        self._waited_for: set[str] = set()
+        #: Requests that have no answer of any use, so far.
+        self._unanswered = 0
 
     def arrivals(self, plan: Sequence[Request]) -> Iterator[Arrival]:
         """
         Every response: what was planned, and the few that each answer led to at once, as they belong to it; then, in a
         round of their own, whose progress is told, the many that an answer led to.
         """
-        asked: set[str] = set()
+        #: URL → the planned request through which it is asked.
+        asked = {request.url: request.url for request in plan}
         while plan:
-            asked.update(request.url for request in plan)
             later: list[Request] = []
             for first in self._track(plan, self._source.id):
                 waiting = [first]
@@ -102,11 +148,15 @@ class _Asking:
                     request = waiting.pop(0)
                     self._between()
                     led: list[Request] = []
+                    before = self._trouble()
                     for arrival in self._ask(request, led):
                         yield arrival
                         self._between()
+                    via = asked[request.url]
                     fresh = [one for one in {one.url: one for one in led}.values() if one.url not in asked]
-                    asked.update(one.url for one in fresh)
+                    fresh = self._register.led(request, fresh)
+                    asked.update(dict.fromkeys((one.url for one in fresh), via))
+                    self._register.note(request, via, answered=self._trouble() == before)
                     (waiting if len(led) <= _AT_ONCE else later).extend(fresh)
             plan = later
         for host, (url, more) in self._given_up.items():
@@ -114,12 +164,30 @@ class _Asking:
                 told = f"{more} more requests to {host} wait for the next turn"
                 self._failed(url, f"{self.ingest.outcome.failed[url]}; {told}", told)
 
+    def _trouble(self) -> tuple[int, int]:
+        """Requests without an answer, and answers that could not be read, so far."""
+        return self._unanswered, self.ingest.outcome.quarantined_responses
+
     def _ask(self, request: Request, led: list[Request]) -> Iterator[Arrival]:
         last = self._world.raw.latest(self._source.id, request.url)
         validators = Validators(last.etag, last.last_modified) if last else None
         try:
-            got = self._fetcher.fetch(request, validators)
+            got = self._fetcher.fetch(replace(request, limit=self._limit), validators)
         except FetchFailed as error:
+            if error.status in request.empty:
+                self.ingest.outcome.empty.append(request.url)
+                self._say(f"nothing in {request.url}{', where there was something before' if last else ''}")
+                return
+            self._unanswered += 1
+            outcome = self.ingest.outcome
+            outcome.retry_after = max(outcome.retry_after, error.retry_after or 0.0)
+            if error.later:
+                if error.left_alone is None or error.left_alone not in self._waited_for:
+                    self._say(f"later {error}")
+                if error.left_alone is not None:
+                    self._waited_for.add(error.left_alone)
+                outcome.later[request.url] = str(error)
+                return
             if error.given_up is not None:
                 if error.given_up in self._given_up:
                     url, more = self._given_up[error.given_up]
@@ -127,10 +195,17 @@ class _Asking:
                     return
                 self._given_up[error.given_up] = (request.url, 0)
             self._failed(request.url, str(error), f"failed {error}")
-            outcome = self.ingest.outcome
-            outcome.retry_after = max(outcome.retry_after, error.retry_after or 0.0)
             return
         payload = self._payload(request, got, last)
+        with contextlib.ExitStack() as stack:
+            if got.file is not None:
+                stack.enter_context(got.file)
+            yield from self._opened(request, got, payload, last, led)
+
+    def _opened(
+        self, request: Request, got: Fetched, payload: Payload, last: Capture | None, led: list[Request]
+    ) -> Iterator[Arrival]:
+        """What an answer is, or holds. What it leads to is added to `led`."""
         try:
             led += followed(self.reader, payload, self._source, self.key)
         except SourceChanged:
@@ -161,8 +236,9 @@ class _Asking:
         body = got.body
         if got.not_modified and last is not None and isinstance(self.reader, Leading):
             body = self._world.raw.read(last)
-        return Payload(request.url, body, self._world.settings.clock(), got.media_type)
+        return Payload(request.url, body, self._world.settings.clock(), got.media_type, got.file)
 
     def _failed(self, url: str, reason: str, told: str) -> None:
+        self._unanswered += 1
         self.ingest.outcome.failed[url] = reason
         self._say(told)

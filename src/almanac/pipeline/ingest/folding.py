@@ -1,33 +1,36 @@
 """
-Folding a parsed payload into the store; and replaying a series when a payload comes out of order.
+Folding a parsed payload into the store; and replaying series when a payload comes out of order.
 
-What is served is the result of appending all kept payloads in order of (`fetched_at`, SHA-256). A payload older than
-the newest one a series has seen cannot simply be appended (a repeated value that was not stored may now matter), so
-the series is folded anew from the raw store, aside, and only the difference is written.
+What is served is the result of appending all kept payloads in order of (`fetched_at`, SHA-256), but for those that are held
+for what they would withdraw (`shrinking`). A payload older than the newest one a series has seen cannot simply be appended (a
+repeated value that was not stored may now matter, another payload may be one to be held or to be let go), so the series
+that payloads tie together are folded anew from the raw store, aside, and only the difference is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from almanac.catalog.succession import stretches
-from almanac.domain.observations import Vintage
+from almanac.catalog.currencies import apart, in_currency
+from almanac.catalog.succession import Stretch, stretches
 from almanac.domain.periods import EVERY_KEY
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.companies import CompanyFolding
-from almanac.pipeline.world import World
-from almanac.sources.base import Block, Connector, Parsed, Payload, SourceChanged
+from almanac.pipeline.ingest.shrinking import Loss, SeriesClaim, loss
+from almanac.pipeline.workplace import Workplace
+from almanac.sources.base import Connector, Parsed, Payload, SourceChanged
 from almanac.store.log import payloads
 from almanac.store.log.payloads import PayloadRow
-from almanac.store.observations.writing.batch import Batch, Handle, by_period, fold
-from almanac.store.raw.captures import Capture
+from almanac.store.observations.writing import served
+from almanac.store.observations.writing.batch import Batch, Handle, History, by_period, fold
 
 
 class Folding:
     """Folds payloads of one source."""
 
-    def __init__(self, world: World, source: Source, reader: Connector, series: Mapping[str, SeriesSpec]) -> None:
+    def __init__(self, world: Workplace, source: Source, reader: Connector, series: Mapping[str, SeriesSpec]) -> None:
         self._world = world
         self._source = source
         self._reader = reader
@@ -35,6 +38,9 @@ class Folding:
         self._stretches = stretches(series)
         self._companies = CompanyFolding(world.db, source.id, world.company_deriver)
         self._changed = 0
+        self._specs: dict[int, SeriesSpec] = {}
+        #: By the payload folded last: payloads of which it is known otherwise than before whether they are held, and why.
+        self.turned: dict[int, tuple[PayloadRow, str | None]] = {}
 
     @property
     def vintages(self) -> int:
@@ -45,30 +51,28 @@ class Folding:
         """
         Write what a payload says. Returns the native series that are not mapped; `changes` grows by the cells changed.
 
-        The caller brings what is computed from them into step, before the batch ends.
+        Whether it was held, and what became of other payloads by it, is in `turned`. The caller brings what is computed
+        from them into step, before the batch ends.
         """
         unmapped = dict(parsed.unmapped)
-        late: list[tuple[Handle, SeriesSpec]] = []
-        for block in parsed.blocks:
-            stretch = self._stretches.get(block.native)
-            if stretch is None:
-                unmapped[block.native] = unmapped.get(block.native, 0) + len(block.statements)
-                continue
-            spec = stretch.series
-            statements, complete = stretch.clip(block.statements, block.complete)
-            if not statements and complete is None and (block.statements or block.complete):
-                continue  # all of it lies in the stretch of another native code
-            handle = batch.series(spec, "raw")
-            if batch.behind(handle, row.ref):
-                batch.remember(handle, row.ref)
-                late.append((handle, spec))
-                continue
-            self._note(batch, spec, batch.append(handle, row.ref, statements, complete), changes)
-        for handle, spec in late:
-            self._note(batch, spec, self._replay(batch, handle, spec, row, parsed), changes)
+        self.turned = {}
+        claims = list(self._claims(batch, parsed, unmapped))
+        late = any(batch.behind(claim.series, row.ref) for claim in claims)
+        why = None if late else self._why_held(row, parsed, self._loss_now(claims))
+        if late or why is not None:
+            for claim in claims:
+                batch.remember(claim.series, row.ref)
+        if late:
+            self._replay(batch, claims, row, parsed, changes)
+        elif why is not None:
+            self.turned[row.number] = row, why
+        else:
+            for handle, statements, complete in claims:
+                self._note(batch, handle, batch.append(handle, row.ref, statements, complete), changes)
         for native, (exposure, reason) in parsed.tightened.items():
-            if native in self._stretches:
-                spec = self._stretches[native].series
+            stretch = self._stretch(native)
+            if stretch is not None:
+                spec = stretch.series
                 if batch.tighten(batch.series(spec, "raw"), exposure, reason):
                     self._world.deriver.reconsider(spec)
         if parsed.companies or parsed.filings or parsed.facts:
@@ -77,53 +81,122 @@ class Folding:
         db = self._world.db
         for native, rows in unmapped.items():
             payloads.note_unmapped(db, self._source.id, native, rows, row.ingested_at)
-        payloads.note_read(db, row, (block.native for block in parsed.blocks if block.native in self._stretches))
+        natives = dict.fromkeys(apart(block.native)[0] for block in parsed.blocks)
+        payloads.note_read(db, row, (native for native in natives if native in self._stretches))
         payloads.note_unread(db, row, parsed.unknown, parsed.missing)
         for dated in parsed.release_dates:
             payloads.note_release_date(db, self._source.id, dated.release, dated.day.toordinal(), row.ref)
         self._world.releases.note(row, parsed)
+        for one, held_for in self.turned.values():
+            payloads.judge(db, one.number, payloads.FOLDED if held_for is None else payloads.QUARANTINED, held_for)
         return unmapped
 
-    def _note(self, batch: Batch, spec: SeriesSpec, changed: list[int], changes: Changes) -> None:
+    def _claims(self, batch: Batch, parsed: Parsed, unmapped: dict[str, int]) -> Iterator[SeriesClaim]:
+        """What a payload says, series by series. `unmapped` grows by what is of none."""
+        for block in parsed.blocks:
+            stretch = self._stretch(block.native)
+            if stretch is None:
+                unmapped[block.native] = unmapped.get(block.native, 0) + len(block.statements)
+                continue
+            statements, complete = stretch.clip(block.statements, block.complete)
+            if not statements and complete is None and (block.statements or block.complete):
+                continue  # all of it lies in the stretch of another native code
+            yield SeriesClaim(self._series_of(batch, stretch.series), statements, complete)
+
+    def _stretch(self, native: str) -> Stretch | None:
+        """For what a native code speaks; where its amounts are in another currency, for the series of that currency."""
+        found = self._stretches.get(native)
+        if found is not None:
+            return found
+        plain, code = apart(native)
+        found = self._stretches.get(plain)
+        return None if found is None or code is None else found._replace(series=in_currency(found.series, code))
+
+    def _series_of(self, batch: Batch, spec: SeriesSpec) -> Handle:
+        handle = batch.series(spec, "raw")
+        self._specs[handle.number] = spec
+        return handle
+
+    # -- payloads that would withdraw much --------------------------------------------------------------------------
+
+    def _why_held(self, row: PayloadRow, parsed: Parsed, lost: Loss) -> str | None:
+        """Why a payload is held that would withdraw so much; None: it is not."""
+        if not lost.is_too_much or parsed.window or self._world.raw.is_accepted(row.source, row.sha256):
+            return None
+        return lost.explain(row.sha256)
+
+    def _loss_now(self, claims: Sequence[SeriesClaim]) -> Loss:
+        db = self._world.db
+        return loss(
+            claims,
+            lambda series: served.count(db, series.number),
+            lambda series, span: served.periods(db, series.topic, series.number, span),
+        )
+
+    # -- payloads out of order --------------------------------------------------------------------------------------
+
+    def _replay(
+        self, batch: Batch, claims: Sequence[SeriesClaim], row: PayloadRow, parsed: Parsed, changes: Changes
+    ) -> None:
+        """
+        Fold all payloads anew that spoke of the series of these claims, or of series that such payloads spoke of, in order,
+        and write what differs from what is stored.
+        """
+        cells: dict[int, History] = defaultdict(dict)
+
+        def count(series: Handle) -> int:
+            return sum(not told[-1].withdrawn for told in cells[series.number].values() if told)
+
+        def periods(series: Handle, span: tuple[int, int]) -> list[int]:
+            held = cells[series.number].items()
+            return [period for period, told in held if span[0] <= period <= span[1] and told and not told[-1].withdrawn]
+
+        moved = {claim.series.number: claim.series for claim in claims}
+        for one in self._tied(moved, row):
+            said = parsed if one.number == row.number else self._reread(one)
+            told = claims if one.number == row.number else list(self._claims(batch, said, {}))
+            why = self._why_held(one, said, loss(told, count, periods))
+            if why is None:
+                for handle, statements, complete in told:
+                    held = cells[handle.number]
+                    held.update(fold(held, one.ref, by_period(statements), complete, handle.allowance_days))
+            if why != (one.reason if one.held else None):
+                self.turned[one.number] = one, why
+            if one.held != (why is not None):
+                moved.update({claim.series.number: claim.series for claim in told})
+        for number, handle in moved.items():
+            gone: History = {period: [] for period in batch.history(handle, EVERY_KEY)}
+            self._note(batch, handle, batch.replace(handle, gone | cells[number]), changes)
+
+    def _tied(self, series: Iterable[int], row: PayloadRow) -> list[PayloadRow]:
+        """Payloads that spoke of these series, and of all that those spoke of, and so on, in the order of folding."""
+        of_series: dict[int, set[int]] = defaultdict(set)
+        of_payload: dict[int, set[int]] = defaultdict(set)
+        for number, payload in payloads.spoken(self._world.db, self._source.id):
+            of_series[number].add(payload)
+            of_payload[payload].add(number)
+        seen, found, waiting = set(series), {row.number}, list(series)
+        while waiting:
+            for payload in of_series[waiting.pop()] - found:
+                found.add(payload)
+                fresh = of_payload[payload] - seen
+                seen |= fresh
+                waiting += fresh
+        rows = [one for number in found if (one := payloads.by_number(self._world.db, number)) is not None]
+        # One that could be read once and cannot now is in quarantine for that, and takes no part.
+        rows = [one for one in rows if one.state == payloads.FOLDED or one.held]
+        return sorted(rows, key=lambda one: one.ref.order)
+
+    def _note(self, batch: Batch, handle: Handle, changed: list[int], changes: Changes) -> None:
         if changed:
-            self._world.deriver.register(spec)
+            self._world.deriver.register(self._specs[handle.number])
             self._changed += len(changed)
-            held = changes.setdefault(spec.id, set())
+            held = changes.setdefault(handle.id, set())
             if held is not None:
                 held.update(changed)
 
-    def _replay(self, batch: Batch, handle: Handle, spec: SeriesSpec, row: PayloadRow, parsed: Parsed) -> list[int]:
-        """Fold all payloads of a series anew, in order, and write what differs from what is stored."""
-        numbers = {*batch.payloads_of(handle), row.number}
-        rows = [found for number in numbers if (found := payloads.by_number(self._world.db, number)) is not None]
-        cells: dict[int, list[Vintage]] = {}
-        for one in sorted(rows, key=lambda r: r.ref.order):
-            blocks = parsed.blocks if one.number == row.number else self._reread(one).blocks
-            for block in blocks:
-                stretch = self._stretches.get(block.native)
-                if stretch is not None and stretch.series.id == spec.id:
-                    cells.update(self._fold_block(cells, one, block, handle))
-        target: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, EVERY_KEY)} | cells
-        return batch.replace(handle, target)
-
-    def _fold_block(
-        self, cells: Mapping[int, list[Vintage]], row: PayloadRow, block: Block, handle: Handle
-    ) -> dict[int, list[Vintage]]:
-        statements, complete = self._stretches[block.native].clip(block.statements, block.complete)
-        return fold(cells, row.ref, by_period(statements), complete, handle.allowance_days)
-
     def _reread(self, row: PayloadRow) -> Parsed:
-        capture = Capture(
-            id=row.capture,
-            source=row.source,
-            url=row.url,
-            sha256=row.sha256,
-            fetched_at=row.fetched_at,
-            ingested_at=row.ingested_at,
-            media_type=row.media_type,
-            bytes=row.bytes,
-        )
-        payload = Payload(row.url, self._world.raw.read(capture), row.ingested_at, row.media_type)
+        payload = Payload(row.url, self._world.raw.read(row.kept), row.ingested_at, row.media_type)
         try:
             return self._reader.parse(payload, self._source, self._series)
         except SourceChanged as error:

@@ -7,6 +7,7 @@ is known by its capture. What cannot be parsed is quarantined with its reason; t
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import hashlib
 import logging
@@ -20,10 +21,11 @@ from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.captures import Arrival, BeingRead, Judged, Window, about_companies, mentions, place
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
-from almanac.pipeline.ingest.reading import Doubtful, described, read
-from almanac.pipeline.world import World
+from almanac.pipeline.ingest.reading import Doubtful, described, parsed, read
+from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Connector, Payload, SourceChanged, connector, turn_of
-from almanac.store.engine.errors import DatabaseError
+from almanac.store.engine import opening
+from almanac.store.engine.errors import ConflictError, DatabaseError, UnfitError
 from almanac.store.engine.opening import faults
 from almanac.store.log import payloads
 from almanac.store.observations.writing.batch import Batch
@@ -34,8 +36,9 @@ log = logging.getLogger("almanac.ingest")
 _TOGETHER, _BYTES = 500, 32 << 20
 #: Characters of an unforeseen error that are kept: its text may repeat the payload.
 _REASON = 300
-#: The storage's fault, not the payload's.
+#: The storage's fault, not the payload's; but for these, by which a database refuses what is in a payload.
 _STORAGE = (DatabaseError, OSError, Corrupt)
+_REFUSED = (ConflictError, UnfitError)
 
 
 class Unstorable(Exception):  # noqa: N818  (the name says what happened)
@@ -47,7 +50,12 @@ class Unstorable(Exception):  # noqa: N818  (the name says what happened)
         self.reason = reason
 
 
-def _told(error: Exception) -> str:
+def _is_the_storages(error: Exception) -> bool:
+    """Whether an error says that the store cannot be used, rather than that this cannot be stored."""
+    return isinstance(error, _STORAGE) and not isinstance(error, _REFUSED)
+
+
+def _describe_error(error: Exception) -> str:
     """Type and message of an unforeseen error, on one line."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return text if len(text) <= _REASON else text[:_REASON] + "…"
@@ -56,7 +64,7 @@ def _told(error: Exception) -> str:
 class Ingest:
     """One run over one source. `reader`: its connector, where an operator's settings chose among options of it."""
 
-    def __init__(self, world: World, source: Source, say: Say, reader: Connector | None = None) -> None:
+    def __init__(self, world: Workplace, source: Source, say: Say, reader: Connector | None = None) -> None:
         self._world = world
         self._source = source
         self._say = say
@@ -75,8 +83,16 @@ class Ingest:
         Take in what an earlier run left behind, then every arrival in turn. `ahead`: they are all there already.
 
         Each is a transaction of its own. Of those that are there already, such as speak of companies, which take long to
-        compute, are one together.
+        compute, are one together. A fault of the storage ends the run; that the source was asked in vain is noted before.
         """
+        try:
+            return self._run(arrivals, ahead=ahead)
+        except Exception as error:
+            if isinstance(error, _STORAGE) or opening.fault(error) is not None:
+                self._note_fault(error)
+            raise
+
+    def _run(self, arrivals: Iterable[Arrival], *, ahead: bool) -> RunOutcome:
         self._world.claim()
         self.begin()
         window = Window(*((_TOGETHER, _BYTES) if ahead else (1, 0)))
@@ -97,6 +113,7 @@ class Ingest:
 
     def begin(self) -> None:
         """Enter the run in the log, inside the caller's transaction if there is one."""
+        self._world.raw.look_again(self._source.id)
         payloads.start_run(
             self._world.db,
             self.run_id,
@@ -109,17 +126,16 @@ class Ingest:
     def close(self) -> RunOutcome:
         """End the run and note how the source does."""
         clock = self._world.settings.clock
-        succeeded = not self.outcome.failed
         error = None
-        if not succeeded:
-            url, reason = next(iter(self.outcome.failed.items()))
+        if wrong := self.outcome.error:
+            url, reason = wrong
             error = reason if url in reason else f"{url}: {reason}"
         with self._world.batch(f"ingest {self._source.id}") as batch:
             later = payloads.note_attempt(
                 self._world.db,
                 self._source.id,
                 clock(),
-                succeeded=succeeded,
+                succeeded=error is None,
                 kept=bool(self.outcome.folded),
                 error=error,
                 fetched_at=self._fetched_at,
@@ -129,6 +145,28 @@ class Ingest:
             self.finish()
         self._world.tidy()
         return self.outcome
+
+    def _note_fault(self, error: Exception) -> None:
+        """
+        Note that the storage failed, a full disk say: at the second try in room that was held back for it. What cannot be
+        noted, on a server that is gone, is left: the run stands there without an end, which `status` tells of.
+        """
+        clock = self._world.settings.clock()
+        told = f"the storage failed: {_describe_error(opening.fault(error) or error)}"
+        for _ in range(2):
+            with contextlib.suppress(Exception):
+                with self._world.db.transaction():
+                    payloads.note_attempt(
+                        self._world.db,
+                        self._source.id,
+                        clock,
+                        succeeded=False,
+                        kept=bool(self.outcome.folded),
+                        error=told,
+                    )
+                    payloads.finish_run(self._world.db, self.run_id, told, clock)
+                return
+            self._world.give_room()
 
     def finish(self) -> None:
         """Enter the end of the run in the log."""
@@ -150,7 +188,7 @@ class Ingest:
         return self.keep_all([arrival])[0]
 
     def keep_all(self, arrivals: Sequence[Arrival], pool: Executor | None = None) -> list[Capture | None]:
-        """The same for several, which the threads of a pool keep at a time: a disk makes many durable in the time of one."""
+        """Keep several arrivals in the raw store, in the threads of a pool: a disk makes many durable in the time of one."""
         kept = [*(map if pool is None else pool.map)(self._kept, arrivals)]
         for arrival in arrivals:
             self._answered(arrival.fetched_at)
@@ -211,20 +249,20 @@ class Ingest:
         capture = kept.capture
         try:
             if kept.read is None:
-                parsed = self.connector.parse(kept.payload, self._source, self._series)
+                told = parsed(self.connector, kept.payload, self._source, self._series)
             else:
                 found = kept.read.result()
                 if isinstance(found, Doubtful):
                     return Judged(capture, payloads.QUARANTINED, found.reason)
-                parsed = found
+                told = found
         except SourceChanged as error:
             return Judged(capture, payloads.QUARANTINED, str(error))
         except Exception as error:  # a fault of the reader, whatever it is: it costs this payload, never the others
             log.exception("the reader of %s failed on %s", self._source.id, capture.url)
-            return Judged(capture, payloads.QUARANTINED, f"reader failed: {_told(error)}")
-        if parsed.ignored is not None:
-            return Judged(capture, payloads.IGNORED, parsed.ignored)
-        return Judged(capture, payloads.FOLDED, parsed=parsed)
+            return Judged(capture, payloads.QUARANTINED, f"reader failed: {_describe_error(error)}")
+        if told.ignored is not None:
+            return Judged(capture, payloads.IGNORED, told.ignored)
+        return Judged(capture, payloads.FOLDED, parsed=told)
 
     def write(self, batch: Batch, judged: Judged, changes: Changes) -> None:
         """
@@ -243,11 +281,16 @@ class Ingest:
         try:
             with faults():
                 unmapped = self._folding.fold(batch, row, judged.parsed, changes)
-        except _STORAGE:
-            raise
         except Exception as error:  # a fault of ours, whatever it is: it costs this payload, never the others
+            if _is_the_storages(error):
+                raise
             raise self._unstorable(judged.capture, error) from error
         changed = self._folding.vintages - before
+        held = self._tell_of(row.number)
+        if held is not None:
+            self.outcome.set_aside(url, held, quarantined=True)
+            self._say(f"quarantined {url}: {held}")
+            return
         self.outcome.folded += 1
         self.outcome.vintages += changed
         self.outcome.unmapped.update(unmapped)
@@ -257,6 +300,28 @@ class Ingest:
         told += f"; {', '.join(unread)}" if unread else ""
         self._say(f"read {url}: {changed} cells changed{told}")
 
+    def _tell_of(self, number: int) -> str | None:
+        """Tell which other payloads are held, or no longer, by the one folded last; and why that one is held, if it is."""
+        held = None
+        for one, why in self._folding.turned.values():
+            if one.number == number:
+                held = why
+            elif why is None:
+                self._say(f"read {one.url}, which was held: by what came before it, it withdraws less")
+            elif not one.held:
+                self._say(f"quarantined {one.url}: {why}")
+        return held
+
+    def again(self, captures: Sequence[Capture]) -> RunOutcome:
+        """Take captures in once more that the raw store has. Nothing is asked, so nothing is noted of how the source does."""
+        self._world.claim()
+        self.begin()
+        for capture in captures:
+            self._take([self.reading(capture, self._world.raw.read(capture))])
+        self.finish()
+        self._world.tidy()
+        return self.outcome
+
     def _answered(self, fetched_at: int | None) -> None:
         """Note when the publisher answered, whatever it said. None: now."""
         clock = self._world.settings.clock()
@@ -265,7 +330,7 @@ class Ingest:
 
     def _unstorable(self, capture: Capture, error: Exception) -> Unstorable:
         log.error("what the reader of %s made of %s cannot be stored", self._source.id, capture.url, exc_info=error)
-        return Unstorable(capture, f"cannot be stored: {_told(error)}")
+        return Unstorable(capture, f"cannot be stored: {_describe_error(error)}")
 
     def _take(self, kept: Sequence[BeingRead]) -> None:
         judged = sorted((self.judge(one) for one in kept), key=place)
@@ -309,9 +374,7 @@ class Ingest:
             try:
                 with faults():
                     self._world.bring_into_step(batch, changes)
-            except _STORAGE:
-                raise
             except Exception as error:  # as above; left unfolded, it would fail first thing in every run to come
-                if all(judged.parsed is None for judged in several):
+                if _is_the_storages(error) or all(judged.parsed is None for judged in several):
                     raise
                 raise self._unstorable(several[-1].capture, error) from error

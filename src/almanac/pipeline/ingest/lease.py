@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 from almanac.config import real_time
 from almanac.store.engine import opening
 from almanac.store.engine.errors import DatabaseError
-from almanac.store.log import turns
+from almanac.store.log import schedule
 
 #: Seconds a lease runs without being renewed, and between renewals. A lease outlasts any one transaction of another
 #: writer, so that its owner does not lose it while it waits for the database.
@@ -28,7 +28,7 @@ class Leaseholder(NamedTuple):
 
 class Lease:
     """
-    A lease that was taken until `until`, kept while the block lasts. It is not given back: `turns.end` does that.
+    A lease that was taken until `until`, kept while the block lasts. It is not given back: `schedule.end` does that.
 
     The thread has a connection of its own, opened for each renewal.
     """
@@ -63,7 +63,7 @@ class Lease:
             try:
                 opening.identity(self._path)  # never make a new file where the store was taken away
                 with closing(opening.connect(self._path, busy_seconds=self._every)) as db, opening.faults():
-                    renewed = turns.renew(db, self._source, self._owner, until)
+                    renewed = schedule.renew(db, self._source, self._owner, until)
             except (DatabaseError, OSError):
                 continue  # the next time may do; until then the lease runs
             if not renewed:

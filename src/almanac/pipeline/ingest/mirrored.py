@@ -9,20 +9,23 @@ from almanac.domain.reference import Source
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 from almanac.sources import mirror
-from almanac.sources.base import Payload, SourceChanged, turn_of, unpacked
+from almanac.sources.base import Payload, SourceChanged, connector, turn_of, unpacked
+
+#: Under what responses are told that belong to no source.
+UNCLAIMED = "(no source)"
 
 
 def from_mirror(
-    world: World, sources: Sequence[Source], folder: Path, say: Say, track: Track = untracked
+    world: Workplace, sources: Sequence[Source], folder: Path, say: Say, track: Track = untracked
 ) -> list[RunOutcome]:
     """
     Take in every response of a mirror folder that belongs to one of the sources.
 
-    A response of a publisher's host that no source here reads is named. One with a status other than 200 is reported,
-    never parsed; one whose file is broken counts as failed. Raises mirror.MirrorError for a folder or listing that
-    cannot be used.
+    One that no source of the catalogue reads is named, in an outcome of its own behind those of the sources. One with a
+    status other than 200 is reported, never parsed; one whose file is broken counts as failed. Raises mirror.MirrorError
+    for a folder or listing that cannot be used.
     """
     rows = mirror.rows(folder)
     outcomes: list[RunOutcome] = []
@@ -32,6 +35,15 @@ def from_mirror(
         mine = sorted((row for row in rows if reader.owns(row.url)), key=lambda row: turn_of(reader, row.url))
         arrivals = _arrivals(ingest, track(mine, source.id), world.settings.http.max_bytes, say)
         outcomes.append(ingest.run(arrivals, ahead=True))
+    readers = [
+        connector(one.connector) for one in world.catalog.sources.values() if one.connector and not one.simulated
+    ]
+    strange = [row.url for row in rows if not any(reader.owns(row.url) for reader in readers)]
+    if strange:
+        outcomes.append(RunOutcome(UNCLAIMED))
+        for url in strange:
+            outcomes[-1].set_aside(url, "no source reads this address", quarantined=False)
+            say(f"not read {url}: no source reads this address")
     return outcomes
 
 

@@ -21,6 +21,10 @@ class RunOutcome:
     unmapped: dict[str, int] = field(default_factory=dict)
     #: Names that were not read of responses that were: unknown ones, and mapped series that were missing.
     unread: set[str] = field(default_factory=set)
+    #: Requests that were answered by the publisher's word for "there is nothing".
+    empty: list[str] = field(default_factory=list)
+    #: Requests that wait though nothing went wrong: for the publisher's limit, or for data that it prepares; with the reason.
+    later: dict[str, str] = field(default_factory=dict)
     ignored_responses: int = 0
     quarantined_responses: int = 0
     #: Seconds for which the publisher asked to be left alone.
@@ -35,19 +39,39 @@ class RunOutcome:
             self.ignored[url] = reason
             self.ignored_responses += 1
 
+    def join(self, later: RunOutcome) -> None:
+        """Add what a later run over the same source did."""
+        for name in ("folded", "known", "vintages", "ignored_responses", "quarantined_responses"):
+            setattr(self, name, getattr(self, name) + getattr(later, name))
+        for name in ("ignored", "quarantined", "failed", "later"):
+            getattr(self, name).update(getattr(later, name))
+        for native, rows in later.unmapped.items():
+            self.unmapped[native] = self.unmapped.get(native, 0) + rows
+        self.unread |= later.unread
+        self.empty += later.empty
+        self.retry_after = max(self.retry_after, later.retry_after)
+
+    @property
+    def error(self) -> tuple[str, str] | None:
+        """Address and reason of what went wrong first: a failure, or where nothing at all was answered what is waited for."""
+        if self.failed:
+            return next(iter(self.failed.items()))
+        answered = self.folded or self.known or self.empty or self.ignored_responses or self.quarantined_responses
+        return next(iter(self.later.items())) if self.later and not answered else None
+
     @property
     def exit_code(self) -> int:
         """0 all good, 3 some quarantined or failed, 1 nothing ingested."""
         if not self.folded and not self.known:
             return 1
-        return 3 if self.quarantined or self.failed else 0
+        return 3 if self.quarantined or self.failed or self.later else 0
 
 
 def exit_code(outcomes: Sequence[RunOutcome]) -> int:
     """The exit code of a command over several sources."""
     if not any(o.folded or o.known for o in outcomes):
         return 1
-    return 3 if any(o.quarantined or o.failed for o in outcomes) else 0
+    return 3 if any(o.quarantined or o.failed or o.later for o in outcomes) else 0
 
 
 Say = Callable[[str], None]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import pickle
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Parsed, Payload, SourceChanged, connector
+from almanac.sources import storable
+from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector
 
 
 class Doubtful(NamedTuple):
@@ -21,11 +23,16 @@ def described(source: Source, series: dict[str, SeriesSpec]) -> bytes:
     return pickle.dumps((source, series))
 
 
+def parsed(reader: Connector, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    """What a payload says, if all of it can be kept. Raises SourceChanged, and what is a fault of its reader."""
+    return storable.check(reader.parse(payload, source, series))
+
+
 def read(about: bytes, payload: Payload) -> Parsed | Doubtful:
     """Read a payload of the source `about` describes. Raises what is a fault of its reader."""
     source, series = _known(about)
     try:
-        return connector(source.connector).parse(payload, source, series)
+        return parsed(connector(source.connector), payload, source, series)
     except SourceChanged as error:
         return Doubtful(str(error))
 

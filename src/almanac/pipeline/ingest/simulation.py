@@ -13,7 +13,7 @@ from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.captures import Arrival, BeingRead, mentions
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
-from almanac.pipeline.world import World
+from almanac.pipeline.workplace import Workplace
 from almanac.sandbox import world as simulated
 from almanac.sandbox.world import Response, SimulatedPages
 
@@ -27,7 +27,7 @@ _KEEPING = 4
 
 
 def load(
-    world: World,
+    world: Workplace,
     say: Say,
     observations: int | None = None,
     *,
@@ -46,20 +46,20 @@ def load(
     return take_in(world, made_ahead(world, pages), say, meter)
 
 
-def made_ahead(world: World, pages: SimulatedPages) -> SimulatedPages:
-    """The same pages; where there are workers, they make those that they can while the ones before are read and written."""
+def made_ahead(world: Workplace, pages: SimulatedPages) -> SimulatedPages:
+    """Have worker processes, where there are any, make the pages that they can while the ones before are read and written."""
     if world.processes.count == 1:
         return pages
     return pages.begun(lambda make: world.processes.job(make, weight=_PAGE).result, _AHEAD)
 
 
-def load_curves(world: World, say: Say) -> list[RunOutcome]:
-    """The yield curves of that world alone, up to the beginning of today: `load` goes on from there."""
+def load_first(world: Workplace, say: Say) -> list[RunOutcome]:
+    """What there is a first answer from, up to the beginning of today: `load` goes on from there."""
     now = world.settings.clock()
-    return take_in(world, simulated.curves(now - now % DAY_SECONDS), say)
+    return take_in(world, simulated.first_pages(now - now % DAY_SECONDS), say)
 
 
-def take_in(world: World, pages: Iterable[Response], say: Say, meter: Meter = unmetered) -> list[RunOutcome]:
+def take_in(world: Workplace, pages: Iterable[Response], say: Say, meter: Meter = unmetered) -> list[RunOutcome]:
     """
     Take in pages of the simulated world in their order; what is there already is passed over.
 
@@ -107,7 +107,7 @@ def _groups(pages: Iterable[Response]) -> Iterator[list[Response]]:
         yield group
 
 
-def _write(world: World, kept: list[tuple[Ingest, BeingRead]]) -> None:
+def _write(world: Workplace, kept: list[tuple[Ingest, BeingRead]]) -> None:
     if not kept:
         return
     judged = [(run, run.judge(one)) for run, one in kept]

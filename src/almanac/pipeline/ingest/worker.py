@@ -2,8 +2,9 @@
 Asking every source at its own cadence, for ever or once, beside any number of other workers on the same store.
 
 A source's turn is taken as a lease in the data database, so that one worker at a time asks it. A turn ends well when
-the publisher answered every request: then the next one is its cadence's. A turn with a failure is tried again after a
-growing pause. Killed at any instant, the lease runs out, and whoever takes it goes on where that one was.
+the publisher answered every request: then the next one is its cadence's. What failed, and only that, is asked for again
+after a growing pause. A turn asks for what is new; the past that was never asked for comes when all turns are over, and
+long work lets turns that come meanwhile go first. Killed at any instant, the lease runs out, and whoever takes it goes on.
 """
 
 from __future__ import annotations
@@ -21,14 +22,16 @@ from almanac.config import Settings
 from almanac.domain.cadence import Cadence, Turn
 from almanac.domain.reference import Source
 from almanac.domain.rights import Exposure
-from almanac.domain.times import wire_time
-from almanac.pipeline.ingest.asking import from_network
+from almanac.domain.times import DAY_SECONDS, wire_time
+from almanac.pipeline.ingest.asking import from_network, plan_of
 from almanac.pipeline.ingest.lease import LEASE_SECONDS, Lease, Leaseholder
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
-from almanac.pipeline.world import REAL, World
+from almanac.pipeline.ingest.precedence import Precedence
+from almanac.pipeline.ingest.register import Portion, in_trouble, wanted
+from almanac.pipeline.workplace import REAL, Workplace
 from almanac.store.engine import opening
 from almanac.store.engine.errors import StoreError, UnavailableError
-from almanac.store.log import payloads, turns
+from almanac.store.log import payloads, requests, schedule
 
 log = logging.getLogger("almanac.worker")
 #: The longest wait before looking again, for other workers end, fail and die meanwhile; and the wait after a fault of the store.
@@ -43,30 +46,37 @@ class Stop(Protocol):
 
 
 class Ask(Protocol):
-    """Ask a source whole. `between` is called before each request and after each response that was taken in."""
+    """Ask a source to a portion of its plan. `between` is called before each request and after each response that was taken in."""
 
     def __call__(
-        self, world: World, source: Source, say: Say, track: Track, between: Callable[[], None]
+        self, world: Workplace, source: Source, say: Say, track: Track, between: Callable[[], None], portion: Portion
     ) -> RunOutcome: ...
 
 
-def ask(world: World, source: Source, say: Say, track: Track, between: Callable[[], None]) -> RunOutcome:
-    """Ask the publisher for the whole history: what an answer leaves out has been withdrawn, and old values are revised."""
-    (outcome,) = from_network(world, [source], None, say, track, between=between)
+def ask(
+    world: Workplace, source: Source, say: Say, track: Track, between: Callable[[], None], portion: Portion
+) -> RunOutcome:
+    """Ask the publisher for what the portion says: what an answer leaves out has been withdrawn, and old values are revised."""
+    (outcome,) = from_network(world, [source], None, say, track, between=between, portion=portion)
     return outcome
 
 
 def lacking(settings: Settings, source: Source) -> str | None:
     """What an operator has to set before a source is asked without a person there, in one line; None for nothing."""
+    missing = all_lacking(settings, source)
+    return f"{source.id} needs {missing[0]}" if missing else None
+
+
+def all_lacking(settings: Settings, source: Source) -> list[str]:
+    """All of it, the key first."""
+    missing = []
     held = settings.sources.get(source.id)
     if source.key_required and not (held and held.key(source.key_setting)):
-        return f"{source.id} needs a key: set {source.key_setting}"
+        missing.append(f"a key: set {source.key_setting}")
     if source.rights.channel is not Exposure.public and settings.consent(source.id) is None:
         name = f"ALMANAC_SOURCES__{source.id.replace('-', '_').upper()}__CONSENT"
-        return (
-            f"{source.id} needs its owner's consent: once it is given, set {name}__BY, {name}__ON and {name}__REFERENCE"
-        )
-    return None
+        missing.append(f"its owner's consent: once it is given, set {name}__BY, {name}__ON and {name}__REFERENCE")
+    return missing
 
 
 class _Ended(Exception):  # noqa: N818  (the name says what happened)
@@ -82,10 +92,18 @@ class Round:
     next_at: int | None = None
     next_source: str | None = None
 
+    def add(self, outcome: RunOutcome) -> None:
+        """Take in what came of a source: of one that was asked before in this round, beside that."""
+        before = next((one for one in self.outcomes if one.source == outcome.source), None)
+        if before is None:
+            self.outcomes.append(outcome)
+        else:
+            before.join(outcome)
+
 
 class Worker:
     """
-    One worker over the sources named (all for none). `chance` is for the pauses.
+    One worker over the sources named (all for none). `chance` is for the pauses; `step` is called wherever it goes on.
 
     Turns are by the clock of the data, leases by that of the `holder`: real time.
     """
@@ -101,6 +119,7 @@ class Worker:
         chance: random.Random,
         track: Track = untracked,
         asking: Ask = ask,
+        step: Callable[[], None] = lambda: None,
     ) -> None:
         self._settings = settings
         self._holder = holder
@@ -109,7 +128,13 @@ class Worker:
         self._chance = chance
         self._track = track
         self._asking = asking
+        self._step = step
         self._opened = False
+        #: Sources that this worker asks now: one, and another between two of its requests.
+        self._asked_now: set[str] = set()
+        self._precedence = Precedence(settings)
+        #: The days on which sources were found to have no past that was never asked for.
+        self._without_past: dict[str, int] = {}
         #: Sources that lack something, and what, in one line each.
         self.passed_over: dict[str, str] = {}
         self._sources = self._askable(shipped(), names)
@@ -137,6 +162,7 @@ class Worker:
         """
         announced: tuple[int | None, str | None] | None = None
         while not self._stop.is_set():
+            self._step()
             pause = _LOOK_AGAIN
             try:
                 done = self.round()
@@ -162,77 +188,136 @@ class Worker:
     # -- once -------------------------------------------------------------------------------------------------------
 
     def round(self) -> Round:
-        """Ask each source that is due and that no other worker asks, the one that has waited longest first."""
+        """
+        Ask each source that is due and that no other worker asks: what is needed first, then what has waited longest; of
+        those that were never asked the quickest first, so that a long one holds back no other.
+        """
         done = Round()
         waiting = self._look()
-        due = {s.id: self._due_at(s, waiting[s.id].turn if s.id in waiting else Turn()) for s in self._sources}
+        due = self._dues(waiting)
         now = self._settings.clock()
         # The whole world is opened for work only; and once at first, to be told of a store of the other world.
         if not self._opened or any(at <= now for at in due.values()):
-            with World(self._settings, kind=REAL) as world:
+            with Workplace(self._settings, kind=REAL) as world:
                 self._opened = True
-                for source in sorted(self._sources, key=lambda s: (due[s.id], s.id)):
-                    if self._stop.is_set():
-                        done.stopped = True
-                        break
-                    if due[source.id] <= self._settings.clock():
+                for source in self._precedence.ordered(self._sources, due, waiting):
+                    if due[source.id] <= self._settings.clock() and not self._stopped(done):
                         self._take(world, source, done)
+                for source in self._precedence.ordered(self._sources, due, waiting):
+                    if not self._stopped(done) and self._has_past(world, source):
+                        self._take(world, source, done, past=True)
             waiting = self._look()
         self._look_ahead(waiting, done)
         return done
 
-    def _look(self) -> dict[str, turns.SourceTurn]:
+    def _dues(self, waiting: dict[str, schedule.SourceTurn]) -> dict[str, int]:
+        """Source → when it is due."""
+        return {s.id: self._due_at(s, waiting[s.id].turn if s.id in waiting else Turn()) for s in self._sources}
+
+    def _stopped(self, done: Round) -> bool:
+        done.stopped = done.stopped or self._stop.is_set()
+        return done.stopped
+
+    def _has_past(self, world: Workplace, source: Source) -> bool:
+        """
+        Whether there is a past to ask a source for that answers at all: else it has trouble enough. Where there is none,
+        there is none before tomorrow.
+        """
+        today = self._settings.clock() // DAY_SECONDS
+        if self._without_past.get(source.id) == today:
+            return False
+        held = schedule.read(world.db).get(source.id)
+        if held is None or held.turn.asked_at is None:
+            return False
+        standing = requests.standing(world.db, source.id)
+        if in_trouble(held.turn.failures, standing):
+            return False
+        try:
+            _, plan = plan_of(world.settings, world.catalog, source)
+        except ValueError:
+            return False  # a setting that the source cannot use: its next turn tells
+        if wanted(plan, standing, Portion.PAST, self._settings.clock()):
+            return True
+        self._without_past[source.id] = today
+        return False
+
+    def _others(self, world: Workplace, done: Round) -> None:
+        """Between two requests of long work: the turns that have come meanwhile."""
+        if len(self._asked_now) > 1:
+            return
+        waiting = schedule.read(world.db)
+        due = self._dues(waiting)
+        for source in self._precedence.ordered(self._sources, due, waiting):
+            if source.id not in self._asked_now and due[source.id] <= self._settings.clock():
+                self._take(world, source, done)
+
+    def _look(self) -> dict[str, schedule.SourceTurn]:
         path = opening.place(self._settings.data_place)
         try:
             with opening.faults(), contextlib.closing(opening.create(path)) as db:
-                return turns.held(db)
+                return schedule.read(db)
         except UnavailableError as error:
             raise StoreError(opening.advice(error, path)) from None
 
     def _due_at(self, source: Source, turn: Turn) -> int:
         return turn.due_at(_cadence(source), self._settings.clock())
 
-    def _look_ahead(self, waiting: dict[str, turns.SourceTurn], done: Round) -> None:
+    def _look_ahead(self, waiting: dict[str, schedule.SourceTurn], done: Round) -> None:
         """When there is something to do again: a turn, or the end of another's lease on one that is due."""
         now, real = self._settings.clock(), self._holder.clock()
         for source in self._sources:
-            held = waiting.get(source.id, turns.SourceTurn(Turn()))
+            held = waiting.get(source.id, schedule.SourceTurn(Turn()))
             at = self._due_at(source, held.turn)
             if held.by(real) is not None:
                 at = max(at, now + held.expires_at - real)
             if done.next_at is None or at < done.next_at:
                 done.next_at, done.next_source = at, source.id
 
-    def _take(self, world: World, source: Source, done: Round) -> None:
+    def _take(self, world: Workplace, source: Source, done: Round, *, past: bool = False) -> None:
         now = self._holder.clock()
         until = now + LEASE_SECONDS
-        turn = turns.take(world.db, source.id, self._holder.owner, now, until)
+        turn = schedule.take(world.db, source.id, self._holder.owner, now, until)
         if turn is None:
-            held = turns.held(world.db).get(source.id)
+            held = schedule.read(world.db).get(source.id)
             self._say(f"{source.id}: {held.owner if held else 'another worker'} is asking it")
             return
         due = self._due_at(source, turn)
         try:
-            if due <= self._settings.clock():  # else another worker was here since we looked
-                self._ask(world, source, turn, until, due, done)
+            if past or due <= self._settings.clock():  # else another worker was here since we looked
+                self._asked_now.add(source.id)
+                self._ask(world, source, turn, until, None if past else due, done)
         finally:
+            self._asked_now.discard(source.id)
             # After a turn that ended this changes nothing; one that did not end is for whoever comes next.
             with contextlib.suppress(UnavailableError):
-                turns.leave(world.db, source.id, self._holder.owner)
+                schedule.leave(world.db, source.id, self._holder.owner)
 
-    def _ask(self, world: World, source: Source, turn: Turn, until: int, due: int, done: Round) -> None:
+    def _ask(self, world: Workplace, source: Source, turn: Turn, until: int, due: int | None, done: Round) -> None:
+        """`due` None: its turn is not on, its past is asked for."""
         began = self._settings.clock()
-        self._say(f"{source.id}: asking, due since {wire_time(due)}")
+        if due is None:
+            portion, why = Portion.PAST, "its past"
+        elif turn.owes(_cadence(source), began):
+            portion, why = Portion.OWED, "what it owes"
+        else:
+            portion, why = Portion.NEWEST, f"due since {wire_time(due)}"
+        gives_way = portion is Portion.PAST or source.turn == "last"
+        #: When the turn began of which every request is written down; None where a fault ended it, or it is another's rest.
+        turn_began = began if portion is Portion.NEWEST else None
+        self._say(f"{source.id}: asking, {why}")
         path = opening.place(self._settings.data_place)
         with Lease(path, source.id, self._holder, until) as lease:
 
             def between() -> None:
+                self._step()
                 if self._stop.is_set() or lease.lost:
                     raise _Ended
+                if gives_way:
+                    self._others(world, done)
 
             try:
                 with opening.faults():
-                    outcome = self._asking(world, source, self._say, self._track, between)
+                    outcome = self._asking(world, source, self._say, self._track, between, portion)
             except _Ended:
                 if lease.lost:
                     self._say(f"{source.id}: another worker may have taken over, so this one leaves it")
@@ -243,47 +328,59 @@ class Worker:
             except UnavailableError:
                 raise  # the store's fault, not the source's
             except ValueError as error:  # a setting that the source cannot use
-                outcome = self._fault(world, source, str(error))
+                outcome, turn_began = self._fault(world, source, str(error)), None
             except Exception as error:  # a fault of ours, whatever it is: it costs this source a turn, never the others
                 log.exception("asking %s failed", source.id)
-                outcome = self._fault(world, source, f"{type(error).__name__}, see the log")
-        self._end(world, source, turn, began, outcome)
-        done.outcomes.append(outcome)
+                outcome, turn_began = self._fault(world, source, f"{type(error).__name__}, see the log"), None
+        after = turn if portion is Portion.PAST else turn.answered(began)
+        self._end(world, source, turn, after, turn_began, outcome)
+        done.add(outcome)
 
-    def _fault(self, world: World, source: Source, reason: str) -> RunOutcome:
+    def _fault(self, world: Workplace, source: Source, reason: str) -> RunOutcome:
         self._say(f"failed {source.id}: {reason}")
         with world.db.transaction():
             now = self._settings.clock()
             payloads.note_attempt(world.db, source.id, now, succeeded=False, kept=False, error=reason)
         return RunOutcome(source.id, failed={source.id: reason})
 
-    def _end(self, world: World, source: Source, turn: Turn, began: int, outcome: RunOutcome) -> None:
-        """Write down how the turn went. What was quarantined is no failure: asked again, the publisher says the same."""
+    def _end(
+        self, world: Workplace, source: Source, turn: Turn, after: Turn, turn_began: int | None, outcome: RunOutcome
+    ) -> None:
+        """
+        Write down how the turn went: `after`, if nothing failed. What was quarantined waits for the next turn: asked again at once, the publisher says
+        the same.
+        """
         cadence, now = _cadence(source), self._settings.clock()
-        if outcome.failed:
-            after = turn.failed(cadence, now, self._chance.random, outcome.retry_after)
+        if outcome.failed or outcome.later:
+            after = turn.failed(cadence, now, self._chance.random, outcome.retry_after, turn_began)
             how = f"{len(outcome.failed)} failed, the {_ordinal(after.failures)} time in a row; again"
+            if not outcome.failed:
+                how = f"{len(outcome.later)} wait, and come"
         else:
-            after = turn.answered(began)
             how = "next"
-        told = f"{outcome.folded} read, {outcome.known} known, {outcome.quarantined_responses} quarantined"
-        if turns.end(world.db, source.id, self._holder.owner, after):
+        told = _describe(outcome)
+        if schedule.end(world.db, source.id, self._holder.owner, after):
             self._say(f"{source.id}: {told}; {how} at {wire_time(after.due_at(cadence, now))}")
         else:
             self._say(f"{source.id}: {told}; another worker has taken over")
 
 
-def note_asked(world: World, outcomes: Sequence[RunOutcome], began: int) -> None:
+def note_asked(world: Workplace, outcomes: Sequence[RunOutcome], began: int) -> None:
     """A person's command asked these sources whole, from `began` on: the turns of those that answered are over."""
     for outcome in outcomes:
-        if not outcome.failed:
-            turns.note(world.db, outcome.source, began)
+        if not outcome.failed and not outcome.later:
+            schedule.note(world.db, outcome.source, began)
 
 
 def _cadence(source: Source) -> Cadence:
     if source.cadence is None:
         raise ValueError(f"{source.id} has no cadence")
     return Cadence(source.cadence)
+
+
+def _describe(outcome: RunOutcome) -> str:
+    nothing = f", {len(outcome.empty)} with nothing in it" if outcome.empty else ""
+    return f"{outcome.folded} read, {outcome.known} known, {outcome.quarantined_responses} quarantined{nothing}"
 
 
 def _ordinal(number: int) -> str:

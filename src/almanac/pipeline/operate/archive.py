@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import glob
 import hashlib
@@ -11,7 +12,6 @@ import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from typing import IO, NamedTuple
 
@@ -19,11 +19,15 @@ import msgspec
 import zstandard
 
 from almanac.config import Settings
+from almanac.distribution import version
 from almanac.domain.progress import Advance, Meter, unmetered
+from almanac.pipeline.lacking import Lost, named
 from almanac.store.accounts import file as accounts
 from almanac.store.engine import detached, opening, sqlite
 from almanac.store.engine.areas import Area
 from almanac.store.engine.opening import Place
+from almanac.store.log.payloads import PayloadRow
+from almanac.store.raw.captures import PARTS
 from almanac.store.usage import counts as usage
 
 #: 1 had no head and did not name the version that made it.
@@ -71,13 +75,16 @@ class BackupHead(msgspec.Struct, frozen=True, rename="camel"):
     The first member: who made the backup, and how much follows.
 
     A later version may say more in it, so that this one can still tell which one that was. `bytes`: of all members but
-    head and manifest, before compression.
+    head and manifest, before compression. `raw_store`: the name of the raw store. `lacking`: the payloads that the data came
+    from and the backup was asked to do without.
     """
 
     format: int
     almanac: str
     created_at: int
     bytes: int
+    raw_store: str | None = None
+    lacking: tuple[Lost, ...] = ()
 
 
 class Manifest(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -96,14 +103,27 @@ class Manifest(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
 
 def this_version() -> str:
     """The version of the installed package."""
-    return version("almanac")
+    return version()
 
 
-def extract(file: Path, target: Path, meter: Meter = unmetered) -> tuple[Manifest, dict[str, str]]:
+class Extracted(NamedTuple):
+    """A backup that was unpacked. `found`: the SHA-256 of each member; `head`: None in format 1."""
+
+    manifest: Manifest
+    found: dict[str, str]
+    head: BackupHead | None
+
+    @property
+    def lacking(self) -> tuple[Lost, ...]:
+        """Payloads that it was asked to do without."""
+        return () if self.head is None else self.head.lacking
+
+
+def extract(file: Path, target: Path, meter: Meter = unmetered) -> Extracted:
     """
-    Write the members of a backup under a folder. Returns its manifest, and the SHA-256 of each member as it was found:
-    `differences` tells whether they agree. Raises BackupError for what is no whole backup, is of a later format, or
-    holds a name that leads elsewhere; the folder then holds a part.
+    Write the members of a backup under a folder. `differences` tells whether they are what the manifest says. Raises
+    BackupError for what is no whole backup, is of a later format, or holds a name that leads elsewhere; the folder then holds
+    a part.
     """
     try:
         with file.open("rb") as packed, zstandard.ZstdDecompressor().stream_reader(packed) as plain:
@@ -117,6 +137,12 @@ def extract(file: Path, target: Path, meter: Meter = unmetered) -> tuple[Manifes
 def differences(manifest: Manifest, found: dict[str, str]) -> list[str]:
     """Names of members that are missing, too many, or not what the manifest says."""
     return sorted(name for name in found.keys() | manifest.members if found.get(name) != manifest.members.get(name))
+
+
+def payloads_of(copy: Path) -> list[PayloadRow]:
+    """The payloads that a data database names which nobody else uses, such as one out of a backup."""
+    with contextlib.closing(sqlite.connect(copy, read_only=True)) as db:
+        return named(db)
 
 
 def too_new(manifest: Manifest, folder: Path) -> Iterator[str]:
@@ -133,8 +159,9 @@ def _maker(almanac: str) -> str:
     return f"Almanac {almanac} or a later one" if almanac else "the version that made the backup"
 
 
-def _extract(plain: IO[bytes], target: Path, meter: Meter) -> tuple[Manifest, dict[str, str]]:
+def _extract(plain: IO[bytes], target: Path, meter: Meter) -> Extracted:
     found: dict[str, str] = {}
+    head: BackupHead | None = None
     manifest: Manifest | None = None
     advance = meter("MiB unpacked", 0)
     with tarfile.open(fileobj=plain, mode="r|") as archive:
@@ -157,7 +184,7 @@ def _extract(plain: IO[bytes], target: Path, meter: Meter) -> tuple[Manifest, di
                 found[member.name] = _copy(content, target / member.name, advance)
     if manifest is None:
         raise BackupError("has no manifest: it was cut off, or is not a backup of Almanac")
-    return manifest, found
+    return Extracted(manifest, found, head)
 
 
 def _head(content: bytes) -> BackupHead:
@@ -191,8 +218,7 @@ def _allowed(name: str) -> bool:
     parts = PurePosixPath(name).parts
     plain = "/".join(parts) == name and "\\" not in name and "\0" not in name
     return plain and (
-        name in DATABASES
-        or (len(parts) == 4 and parts[0] == RAW and parts[1] in {"index", "objects"} and ".." not in parts)
+        name in DATABASES or (len(parts) == 4 and parts[0] == RAW and parts[1] in PARTS and ".." not in parts)
     )
 
 
@@ -208,12 +234,12 @@ def _copy(content: IO[bytes], path: Path, advance: Advance) -> str:
 
 
 @contextmanager
-def beside(folder: Path, name: str) -> Iterator[Path]:
+def scratch_folder(folder: Path, name: str) -> Iterator[Path]:
     """A temporary folder inside a folder, gone at the end. One that a killed run left behind goes first."""
     prefix = f".{name}.unfinished-"
     # The folder is locked while its run lives; whoever gets the lock knows that it does not.
     for left in folder.glob(f"{glob.escape(prefix)}*"):
-        with _held(left) as free:
+        with _lock_folder(left) as free:
             if free:
                 shutil.rmtree(left, ignore_errors=True)
     try:
@@ -221,14 +247,14 @@ def beside(folder: Path, name: str) -> Iterator[Path]:
     except FileNotFoundError:
         raise BackupError(f"there is no folder {folder}") from None
     try:
-        with _held(made):
+        with _lock_folder(made):
             yield made
     finally:
         shutil.rmtree(made, ignore_errors=True)
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[bool]:
+def _lock_folder(folder: Path) -> Iterator[bool]:
     """Whether a folder could be locked; it is for as long as the block lasts. One that went away meanwhile could not."""
     try:
         handle = os.open(folder, os.O_RDONLY)

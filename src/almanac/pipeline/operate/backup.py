@@ -17,6 +17,7 @@ import zstandard
 
 from almanac.config import Settings
 from almanac.domain.progress import Advance, Meter, unmetered
+from almanac.pipeline.lacking import Demand, Lost, lost, named
 from almanac.pipeline.operate.archive import (
     DATA,
     DATABASES,
@@ -29,45 +30,58 @@ from almanac.pipeline.operate.archive import (
     BackupHead,
     KeptDatabase,
     Manifest,
-    beside,
+    payloads_of,
+    scratch_folder,
     sync,
     this_version,
 )
 from almanac.store.engine import detached, opening, sqlite
 from almanac.store.engine.carrying import carry
 from almanac.store.engine.opening import Place
-from almanac.store.raw.blobs import blobs_at
+from almanac.store.log.payloads import PayloadRow
+from almanac.store.raw.captures import Capture, Corrupt, Problem, RawStore, decoded, unpacked
 
 _LEVEL = 3
 _CARRIED = "carried"
 
 
-def backup(settings: Settings, file: Path, *, with_data: bool = True, meter: Meter = unmetered) -> Manifest:
+def backup(
+    settings: Settings,
+    file: Path,
+    *,
+    with_data: bool = True,
+    accounts_only: bool = False,
+    without: int | None = None,
+    meter: Meter = unmetered,
+) -> Manifest:
     """
     Write a zstd-compressed tar archive, readable by its owner only; it appears under its name when it is whole.
     Of a server it holds accounts and counts of requests, as files that can be restored to either engine, and no data.
+    `accounts_only`: these alone, of a file too.
 
     May run beside a server and an ingest. The databases are copied before the raw files are listed, and their index
     before their objects, so every payload that anything in the archive refers to is in it. Raises BackupError where
-    there is nothing to back up or the file is there already.
+    there is nothing to back up or the file is there already, and LossError where what is served could not be made again from
+    it: a payload that the data came from is missing or damaged, unless `without` says how many these are.
     """
     if file.exists():
         raise BackupError(f"{file} is there already; choose another name or remove it")
     if settings.restored_path.exists():
         raise BackupError(f"a restore into {settings.home} was cut off: end it first with `almanac restore`")
     held = {name: at for name, part in DATABASES.items() if _is_there(at := part.at(settings), part)}
-    raw = blobs_at(settings.raw_place)
-    if not held and next(raw.names(""), None) is None:
+    raw = None if accounts_only else RawStore.at(settings.raw_place)
+    if not held and (raw is None or raw.any_source() is None):
         raise BackupError(f"there is nothing to back up in {settings.home}")
-    if not with_data:
-        held.pop(DATA, None)
-    with beside(file.parent, file.name) as folder:
+    left_out = held.pop(DATA, None) if accounts_only or not with_data else None
+    with scratch_folder(file.parent, file.name) as folder:
         copies = {name: _snapshot(at, DATABASES[name], folder / name, meter) for name, at in held.items()}
         version = detached.data_version(copies[DATA]) if DATA in copies else None
-        names = [*raw.names("index"), *raw.names("objects")]
-        size = sum(path.stat().st_size for path in copies.values())
-        size += raw.size("index") + raw.size("objects")
-        head = BackupHead(FORMAT, this_version(), settings.clock(), size)
+        rows: list[PayloadRow] = []
+        if raw is not None:
+            rows = payloads_of(copies[DATA]) if DATA in copies else _rows(settings, left_out)
+        packing = _Packing(settings, raw, rows, without)
+        size = sum(path.stat().st_size for path in copies.values()) + packing.size
+        head = BackupHead(FORMAT, this_version(), settings.clock(), size, packing.raw_store, packing.lacking)
         members: dict[str, str] = {}
         unfinished = folder / "archive"
         advance = meter("MiB packed", size // PIECE)
@@ -80,10 +94,7 @@ def backup(settings: Settings, file: Path, *, with_data: bool = True, meter: Met
             for name, copy in copies.items():
                 _add_file(archive, members, name, copy, advance)
                 copy.unlink()
-            for name in names:
-                content = raw.get(name)
-                if content is None:
-                    raise BackupError(f"{settings.raw_place}/{name} went away while it was read")
+            for name, content in packing.files():
                 _add(archive, members, f"{RAW}/{name}", content)
                 advance(len(content) / PIECE)
             manifest = Manifest(FORMAT, sqlite.SCHEMA, version, head.created_at, members, head.almanac)
@@ -93,6 +104,71 @@ def backup(settings: Settings, file: Path, *, with_data: bool = True, meter: Met
         os.link(unfinished, file)
     sync(file.parent)
     return manifest
+
+
+def _rows(settings: Settings, left_out: Place | None) -> list[PayloadRow]:
+    """The payloads that data name which are not copied: on a server, or of a file that is left out."""
+    at = left_out or opening.place(settings.data_place)
+    if isinstance(at, Path) and not at.exists():
+        return []
+    with opening.faults(), contextlib.closing(opening.connect(at, read_only=True)) as db:
+        return named(db)
+
+
+class _Packing:
+    """The raw files of a backup, and whether what the data came from can be made again from them. Without a raw store: none."""
+
+    def __init__(self, settings: Settings, raw: RawStore | None, rows: list[PayloadRow], without: int | None) -> None:
+        self._raw = raw
+        self._place = settings.raw_place
+        self._named = {row.capture for row in rows}
+        self._demand = Demand.of(
+            "a backup", settings.raw_place, ", or write accounts and counts of use alone: --accounts-only"
+        )
+        self.size = 0
+        self.raw_store: str | None = None
+        #: What the backup was asked to do without.
+        self.lacking: tuple[Lost, ...] = ()
+        self._names: list[str] = []
+        if raw is None:
+            return
+        self._names = raw.names()
+        gone = lost(rows, raw, names=self._names, read=without is not None)
+        self._demand.meet(gone, len(rows), without)
+        self.lacking = tuple(gone)
+        self.raw_store = raw.identity()
+        self.size = raw.size()
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """Each file with its name. Raises LossError at the end, where some of them are damaged and nobody has said how many."""
+        if self._raw is None:
+            return
+        captures: dict[str, list[Capture]] = {}
+        damaged: list[Lost] = []  # what no data came from is no loss: whoever tries the backup out is told of it
+        for name in self._names:
+            content = self._raw.blobs.get(name)
+            if content is None:
+                raise BackupError(f"{self._place}/{name} went away while it was read")
+            if not self.lacking:
+                damaged += [one for one in _flaws(name, content, captures) if one.capture in self._named]
+            yield name, content
+        self._demand.meet(damaged, len(self._named), None)
+
+
+def _flaws(name: str, content: bytes, captures: dict[str, list[Capture]]) -> Iterator[Lost]:
+    """Payloads that a raw file of that name is no good for. `captures`, by the hash of their bytes, grows: their index comes first."""
+    if name.startswith("index/"):
+        try:
+            found = decoded(name, content)
+        except Corrupt as error:
+            yield Lost(Path(name).stem, Path(name).parent.name, "", str(error))
+        else:
+            captures.setdefault(found.sha256, []).append(found)
+        return
+    for capture in captures.pop(Path(name).stem, ()):
+        flaw = unpacked(capture, content)
+        if isinstance(flaw, Problem):
+            yield Lost(capture.id, capture.source, capture.url, f"{flaw.name}: {flaw.reason}")
 
 
 def _is_there(at: Place, part: KeptDatabase) -> bool:

@@ -1,7 +1,7 @@
 """
 Going round the whole store for ever, in the background of the service: what was damaged is found before it is asked for.
 
-A round reads every raw payload against its hash, every table and index as the engine checks them, and every value against
+A round reads every raw payload against its hash, every payload that the database names against the raw store, every table and index as the engine checks them, and every value against
 the digest it went into, its current row and what its series says of itself. It writes nothing to the store. It goes piece
 by piece, each in a short transaction of its own, and rests after each. Where it is, it notes in a file, and goes on from
 there when it is started anew. `almanac verify` does the same at once, and computes derived values and events again.
@@ -19,10 +19,11 @@ import msgspec
 import structlog
 
 from almanac.config import Settings, real_time
-from almanac.pipeline.operate import verify
+from almanac.pipeline.operate import custody, verify
 from almanac.pipeline.operate.rounds import Stage, StoreRound, path_of, read
 from almanac.store.engine import opening
 from almanac.store.engine.errors import DamagedError, DatabaseError
+from almanac.store.log import payloads
 from almanac.store.observations import audit
 from almanac.store.raw.captures import RawStore
 
@@ -30,6 +31,8 @@ log = structlog.get_logger("almanac.patrol")
 
 #: Share of one core that it takes at most, and how long one piece may read on.
 _SHARE, _PIECE_SECONDS = 0.1, 0.25
+#: Payloads that are asked for at once.
+_ROWS = 200
 #: How often it writes down where it is, and how long it rests where the store cannot be read.
 _NOTE_SECONDS, _STORE_PAUSE = 5.0, 60.0
 #: Damaged places that are named; more are counted only.
@@ -96,10 +99,10 @@ class Patrol:
         """Look at one piece after the other."""
         while present.stage == "raw":
             try:
-                for name, flaw in self._raw.checked(present.after):
-                    if flaw is not None:
-                        self._found(present, f"raw store: {flaw.name}")
-                    present.after = name
+                for looked in self._raw.checked(present.after):
+                    if looked.flaw is not None:
+                        self._found(present, f"raw store: {looked.flaw.name}")
+                    present.after = looked.name
                     yield
             except ConnectionError as error:  # storage elsewhere that does not answer: no damage, and it may pass
                 log.warning("the raw store cannot be verified just now", reason=str(error))
@@ -110,7 +113,7 @@ class Patrol:
                 # It gives that back no more, and what lies behind is looked at in the next round.
                 told = error.strerror or str(error)
                 self._found(present, f"raw store, behind {present.after or 'its beginning'}: {told}")
-            present.stage, present.after = "tables", ""
+            present.stage, present.after = "payloads", "0"
         more = True
         while more:
             before = present.stage, present.after
@@ -127,9 +130,21 @@ class Patrol:
             yield
 
     def _piece(self, present: StoreRound) -> bool:
-        """Look at the next table, or at topics for a while; opened anew, lest what is in memory hide what is on disk."""
+        """Look at payloads, the next table, or topics for a while; opened anew, lest what is in memory hide what is on disk."""
         opening.identity(self._data)
         with opening.faults(), contextlib.closing(opening.connect(self._data, read_only=True)) as db, db.snapshot():
+            until = self._clock() + _PIECE_SECONDS
+            if present.stage == "payloads":
+                rows = payloads.every(db, int(present.after), _ROWS)
+                for row in rows:
+                    for problem in custody.problems([row], self._raw, {}):
+                        self._found(present, problem.partition(": ")[0])
+                    present.after = str(row.number)
+                    if self._clock() > until:
+                        break
+                if not rows:
+                    present.stage, present.after = "tables", ""
+                return True
             if present.stage == "tables":
                 table = next((name for name in db.tables() if name > present.after), None)
                 if table is None:
@@ -139,7 +154,6 @@ class Patrol:
                 if any(True for _ in db.damages(table)):
                     self._found(present, f"table {table}")
                 return True
-            until = self._clock() + _PIECE_SECONDS
             topics = audit.topics_after(db, int(present.after))
             for number in topics:
                 present.after = str(number)
@@ -154,6 +168,9 @@ class Patrol:
     def _passes_by(present: StoreRound, before: tuple[Stage, str]) -> bool:
         """Whether the round goes on behind what could not be read; it does not where even the list of what is there cannot."""
         if (present.stage, present.after) != before:
+            return True
+        if present.stage == "payloads":
+            present.stage, present.after = "tables", ""
             return True
         listed = present.stage == "tables"
         present.stage, present.after = "topics", "0"

@@ -4,44 +4,59 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from almanac.domain.progress import Meter, unmetered
+from almanac.pipeline import belonging, lacking
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.captures import BeingRead, Judged, Window
 from almanac.pipeline.ingest.ingest import Ingest, Unstorable
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
-from almanac.pipeline.world import World
+from almanac.pipeline.lacking import Demand, Lost
+from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import connector, turn_of
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import set_meta
 from almanac.store.log import payloads
-from almanac.store.raw.captures import Capture
+from almanac.store.log.payloads import PayloadRow
+from almanac.store.raw.captures import Capture, Corrupt
 
 #: Captures that workers read ahead of the one that is folded, and bytes of theirs.
 _AHEAD, _AHEAD_BYTES = 100, 8 << 20
 
 
-def rebuild(world: World, say: Say, track: Track = untracked) -> int:
+def rebuild(world: Workplace, say: Say, track: Track = untracked, *, without: int | None = None) -> int:
     """
     Replay every capture in the order of folding, then derive everything once. Returns the number of captures replayed.
 
     All of it is one transaction and one data version: readers see the old state until the end, and a kill changes
     nothing. Ids and values come out as they were; what cannot be read is quarantined again; cursors expire. Captures
-    of a source that the catalogue no longer has are named and left out. Raises store.raw.Corrupt for a damaged raw
-    store; the store is then as it was, and the world must be opened anew.
+    of a source that the catalogue no longer has are named and left out.
+
+    Raises LossError where a payload that the data came from is not in the raw store, or was read before and cannot be now,
+    unless `without` says how many these are; and store.raw.Corrupt for a damaged raw store, which `without` passes by. The
+    store is then as it was, and the world must be opened anew.
     """
     refused: dict[str, str] = {}
     while True:
         try:
-            return _replay(world, say, track, refused)
+            return _replay(world, say, track, refused, without)
         except Unstorable as error:
             # Nothing was written. Once more, with that one in quarantine, as an ingest would have it.
             refused[error.capture.id] = error.reason
+        except Corrupt as error:
+            raise Corrupt(
+                f"{error}: nothing was changed; {lacking.OPTION} 0 passes by what no data came from, and tells how many payloads"
+                " the data would lose"
+            ) from None
 
 
-def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) -> int:
+def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str], without: int | None) -> int:
     with world.batch("rebuild") as batch:
+        before = lacking.named(world.db)
+        gone = lacking.lost(before, world.raw, sources=world.catalog.sources, read=without is not None)
+        demand = Demand.of("a rebuild", world.settings.raw_place)
+        demand.meet(gone, len(before), without, at_most=True)
         opening.recreate(world.db)
         set_meta(world.db, "world", world.kind)
         batch.touch()
@@ -50,9 +65,11 @@ def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) ->
         runs: dict[str, Ingest] = {}
         newest: dict[str, int] = {}
         unknown: dict[str, int] = defaultdict(int)
+        replayed = 0
         changes: Changes = {}
+        missing = None if without is None else say
         # Listed under the lock: what another run keeps from here on it will also fold.
-        captures = sorted(world.raw.captures(), key=functools.partial(_turn, world))
+        captures = sorted(world.raw.captures(passed_by=missing), key=functools.partial(_turn, world))
         ahead = Window(_AHEAD, _AHEAD_BYTES)
 
         def write(kept: Sequence[BeingRead]) -> None:
@@ -72,19 +89,49 @@ def _replay(world: World, say: Say, track: Track, refused: Mapping[str, str]) ->
             if source.id not in runs:
                 runs[source.id] = Ingest(world, source, say)
                 runs[source.id].begin()
-            write(ahead.put(runs[source.id].reading(capture, world.raw.read(capture))))
+            body = _body(world, capture, missing)
+            if body is not None:
+                replayed += 1
+                write(ahead.put(runs[source.id].reading(capture, body)))
         for group in ahead.rest():
             write(group)
         world.bring_into_step(batch, changes)
         for key, run in runs.items():
             run.finish()
-            _remember_health(world, key, newest[key])
+            if key in newest:
+                _remember_health(world, key, newest[key])
+        demand.meet(_no_longer(before, lacking.named(world.db)), len(before), without)
+        belonging.adopt(world.db, world.raw, whole=not without)
     for name, count in sorted(unknown.items()):
         say(f"left out {count} captures of {name}: the catalogue has no such source")
-    return len(captures) - sum(unknown.values())
+    return replayed
 
 
-def _turn(world: World, capture: Capture) -> int:
+def _no_longer(before: Iterable[PayloadRow], now: Iterable[PayloadRow]) -> list[Lost]:
+    """Payloads that are not there any more, or of which nothing is served any more that something was served of."""
+    after = {row.capture: row for row in now}
+    found = []
+    for row in before:
+        held = after.get(row.capture)
+        if held is None:
+            found.append(lacking.of(row, "the raw store cannot give it back"))
+        elif row.state == payloads.FOLDED != held.state:
+            found.append(lacking.of(row, f"was read before, and cannot be now: {held.reason}"))
+    return found
+
+
+def _body(world: Workplace, capture: Capture, missing: Say | None) -> bytes | None:
+    """The bytes of a capture; None where they cannot be had, and whoever listens is told. Raises Corrupt where nobody does."""
+    try:
+        return world.raw.read(capture)
+    except Corrupt as error:
+        if missing is None:
+            raise
+        missing(f"left out: {error}")
+        return None
+
+
+def _turn(world: Workplace, capture: Capture) -> int:
     source = world.catalog.sources.get(capture.source)
     return 0 if source is None else turn_of(_reader(source.connector), capture.url)
 
@@ -92,13 +139,13 @@ def _turn(world: World, capture: Capture) -> int:
 _reader = functools.cache(connector)
 
 
-def _remember_health(world: World, source: str, newest: int) -> None:
+def _remember_health(world: Workplace, source: str, newest: int) -> None:
     """A store without memory of a source's runs (restored without data) learns it from the newest capture."""
     if not payloads.was_tried(world.db, source):
         payloads.note_attempt(world.db, source, newest, succeeded=True, kept=True, error=None, fetched_at=newest)
 
 
-def recompute(world: World, meter: Meter = unmetered) -> int:
+def recompute(world: Workplace, meter: Meter = unmetered) -> int:
     """Compute all derived series anew and write differences only. Returns the number of cells changed: 0 in a healthy store."""
     with world.batch("derive") as batch:
         changed = world.deriver.recompute(batch, meter) + world.company_deriver.recompute(batch, meter)

@@ -12,16 +12,21 @@ import msgspec
 
 from almanac.config import Settings
 from almanac.domain.progress import Meter, unmetered
+from almanac.pipeline.lacking import Demand, lost, named
+from almanac.pipeline.operate import custody
 from almanac.pipeline.operate.archive import (
+    DATA,
     DATABASES,
     MANIFEST,
     RAW,
     BackupError,
+    Extracted,
     KeptDatabase,
     Manifest,
-    beside,
     differences,
     extract,
+    payloads_of,
+    scratch_folder,
     sync,
     too_new,
 )
@@ -29,7 +34,7 @@ from almanac.store.engine import detached, opening, sqlite
 from almanac.store.engine.carrying import carry, holdings
 from almanac.store.engine.opening import Server
 from almanac.store.engine.sqlite import alone
-from almanac.store.raw.captures import RawStore
+from almanac.store.raw.captures import Capture, RawStore, index_name
 from almanac.store.raw.folder import Folder
 
 #: What temporary folders of a restore are called after.
@@ -38,14 +43,15 @@ _NAME = "restore"
 _TRACES = ("", "-wal", "-shm", "-journal")
 
 
-def restore(settings: Settings, file: Path, meter: Meter = unmetered) -> Manifest:
+def restore(settings: Settings, file: Path, meter: Meter = unmetered, *, without: int | None = None) -> Manifest:
     """
     Put a backup into a home that holds nothing it would overwrite; none of it is there until all of it is, checked.
     Where the data are on a server, accounts and counts of requests are brought there, and data are left out.
 
     Killed at any instant, the next run begins anew, or ends what was left to do. Raises BackupError for a home with
     data of its own, storage outside it, and an archive that is damaged, incomplete, of a later version or holds a name
-    that leads elsewhere.
+    that leads elsewhere; and LossError for one that lacks payloads its data, or those on the server, came from, unless
+    `without` says how many these are.
     """
     home = settings.home
     if home.exists() and not home.is_dir():
@@ -59,14 +65,18 @@ def restore(settings: Settings, file: Path, meter: Meter = unmetered) -> Manifes
         raise BackupError(
             "a backup is restored under ALMANAC_HOME: unset ALMANAC_DATABASE_URL and ALMANAC_RAW_URL, restore, then move"
         )
-    with _made(home), beside(home, _NAME) as folder:
+    with _made(home), scratch_folder(home, _NAME) as folder:
         target = folder / "home"
         target.mkdir(mode=0o700)
-        manifest, found = extract(file, target, meter)
+        extracted = extract(file, target, meter)
+        manifest, found = extracted.manifest, extracted.found
         if wrong := differences(manifest, found):
             raise BackupError(f"{file}: {wrong[0]!r} is not what the manifest says ({len(wrong)} such members)")
         for told in too_new(manifest, target):
             raise BackupError(f"{file}: {told}")
+        _demand_payloads(settings, file, extracted, target, without)
+        if extracted.head is not None and extracted.head.raw_store is not None and (target / RAW).is_dir():
+            RawStore(Folder(target / RAW)).identify(extracted.head.raw_store)
         (target / MANIFEST).write_bytes(msgspec.json.encode(manifest))
         for path in (*target.rglob("*"), target):
             sync(path)
@@ -86,17 +96,44 @@ def check(file: Path, meter: Meter = unmetered) -> tuple[Manifest | None, list[s
     much room as a restore, for as long as it runs.
     """
     try:
-        with beside(_roomy(file.absolute().parent), file.name) as folder:
-            manifest, found = extract(file, folder, meter)
+        with scratch_folder(_roomy(file.absolute().parent), file.name) as folder:
+            extracted = extract(file, folder, meter)
+            manifest, found = extracted.manifest, extracted.found
             problems = [f"{name}: is not what the manifest says" for name in differences(manifest, found)]
             held = [name for name in DATABASES if name in found]
             problems += [f"{name}: {told}" for name in held for told in detached.damages(folder / name)]
             if not problems:
                 problems += too_new(manifest, folder)
-                problems += [f"{RAW}/{one.name}: {one.reason}" for one in RawStore(Folder(folder / RAW)).verify()]
+                problems += _problems(extracted, folder)
             return manifest, problems
     except BackupError as error:
         return None, [str(error).removeprefix(f"{file}: ")]
+
+
+def _problems(extracted: Extracted, folder: Path) -> Iterator[str]:
+    """What `almanac verify` would say of the payloads of an extracted backup; of one without data, what it was made without."""
+    raw = RawStore(Folder(folder / RAW))
+    captures: dict[str, Capture] = {}
+    yield from custody.flaws(raw, captures)
+    if DATA in extracted.found:
+        yield from custody.problems(payloads_of(folder / DATA), raw, captures)
+    else:
+        told = set(raw.names())  # what is wrong with those that are there was said
+        left_out = [one for one in extracted.lacking if index_name(one.source, one.capture) not in told]
+        yield from (f"made without {one}" for one in left_out)
+
+
+def _demand_payloads(settings: Settings, file: Path, extracted: Extracted, folder: Path, without: int | None) -> None:
+    """Raise LossError where payloads are missing that the data in a backup came from, or those on the server it is restored to."""
+    rows = payloads_of(folder / DATA) if DATA in extracted.found else []
+    at = opening.place(settings.data_place)
+    if isinstance(at, Server) and (folder / RAW).is_dir():
+        with opening.faults(), contextlib.closing(opening.connect(at, read_only=True)) as db:
+            rows += named(db)
+    kept = {row.capture: row for row in rows}
+    gone = {one.capture: one for one in (*lost(kept.values(), RawStore(Folder(folder / RAW))), *extracted.lacking)}
+    demand = Demand("a restore", f"the backup {file}", "Restore another backup, or another database beside it")
+    demand.meet(list(gone.values()), len(kept.keys() | gone.keys()), without)
 
 
 def _roomy(folder: Path) -> Path:

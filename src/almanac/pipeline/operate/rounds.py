@@ -9,7 +9,7 @@ import msgspec
 
 from almanac.config import Settings
 
-Stage = Literal["raw", "tables", "topics"]
+Stage = Literal["raw", "payloads", "tables", "topics"]
 
 
 class StoreRound(msgspec.Struct):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 
 from almanac.domain.cadence import Cadence
@@ -15,6 +17,7 @@ from almanac.store.log import payloads
 from almanac.store.observations.reading.directory import Directory, SeriesInfo
 from almanac.store.observations.reading.reader import View
 from almanac.store.summary.coverage import Coverage, coverage
+from almanac.store.summary.figures import Figures, by_source
 
 
 class SourceHealth(msgspec.Struct, frozen=True, rename="camel"):
@@ -22,7 +25,8 @@ class SourceHealth(msgspec.Struct, frozen=True, rename="camel"):
     One source. `health`: ok, late, failing, never_run, with the `reason` where it is not ok.
 
     `next_due_at`: when its cadence wants it asked, in the past if it waits; None for a source without one. `series`
-    are those with rows that are not discontinued, those of companies aside. `unreadable`: addresses whose newest
+    has values, as `/sources` counts them; `judged_series` are those whose age counts: not discontinued, those of companies
+    and those computed here aside. `unreadable`: addresses whose newest
     answer is quarantined.
     """
 
@@ -34,6 +38,7 @@ class SourceHealth(msgspec.Struct, frozen=True, rename="camel"):
     last_ingested_at: str | None
     next_due_at: str | None
     series: int
+    judged_series: int
     stale_series: int
     unreadable: int
     last_error: str | None
@@ -48,12 +53,17 @@ class Stale(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Quarantined(msgspec.Struct, frozen=True, rename="camel"):
-    """A kept response that could not be read, and why."""
+    """
+    A kept response that is not served, and why. `kind` `unread`: it could not be read or stored; `shrunk`: it would
+    withdraw much of what is served, and is held until `almanac ingest --accept` with its `sha256`.
+    """
 
     source: str
     url: str
     fetched_at: str
     reason: str
+    kind: str
+    sha256: str
 
 
 class Unmapped(msgspec.Struct, frozen=True, rename="camel"):
@@ -78,7 +88,10 @@ class Unread(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Status(msgspec.Struct, frozen=True, rename="camel"):
-    """Everything `almanac status` tells. Lists are by source, then by series, address, native id or kind and name."""
+    """
+    Everything `almanac status` tells. Lists are by source, then by series, address, native id or kind and name. `raw_store`:
+    that of this host is not the one the data came from, in a sentence.
+    """
 
     coverage: Coverage
     sources: list[SourceHealth]
@@ -86,10 +99,11 @@ class Status(msgspec.Struct, frozen=True, rename="camel"):
     quarantine: list[Quarantined]
     unmapped: list[Unmapped]
     unread: list[Unread]
+    raw_store: str | None = None
 
 
-def status(db: Database, now: int) -> Status:
-    """Read the state in one transaction; `now` in unix seconds."""
+def status(db: Database, now: int, raw_store: str | None = None) -> Status:
+    """Read the state in one transaction; `now` in unix seconds. `raw_store`: see `Status`."""
     stale: list[Stale] = []
 
     def note(series: SeriesInfo, newest: int | None) -> None:
@@ -97,18 +111,27 @@ def status(db: Database, now: int) -> Status:
 
     with db.snapshot():
         found = sources(_view(db), now, note)
+        counted = by_source(db)
         return Status(
             coverage=coverage(db),
-            sources=[_health(one, now) for one in found],
+            sources=[_health(one, now, counted) for one in found],
             stale=stale,
             quarantine=[
-                Quarantined(row.source, row.url, wire_time(row.fetched_at), row.reason or "")
+                Quarantined(
+                    row.source,
+                    row.url,
+                    wire_time(row.fetched_at),
+                    row.reason or "",
+                    "shrunk" if row.held else "unread",
+                    row.sha256,
+                )
                 for row in payloads.quarantined(db)
             ],
             unmapped=[Unmapped(*row) for row in payloads.unmapped(db)],
             unread=[
                 Unread(row.source, row.kind, row.name, row.met, wire_time(row.seen_at)) for row in payloads.unread(db)
             ],
+            raw_store=raw_store,
         )
 
 
@@ -117,7 +140,7 @@ def _view(db: Database) -> View:
     return View(db, int(version), epoch, Directory(db, int(reference)), {})
 
 
-def _health(one: SourceVitals, now: int) -> SourceHealth:
+def _health(one: SourceVitals, now: int, counted: Mapping[str, Figures]) -> SourceHealth:
     cadence, tried = one.source.cadence, one.tried
     due = None if cadence is None else one.turn.due_at(Cadence(cadence), now)
     times = (tried.last_attempt, tried.last_success, tried.last_ingested, due)
@@ -130,7 +153,8 @@ def _health(one: SourceVitals, now: int) -> SourceHealth:
         last_success_at=success,
         last_ingested_at=ingested,
         next_due_at=next_due,
-        series=one.feed.series,
+        series=counted[one.source.id].series if one.source.id in counted else 0,
+        judged_series=one.feed.series,
         stale_series=one.feed.stale,
         unreadable=tried.unreadable,
         last_error=tried.last_error,

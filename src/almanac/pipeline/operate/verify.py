@@ -9,24 +9,27 @@ from typing import Any, Generic, Self, TypeVar
 
 import msgspec
 
+from almanac.catalog.sectors import classify
 from almanac.domain.companies import is_company
 from almanac.domain.events import EventState
 from almanac.domain.fragments import rendered
-from almanac.domain.observations import FORECAST, Vintage, digest
+from almanac.domain.observations import AHEAD, Vintage, digest
 from almanac.domain.periods import Period
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.domain.reference import SeriesSpec
-from almanac.pipeline.world import World
+from almanac.pipeline.operate import custody
+from almanac.pipeline.workplace import Workplace
+from almanac.store.companies import facts, merging
+from almanac.store.companies import rows as companies
 from almanac.store.engine.protocol import Database
 from almanac.store.events import events
 from almanac.store.log import payloads
 from almanac.store.observations import audit, specs
-from almanac.store.observations.audit import CellKey, CurrentRow, StoredSeries, SupersededRow
+from almanac.store.observations.audit import CellKey, CurrentRow, StoredSeries, StoredVintage, SupersededRow
 from almanac.store.observations.id_hashes import number_of, series_prefix
 from almanac.store.observations.withheld_ids import series_hash
 from almanac.store.observations.writing.batch import Batch, Handle
-from almanac.store.observations.writing.found_by import ListedAs
-from almanac.store.raw.captures import Corrupt
+from almanac.store.raw.captures import Capture
 
 _Row = TypeVar("_Row")
 
@@ -53,21 +56,24 @@ class _Figures:
     last_known: int | None = None
 
 
-def verify(world: World, checked: Checked, meter: Meter = unmetered) -> Iterator[str]:
+def verify(world: Workplace, checked: Checked, meter: Meter = unmetered) -> Iterator[str]:
     """
     Yield every problem found: raw files, the database file, payloads, series and what they are, their figures, vintages,
     what is written of them, derived values, events of releases and meetings.
 
     The database is read in one transaction and stays free for writers. `checked` counts along.
     """
-    for flaw in world.raw.verify(meter):
-        yield f"raw store: {flaw.name}: {flaw.reason}"
+    found: dict[str, Capture] = {}
+    yield from custody.flaws(world.raw, found, meter)
     with world.db.snapshot():
         yield from (f"database: {told}" for told in world.db.damages())
-        yield from _payloads(world, checked)
+        rows = payloads.every(world.db)
+        checked.payloads = len(rows)
+        yield from custody.problems(rows, world.raw, found)
         series = {one.number: one for one in audit.series(world.db)}
         checked.series = len(series)
         yield from _specifications(world)
+        yield from _companies(world.db)
         yield from _lineages(world, series)
         advance = meter("vintages", sum(one.figures[1] for one in series.values()))
         yield from _cells(world.db, series, checked, advance=advance)
@@ -77,27 +83,7 @@ def verify(world: World, checked: Checked, meter: Meter = unmetered) -> Iterator
         yield from _events(world)
 
 
-def _payloads(world: World, checked: Checked) -> Iterator[str]:
-    """Each payload row against its capture. A capture without a row is what a kill leaves: the next run folds it."""
-    try:
-        captures = {capture.id: capture for capture in world.raw.captures()}
-    except Corrupt as error:
-        yield f"payloads cannot be compared with the raw store: {error}"
-        return
-    for state in (payloads.FOLDED, payloads.IGNORED, payloads.QUARANTINED):
-        for row in payloads.in_state(world.db, state):
-            checked.payloads += 1
-            capture = captures.get(row.capture)
-            if capture is None:
-                yield f"payload {row.number} ({row.url}): the raw store has no capture {row.capture}"
-                continue
-            for name in ("source", "url", "sha256", "media_type", "bytes", "fetched_at", "ingested_at"):
-                held, kept = getattr(row, name), getattr(capture, name)
-                if held != kept:
-                    yield f"payload {row.number} ({row.url}): {name} is {held!r}, its capture says {kept!r}"
-
-
-def _specifications(world: World) -> Iterator[str]:
+def _specifications(world: Workplace) -> Iterator[str]:
     """What each series is: as its id says, and of those in the catalogue as it says there."""
     for identifier in audit.misplaced(world.db):
         yield f"series {identifier}: its topic or specification is of another series"
@@ -111,7 +97,21 @@ def _differing(held: SeriesSpec, wanted: SeriesSpec) -> str:
     return ", ".join(name for name in held.__struct_fields__ if getattr(held, name) != getattr(wanted, name))
 
 
-def _lineages(world: World, series: Mapping[int, StoredSeries]) -> Iterator[str]:
+def _companies(db: Database) -> Iterator[str]:
+    """Each company's row against what was told of it: statements are made by its kind and currency, and lists show the rest."""
+    places = merging.Places(db)
+    reporting = set(facts.entities(db))
+    for entity in companies.names(db):
+        reporting.discard(entity)
+        for name, held, wanted in merging.unlike(db, entity, classify, places):
+            yield f"{entity}: {name} is {held!r}, of what was told of it comes {wanted!r}"
+    for entity in sorted(reporting):
+        yield f"{entity}: has facts, and is no company"
+    for entity, main, currency in facts.missorted(db):
+        yield f"{entity}: its facts in {currency} are kept as of another currency than its own, which is {main or 'not known'}"
+
+
+def _lineages(world: Workplace, series: Mapping[int, StoredSeries]) -> Iterator[str]:
     names = {one.id for one in series.values()}
     lineages = audit.lineages(world.db)
     for number, inputs in lineages.items():
@@ -158,9 +158,9 @@ def _cells(
             yield f"{where}: is no period"
             continue
         checked.vintages += len(vintages)
-        _count(counted[stored.number], cell.period, [vintage for vintage, _ in vintages])
+        _count(counted[stored.number], cell.period, [one.vintage for one in vintages])
         yield from (f"{where}: {what}" for what in _history(stored, cell.period, vintages, folded))
-        yield from (f"{where}: {what}" for what in _current(stored, cell.period, vintages[-1][0], shown))
+        yield from (f"{where}: {what}" for what in _current(stored, cell.period, vintages[-1].vintage, shown))
         yield from (f"{where}: {what}" for what in _superseded(stored, cell.period, vintages, replaced))
     yield from current.passed(None)
     yield from superseded.passed(None)
@@ -213,14 +213,17 @@ def _count(figures: _Figures, period: int, vintages: Sequence[Vintage]) -> None:
         figures.rows += 1
         # Cells come in the order of periods within a topic.
         figures.first_period = period if figures.first_period is None else figures.first_period
-        if not last.flags & FORECAST:
+        if not last.flags & AHEAD:
             figures.last_period = period
 
 
-def _history(one: StoredSeries, period: int, taken: Sequence[tuple[Vintage, int]], folded: set[int]) -> Iterator[str]:
+def _history(one: StoredSeries, period: int, taken: Sequence[StoredVintage], folded: set[int]) -> Iterator[str]:
     """The laws of one cell's vintages, ascending by knowledge time."""
     previous: Vintage | None = None
-    for vintage, hashed in taken:
+    following: list[int | None] = [*(one.vintage.known for one in taken[1:]), None]
+    for (vintage, until, hashed), after in zip(taken, following, strict=True):
+        if until != after:
+            yield f"the vintage known at {vintage.known} is told to stand until {until}, the next one is known at {after}"
         if vintage.known > vintage.ingested:
             yield f"is known at {vintage.known}, before it came in at {vintage.ingested}"
         if hashed != number_of(
@@ -233,7 +236,7 @@ def _history(one: StoredSeries, period: int, taken: Sequence[tuple[Vintage, int]
             yield "begins with a withdrawal"
         if previous is not None and previous.known == vintage.known:
             yield f"has two vintages known at {vintage.known}"
-        elif previous is not None and previous.state == vintage.state:
+        elif previous is not None and previous.state == vintage.state and previous.note == vintage.note:
             yield f"the vintages known at {previous.known} and {vintage.known} are equal"
         previous = vintage
 
@@ -261,7 +264,7 @@ def _current(one: StoredSeries, period: int, last: Vintage, rows: Sequence[Curre
 
 
 def _superseded(
-    one: StoredSeries, period: int, taken: Sequence[tuple[Vintage, int]], rows: Sequence[SupersededRow]
+    one: StoredSeries, period: int, taken: Sequence[StoredVintage], rows: Sequence[SupersededRow]
 ) -> Iterator[str]:
     """Rows of `superseded` against the vintages that later ones took the place of, rendered anew. Of companies there are none."""
     wanted = [
@@ -269,7 +272,7 @@ def _superseded(
             v.known, following.known, v.lineage,
             rendered(one.id, period, v.known, v.value, v.text, v.flags, v.released, v.ingested, v.note),
         )
-        for (v, _), (following, _) in pairwise(() if is_company(one.entity) else taken)
+        for (v, *_), (following, *_) in pairwise(() if is_company(one.entity) else taken)
         if not v.withdrawn
     ]  # fmt: skip
     if len(rows) != len(wanted):
@@ -281,20 +284,18 @@ def _superseded(
                 yield f"superseded has {name} {this!r}, the vintage known at {want.known} gives {that!r}"
 
 
-def _changes(world: World) -> Iterator[str]:
+def _changes(world: Workplace) -> Iterator[str]:
     """What /observations/changes goes by must name every cell and version in which a vintage came or ended."""
     for name, period, version in audit.unnoted(world.db):
         yield f"series {name}, {_period(period)}: that it changed in version {version} was not noted"
-    for name, period, version in audit.unlisted(world.db):
-        yield f"series {name}, {_period(period)}: what came in version {version} is missed by lists in the order of a column"
 
 
-def _ids(world: World) -> Iterator[str]:
+def _ids(world: Workplace) -> Iterator[str]:
     for number, count in audit.shared_ids(world.db):
         yield f"{count} open vintages share the id number {number}"
 
 
-def _derived(world: World, meter: Meter) -> Iterator[str]:
+def _derived(world: Workplace, meter: Meter) -> Iterator[str]:
     """Every derived series computed again from the stored inputs and compared bit for bit."""
     probe = _Probe(world.db, 0, "verify")
     world.renew()
@@ -307,13 +308,13 @@ def _derived(world: World, meter: Meter) -> Iterator[str]:
     yield from probe.problems
 
 
-def _events(world: World) -> Iterator[str]:
+def _events(world: Workplace) -> Iterator[str]:
     """Every event of a release or meeting made anew from calendars and vintages, and compared."""
     problems: list[str] = []
 
     def compare(db: Database, _: int, target: Mapping[str, Sequence[EventState]]) -> bool:
         for event, states in target.items():
-            held = events.held(db, event)
+            held = events.read_states(db, event)
             if held != list(states):
                 problems.append(f"event {event}: made anew it has {_states(states)}, stored are {_states(held)}")
         return False
@@ -349,10 +350,7 @@ class _Probe(Batch):
                 held = self.existing(spec.id)
             except KeyError:
                 self.problems.append(f"series {spec.id}: a formula makes it, but it is not there")
-                listed = ListedAs(kind, spec.frequency.value, company=False, source=spec.source)
-                held = self._handles[spec.id] = Handle(
-                    -1, spec.id, -1, 0, is_new=False, lineage=0, paged=False, listed=listed
-                )
+                held = self._handles[spec.id] = Handle(-1, spec.id, -1, 0, is_new=False, lineage=0, paged=False)
             else:
                 stored = specs.of(self._db, spec.id)
                 if stored != spec:
@@ -373,12 +371,12 @@ class _Probe(Batch):
         changed = [period for period in sorted(target) if held.get(period, []) != target[period]]
         if series.number >= 0:
             self.problems += [
-                f"series {series.id}, {Period.from_key(period)}: computed anew it is {_told(target[period])},"
-                f" stored is {_told(held.get(period, []))}"
+                f"series {series.id}, {Period.from_key(period)}: computed anew it is {_encode(target[period])},"
+                f" stored is {_encode(held.get(period, []))}"
                 for period in changed
             ]
         return changed
 
 
-def _told(vintages: Sequence[Vintage]) -> str:
+def _encode(vintages: Sequence[Vintage]) -> str:
     return msgspec.json.encode([(v.known, v.value, v.text, v.flags, v.released, v.ingested) for v in vintages]).decode()

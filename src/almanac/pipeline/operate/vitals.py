@@ -16,7 +16,7 @@ from almanac.domain.health import Feed, Health, Tried, health
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Source
 from almanac.domain.times import end_of_day
-from almanac.store.log import payloads, turns
+from almanac.store.log import payloads, schedule
 from almanac.store.observations.reading.directory import SeriesInfo
 from almanac.store.observations.reading.reader import View
 from almanac.store.summary import feeds
@@ -39,12 +39,16 @@ class SourceVitals(msgspec.Struct, frozen=True):
 
 
 class Vitals(msgspec.Struct, frozen=True):
-    """The store at one moment. Times in unix seconds; `quarantined`: responses that cannot be read, by source."""
+    """
+    The store at one moment. Times in unix seconds; `quarantined`: responses that are kept and not served, by source;
+    `shrunk`: those of them that would withdraw much of what is.
+    """
 
     version: int
     version_at: int | None
     sources: list[SourceVitals]
     quarantined: Counter[str]
+    shrunk: Counter[str]
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -61,11 +65,13 @@ class Room(msgspec.Struct, frozen=True):
 
 def vitals(view: View, now: int) -> Vitals:
     """Look at one state of the store, at `now`."""
+    quarantined = payloads.quarantined(view)
     return Vitals(
         version=view.version,
         version_at=written_at(view, view.version),
         sources=sources(view, now),
-        quarantined=Counter(row.source for row in payloads.quarantined(view)),
+        quarantined=Counter(row.source for row in quarantined),
+        shrunk=Counter(row.source for row in quarantined if row.held),
     )
 
 
@@ -88,7 +94,8 @@ def sources(
             newest[series.source.id] = max(newest.get(series.source.id, last), last)
         if word == "stale" and not series.spec.discontinued:
             stale(series, last)
-    asked, waiting = feeds.tried(view), turns.held(view)
+    # What is known of how it went says more than that a run has begun.
+    asked, waiting = feeds.begun(view) | feeds.tried(view), schedule.read(view)
     every = sorted(view.directory.sources.values(), key=lambda source: source.id)
     return [
         SourceVitals(

@@ -9,6 +9,7 @@ import functools
 from dataclasses import dataclass, field
 from datetime import date
 
+from almanac.sandbox.companies.kinds import CHANGED, KINDS, TAKEN_OVER
 from almanac.sandbox.companies.names import incorporated, lei, name_of, place, tickers
 from almanac.sandbox.companies.trades import ABROAD, TRADES, Trade
 from almanac.sandbox.noise import Floats, uniforms
@@ -63,13 +64,17 @@ class Filer:
     annual_form: str = "10-K"
     seat: Seat | None = None
     first_year: int = FIRST_YEAR
-    #: Filings stop on that day; how it came: `bought` or `bankrupt`.
+    #: How it reports as few others do, by key of `KINDS`; empty for most.
+    kind: str = ""
+    #: The company whose books it goes on with, once that one is gone.
+    continues: Filer | None = field(default=None, repr=False)
+    #: Filings stop on that day; how it came: `bought`, `owned` (by a new holding company) or `bankrupt`.
     gone: tuple[date, str] | None = None
     #: A fiscal year whose last two quarters had to be restated by an amendment.
     error: int | None = None
     #: A fiscal year that the next one's reports show otherwise: `regrouped`, `discontinued`, `spun_off` (without a
-    #: part of the group, in another tag of revenue), or `narrowed` (its tag of revenue holds a part; from the annual
-    #: report on).
+    #: part of the group, in another tag of revenue), `narrowed` (its tag of revenue holds a part; from the annual
+    #: report on), or `given_anew` (the sheet holds more on both sides).
     recast: tuple[int, str] | None = None
     #: A fiscal year, and the column of the books that has the other sign in its own annual report (`first`) or in the
     #: next one's comparison (`again`).
@@ -169,6 +174,8 @@ _SPLITS = {
 }  # fmt: skip
 _MOVED = {72: 2020}
 _TWO_CLASSES = {3, 36, 80, 106, 190, 250}
+#: Tickers that are a country's code too, as some real ones are: who asks for a place is not told of a company.
+_CODES = {10: "USA", 12: "FRA"}
 #: Former names, with the day they ended.
 _FORMER = {
     4: ("Pixelforge Games Inc", date(2019, 5, 20)), 22: ("Ohmlight Circuits Corp", date(2016, 10, 3)),
@@ -234,8 +241,10 @@ def cast() -> tuple[Filer, ...]:
     for number, (trade, turn) in enumerate(places):
         own = name_of(number, trade.words[turn % len(trade.words)], float(lucks[number][1]))
         names.append(_named(names, number, own))
-    names += [name for name, *_ in _ABROAD]
+    names += [*(name for name, *_ in _ABROAD), *(kind.name for kind in KINDS)]
     symbols = tickers(names, list(range(len(names))))
+    for number, code in _CODES.items():
+        symbols[number] = code
     found = [
         Filer(
             number=number,
@@ -269,7 +278,27 @@ def cast() -> tuple[Filer, ...]:
                 annual_form=form, seat=seat, former=_FORMER.get(number), luck=lucks[number],
             )
         )  # fmt: skip
+    found += _special(len(found), symbols, by_name)
     return tuple(found)
+
+
+def _special(first: int, symbols: list[str], trades: dict[str, Trade]) -> list[Filer]:
+    """Those who report as few others do, after all others: whatever is added here changes none of those."""
+    found: list[Filer] = []
+    for number, kind in enumerate(KINDS, first):
+        owned = next((one for one in found if one.kind == "owned"), None) if kind.key == "holding" else None
+        found.append(
+            Filer(
+                number=number, name=kind.name, trade=trades[kind.trade], sic=kind.sic, sic_title=kind.title,
+                ticker=owned.ticker if owned else symbols[number], year_end=YearEnd("month", kind.year_ends), kind=kind.key,
+                cadence="half" if kind.seat else "quarter", annual_form="20-F" if kind.seat else "10-K",
+                seat=Seat(*kind.seat) if kind.seat else None, first_year=kind.first_year, continues=owned,
+                gone=(TAKEN_OVER, "owned") if kind.key == "owned" else None,
+                recast=(CHANGED - 1, "given_anew") if kind.key == "given_anew" else None,
+                luck=uniforms(f"company/{number}", 40),
+            )
+        )  # fmt: skip
+    return found
 
 
 def address(company: Filer) -> tuple[str, str, str, str]:

@@ -134,8 +134,11 @@ class _Clerk:
 
     def papers(self, now: int) -> Iterator[Paper]:
         today = datetime.fromtimestamp(now, UTC).date()
+        first = self.company.continues.gone if self.company.continues else None
         for paper in self._all(today):
-            if self.last is None or paper.filed <= self.last:
+            if (self.last is None or paper.filed <= self.last) and (
+                first is None or paper.filed > first[0].toordinal()
+            ):
                 yield paper
         if self.company.gone:
             yield from self._farewell(*self.company.gone)
@@ -187,7 +190,10 @@ class _Clerk:
         if figures.whole:
             prompt = 60 if company.annual_form == "40-F" else 85
             day = end + prompt + int(self.luck[19] * 25) + slack
-            yield self.paper(company.annual_form, day, report=end, figures=figures)
+            told_before = company.kind == "annual_6k"  # the annual report itself carries no tagged figures
+            if told_before:
+                yield self.paper("6-K", day - 30, report=end, figures=ReportedFigures(figures.year, figures.last, None))
+            yield self.paper(company.annual_form, day, report=end, figures=None if told_before else figures)
         elif company.cadence == "quarter" or (company.cadence == "half" and part == 2):
             tagged = figures.year.label >= company.tagged_quarters
             told = ReportedFigures(figures.year, figures.last, None)  # a 6-K names neither its year nor its period
@@ -282,6 +288,8 @@ class _Clerk:
             yield self.paper("8-K", day - 118, report=day - 119, items="1.01,8.01,9.01")
             yield self.paper("DEFM14A", day - 70, report=day - 30)
             yield self.paper("8-K", day, report=day, items="2.01,3.01,3.03,5.01,5.02,9.01")
+        elif how == "owned":
+            yield self.paper("8-K", day, report=day, items="1.01,3.01,3.03,5.03,9.01")
         else:
             yield self.paper("8-K", day - 96, report=day - 97, items="1.03,2.04,9.01")
             yield self.paper("8-K", day - 88, report=day - 90, items="3.01")

@@ -19,10 +19,10 @@ def filer(number: int) -> Filer:
 
 def _further(number: int) -> Filer:
     """
-    One that does what a company of the United States in the world's own cast does, and that the same befalls; its books,
+    One that does what an ordinary company of the United States in the world's own cast does, and that the same befalls; its books,
     name and ticker are its own.
     """
-    own = [one for one in cast() if one.seat is None]
+    own = [one for one in cast() if one.seat is None and not one.kind]
     model = own[number % len(own)]
     luck = uniforms(f"company/{number}", 40)
     words = model.trade.words

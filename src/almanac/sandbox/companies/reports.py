@@ -12,6 +12,7 @@ from almanac.sandbox.companies.books import TrueBooks
 from almanac.sandbox.companies.calendar import Calendar, FiscalYear
 from almanac.sandbox.companies.cast import Filer
 from almanac.sandbox.companies.filings import Paper, ReportedFigures, correction_day
+from almanac.sandbox.companies.kinds import ADDED, PLACEHOLDER, dollars, in_dollars, tags
 from almanac.sandbox.companies.tags import Line, lines
 
 #: Tax on what an error or a sold business earned.
@@ -70,7 +71,8 @@ def stated(company: Filer, calendar: Calendar, books: TrueBooks, papers: list[Pa
             shown = columns(calendar, paper.figures)
             held, factor = version(paper), _splits(company, paper)
             for line in lines(company, paper.figures.year.label, _recast_in(company, paper)):
-                yield from _line(company, calendar, held, paper, shown, line, money, factor)
+                rows = _line(company, calendar, held, paper, shown, line, money, factor)
+                yield from _restate(company, paper.figures.year.label, rows) if company.kind else rows
 
 
 def _line(
@@ -132,6 +134,22 @@ def _opening(company: Filer, paper: Paper, shown: ReportedSpans, line: Line) -> 
     return (before,) if line.source in {"cash", "cash_total", "equity"} and before >= 0 else ()
 
 
+def _restate(company: Filer, label: int, rows: Iterator[Stated]) -> Iterator[Stated]:
+    """Rows as one states them who reports as few others do."""
+    for row in rows:
+        if row.line.kind == "cover" and company.kind == "placeholder" and label == company.first_year:
+            yield row._replace(value=PLACEHOLDER)
+        elif in_dollars(company.kind, label) and row.unit != "shares":
+            yield row._replace(value=dollars(row.value), unit=row.unit.replace(company.currency, "USD"))
+        elif (
+            row.line.kind in {"income", "cash", "level"} and (chosen := tags(company.kind, row.line.source)) is not None
+        ):
+            for told in chosen:
+                yield row._replace(line=row.line._replace(tag=told.tag), value=told.of(row.value, company.scale))
+        else:
+            yield row
+
+
 # What was first stated otherwise
 
 
@@ -168,6 +186,9 @@ def versions(company: Filer, calendar: Calendar, books: TrueBooks) -> Callable[[
             anew = replace(books, flows=books.flows | {"contracts": left})
         elif how == "spun_off":
             before = _whole_group(books)
+        elif how == "given_anew":
+            more = [round(amount * ADDED) for amount in books.levels["assets"]]
+            anew = _changed(books, {}, dict.fromkeys(("assets", "plant", "liabilities"), more))
         else:
             anew = _recast(calendar, books, year, how)
         return lambda paper: anew if _recast_in(company, paper) else before

@@ -9,8 +9,8 @@ those who are gone only an older list of tickers tells what they were listed und
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
 from almanac.sandbox.companies import formats
@@ -47,12 +47,19 @@ class FilingHistory(NamedTuple):
 @functools.lru_cache(maxsize=4)
 def filed(number: int, now: int) -> FilingHistory:
     """The company of that number with all that can have been fetched by `now` (unix seconds)."""
-    company = filer(number)
-    calendar = fiscal_calendar(company, datetime.fromtimestamp(now, UTC).date())
+    company, today = filer(number), datetime.fromtimestamp(now, UTC).date()
+    # Who goes public files before its first quarter is over.
+    calendar = fiscal_calendar(company, today)
+    calendar = calendar if calendar.ends else _first_year(company, today)
     if not calendar.ends:
         return FilingHistory(company, calendar, TrueBooks({}, {}, [], [], [], []), [])
-    books = _BOOKS[company.trade.books](company, calendar)
+    books = _BOOKS[company.trade.books](company.continues or company, calendar)
     return FilingHistory(company, calendar, books, docket(company, calendar, books, now))
+
+
+def _first_year(company: Filer, today: date) -> Calendar:
+    """The year to come of a company without a quarter so far."""
+    return fiscal_calendar(company, today + timedelta(days=366))
 
 
 def companies(now: int) -> Iterator[PendingResponse]:
@@ -84,7 +91,12 @@ def further(count: int, now: int) -> Iterator[PendingResponse]:
     The lists of tickers do not have them: their submissions say what they are listed under. So the world's own pages are
     the same with them and without.
     """
-    for number in range(len(cast()), count):
+    yield from pages_of(range(len(cast()), count), now)
+
+
+def pages_of(numbers: Iterable[int], now: int) -> Iterator[PendingResponse]:
+    """The pages of a few companies by their numbers, those that have filed anything by `now`."""
+    for number in numbers:
         found = filed(number, now)
         if found.papers:
             yield from _pages(found.company, found.papers, now)
@@ -122,4 +134,5 @@ def _submissions(number: int, now: int) -> bytes:
 def _facts(number: int, now: int) -> bytes:
     company, calendar, books, papers = filed(number, now)
     name = formats.name_on(company, papers[-1].accepted.date())
-    return formats.company_facts(company, name, stated(company, calendar, books, papers))
+    teller = company.continues or company  # who goes on with the books of another states them as that one did
+    return formats.company_facts(company, name, stated(teller, calendar, books, papers))

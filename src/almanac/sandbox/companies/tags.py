@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from almanac.sandbox.companies.books import RESTRICTED_SINCE
 from almanac.sandbox.companies.cast import Filer
+from almanac.sandbox.companies.kinds import by_gaap
 
 
 class Line(NamedTuple):
@@ -33,7 +34,7 @@ _NEW_REVENUE = 2018
 @functools.lru_cache(maxsize=8192)
 def lines(company: Filer, label: int, recast: str = "") -> tuple[Line, ...]:
     """The lines of a report for the fiscal year `label`; `recast`: how it shows older periods anew, if it does."""
-    if company.seat:
+    if company.seat and not by_gaap(company.kind, label):
         chosen = _abroad(company)
         return tuple(Line(kind, source, "ifrs-full", tag) for kind, source, tag in chosen) + _cover(company)
     chosen = {"goods": _goods, "finance": _finance, "fund": _fund, "shell": _shell}[company.trade.books](company, label)

@@ -16,13 +16,16 @@ import msgspec
 from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged, is_closed
 from almanac.sources.formats import notes, strict
+from almanac.sources.reckoning import Size, periods
 
 _HOST = "api.bls.gov"
 _DATA = re.compile(r"/publicAPI/v[12]/timeseries/data/([A-Za-z0-9_#-]+)/?")
 _PERIOD = re.compile(r"([MQSA])([0-9]{2})")
 _YEAR = re.compile(r"[0-9]{4}")
+#: Separators and bytes of a row.
+_PARTS, _WIDTH = 8, 160
 #: Letter of a period → its frequency, how many there are in a year, how many months each has.
 _LETTERS = {
     "M": (Frequency.MONTHLY, 12, 1),
@@ -34,7 +37,8 @@ _LETTERS = {
 _FIRST = {"CE": 1939, "CI": 2001, "CU": 1913, "JT": 2000, "LN": 1948, "WP": 2009}
 #: Years to an answer, with a key and without.
 _WITH_KEY, _WITHOUT = 20, 10
-_NO_DATA = re.compile(r"No Data Available for Series \S+ Year: [0-9]{4}")
+#: What the service says beside whole answers: years without data, and that its own catalogue lacks a series.
+_HARMLESS = re.compile(r"No Data Available for Series \S+ Year: [0-9]{4}|Unable to get Catalog Data for series \S+")
 _SUCCEEDED = "REQUEST_SUCCEEDED"
 
 
@@ -76,7 +80,7 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
 class Bls:
     """Time series, one to an answer."""
 
-    version = 2
+    version = 3
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the API's host."""
@@ -92,12 +96,15 @@ class Bls:
         """
         secret = {"registrationkey": key} if key else {}
         planned: list[Request] = []
-        for native in sorted(series):
+        for native, spec in sorted(series.items()):
             for first, last in _windows(native, today, with_key=bool(key)):
                 if since is not None and last < since.year:
                     continue
                 address = f"https://{_HOST}/publicAPI/v2/timeseries/data/{native}?startyear={first}&endyear={last}"
-                planned.append(Request(address, secret=secret))
+                closed = is_closed(date(last, 12, 31), today)
+                rows = periods([spec.frequency], date(first, 1, 1), min(date(last, 12, 31), today))
+                size = Size.of(rows + last - first + 1, _PARTS, _WIDTH)  # with the averages of years
+                planned.append(Request(address, secret=secret, closed=closed, size=size))
         return planned
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
@@ -114,7 +121,7 @@ class Bls:
         if head.status != _SUCCEEDED:
             raise SourceChanged(f"{where}: {head.status}, {strict.shown('; '.join(head.message))}")
         answer = strict.json(payload.body, _Answer, where, parsed)
-        refused = [told for told in answer.message if _NO_DATA.fullmatch(told) is None]
+        refused = [told for told in answer.message if _HARMLESS.fullmatch(told) is None]
         if refused:
             raise SourceChanged(f"{where}: the service says {strict.shown(refused[0])}")
         seen: set[str] = set()

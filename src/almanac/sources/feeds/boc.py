@@ -17,8 +17,11 @@ import msgspec
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import strict, tables
+from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.bankofcanada.ca"
+#: Separators and bytes of a value and its day.
+_PARTS, _WIDTH = 2, 80
 _OBSERVATIONS = re.compile(r"/valet/observations/(?:group/)?([^/]+)(?:/json)?")
 
 
@@ -58,7 +61,13 @@ class Boc:
     ) -> list[Request]:
         """One request for each series: a name the bank no longer knows fails alone."""
         start = "" if since is None else f"?start_date={since}"
-        return [Request(f"https://{_HOST}/valet/observations/{native}/json{start}") for native in sorted(series)]
+        return [
+            Request(
+                f"https://{_HOST}/valet/observations/{native}/json{start}",
+                size=Size.of(periods([spec.frequency], since, today), _PARTS, _WIDTH),
+            )
+            for native, spec in sorted(series.items())
+        ]
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one answer, one block for each mapped series, complete from the answer's first day to its last.

@@ -15,12 +15,14 @@ from datetime import date
 from urllib.parse import urlsplit
 
 from almanac.domain.observations import UNKNOWN, ReportedValue
+from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.base import TURN_OF_MONTH, Block, Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import dates, workbook
 from almanac.sources.formats.archive import Archive, Budget
 from almanac.sources.formats.strict import shown
 from almanac.sources.formats.workbook import SheetRow, Workbook
+from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.bankofengland.co.uk"
 _FOLDER = "/-/media/boe/files/statistics/yield-curves/"
@@ -28,6 +30,9 @@ _LATEST, _HISTORY = _FOLDER + "latest-yield-curve-data.zip", _FOLDER + "glcnomin
 _NOMINAL = re.compile(r"(?:.*/)?GLC[ _]Nominal[ _]daily[ _]data[^/]*\.xlsx", re.IGNORECASE)
 #: The sheet's name until 2004, and since.
 _SHEETS = ("4. spot curve", "4. nominal spot curve")
+
+#: First day of the history, maturities of the sheets of one day (four to a workbook), and packed bytes of one value.
+_BEGINNING, _MATURITIES, _WIDTH = date(1979, 1, 2), 4 * 80, 10
 
 #: Value (None: not fitted) by native code and day.
 _Curve = dict[str, dict[date, float | None]]
@@ -46,9 +51,17 @@ class BoeGlc:
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
     ) -> list[Request]:
-        """Both archives; the current month alone where nothing older is wanted."""
-        files = [_LATEST] if since is not None and since >= today.replace(day=1) else [_HISTORY, _LATEST]
-        return [Request(f"https://{_HOST}{file}") for file in files]
+        """
+        Both archives; the current month alone where nothing older is wanted. The last month is in the history once it is over,
+        so in the first days of the next that is asked for each turn, and on the slow round after that.
+        """
+        begins = today.replace(day=1)
+        whole, month = (
+            Size.of(_MATURITIES * periods([Frequency.DAILY], first, today), 0, _WIDTH) for first in (_BEGINNING, begins)
+        )
+        history = Request(f"https://{_HOST}{_HISTORY}", closed=today.day > TURN_OF_MONTH, size=whole)
+        latest = Request(f"https://{_HOST}{_LATEST}", size=month)
+        return [latest] if since is not None and since >= begins else [history, latest]
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one archive, one block for each mapped maturity, complete from the maturity's first day to its last.

@@ -18,12 +18,15 @@ from lxml import etree
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import dates, strict, tables
+from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.bankofengland.co.uk"
 _FOLDER = "/boeapps/"
-_QUERY = f"https://{_HOST}/boeapps/iadb/fromshowcolumns.asp"
+_QUERY = f"https://{_HOST}/boeapps/database/_iadb-fromshowcolumns.asp"
 #: The oldest daily series of this source begins in 1975.
 _BEGINNING = date(1975, 1, 2)
+#: Separators and bytes of a value and its day.
+_PARTS, _WIDTH = 1, 24
 
 _ENVELOPE = "{http://www.gesmes.org/xml/2002-08-01}Envelope"
 _CUBE = re.compile(r"\{[^}]*/agg_series\}Cube")
@@ -50,7 +53,13 @@ class BoeIadb:
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
     ) -> list[Request]:
         """One request for each series, in CSV: a wrong code fails alone, and none is asked for before it begins."""
-        return [Request(_url(native, series[native], since)) for native in sorted(series)]
+        planned = []
+        for native, spec in sorted(series.items()):
+            first = _start(spec, since)
+            # Days and months alike are written with their day; a series of days has one to a business day.
+            size = Size.of(periods([spec.frequency], first, today), _PARTS, _WIDTH)
+            planned.append(Request(_url(native, first), size=size))
+        return planned
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one answer, one block for each mapped series, complete from the answer's first day to its last.
@@ -72,15 +81,18 @@ class BoeIadb:
         return parsed
 
 
-def _url(native: str, spec: SeriesSpec, since: date | None) -> str:
+def _start(spec: SeriesSpec, since: date | None) -> date:
     first = spec.from_date or _BEGINNING
-    start = first if since is None else max(first, since)
+    return first if since is None else max(first, since)
+
+
+def _url(native: str, start: date) -> str:
     written = f"{start:%d}/{dates.MONTHS[start.month - 1]}/{start:%Y}"
     return f"{_QUERY}?csv.x=yes&Datefrom={written}&Dateto=now&SeriesCodes={native}&CSVF=TN&UsingCodes=Y&VPD=Y&VFD=N"
 
 
 def _csv(body: bytes, where: str) -> _Read:
-    rows = [row for row in strict.rows(body, "utf-8-sig", where) if any(row)]
+    rows = [row for row in strict.rows(body, "utf-8", where) if any(row)]
     header = rows[0] if rows else []
     if header[:1] != ["DATE"]:
         raise SourceChanged(f"{where}: header {strict.shown(','.join(header))}, expected DATE and the codes")

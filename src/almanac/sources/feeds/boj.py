@@ -6,7 +6,6 @@ it is kept with each row and dates none. A long answer names the place where the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import date
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -19,6 +18,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source, Unit
 from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import notes, strict
+from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.stat-search.boj.or.jp"
 _DATA = "/api/v1/getDataCode"
@@ -31,8 +31,9 @@ _FREQUENCIES = {
     "SEMIANNUAL": Frequency.SEMIANNUAL,
     "ANNUAL": Frequency.ANNUAL,
 }
-_BRACKETS = re.compile(r"\(.*\)")
 #: Amounts of yen → power of ten.
+#: Separators and bytes of a value and its date, which stand in two lists.
+_PARTS, _WIDTH = 2, 24
 _YEN = {"yen": 0, "thousand yen": 3, "million yen": 6, "100 million yen": 8, "billion yen": 9, "trillion yen": 12}
 
 
@@ -88,7 +89,8 @@ class Boj:
             asked = {"format": "json", "lang": "en", "db": database, "code": code}
             if since is not None:
                 asked["startDate"] = _written(since, spec.frequency)
-            planned.append(Request(f"https://{_HOST}{_DATA}?{urlencode(asked)}"))
+            size = Size.of(periods([spec.frequency], since, today), _PARTS, _WIDTH)
+            planned.append(Request(f"https://{_HOST}{_DATA}?{urlencode(asked)}", size=size))
         return planned
 
     def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
@@ -132,7 +134,8 @@ class Boj:
         return parsed
 
     def _block(self, native: str, one: _Series, spec: SeriesSpec) -> Block:
-        word = _BRACKETS.sub("", one.frequency).strip()
+        before, opened, rest = one.frequency.partition("(")
+        word = f"{before}{rest.rpartition(')')[2]}".strip() if opened and ")" in rest else one.frequency.strip()
         if _FREQUENCIES.get(word) is not spec.frequency:
             raise SourceChanged(f"{native} is {strict.shown(one.frequency)}, the catalogue says {spec.frequency.word}")
         stated, unit = _YEN.get(one.unit.lower()), self._units.get(spec.unit or "")

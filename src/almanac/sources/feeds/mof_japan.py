@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.base import TURN_OF_MONTH, Block, Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import strict, tables
+from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.mof.go.jp"
 _FOLDER = "/english/policy/jgbs/reference/interest_rate/"
@@ -28,6 +29,8 @@ _ENCODING = "cp932"
 _REFERENCE_MARK = "\N{REFERENCE MARK}"
 _UNIT = re.compile(r"\(Unit\s*:\s*%\)")
 _TENOR = re.compile(r"[1-9][0-9]?Y")
+#: First day of the history, columns of a file, separators and bytes of a value.
+_BEGINNING, _COLUMNS, _PARTS, _WIDTH = date(1974, 9, 24), 15, 2, 8
 _DATE = re.compile(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})")
 
 
@@ -43,8 +46,19 @@ class MofJapan:
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
     ) -> list[Request]:
-        """Both files, always: corrections of earlier months appear in the history only."""
-        return [Request(f"https://{_HOST}{_HISTORY}"), Request(f"https://{_HOST}{_CURRENT}")]
+        """
+        Both files, always: corrections of earlier months appear in the history only. Its last month is there once that is
+        over, so in the first days of the next it is asked for each turn, and on the slow round after that.
+        """
+        columns = max(len(series), _COLUMNS)
+        whole, month = (
+            Size.of(columns * periods([Frequency.DAILY], first, today), _PARTS, _WIDTH)
+            for first in (_BEGINNING, today.replace(day=1))
+        )
+        return [
+            Request(f"https://{_HOST}{_HISTORY}", closed=today.day > TURN_OF_MONTH, size=whole),
+            Request(f"https://{_HOST}{_CURRENT}", size=month),
+        ]
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one file, one block for each mapped column, complete from the file's first day to its last.

@@ -20,6 +20,7 @@ from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Exposure
 from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import dates, strict, tables
+from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.rba.gov.au"
 _FOLDER = "/statistics/tables/csv/"
@@ -33,6 +34,8 @@ _LABELS = ("Title", "Description", "Frequency", "Type", "Units", "Source", "Publ
 _FREQUENCIES = {"Daily": Frequency.DAILY, "Monthly": Frequency.MONTHLY}
 _UNITS = {"Per cent": "percent", "Per cent per annum": "percent"}
 _OWNER = "RBA"
+#: First day of a table at the earliest, columns of one, separators and bytes of a value.
+_BEGINNING, _COLUMNS, _PARTS, _WIDTH = date(1969, 7, 1), 16, 1, 8
 
 
 class _Column(NamedTuple):
@@ -43,7 +46,10 @@ class _Column(NamedTuple):
 
 
 class Rba:
-    """Three tables, each always the whole history."""
+    """
+    Three tables, each whole as the bank publishes it today. What is older than its first row (daily yields before 2013, rates
+    of the money market before 2011) stands in workbooks of an older format (`f02dhist.xls`, `f01dhist.xls`), which nobody reads.
+    """
 
     version = 2
 
@@ -56,9 +62,12 @@ class Rba:
     ) -> list[Request]:
         """Every table that has a wanted series, whole: the bank publishes no part of one."""
         return [
-            Request(f"https://{_HOST}{_FOLDER}{file}")
+            Request(
+                f"https://{_HOST}{_FOLDER}{file}",
+                size=Size.of(_COLUMNS * periods(frequencies, _BEGINNING, today), _PARTS, _WIDTH),
+            )
             for file, ids in _TABLES.values()
-            if any(ids.fullmatch(native) for native in series)
+            if (frequencies := {spec.frequency for native, spec in series.items() if ids.fullmatch(native)})
         ]
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
@@ -72,7 +81,7 @@ class Rba:
         if table is None:
             return Parsed(ignored=f"{path}: none of the tables {', '.join(_TABLES)}")
         where = _TABLES[table][0]
-        rows = strict.rows(payload.body, "utf-8-sig", where)
+        rows = strict.rows(payload.body, "utf-8", where)
         parsed = Parsed()
         columns, start = _layout(rows, table, where, parsed)
         natives = [column.native for column in columns]

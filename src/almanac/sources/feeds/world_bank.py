@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
+from dataclasses import replace
+from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
 
+from almanac.catalog.currencies import UnknownCurrency
 from almanac.catalog.load import shipped
-from almanac.domain.observations import UNKNOWN, ReportedValue
+from almanac.domain.observations import PROJECTION, UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import notes, strict
 from almanac.sources.formats.sdmx_message import period_of
+from almanac.sources.reckoning import Size
 
 _HOST = "api.worldbank.org"
 _DATA = re.compile(r"/v2/(?:[a-z]{2}/)?countr(?:y|ies)/([^/]+)/indicators?/([^/]+)/?")
@@ -29,11 +32,15 @@ _COUNTRIES = re.compile(r"/v2/(?:[a-z]{2}/)?countr(?:y|ies)(?:/[^/]+)?/?")
 _DATED = re.compile(r"([0-9]{4})(?:([MQ])([0-9]{1,2}))?")
 #: Rows to a page: more than any indicator has (about 270 places and 66 years), as many as the service gives.
 _PAGE = 20_000
+#: The first year of all indicators, places that they have, separators and bytes of a row.
+_FIRST_YEAR, _PLACES, _PARTS, _WIDTH = 1960, 300, 12, 300
 #: More places than these are asked for as all there are.
 _FEW = 20
 #: Values of `region` of an aggregate, and of the income group of a place without one.
 _AGGREGATE, _UNCLASSIFIED = "Aggregates", "Not classified"
 _TOLD = 5
+#: Letter of `obs_status` of a value that is a forecast; E, an estimate, is one of what was.
+_FORECAST = "F"
 
 
 class _Page(msgspec.Struct, forbid_unknown_fields=True):
@@ -81,7 +88,7 @@ class _Country(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
 class WorldBank:
     """Indicators and the list of countries."""
 
-    version = 2
+    version = 3
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the API's host."""
@@ -96,11 +103,13 @@ class WorldBank:
             place, _, indicator = native.partition("/")
             wanted.setdefault(indicator, []).append(place)
         years = "" if since is None else f"&date={since.year}:{today.year}"
-        planned = [Request(f"https://{_HOST}/v2/country?format=json&per_page=400")]
+        planned = [Request(f"https://{_HOST}/v2/country?format=json&per_page=400", size=Size.of(_PLACES, 24, _WIDTH))]
         for indicator, places in sorted(wanted.items()):
             named = ";".join(places) if len(places) <= _FEW else "all"
             address = f"https://{_HOST}/v2/country/{named}/indicator/{indicator}"
-            planned.append(Request(f"{address}?format=json&per_page={_PAGE}{years}"))
+            rows = (len(places) if len(places) <= _FEW else _PLACES) * (today.year - _first(since) + 1)
+            size = Size.of(min(rows, _PAGE), _PARTS, _WIDTH)
+            planned.append(Request(f"{address}?format=json&per_page={_PAGE}{years}", size=size))
         return planned
 
     def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
@@ -113,7 +122,8 @@ class WorldBank:
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """
-        Read one page, one block for each mapped series, complete from its first year listed to its last.
+        Read one page, one block for each mapped series, complete from its first year listed to its last; one that lists less
+        than it says is reported, and claims to be complete in nothing.
 
         Raises SourceChanged naming place, indicator and year, also for the API's own word that it knows no such code.
         """
@@ -128,15 +138,30 @@ class WorldBank:
         where = f"indicator {asked[2]}"
         page, raw = _parts(payload, where, parsed)
         rows = _read(raw, list[_Row], where, parsed)
+        if lacking := _lacking(page, len(rows)):
+            parsed.missing.add(f"{lacking} of {page.total} rows of {where}")
         if not rows and page.total == 0 and "date" not in parse_qs(urlsplit(payload.url).query):
             raise SourceChanged(f"{where} has no rows at all")
         published = notes.published_at(page.lastupdated, None, f"{where}: lastupdated") if page.lastupdated else None
+        fetched = datetime.fromtimestamp(payload.fetched_at, UTC).date()
+        edition = date.fromisoformat(published[:10]) if published else fetched
         for native, found in _by_series(rows, where).items():
             if native not in series:
                 parsed.unmapped[native] = sum(row.value is not None for row in found.values())
                 continue
-            parsed.blocks.append(_block(native, found, published))
+            try:
+                counted = _in_currency(native, series[native], found, edition)
+            except UnknownCurrency as unknown:
+                parsed.meet([f"{strict.shown(str(unknown))} of {native}"], "currency")
+                continue
+            block = replace(_block(native, found, published), native=counted)
+            # What a page that was cut leaves out is no withdrawal.
+            parsed.blocks.append(replace(block, complete=None) if lacking else block)
         return parsed
+
+
+def _first(since: date | None) -> int:
+    return _FIRST_YEAR if since is None else since.year
 
 
 def _parts(payload: Payload, where: str, parsed: Parsed) -> tuple[_Page, msgspec.Raw]:
@@ -152,6 +177,13 @@ def _parts(payload: Payload, where: str, parsed: Parsed) -> tuple[_Page, msgspec
     if len(parts) != 2:
         raise SourceChanged(f"{where}: a list of {len(parts)}, expected the page and its rows")
     return strict.json(bytes(parts[0]), _Page, where, parsed), parts[1]
+
+
+def _lacking(page: _Page, listed: int) -> int:
+    """How many rows a page says that it has, and has not: it was cut on the way."""
+    most = int(page.per_page)
+    stated = min(most, page.total - (page.page - 1) * most) if page.page > 0 else page.total
+    return max(0, stated - listed)
 
 
 def _read(raw: msgspec.Raw, shape: type[list[Any]], where: str, parsed: Parsed) -> list[Any]:
@@ -186,10 +218,18 @@ def _block(native: str, rows: Mapping[str, _Row], published: str | None) -> Bloc
         note = notes.note(
             flags=tuple(row.obs_status), footnotes=(row.footnote,) if row.footnote else (), published=published
         )
-        statements.append(
-            ReportedValue(key, strict.number(repr(row.value), f"{native} {text}"), flags=UNKNOWN, note=note)
-        )
+        projection = PROJECTION if _FORECAST in row.obs_status.upper() else 0
+        value = strict.number(repr(row.value), f"{native} {text}")
+        statements.append(ReportedValue(key, value, flags=UNKNOWN | projection, note=note))
     return Block(native, statements, (min(keys), max(keys)))
+
+
+def _in_currency(native: str, spec: SeriesSpec, rows: Mapping[str, _Row], edition: date) -> str:
+    """The native code with the currency of amounts: the one that the rows state, else that of the edition's day."""
+    stated = {row.unit for row in rows.values() if row.value is not None}
+    if len(stated) > 1:
+        raise UnknownCurrency(", ".join(sorted(stated)))
+    return shipped().money.native(native, spec, next(iter(stated), ""), edition)
 
 
 def _compared(countries: Sequence[_Country], where: str) -> str:

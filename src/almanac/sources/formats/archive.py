@@ -13,7 +13,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, BinaryIO
 
 from almanac.sources.base import SourceChanged
 
@@ -84,13 +84,13 @@ class Stream:
 
 
 class Archive:
-    """A zip archive held in memory. Raises SourceChanged where it is none."""
+    """A zip archive, held in memory or in a file that stays open. Raises SourceChanged where it is none."""
 
-    def __init__(self, body: bytes, budget: Budget, where: str) -> None:
+    def __init__(self, body: bytes | BinaryIO, budget: Budget, where: str) -> None:
         self.where = where
         self.budget = budget
         try:
-            self._zip = zipfile.ZipFile(io.BytesIO(body))
+            self._zip = zipfile.ZipFile(io.BytesIO(body) if isinstance(body, bytes) else body)
         except _BROKEN as error:
             raise SourceChanged(f"{where} is not a zip archive: {error}") from None
 

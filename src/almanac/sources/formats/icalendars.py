@@ -56,7 +56,7 @@ def entries(body: bytes, where: str, parsed: Parsed) -> list[CalendarEntry]:
     which two states claim to be the latest.
     """
     strict.bounded(body, b"\n", where)
-    text = strict.text(body, "utf-8-sig", where)
+    text = strict.text(body, "utf-8", where)
     if not text.rstrip().upper().endswith("END:VCALENDAR"):  # the library takes any end for the right one
         raise SourceChanged(f"{where} is not a calendar: it does not end with END:VCALENDAR")
     try:

@@ -23,7 +23,6 @@ def note(
     *,
     flags: Sequence[str] = (),
     footnotes: Sequence[str] = (),
-    projection: bool = False,
     published: str | None = None,
 ) -> str | None:
     """
@@ -35,7 +34,6 @@ def note(
     said: dict[str, object] = {
         "flags": list(flags),
         "footnotes": list(footnotes),
-        "projection": projection,
         "publishedAt": published,
     }
     said = {name: value for name, value in said.items() if value}

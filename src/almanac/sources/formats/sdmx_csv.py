@@ -13,14 +13,12 @@ from collections.abc import Iterator, Sequence
 from almanac.catalog.services import Flow
 from almanac.sources.base import SourceChanged
 from almanac.sources.formats import strict
-from almanac.sources.formats.sdmx_message import Asked, MessageSeries, SdmxObservation, confidentiality
+from almanac.sources.formats.sdmx_message import Action, Asked, MessageSeries, SdmxObservation, confidentiality
 
 _PERIOD, _VALUE = "TIME_PERIOD", "OBS_VALUE"
 #: Columns that say whose numbers these are; the first there is names the flow.
 _NAMING = ("STRUCTURE_ID", "DATAFLOW", "KEY")
 _FRAME = frozenset([*_NAMING, "STRUCTURE", "STRUCTURE_NAME", "ACTION", _PERIOD, _VALUE])
-#: Information, append, replace, merge. A deletion is not a value.
-_ACTIONS = frozenset("IARM")
 
 
 def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
@@ -34,7 +32,7 @@ def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
     if twice:
         raise SourceChanged(f"{asked.where}: column {', '.join(twice)} is there twice")
     naming = next((name for name in _NAMING if name in header), None)
-    found: dict[str, MessageSeries] = {}
+    found: dict[tuple[str, Action], MessageSeries] = {}
     reader: _Reader | None = None
     for number, cells in enumerate(lines, start=2):
         if not cells:
@@ -52,7 +50,7 @@ def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
 
 def _lines(body: bytes, where: str) -> Iterator[list[str]]:
     strict.bounded(body, b",", where)
-    text = strict.text(body, "utf-8", where).removeprefix("\N{BYTE ORDER MARK}")
+    text = strict.text(body, "utf-8", where)
     try:
         yield from csv.reader(io.StringIO(text, newline=""), strict=True)
     except csv.Error as error:
@@ -69,9 +67,10 @@ class _Reader:
         self._name, self._flow = asked.flow([said])
         self._confidentiality = confidentiality(self._flow, asked.service)
         if self._flow is not None:
-            self._dimensions, self._attributes = self._layout(self._flow, header)
+            self._dimensions, self._attributes, self._others = self._layout(self._flow, header)
 
-    def _layout(self, flow: Flow, header: Sequence[str]) -> tuple[list[int], list[int]]:
+    def _layout(self, flow: Flow, header: Sequence[str]) -> list[list[int]]:
+        """Places of the dimensions, of the attributes of a series, and of all attributes."""
         asked = self._asked
         missing = [name for name in flow.dimensions if name not in self._place]
         if missing:
@@ -85,32 +84,33 @@ class _Reader:
         if extra:
             raise SourceChanged(f"{asked.where}: {flow.id} with unknown dimension {', '.join(extra)}")
         asked.known(flow, others)
-        read = [asked.service.multiplier, asked.service.published, flow.release, flow.corrected, flow.last_actual]
-        places = [self._place[name] for name in read if name in self._place]
-        return [self._place[name] for name in flow.dimensions], places
+        read = [name for name in asked.of_series(flow) if name in self._place]
+        return [[self._place[name] for name in names] for names in (flow.dimensions, read, others)]
 
-    def take(self, cells: Sequence[str], found: dict[str, MessageSeries]) -> None:
-        """Add one line to its series."""
+    def take(self, cells: Sequence[str], found: dict[tuple[str, Action], MessageSeries]) -> None:
+        """Add one line to its series; lines that delete make one of their own."""
         service, where = self._asked.service, self._asked.where
         row = SdmxObservation(
             *(self._cell(cells, name) for name in (_PERIOD, _VALUE, service.status, self._confidentiality))
         )
-        action = self._cell(cells, "ACTION")
-        if action and action not in _ACTIONS:
-            raise SourceChanged(f"{where}: {row.period} has action {strict.shown(action)}, allowed are I, A, R, M")
+        action = self._asked.action(self._cell(cells, "ACTION")) if "ACTION" in self._place else Action.whole
+        deletes = action is Action.deletion
         if self._flow is None:
-            found.setdefault(self._name, MessageSeries(self._name, {})).rows.append(row)
+            found.setdefault((self._name, action), MessageSeries(self._name, {}, action=action)).rows.append(row)
             return
+        if deletes:
+            row = self._asked.deleted(row.period, row.value, (cells[place] for place in self._others))
         codes = [service.labels.get(cells[place], cells[place]) for place in self._dimensions]
         native = ".".join([self._flow.id, *codes])
-        series = found.get(native)
+        series = found.get((native, action))
         if series is None:
             self._asked.native(self._flow, dict(zip(self._flow.dimensions, codes, strict=True)))
             stated = self._cell(cells, "KEY")
             if stated and stated != native:
                 raise SourceChanged(f"{where}: KEY {strict.shown(stated)} in the line of {native}")
-            series = found[native] = MessageSeries(native, self._read(cells), self._flow)
-        elif series.attributes != self._read(cells):
+            attributes = {} if deletes else self._asked.by_calendar(self._read(cells))
+            series = found[native, action] = MessageSeries(native, attributes, self._flow, action=action)
+        elif not deletes and series.attributes != self._read(cells):
             raise SourceChanged(f"{where}: {native} {row.period} has other attributes than the lines before it")
         series.rows.append(row)
 

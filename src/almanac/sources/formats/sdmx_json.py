@@ -12,7 +12,14 @@ import msgspec
 
 from almanac.sources.base import SourceChanged
 from almanac.sources.formats import jsonstat, strict
-from almanac.sources.formats.sdmx_message import Asked, MessageSeries, NotData, SdmxObservation, confidentiality
+from almanac.sources.formats.sdmx_message import (
+    Action,
+    Asked,
+    MessageSeries,
+    NotData,
+    SdmxObservation,
+    confidentiality,
+)
 
 _PERIOD = "TIME_PERIOD"
 
@@ -61,14 +68,24 @@ class Values(msgspec.Struct):
     attributes: list[int | str | None] = []
 
 
-class DataSet(msgspec.Struct):
-    """Series by key of places. Observations without series (another arrangement) are not read."""
+class DataSet(msgspec.Struct, forbid_unknown_fields=True):
+    """Series by key of places. Observations without series (another arrangement) are refused."""
 
     series: dict[str, Values]
     structure: int = 0
     attributes: list[int | str | None] = []
     dimensionGroupAttributes: dict[str, list[int | str | None]] = {}  # noqa: N815  (the standard's spelling)
     links: list[Link] = []
+    action: str = ""
+    validTo: str | None = None  # noqa: N815  (the standard's spelling)
+    observations: dict[str, Any] = {}
+    #: Known, and nothing to us: what the data set covers, since when it stands, where it was published.
+    validFrom: Any = None  # noqa: N815  (the standard's spelling)
+    reportingBegin: Any = None  # noqa: N815  (the standard's spelling)
+    reportingEnd: Any = None  # noqa: N815  (the standard's spelling)
+    publicationYear: Any = None  # noqa: N815  (the standard's spelling)
+    publicationPeriod: Any = None  # noqa: N815  (the standard's spelling)
+    annotations: Any = None
 
 
 class Data(msgspec.Struct):
@@ -113,6 +130,9 @@ def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
     for one in data.dataSets:
         if not 0 <= one.structure < len(structures):
             raise SourceChanged(f"{asked.where}: no structure {one.structure} for the data set")
+        if one.observations:
+            raise SourceChanged(f"{asked.where}: observations beside the series of a data set, which nobody reads")
+        asked.current(one.validTo)
         yield from _Reader(asked, structures[one.structure], one).series()
 
 
@@ -137,6 +157,8 @@ class _Reader:
         if measures not in ([], ["OBS_VALUE"]):
             raise SourceChanged(f"{asked.where}: measures {', '.join(measures)}, expected OBS_VALUE")
         self._levels = structure.attributes
+        self._action = asked.action(data.action)
+        asked.listed(self._action, len(data.series))
         if self._flow is not None:
             whole = [*self._fixed, *self._keyed]
             if all(one.keyPosition is not None for one in whole):
@@ -150,8 +172,9 @@ class _Reader:
         fixed = {one.id: self._code(one, 0, "the data set") for one in self._fixed}
         for places, values in self._data.series.items():
             rows = [self._row(place, cells, places) for place, cells in values.observations.items()]
+            self._asked.listed(self._action, len(rows))
             if self._flow is None:
-                yield MessageSeries(self._name, {}, None, rows)
+                yield MessageSeries(self._name, {}, None, rows, self._action)
                 continue
             numbers = self._places(places)
             key = fixed | {
@@ -159,7 +182,7 @@ class _Reader:
             }
             attributes = above | self._group(places)
             attributes |= self._attributes(self._level("series"), values.attributes, places)
-            yield MessageSeries(self._asked.native(self._flow, key), attributes, self._flow, rows)
+            yield MessageSeries(self._asked.native(self._flow, key), attributes, self._flow, rows, self._action)
 
     def _level(self, *names: str) -> Sequence[Component]:
         return next((self._levels[name] for name in names if name in self._levels), [])
@@ -202,19 +225,23 @@ class _Reader:
                 found[component.id] = self._code(component, int(value), within)
             elif value is not None:
                 found[component.id] = value
-        return found
+        return self._asked.by_calendar(found)
 
     def _row(self, place: str, cells: Sequence[str | float | None], within: str) -> SdmxObservation:
         if not (place.isascii() and place.isdigit()) or int(place) >= len(self._periods):
             raise SourceChanged(
                 f"{self._asked.where}: {within} has a row at {strict.shown(place)}, not a listed period"
             )
-        if not cells:
+        deletes = self._action is Action.deletion
+        if not cells and not deletes:
             raise SourceChanged(f"{self._asked.where}: {within} has an empty row at {place}")
         more: Mapping[str, str] = self._attributes(self._level("observation"), cells[1:], within)
+        period = self._periods[int(place)]
+        if deletes:
+            return self._asked.deleted(period, cells[0] if cells else None, more.values())
         service = self._asked.service
         return SdmxObservation(
-            self._periods[int(place)],
+            period,
             cells[0],
             more.get(service.status, ""),
             more.get(confidentiality(self._flow, service), ""),

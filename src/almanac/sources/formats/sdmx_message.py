@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from enum import Enum
 from typing import NamedTuple
 
 from almanac.catalog.services import Flow, Service
@@ -27,10 +28,23 @@ _URN = re.compile(r"=[^:=]+:([^():]+)\(")
 _VERSION = re.compile(r"\(([0-9]+)[0-9.]*\)$|,([0-9]+)\.[0-9.]+(?=/|$)")
 _MONTH = re.compile(r"([0-9]{4})-M([0-9]{2})")
 _WEEK = re.compile(r"([0-9]{4})-W([0-9]{2})")
+#: Attribute that moves quarters and half years off the calendar's.
+_YEAR_START, _JANUARY = "REPORTING_YEAR_START_DAY", "--01-01"
 
 
 class NotData(Exception):  # noqa: N818  (the name says what arrived)
     """A message of another kind than data; it is named and set aside."""
+
+
+class Action(Enum):
+    """What a data set wants done with what it lists, by the words of SDMX-ML and SDMX-JSON and the letters of SDMX-CSV."""
+
+    #: All there is of its series between the first period listed and the last.
+    whole = ("information", "replace", "i", "r", "")
+    #: What is new or other than before, and nothing of the rest.
+    changes = ("append", "merge", "a", "m")
+    #: Observations that are no more. The values beside them are placeholders.
+    deletion = ("delete", "d")
 
 
 class SdmxObservation(NamedTuple):
@@ -50,6 +64,7 @@ class MessageSeries:
     attributes: dict[str, str]
     flow: Flow | None = None
     rows: list[SdmxObservation] = field(default_factory=list)
+    action: Action = Action.whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +114,46 @@ class Asked:
             raise SourceChanged(f"{self.where}: {flow.id} with unknown dimension {', '.join(extra)}")
         return ".".join([flow.id, *(key[name] for name in flow.dimensions)])
 
+    def action(self, text: str | None) -> Action:
+        """What a data set or a line is for, as written; nothing written is information. Raises SourceChanged."""
+        found = next((one for one in Action if (text or "").lower() in one.value), None)
+        if found is None:
+            raise SourceChanged(
+                f"{self.where}: action {strict.shown(text)}, allowed are Information, Append, Replace, Merge, Delete"
+                " and their first letters"
+            )
+        return found
+
+    def current(self, valid_to: str | None) -> None:
+        """Raise SourceChanged for a data set that says until when it was valid: a past state, read as today's."""
+        if valid_to:
+            raise SourceChanged(
+                f"{self.where}: a data set that was valid to {strict.shown(valid_to)}, which nobody reads"
+            )
+
+    def listed(self, action: Action, rows: int) -> int:
+        """The number of rows listed. Raises SourceChanged where one deletes and lists none: it means more than it lists."""
+        if action is Action.deletion and not rows:
+            raise SourceChanged(f"{self.where}: something is deleted and no observation listed, which nobody reads")
+        return rows
+
+    def deleted(self, period: str, value: object, attributes: Iterable[object]) -> SdmxObservation:
+        """
+        An observation that a message deletes. The standard lets any valid value stand beside it, so none is kept.
+
+        Raises SourceChanged where attributes are all that is deleted of it: its value stands.
+        """
+        if value in (None, "") and any(attributes):
+            raise SourceChanged(f"{self.where}: {period} has attributes alone deleted, which nobody reads")
+        return SdmxObservation(period, None)
+
+    def by_calendar(self, attributes: dict[str, str]) -> dict[str, str]:
+        """Check that reporting years begin on 1 January, and give the attributes back. Raises SourceChanged where they say another day."""
+        start = attributes.get(_YEAR_START)
+        if start and start != _JANUARY:
+            raise SourceChanged(f"{self.where}: {_YEAR_START} {strict.shown(start)}, expected {_JANUARY}")
+        return attributes
+
     def in_order(self, flow: Flow, dimensions: Iterable[str]) -> None:
         """Raise SourceChanged unless the dimensions are the catalogue's, in its order."""
         found = tuple(dimensions)
@@ -121,9 +176,15 @@ class Asked:
     def unknown(self, flow: Flow, names: Iterable[str]) -> list[str]:
         """Those names that are no attribute we know, sorted."""
         service = self.service
-        read = {service.multiplier, service.status, confidentiality(flow, service), service.published}
-        read |= {flow.release, flow.corrected, flow.last_actual}
+        read = {service.status, confidentiality(flow, service), *self.of_series(flow)}
         return sorted(set(names) - read - {*service.attributes, *flow.attributes})
+
+    def of_series(self, flow: Flow) -> list[str]:
+        """Attributes of a whole series that are read."""
+        service = self.service
+        of_flow = (flow.release, flow.corrected, flow.last_actual)
+        named = (service.multiplier, service.published, service.currency, *of_flow, _YEAR_START)
+        return [name for name in named if name is not None]
 
 
 def confidentiality(flow: Flow | None, service: Service) -> str:

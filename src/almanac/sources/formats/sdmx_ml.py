@@ -14,7 +14,14 @@ from lxml import etree
 from almanac.catalog.services import Flow
 from almanac.sources.base import SourceChanged
 from almanac.sources.formats import strict
-from almanac.sources.formats.sdmx_message import Asked, MessageSeries, NotData, SdmxObservation, confidentiality
+from almanac.sources.formats.sdmx_message import (
+    Action,
+    Asked,
+    MessageSeries,
+    NotData,
+    SdmxObservation,
+    confidentiality,
+)
 
 _MESSAGE = "{http://www.sdmx.org/resources/sdmxml/schemas/v2_1/message}"
 _GENERIC = {f"{_MESSAGE}GenericData", f"{_MESSAGE}GenericTimeSeriesData"}
@@ -23,11 +30,19 @@ _SPECIFIC = {f"{_MESSAGE}StructureSpecificData", f"{_MESSAGE}StructureSpecificTi
 _FRAME = frozenset(
     [
         *("action", "structureRef", "setID", "dataScope", "validFromDate", "validToDate", "publicationYear"),
-        *("publicationPeriod", "reportingBeginDate", "reportingEndDate", "REPORTING_YEAR_START_DAY"),
+        *("publicationPeriod", "reportingBeginDate", "reportingEndDate"),
+    ]
+)
+#: Parts of a header that say nothing of the data. Services of statistical offices call all their answers a test.
+_HEADER = frozenset(
+    [
+        *("ID", "Test", "Prepared", "Sender", "Receiver", "Name", "Structure", "DataProvider", "DataSetAction"),
+        *("DataSetID", "Extracted", "ReportingBegin", "ReportingEnd", "Source"),
     ]
 )
 #: What makes an observation of a StructureSpecific message, beside its status and confidentiality.
-_OBSERVED = frozenset(["TIME_PERIOD", "OBS_VALUE"])
+_PERIOD, _VALUE = "TIME_PERIOD", "OBS_VALUE"
+_OBSERVED = frozenset([_PERIOD, _VALUE])
 
 
 def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
@@ -61,6 +76,11 @@ class _Reader:
         self._above: dict[str, str] = {}
         self._groups: list[tuple[dict[str, str], dict[str, str]]] = []
         self._begun = False
+        #: What the header wants done with data sets that do not say it themselves, and what this one wants.
+        self._header_action = ""
+        self._action = Action.whole
+        #: Rows of this data set so far.
+        self._rows = 0
 
     def run(self, events: Iterator[tuple[str, etree._Element]]) -> Iterator[MessageSeries]:
         """Walk the message: header, data set, groups, series."""
@@ -79,6 +99,7 @@ class _Reader:
             if depth == 1:
                 if _local(element) == "DataSet":
                     inside = False
+                    self._asked.listed(self._action, self._rows)
                 else:
                     self._part(element)
                 _forget(element)
@@ -105,11 +126,30 @@ class _Reader:
         name = _local(element)
         if name == "Header":
             self._names = _naming(element)
+            self._header(element)
         elif name == "Footer":
             said = " ".join("".join(map(str, element.itertext())).split())
             raise SourceChanged(f"{self._asked.where} ends with a notice of the service: {strict.shown(said)}")
         else:
             raise SourceChanged(f"{self._asked.where} has element {name}, which nobody reads")
+
+    def _header(self, header: etree._Element) -> None:
+        """Read what a header says of all data. Raises SourceChanged for an embargo, and for rows of another kind."""
+        names = {_local(part) for part in header}
+        if "EmbargoDate" in names:
+            raise SourceChanged(f"{self._asked.where} is under an embargo (EmbargoDate), which nobody reads")
+        self._asked.parsed.meet(sorted(names - _HEADER), "header")
+        for part in header:
+            if _local(part) == "DataSetAction":
+                self._header_action = (part.text or "").strip()
+            elif _local(part) == "Structure":
+                over = part.get("dimensionAtObservation", _PERIOD)
+                if over not in {_PERIOD, "TIME"}:
+                    raise SourceChanged(
+                        f"{self._asked.where}: observations lie over {strict.shown(over)}, not {_PERIOD}"
+                    )
+                if part.get("explicitMeasures") in {"true", "1"}:
+                    raise SourceChanged(f"{self._asked.where}: a measure for each observation, which nobody reads")
 
     def _data_set(self, element: etree._Element) -> None:
         self._begun = True
@@ -117,8 +157,10 @@ class _Reader:
         self._name, self._flow = self._asked.flow([*self._names, stated.get("setID", "")])
         self._above = {name: value for name, value in stated.items() if not name.startswith("{") and name not in _FRAME}
         self._groups = []
-        if self._flow is not None:
-            self._asked.known(self._flow, self._above)
+        self._action = self._asked.action(stated.get("action") or self._header_action)
+        self._rows = 0
+        self._asked.current(stated.get("validToDate"))
+        self._checked(self._above)
 
     def _child(self, element: etree._Element) -> MessageSeries | None:
         """A child of the data set: a group, or a series, which is returned."""
@@ -146,16 +188,17 @@ class _Reader:
     def _checked(self, attributes: dict[str, str]) -> dict[str, str]:
         if self._flow is not None:
             self._asked.known(self._flow, attributes)
-        return attributes
+        return self._asked.by_calendar(attributes)
 
     def _series(self, element: etree._Element) -> MessageSeries:
         rows = [self._row(part) for part in element if _local(part) == "Obs"]
         others = sorted({_local(part) for part in element} - {"Obs", "SeriesKey", "Attributes", "Annotations"})
         if others:
             raise SourceChanged(f"{self._asked.where}: element {others[0]} in a series, which nobody reads")
-        flow = self._flow
+        flow, action = self._flow, self._action
+        self._rows += self._asked.listed(action, len(rows))
         if flow is None:
-            return MessageSeries(self._name, {}, None, rows)
+            return MessageSeries(self._name, {}, None, rows, action)
         if self._generic:
             parts = {_local(part): _values(part) for part in element if _local(part) != "Obs"}
             key, own = parts.get("SeriesKey", {}), parts.get("Attributes", {})
@@ -169,17 +212,19 @@ class _Reader:
         for covers, more in self._groups:
             if all(key.get(name) == value for name, value in covers.items()):
                 attributes |= more
-        return MessageSeries(self._asked.native(flow, key), attributes | own, flow, rows)
+        return MessageSeries(self._asked.native(flow, key), attributes | own, flow, rows, action)
 
     def _row(self, element: etree._Element) -> SdmxObservation:
         stated = self._generic_row(element) if self._generic else _plain(element)
-        if "TIME_PERIOD" not in stated:
-            raise SourceChanged(f"{self._asked.where}: an observation without TIME_PERIOD")
-        self._checked({name: value for name, value in stated.items() if name not in _OBSERVED})
+        if _PERIOD not in stated:
+            raise SourceChanged(f"{self._asked.where}: an observation without {_PERIOD}")
+        more = self._checked({name: value for name, value in stated.items() if name not in _OBSERVED})
+        if self._action is Action.deletion:
+            return self._asked.deleted(stated[_PERIOD], stated.get(_VALUE), more.values())
         service = self._asked.service
         return SdmxObservation(
-            stated["TIME_PERIOD"],
-            stated.get("OBS_VALUE"),
+            stated[_PERIOD],
+            stated.get(_VALUE),
             stated.get(service.status, ""),
             stated.get(confidentiality(self._flow, service), ""),
         )
@@ -191,7 +236,7 @@ class _Reader:
             if name == "Attributes":
                 stated |= _values(part)
             elif name in {"ObsDimension", "ObsValue"}:
-                own = {"ObsDimension": "TIME_PERIOD", "ObsValue": "OBS_VALUE"}[name]
+                own = {"ObsDimension": _PERIOD, "ObsValue": _VALUE}[name]
                 if part.get("id", own) != own:
                     raise SourceChanged(f"{self._asked.where}: {name} {part.get('id')}, expected {own}")
                 stated[own] = part.get("value") or ""

@@ -6,6 +6,7 @@ repaired: a number that Python would forgive (`1_0`, ` 1 `, `٣`, `nan`) was not
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import math
@@ -25,7 +26,7 @@ _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SHOWN = 60
 #: Bytes of a text payload, and separators in it, that are read at once. Both are several times what any feed of ours
 #: sends; they bound the memory of a reader, for a separator of one byte makes objects of fifty and more.
-_BYTES, _PARTS = 64 << 20, 2_000_000
+BYTES, PARTS = 64 << 20, 2_000_000
 _LINE = 1 << 20
 #: What msgspec says of a field that a shape has not: its name, and the path of the objects that have it.
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.+?)`(?: - at `\$(?P<path>.*)`)?")
@@ -68,15 +69,22 @@ def day(text: str | None, where: str) -> date:
 
 def bounded(body: bytes, separator: bytes, where: str) -> None:
     """Refuse a payload that would fill the memory: too large, or of too many cells, values or elements."""
-    if len(body) > _BYTES:
-        raise SourceChanged(f"{where} has {len(body)} bytes, more than the {_BYTES} that are read")
+    if len(body) > BYTES:
+        raise SourceChanged(f"{where} has {len(body)} bytes, more than the {BYTES} that are read")
     parts = body.count(separator)
-    if parts > _PARTS:
-        raise SourceChanged(f"{where} has {parts} times {separator.decode()!r}, more than the {_PARTS} that are read")
+    if parts > PARTS:
+        raise SourceChanged(f"{where} has {parts} times {separator.decode()!r}, more than the {PARTS} that are read")
 
 
 def text(body: bytes, encoding: str, where: str) -> str:
-    """The payload as text. A byte that the encoding does not have is an error, never a replacement character."""
+    """
+    The payload as text, without the byte-order mark that it may begin with: one is that of UTF-8, whatever was expected.
+
+    A byte that the encoding does not have is an error, never a replacement character.
+    """
+    marked = body.removeprefix(codecs.BOM_UTF8)
+    if len(marked) < len(body):
+        body, encoding = marked, "utf-8"
     try:
         return body.decode(encoding)
     except UnicodeDecodeError as error:
@@ -110,7 +118,7 @@ def json(body: bytes, shape: type[T], where: str, parsed: Parsed) -> T:
 
 
 def _decoded(written: str, shape: type[T], parsed: Parsed) -> T:
-    """As `json`. Only a payload with an unknown field is decoded more than once. Raises as msgspec does."""
+    """Decode a JSON payload of that shape. Only one with an unknown field is decoded more than once. Raises as msgspec does."""
     unread: Any = None
     first = ""
     for _ in range(_FIELDS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 
 import httpx2
@@ -11,6 +12,16 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 #: IPv4 addresses as a translating network shows them (RFC 6052).
 _TRANSLATED = ipaddress.ip_network("64:ff9b::/96")
+
+
+#: What a host is written with; an escape, which another program might take for the letter it means, is in none.
+_HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+(%25[A-Za-z0-9._-]+|%[A-Za-z0-9._-]+)?")
+#: Names that systems give themselves, and endings that only networks of one house know (RFC 6762, RFC 8375, ICANN's .internal).
+_LOOPBACK_NAMES = {
+    "localhost.localdomain", "localhost4", "localhost6", "localhost4.localdomain4", "localhost6.localdomain6",
+    "ip6-localhost", "ip6-loopback",
+}  # fmt: skip
+_LOCAL_NAMES = ("local", "localdomain", "internal", "home.arpa")
 
 
 class AddressRefused(ValueError):  # noqa: N818  (the name says what happened)
@@ -80,9 +91,21 @@ def _checked(url: httpx2.URL, verb: str, *, plain: bool, private: bool) -> httpx
 
 
 def _written(host: str) -> str | None:
-    """What `kind` says of a host that is written as an address, in any of the ways that resolvers read; None for a name."""
-    if host == "localhost" or host.endswith(".localhost"):
+    """
+    What `kind` says of a host that is written as an address, in any of the ways that resolvers read, or by a name that is
+    nobody's in the world; None for any other name.
+    """
+    if not host.isascii() or not _HOST.fullmatch(host):
+        return "malformed"
+    # The dot of the root changes nothing about whose name it is.
+    host = host.lower().removesuffix(".")
+    labels = host.split(".")
+    if labels[-1] == "localhost" or host in _LOOPBACK_NAMES:
         return "loopback"
+    if ":" not in host and "" in labels:
+        return "malformed"
+    if any(host == name or host.endswith(f".{name}") for name in _LOCAL_NAMES):
+        return "local"
     try:
         return kind(host)
     except ValueError:
@@ -90,4 +113,5 @@ def _written(host: str) -> str | None:
     try:
         return kind(socket.inet_ntoa(socket.inet_aton(host)))
     except OSError:
-        return None
+        # Without a dot it is a machine of the network that the service, or its proxy, is in.
+        return None if "." in host else "local"

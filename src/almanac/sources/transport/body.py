@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
+import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
 
 _CHUNK = 1 << 16
 
@@ -23,11 +27,31 @@ def read_body(pieces: Iterable[bytes], encoding: str | None, max_bytes: int) -> 
 
     `pieces` are as sent. Raises BrokenBody, and RefusedBody for more than `max_bytes`, packed or plain.
     """
-    # The standard library's reader, not httpx2's: that one takes a gzip stream that ends too early for a whole one.
     held = io.BytesIO()  # whose buffer itself becomes the result: pieces to be joined would be held twice
-    for piece in _counted(_plain(_counted(pieces, max_bytes), encoding), max_bytes):
-        held.write(piece)
+    write_body(pieces, encoding, max_bytes, held)
     return held.getvalue()
+
+
+def write_body(pieces: Iterable[bytes], encoding: str | None, max_bytes: int, file: BinaryIO) -> None:
+    """Read a body into a file, of which no more than a piece is held at a time. OSError of the file is the caller's."""
+    # The standard library's reader, not httpx2's: that one takes a gzip stream that ends too early for a whole one.
+    file.writelines(_counted(_plain(_counted(pieces, max_bytes), encoding), max_bytes))
+
+
+def body_in_file(pieces: Iterable[bytes], encoding: str | None, max_bytes: int, folder: Path | None) -> BinaryIO:
+    """
+    Read a body into a file without a name, which is gone once it is closed, however that comes about; it stands at its beginning.
+
+    Raises as `write_body` does, and OSError where the folder cannot hold it.
+    """
+    if folder is not None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with contextlib.ExitStack() as stack:
+        file: BinaryIO = stack.enter_context(tempfile.TemporaryFile(dir=folder))
+        write_body(pieces, encoding, max_bytes, file)
+        file.seek(0)
+        stack.pop_all()  # it is the caller's now
+    return file
 
 
 def first_bytes(pieces: Iterable[bytes], encoding: str | None, size: int) -> tuple[bytes, bool]:

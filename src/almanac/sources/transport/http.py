@@ -15,14 +15,16 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
-from typing import Protocol, Self
+from typing import BinaryIO, Protocol, Self
 
 import httpx2
 import stamina
 
-from almanac.sources.base import Request
+from almanac.distribution import version
+from almanac.sources.base import Limit, Request
 from almanac.sources.transport import addresses, wire
-from almanac.sources.transport.body import BrokenBody, RefusedBody, first_bytes, read_body
+from almanac.sources.transport.answers import Fetched, FetchFailed, Validators
+from almanac.sources.transport.body import BrokenBody, RefusedBody, body_in_file, first_bytes, read_body
 from almanac.sources.transport.pace import Pace
 from almanac.sources.transport.secrecy import Secrecy, safe
 
@@ -36,6 +38,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 #: Connections to a host that may fail in a row in one run, and how a failure to make one is called.
 _TRIES = 3
 _NOT_CONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
+#: Bytes a second below which a publisher is too slow for a body that is written to a file: its total time is longer by that.
+_SLOWEST = 200_000
 #: Headers that may follow a redirect to another host: what we understand, not who we are.
 _ANYWHERE = {"accept", "accept-language", "if-none-match", "if-modified-since"}
 
@@ -45,6 +49,8 @@ class Behaviour(Protocol):
 
     @property
     def user_agent(self) -> str: ...
+    @property
+    def contact(self) -> str | None: ...
     @property
     def connect_timeout(self) -> float: ...
     @property
@@ -65,60 +71,11 @@ class Behaviour(Protocol):
     def ca_bundle(self) -> str | None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Validators:
-    """What an earlier answer said of its state, to be asked "has it changed?" with."""
-
-    etag: str | None = None
-    last_modified: str | None = None
-
-    @property
-    def headers(self) -> dict[str, str]:
-        stated = {"if-none-match": self.etag, "if-modified-since": self.last_modified}
-        return {name: value for name, value in stated.items() if value}
-
-
-@dataclass(frozen=True, slots=True)
-class Fetched:
-    """A 200, or (`not_modified`, without a body) a 304. `url` is the one asked for, without its secret."""
-
-    url: str
-    status: int
-    body: bytes
-    media_type: str
-    etag: str | None
-    last_modified: str | None
-    not_modified: bool
-
-
-class FetchFailed(Exception):  # noqa: N818  (the name says what happened)
-    """No usable answer. The message names the URL without its secret, the reason and the attempt.
-
-    `status` is that of the last answer, None if there was none.
-    """
-
-    def __init__(self, url: str, reason: str, *, status: int | None = None, passing: bool = False) -> None:
-        super().__init__(url, reason)
-        self.url = url
-        self.reason = reason
-        self.status = status
-        #: Whether it may be over in a while.
-        self.passing = passing
-        #: Seconds the publisher asked us to wait, if it did.
-        self.retry_after: float | None = None
-        #: Where in the chain of attempts it ended.
-        self.ending = ""
-        #: The host that could not be reached so often that it is not asked again in this run; None for another failure.
-        self.given_up: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.url}: {self.reason}{self.ending}"
-
-
 class Fetcher:
     """Fetches one URL at a time; share one between threads, so that they keep one rate per host.
 
-    Processes that are given the same `pace_folder` keep it together.
+    Bodies too large to be held are written to files in `folder`, the system's own for None. Processes that are given the same
+    `pace_folder` keep the pace together; `wall` is unix time, by which budgets of a day go.
     A host to which three connections in a row could not be made is not asked again by this fetcher.
     `clock` and `sleep` time pauses and the deadline, `jitter` gives numbers from 0 to 1; they are arguments for tests.
     So are `transport`, `resolve`, which looks hosts up, and `private`, without which only public addresses are asked. The
@@ -134,13 +91,16 @@ class Fetcher:
         jitter: Callable[[], float] = random.random,
         transport: httpx2.BaseTransport | None = None,
         pace_folder: Path | None = None,
+        folder: Path | None = None,
+        wall: Callable[[], float] | None = None,
         private: bool = False,
         resolve: wire.Resolve = wire.resolved,
     ) -> None:
         self._http = http
         self._clock = clock
         self._jitter = jitter
-        self._pace = Pace(http.requests_per_second, clock, sleep, pace_folder)
+        self._folder = folder
+        self._pace = Pace(http.requests_per_second, clock, sleep, pace_folder, wall)
         wire.mute()
         self._private = private
         #: How many connections to a host could not be made, one after the other.
@@ -156,7 +116,11 @@ class Fetcher:
             )
         self._client = httpx2.Client(
             transport=transport,
-            headers={"user-agent": http.user_agent, "accept": "*/*", "accept-encoding": "gzip"},
+            headers={
+                "user-agent": _named(http.user_agent.replace("{version}", version()), http.contact),
+                "accept": "*/*",
+                "accept-encoding": "gzip",
+            },
             timeout=httpx2.Timeout(http.read_timeout, connect=http.connect_timeout),
             # No cookie is taken: an answer must not depend on what was asked before.
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
@@ -194,6 +158,9 @@ class Fetcher:
         if not isinstance(error, FetchFailed):
             return False
         error.ending = f" (attempt {chain.attempt} of {self._http.attempts})"
+        if error.left_alone is not None:
+            error.given_up = error.left_alone
+            return False
         if self._unreached[chain.at] >= _TRIES:
             error.given_up = chain.at
             error.ending = f" (attempt {chain.attempt}; {chain.at} is not asked again in this run)"
@@ -253,20 +220,33 @@ class Fetcher:
 
     def _wait(self, chain: _Chain, host: str) -> None:
         """Wait for a slot. The total time begins with the first: other threads' turns are not the host's fault."""
+        request = chain.request
         total = self._http.total_timeout
+        if request.most_in_file is not None and request.size is not None:
+            total += request.size.bytes / _SLOWEST
         limit = min(total, chain.deadline - self._clock())
-        own = chain.request.limit
+        own = chain.limit(host)
         paced = host if own is None else own.name
-        if not self._pace.take(paced, limit, None if own is None else own.per_second):
-            raise chain.failure(f"{paced} is to be left alone for longer than the {max(limit, 0):.0f} s allowed")
+        wait = self._pace.take(
+            paced, limit, None if own is None else own.per_second, () if own is None else own.budgets
+        )
+        if wait is not None:
+            failed = chain.failure(
+                f"{paced} is to be left alone for {wait:.0f} s, longer than the {max(limit, 0):.0f} s allowed"
+            )
+            failed.retry_after, failed.left_alone, failed.later = wait, paced, True
+            raise failed
         chain.host = paced
         chain.deadline = min(chain.deadline, self._clock() + total)
 
     @contextmanager
     def _get(self, chain: _Chain, url: httpx2.URL, headers: dict[str, str]) -> Iterator[httpx2.Response]:
         token = wire.deadline.set(chain.deadline)
+        limit = chain.request.limit
+        silence = max(self._http.read_timeout, 0.0 if limit is None else limit.silence)
+        timeout = httpx2.Timeout(silence, connect=self._http.connect_timeout)
         try:
-            with self._client.stream("GET", url, headers=headers) as response:
+            with self._client.stream("GET", url, headers=headers, timeout=timeout) as response:
                 yield response
         finally:
             wire.deadline.reset(token)
@@ -283,19 +263,25 @@ class Fetcher:
             quoted = chain.secrecy.excerpt(page, whole=whole)
             reason = f"{phrase}: {quoted}" if quoted else phrase
             failed = chain.failure(reason, status, passing=status in _PASSING)
-            failed.retry_after = _retry_after(response.headers)
+            failed.retry_after, failed.later = _retry_after(response.headers), chain.is_later(page)
+            own = chain.limit(chain.at)
+            if status == HTTPStatus.FORBIDDEN and own is not None and own.shut_out is not None:
+                failed.retry_after = max(own.shut_out, failed.retry_after or 0.0)
+                failed.left_alone = own.name
+                self._pace.hold(own.name, failed.retry_after)
             raise failed
+        if status == HTTPStatus.OK and chain.request.most_in_file is not None:
+            try:
+                file = body_in_file(response.iter_raw(), encoding, chain.request.most_in_file, self._folder)
+            except OSError as error:
+                raise chain.failure(f"cannot be written to a file: {error}") from None
+            return _fetched(chain, response, b"", file)
         body = read_body(response.iter_raw(), encoding, self._http.max_bytes)
-        return Fetched(
-            url=chain.request.url,
-            status=status,
-            body=body,
-            media_type=response.headers.get("content-type", "").partition(";")[0].strip().lower()
-            or "application/octet-stream",
-            etag=response.headers.get("etag"),
-            last_modified=response.headers.get("last-modified"),
-            not_modified=status == 304,
-        )
+        if len(body) <= _PAGE and chain.is_later(body):
+            failed = chain.failure(f"prepares the data: {chain.secrecy.excerpt(body, whole=True)}", status)
+            failed.later = True
+            raise failed
+        return _fetched(chain, response, body)
 
 
 @dataclass(slots=True)
@@ -311,9 +297,39 @@ class _Chain:
     at: str = ""
     deadline: float = math.inf
 
+    def limit(self, host: str) -> Limit | None:
+        """The publisher's limit, where a request to this host counts."""
+        own = self.request.limit
+        return own if own is not None and own.counts(host) else None
+
     def failure(self, reason: str, status: int | None = None, *, passing: bool = False) -> FetchFailed:
         url = re.sub(r"//[^/?#]*@", "//", self.request.url)
         return FetchFailed(self.secrecy.clean(url), self.secrecy.clean(safe(reason)), status=status, passing=passing)
+
+    def is_later(self, page: bytes) -> bool:
+        """Whether a short answer says that the data are being prepared."""
+        return any(word.encode() in page for word in self.request.later)
+
+
+def _fetched(chain: _Chain, response: httpx2.Response, body: bytes, file: BinaryIO | None = None) -> Fetched:
+    return Fetched(
+        url=chain.request.url,
+        status=response.status_code,
+        body=body,
+        media_type=response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        or "application/octet-stream",
+        etag=response.headers.get("etag"),
+        last_modified=response.headers.get("last-modified"),
+        not_modified=response.status_code == HTTPStatus.NOT_MODIFIED,
+        file=file,
+    )
+
+
+def _named(agent: str, contact: str | None) -> str:
+    """The name by which we go, with whom to ask about it in its parentheses."""
+    if contact is None:
+        return agent
+    return f"{agent[:-1]}; {contact})" if agent.endswith(")") else f"{agent} ({contact})"
 
 
 def _retry_after(headers: httpx2.Headers) -> float | None:

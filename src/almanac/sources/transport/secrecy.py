@@ -8,6 +8,8 @@ import re
 from collections.abc import Mapping
 from urllib.parse import quote, quote_plus, urlencode
 
+from almanac.domain.plain_text import MARK, one_line
+
 _GONE = "[secret]"
 _SHOWN = 200
 
@@ -47,7 +49,7 @@ class Secrecy:
 
 def safe(text: str) -> str:
     """One line without control characters: an error of ours must not carry a terminal's commands."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return " ".join(one_line(text).replace(MARK, "").split())
 
 
 def _forms(value: str) -> set[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpcore2
 import httpx2
+import stamina
 
 from almanac.sources.transport.addresses import AddressRefused, kind
 
@@ -28,9 +29,13 @@ def _nothing(_: logging.LogRecord) -> bool:
 
 
 def mute() -> None:
-    """Keep the libraries' loggers from writing addresses and headers: keys travel in both. A second call is harmless."""
+    """
+    Keep the libraries from writing addresses and headers, for keys travel in both, and a line for each retry: the error that
+    ends them tells how many there were. A second call is harmless.
+    """
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_nothing)
+    stamina.instrumentation.set_on_retry_hooks([])
 
 
 def resolved(host: str, port: int) -> list[str]:

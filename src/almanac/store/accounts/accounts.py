@@ -35,6 +35,7 @@ from almanac.store.accounts.records import (
     checked_plan,
     checked_role,
     checked_scopes,
+    email_keys,
     folded,
     shown,
 )
@@ -63,6 +64,24 @@ _INFO = (
     "k.id, k.account_id, a.email, k.prefix, k.name, k.scopes, k.created, k.last_used, k.expires, k.revoked,"
     " k.replaced_by"
 )
+
+#: What of a key whose prefix is given tells whether it is live.
+LIVE_SQL = (
+    "SELECT k.digest, k.expires, k.revoked, k.id, k.account_id, a.plan, k.scopes, k.prefix, a.disabled"
+    " FROM api_key k JOIN account a ON a.id = k.account_id WHERE k.prefix = ?"
+)
+#: A live key, and when it expires, unix seconds.
+LiveKey = tuple[KeyRecord, int | None]
+
+
+def live(row: tuple[Any, ...] | None, digest: bytes, now: int) -> LiveKey | None:
+    """The key of a row of `LIVE_SQL`, where its digest is this one and it has not ended; None otherwise."""
+    # Looked up by the prefix, which is no secret, and compared in constant time; all is read before anything is
+    # judged, so that unknown, revoked and expired keys cost the same.
+    same = hmac.compare_digest(row[0] if row else bytes(32), digest)
+    if row is None or not same or row[2] is not None or (row[1] is not None and row[1] <= now):
+        return None
+    return KeyRecord(row[3], row[4], row[5], tuple(row[6].split()), row[7], row[8] is not None), row[1]
 
 
 class Accounts(AccountsFile):
@@ -113,10 +132,15 @@ class Accounts(AccountsFile):
 
     def account(self, email: str) -> AccountInfo:
         """The account of an address, in any case. Raises AccountError where there is none."""
-        found = self.find("email_key", folded(checked_email(email)))
+        found = self.of_email(email)
         if found is None:
+            checked_email(email)
             raise AccountError(f"no account has the address {shown(email)}")
         return found
+
+    def of_email(self, email: str) -> AccountInfo | None:
+        """The account of an address as somebody typed it, or None."""
+        return next((found for key in email_keys(email) if (found := self.find("email_key", key))), None)
 
     def account_of(self, account_id: str) -> AccountInfo:
         """The account of an id. Raises AccountError where there is none."""
@@ -292,7 +316,7 @@ class Accounts(AccountsFile):
             return record
 
     def _notice_or_rest(self, moment: float) -> None:
-        """As `_notice`; one that cannot be reached is left alone for as long as it took to find out."""
+        """Notice what others changed in the accounts; a server that cannot be reached is left alone for as long as it took to find out."""
         if moment < self._rests:
             raise UnavailableError(self._fault)
         try:
@@ -303,28 +327,30 @@ class Accounts(AccountsFile):
             self._rests, self._fault = now + (now - moment), str(error)
             raise
 
+    def known(self, text: str, now: int) -> KeyRecord | Refused | None:
+        """Say whose key this is, by `verify`, which waits for nobody where accounts are in a file."""
+        return self.verify(text, now)
+
     @faults()
-    def _live(self, text: str, now: int) -> tuple[KeyRecord, int | None] | None:
-        # Looked up by the prefix, which is no secret, and compared in constant time; all is read before anything is
-        # judged, so that unknown, revoked and expired keys cost the same.
-        row = self._one(
-            "SELECT k.digest, k.expires, k.revoked, k.id, k.account_id, a.plan, k.scopes, k.prefix, a.disabled"
-            " FROM api_key k JOIN account a ON a.id = k.account_id WHERE k.prefix = ?",
-            text[:PREFIX],
-        )
-        same = hmac.compare_digest(row[0] if row else bytes(32), self._digest(text))
-        if row is None or not same or row[2] is not None or (row[1] is not None and row[1] <= now):
-            return None
-        return KeyRecord(row[3], row[4], row[5], tuple(row[6].split()), row[7], row[8] is not None), row[1]
+    def _live(self, text: str, now: int) -> LiveKey | None:
+        return live(self._one(LIVE_SQL, text[:PREFIX]), self._digest(text), now)
+
+    def use(self, key: str, now: int) -> None:
+        """Note that a key, by its id, was used; `flush` writes it."""
+        self._used[key] = now
 
     def flush(self) -> int:
         """Write the uses noted by `verify`, at most one a minute and key over all processes. Returns keys written."""
-        if not self._used:
+        noted = self._used
+        if not noted:
             return 0
-        with self.changing() as db:
-            written = sum(db.update(_USED, (at, key, _USE_SECONDS)) for key, at in self._used.items())
-            self._used.clear()
-            return written
+        self._used = {}  # others go on noting meanwhile
+        try:
+            with self.changing() as db:
+                return sum(db.update(_USED, (at, key, _USE_SECONDS)) for key, at in noted.items())
+        except BaseException:
+            self._used = {**noted, **self._used}
+            raise
 
     def _digest(self, text: str) -> bytes:
         return self.digest("pepper", text)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from almanac.store.accounts.accounts import Accounts
-from almanac.store.accounts.deeds import Deeds
+from almanac.store.accounts.audit_log import AuditLog
 from almanac.store.accounts.invitations import Invitation, Invitations
 from almanac.store.accounts.records import AccountInfo, KeyInfo, askable, folded
 from almanac.store.accounts.resets import Resets
@@ -34,7 +34,7 @@ class Administration:
 
     def __init__(self, accounts: Accounts, who: str) -> None:
         self._accounts, self._who = accounts, who
-        self.deeds = Deeds(accounts)
+        self.audit_log = AuditLog(accounts)
         self._invitations = Invitations(accounts)
 
     def create(self, email: str, plan: str, plans: Collection[str], *, now: int, role: str = "user") -> AccountInfo:
@@ -161,4 +161,4 @@ class Administration:
         return dict(rows)
 
     def _note(self, what: str, subject: str, detail: str, now: int) -> None:
-        self.deeds.note(self._who, what, subject, detail, now=now)
+        self.audit_log.note(self._who, what, subject, detail, now=now)

@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
-from almanac.store.accounts.records import AccountError
+from almanac.store.accounts.records import AccountError, NewerAccountsError
 from almanac.store.engine import opening
 from almanac.store.engine.areas import Area
-from almanac.store.engine.errors import DamagedError, StoreError, UnavailableError
+from almanac.store.engine.errors import DamagedError, SchemaError, StoreError, UnavailableError
 from almanac.store.engine.opening import Place, faults
+from almanac.store.engine.patience import holding
 from almanac.store.engine.protocol import Database
 
 #: `schema/N.sql` makes schema N of schema N−1. A file of any earlier one is brought here in place, with all it holds.
@@ -37,6 +38,8 @@ def open_accounts(at: Place) -> Database:
         return opening.open_area(at, area=AREA)
     except DamagedError:
         raise AccountError(f"{at} is not an accounts database") from None
+    except SchemaError as error:
+        raise NewerAccountsError(str(error)) from None
     except StoreError as error:
         raise AccountError(str(error)) from None
 
@@ -64,7 +67,7 @@ class AccountsFile:
     @contextlib.contextmanager
     def opened(self) -> Iterator[Database]:
         """The database for one thread at a time, one that has replaced it too; errors of the database leave as ours."""
-        with self._lock, faults():
+        with holding(self._lock), faults():
             if not self._changing:
                 self._notice()
             yield self._db
@@ -122,7 +125,12 @@ class AccountsFile:
 
     def digest(self, purpose: str, text: str) -> bytes:
         """What is kept of a text that must not be kept, or that has no fixed length."""
-        return hmac.digest(self._secrets.get(purpose) or self.secret(purpose), _bytes(text), "sha256")
+        return self.digested(self._secrets.get(purpose) or self.secret(purpose), text)
+
+    @staticmethod
+    def digested(secret: bytes, text: str) -> bytes:
+        """Digest a text that must not be kept, with a secret that one has."""
+        return hmac.digest(secret, _bytes(text), "sha256")
 
     def _derived(self, name: str) -> bytes:
         return hkdf(str(self._setting).encode(), b"almanac", name.encode())
@@ -136,6 +144,11 @@ class AccountsFile:
         return bytes(row[0])
 
     # What other processes do
+
+    @property
+    def noticed(self) -> int:
+        """The change token that was noticed last: what another database must have reached to know as much."""
+        return self._version
 
     @faults()
     def _notice(self) -> None:

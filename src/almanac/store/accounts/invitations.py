@@ -66,7 +66,7 @@ class Invitations:
             return self._make(email, checked_plan(plan, plans), checked_role(role), made_by, now, INVITED_SECONDS)
 
     def ask(self, email: str, plan: str, plans: Collection[str], *, now: int) -> tuple[str, Invitation] | None:
-        """As `invite`, for somebody who asks for an account themselves. None: there are letters enough on their way.
+        """Invite somebody who asks for an account themselves. None: there are letters enough on their way.
 
         Where an operator has invited the address, it has what the operator gave. Raises AccountError as `invite` does.
         """

@@ -28,7 +28,7 @@ class Passwords:
 
     def hash(self, password: str) -> str:
         """What is kept of a password. Raises AccountError for one that is too short or too long."""
-        plain = _checked(password)
+        plain = checked_password(password)
         with _at_once:
             return self._hasher.hash(plain)
 
@@ -58,13 +58,19 @@ class Passwords:
 
 
 def _plain(password: str) -> bytes:
-    # One spelling for what looks the same, whichever keyboard it came from; cut, so that length costs nothing.
-    return unicodedata.normalize("NFC", password).encode("utf-8", "surrogatepass")[: LONGEST + 1]
+    return _composed(password).encode("utf-8", "surrogatepass")[: LONGEST + 1]
 
 
-def _checked(password: str) -> bytes:
+def _composed(password: str) -> str:
+    # One spelling for what looks the same, whichever keyboard it came from; cut, so that length costs nothing: what is four
+    # times as long is too long however much of it comes together.
+    return unicodedata.normalize("NFC", password[: 4 * LONGEST])
+
+
+def checked_password(password: str) -> bytes:
+    """What is hashed of a password that somebody chose. Raises AccountError for one that is too short or too long."""
     plain = _plain(password)
-    if len(unicodedata.normalize("NFC", password)) < SHORTEST:
+    if len(_composed(password)) < SHORTEST:
         raise AccountError(f"a password has at least {SHORTEST} characters")
     if len(plain) > LONGEST:
         raise AccountError(f"a password has at most {LONGEST:,} bytes")

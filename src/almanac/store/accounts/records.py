@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import unicodedata
 from collections.abc import Collection, Sequence
 from typing import Literal
@@ -9,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from almanac.store.accounts.keytext import KEY_SHAPE, PREFIX
+from almanac.store.engine.errors import SchemaError
 
 #: Every scope a key may have. `data:read` includes the others and is the default.
 SCOPES = (
@@ -26,6 +28,10 @@ _EMAIL_MAX, _NAME_MAX = 254, 100  # RFC 5321 section 4.5.3.1.3 with its erratum;
 
 class AccountError(Exception):
     """An account or key that cannot be made, found or changed as asked. The message names it; nothing was done."""
+
+
+class NewerAccountsError(AccountError, SchemaError):
+    """The accounts were written by a later version."""
 
 
 class AccountInfo(msgspec.Struct, frozen=True):
@@ -117,16 +123,44 @@ def checked_role(role: str) -> str:
 
 
 def checked_email(text: str) -> str:
-    """An address as kept. Checked for its form only. Raises AccountError."""
-    local, at, domain = text.partition("@")
-    whole = local and at and domain and "@" not in domain
-    if not whole or len(text) > _EMAIL_MAX or " " in text or not text.isprintable():
-        raise AccountError(f"{shown(text)} is not an email address: one @, no spaces, at most {_EMAIL_MAX} characters")
-    return unicodedata.normalize("NFC", text)
+    """
+    An address as kept: one mailbox, in the spelling that mail servers take it by. Checked for its form only, so that a
+    house's own hosts pass. Raises AccountError, which says what is wrong.
+
+    What a mail server reads as two addresses, or as another than the one that is kept, would have letters go to strangers
+    and make accounts under addresses that nobody proved to have.
+    """
+    # Loaded where an address is checked: workers that answer programs have none to check.
+    import email_validator  # noqa: PLC0415  (as said)
+
+    if len(text) > _EMAIL_MAX:
+        raise AccountError(f"{shown(text)} is not an email address: it has more than {_EMAIL_MAX} characters")
+    # A name that is nobody's in the world (localhost, corp.local) may be one of this house.
+    email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
+    try:
+        found = email_validator.validate_email(text, check_deliverability=False, globally_deliverable=False)
+    except email_validator.EmailNotValidError as error:
+        why = " ".join("".join(c if c.isprintable() else " " for c in str(error)).split())
+        raise AccountError(f"{shown(text)} is not an email address: {why[:1].lower()}{why[1:].rstrip('.')}") from None
+    return found.normalized
+
+
+def email_keys(text: str) -> tuple[str, ...]:
+    """
+    By what an account of this address may be found: as it is typed, which older accounts may have whatever it is, and as it
+    would be kept today. None for what is too long for any.
+    """
+    if len(text) > _EMAIL_MAX:
+        return ()
+    with contextlib.suppress(AccountError):
+        return tuple(dict.fromkeys((folded(text), folded(checked_email(text)))))
+    return (folded(text),)
 
 
 def folded(email: str) -> str:
-    """What two spellings of one address have in common."""
+    """What two spellings of one address have in common. Of one far longer than any that is kept, what is of it so far."""
+    # To put the accents of a long text in order takes the square of its length; each letter has three at most.
+    email = email[: 4 * _EMAIL_MAX]
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", email).casefold())
 
 

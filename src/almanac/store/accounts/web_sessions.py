@@ -10,10 +10,13 @@ import msgspec
 from almanac.store.accounts.file import AccountsFile
 from almanac.store.accounts.records import AccountInfo, askable
 from almanac.store.accounts.tokens import is_token, new_token
+from almanac.store.engine.queryable import Queryable
 
 #: A session ends after so many seconds without a request, and after so many in all.
 IDLE_SECONDS, LONGEST_SECONDS = 14 * 86_400, 90 * 86_400
 _SEEN_SECONDS = 60
+#: What the secret is for that cookies are digested with.
+PURPOSE = "web_session"
 _AGENT_MAX, _ADDRESS_MAX = 200, 64
 _ACCOUNT = "a.id, a.email, a.plan, a.created, a.role, a.disabled, a.password_set, a.signed_in"
 _INFO = "s.id, s.account_id, s.created, s.last_seen, s.agent, s.address"
@@ -33,6 +36,16 @@ class WebSession(msgspec.Struct, frozen=True):
     def expires(self) -> int:
         """When it ends if no request comes before."""
         return min(self.last_seen + IDLE_SECONDS, self.created + LONGEST_SECONDS)
+
+
+def session_of(db: Queryable, digest: bytes, now: int) -> tuple[WebSession, AccountInfo] | None:
+    """The live session whose cookie has this digest, and its account; None where there is none."""
+    sql = f"SELECT {_INFO}, {_ACCOUNT} FROM web_session s JOIN account a ON a.id = s.account_id WHERE s.digest = ?"
+    row: Any = next(iter(db.execute(sql, (digest,)).fetchall()), None)
+    if row is None:
+        return None
+    session, account = WebSession(*row[:6]), AccountInfo(*row[6:])
+    return None if session.expires <= now or account.disabled is not None else (session, account)
 
 
 class WebSessions:
@@ -70,16 +83,10 @@ class WebSessions:
         if not is_token(token):
             return None
         with self._file.opened() as db:
-            sql = (
-                f"SELECT {_INFO}, {_ACCOUNT} FROM web_session s JOIN account a ON a.id = s.account_id"
-                " WHERE s.digest = ?"
-            )
-            row: Any = next(iter(db.execute(sql, (self._digest(token),)).fetchall()), None)
-            if row is None:
+            found = session_of(db, self._digest(token), now)
+            if found is None:
                 return None
-            session, account = WebSession(*row[:6]), AccountInfo(*row[6:])
-            if session.expires <= now or account.disabled is not None:
-                return None
+            session, account = found
             if session.last_seen <= now - _SEEN_SECONDS:
                 db.execute("UPDATE web_session SET last_seen = max(last_seen, ?) WHERE id = ?", (now, session.id))
                 session = msgspec.structs.replace(session, last_seen=now)
@@ -109,7 +116,7 @@ class WebSessions:
             return db.update(f"DELETE FROM web_session WHERE {where}", bound)
 
     def _digest(self, token: str) -> bytes:
-        return self._file.digest("web_session", token)
+        return self._file.digest(PURPOSE, token)
 
 
 def _cut(text: str, most: int) -> str:

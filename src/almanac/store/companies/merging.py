@@ -7,22 +7,27 @@ Payloads arrive in any order; what is held after all of them is the same. Names 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 
 from almanac.domain.companies import CompanyRecord, Listing
-from almanac.domain.names import slugify
+from almanac.domain.names import normal, slugify
 from almanac.store.companies import aliases
 from almanac.store.companies.tickers import LISTING, Claim, contest, listed, seen
 from almanac.store.engine.protocol import Database
 
 #: Which kind of payload is believed where several speak of one field.
-PARTS = ("submissions", "facts", "tickers", "datasets")
+PARTS = ("submissions", "facts", "tickers", "datasets", "currency")
+#: A data set that has no amount of a company's own does not tell its currency: the newest that does is kept beside it.
+_DATASETS, _CURRENCY = "datasets", "currency"
 #: From a standard industrial classification code: sector, industry, template.
 Classify = Callable[[str | None], tuple[str, str | None, str]]
 #: Fields that are put together by a rule of their own.
 _SPECIAL = frozenset({"cik", "part", "listings"})
+#: What a company is and where, which a past quarter's data set states of the company of that name.
+_OF_ITS_NAME = frozenset({"sic", "sic_description", "country", "state_of_incorporation"})
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -40,6 +45,14 @@ def put_part(db: Database, record: CompanyRecord, source: str, fetched_at: int, 
     Tickers of one that is not are kept as seen on its day. Returns whether anything was written: then the company wants
     `settle_company`.
     """
+    written = _put(db, record, source, fetched_at, sha256)
+    if record.part == _DATASETS and record.currency is not None:
+        money = CompanyRecord(cik=record.cik, part=_CURRENCY, name=record.name, currency=record.currency)
+        written |= _put(db, money, source, fetched_at, sha256)
+    return written
+
+
+def _put(db: Database, record: CompanyRecord, source: str, fetched_at: int, sha256: str) -> bool:
     body = msgspec.json.encode(record).decode()
     held = db.execute(
         "SELECT fetched_at, sha256, body FROM company_part WHERE entity = ? AND part = ?", (record.entity, record.part)
@@ -96,6 +109,8 @@ def settle_company(db: Database, entity: str, classify: Classify, places: Places
     `places`: those of the catalogue as they are in this transaction; None: to be read.
 
     Field by field the first of `PARTS` that speaks of it wins; listings are those of the newest payload that lists them.
+    Industry and country come from a payload that calls the company by the name it has: what was stated of another name
+    years ago does not stand beside the one of today. How its statements are read follows from any that states an industry.
     Companies that share a slug or a ticker are told apart anew with it. A company without parts is left alone.
     """
     parts = _parts(db, entity)
@@ -104,16 +119,9 @@ def settle_company(db: Database, entity: str, classify: Classify, places: Places
     places = places or Places(db)
     claim = _claim(parts)
     record = _merged(parts, claim)
-    source = next(part.source for kind in PARTS if (part := parts.get(kind)) is not None)
-    sector, industry, template = classify(record.sic)
-    base = slugify(record.name) or entity.replace("_", "-")
-    row = {
-        "cik": record.cik, "source": source, "base": base, "name": record.name,
-        "country": places.country(record.country),
-        "currency": record.currency, "sector": sector, "industry": industry, "template": template,
-        "reports": int(reports(db, entity)), "body": msgspec.json.encode(record).decode(),
-    }  # fmt: skip
-    before = _held(db, entity, list(row))
+    row = _row(db, record, parts, classify, places)
+    source, base = row["source"], row["base"]
+    before = _read_row(db, entity, list(row))
     changed = before != row
     if before is None:
         _insert(db, entity, row)
@@ -125,9 +133,19 @@ def settle_company(db: Database, entity: str, classify: Classify, places: Places
         db.execute("UPDATE company SET slug = ? WHERE entity = ?", (_placeholder(entity), entity))
     for shared in {base, before["base"] if before is not None else base}:
         changed |= _tell_apart(db, shared, places)
-    names = {part.record.name for kind, part in parts.items() if kind != "datasets"}
+    names = {part.record.name for kind, part in parts.items() if kind not in {_DATASETS, _CURRENCY}}
     changed |= aliases.put_names(db, entity, record, sorted(names), source)
     return contest(db, entity, claim, source, _claim_of) or changed
+
+
+def unlike(db: Database, entity: str, classify: Classify, places: Places) -> list[tuple[str, Any, Any]]:
+    """What the row of a company has otherwise than its parts give it: name of the column, what is there, and what they give."""
+    parts = _parts(db, entity)
+    if not parts:
+        return []
+    wanted = _row(db, _merged(parts, _claim(parts)), parts, classify, places)
+    held = _read_row(db, entity, list(wanted)) or dict.fromkeys(wanted)
+    return [(name, held[name], wanted[name]) for name in wanted if held[name] != wanted[name]]
 
 
 def has_part(db: Database, entity: str, part: str) -> bool:
@@ -163,23 +181,38 @@ def _claim(parts: Mapping[str, Part]) -> Claim:
     claim = listed({kind: (part.record.listings, part.fetched_at) for kind, part in parts.items()})
     ranked = [parts[kind].record for kind in PARTS if kind in parts]
     known = {one.ticker: one.exchange for record in reversed(ranked) for one in record.listings if one.exchange}
-    return claim._replace(
-        listings=tuple(Listing(one.ticker, one.exchange or known.get(one.ticker)) for one in claim.listings)
-    )
+    told = tuple(Listing(one.ticker, one.exchange or known.get(one.ticker)) for one in claim.listings)
+    return replace(claim, listings=told)
 
 
 def _merged(parts: Mapping[str, Part], claim: Claim) -> CompanyRecord:
     """One record from all parts."""
     ranked = [parts[kind].record for kind in PARTS if kind in parts]
     fields: dict[str, Any] = {}
+    named = [record for record in ranked if normal(record.name) == normal(ranked[0].name)]
     for field in CompanyRecord.__struct_fields__:
         if field not in _SPECIAL:
-            told = (getattr(record, field) for record in ranked)
+            told = (getattr(record, field) for record in (named if field in _OF_ITS_NAME else ranked))
             fields[field] = next((value for value in told if value not in (None, ())), getattr(ranked[0], field))
     return CompanyRecord(cik=ranked[0].cik, part="", listings=claim.listings, **fields)
 
 
-def _held(db: Database, entity: str, columns: Sequence[str]) -> dict[str, Any] | None:
+def _row(
+    db: Database, record: CompanyRecord, parts: Mapping[str, Part], classify: Classify, places: Places
+) -> dict[str, Any]:
+    """A company's row but for its slug, and its ticker, which are told apart from others'."""
+    sector, industry, _ = classify(record.sic)
+    _, _, template = classify(next((sic for kind in PARTS if kind in parts and (sic := parts[kind].record.sic)), None))
+    return {
+        "cik": record.cik, "source": next(part.source for kind in PARTS if (part := parts.get(kind)) is not None),
+        "base": slugify(record.name) or record.entity.replace("_", "-"), "name": record.name,
+        "country": places.country(record.country),
+        "currency": record.currency, "sector": sector, "industry": industry, "template": template,
+        "reports": int(reports(db, record.entity)), "body": msgspec.json.encode(record).decode(),
+    }  # fmt: skip
+
+
+def _read_row(db: Database, entity: str, columns: Sequence[str]) -> dict[str, Any] | None:
     found = db.execute(f"SELECT {', '.join(columns)} FROM company WHERE entity = ?", (entity,)).fetchone()
     return None if found is None else dict(zip(columns, found, strict=True))
 

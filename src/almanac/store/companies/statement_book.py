@@ -27,7 +27,7 @@ class Key(NamedTuple):
 Versions = Sequence[tuple[int, bytes]]
 
 
-def held(db: Database, entity: str) -> dict[Key, list[tuple[int, bytes]]]:
+def read_open(db: Database, entity: str) -> dict[Key, list[tuple[int, bytes]]]:
     """All open versions of a company's statements."""
     found: dict[Key, list[tuple[int, bytes]]] = defaultdict(list)
     for kind, frequency, period, known, body in db.execute(
@@ -41,7 +41,7 @@ def held(db: Database, entity: str) -> dict[Key, list[tuple[int, bytes]]]:
 
 def differing(db: Database, entity: str, target: Mapping[Key, Versions]) -> dict[Key, tuple[Versions, Versions]]:
     """Statements of a company whose versions are not those given: what is held, and what shall be. Those not named shall go."""
-    before = held(db, entity)
+    before = read_open(db, entity)
     wanted: dict[Key, Versions] = {**dict.fromkeys(before, ()), **target}
     return {
         key: (before.get(key, []), versions)

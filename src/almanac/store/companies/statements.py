@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
-from almanac.domain.periods import end_of, lowest_key
+import msgspec
+
+from almanac.domain.companies import FiscalPeriod
+from almanac.domain.periods import EVERY_KEY, end_of, highest_key, lowest_key, start_of
 from almanac.store.companies.statement_bodies import unpack
 from almanac.store.companies.statement_book import BALANCE, CASH_FLOW, INCOME
 from almanac.store.engine.queryable import Queryable
@@ -45,7 +48,9 @@ def newest(
     found = [
         StatementRow(frequency, period, known, unpack(body))
         for frequency in frequencies
-        for period, known, body in db.execute(_NEWEST, (version, known_by, entity, kind, frequency, low, limit))
+        for period, known, body in db.execute(
+            _NEWEST, (version, known_by, entity, kind, frequency, low, EVERY_KEY[1], limit)
+        )
     ]
     quarters = {end_of(one.period) for one in found if one.frequency == "Q"}
     found = [one for one in found if one.frequency != "S" or end_of(one.period) not in quarters]
@@ -65,12 +70,46 @@ def last_period(db: Queryable, entity: str, *, version: int, known_by: int, ends
     return max(found, default=None)
 
 
+class OwnPeriod(NamedTuple):
+    """One of a company's own fiscal periods: its frequency (A, Q, S), what the company calls it, and its days."""
+
+    frequency: str
+    called: FiscalPeriod
+    start: date
+    end: date
+
+
+class _Named(msgspec.Struct, rename="camel"):
+    fiscal_year: int | None
+    fiscal_period: str | None
+
+
+def own_periods(
+    db: Queryable, entity: str, frequency: str, *, version: int, known_by: int, first: date, last: date
+) -> list[OwnPeriod]:
+    """A company's own periods of a frequency that end between two days, as known by a moment, the newest first."""
+    found: dict[int, bytes] = {}
+    for kind in (INCOME, CASH_FLOW):
+        values = (version, known_by, entity, kind, frequency, lowest_key(first), highest_key(last), _EVERY)
+        for period, _, body in db.execute(_NEWEST, values):
+            found.setdefault(period, body)
+    periods = []
+    for period, body in sorted(found.items(), reverse=True):
+        named, start = msgspec.json.decode(unpack(body), type=_Named), start_of(period)
+        if start is not None and named.fiscal_year is not None and named.fiscal_period is not None:
+            called = FiscalPeriod.called(named.fiscal_year, named.fiscal_period)
+            periods.append(OwnPeriod(frequency, called, start, end_of(period)))
+    return periods
+
+
+#: More than any company has of a kind and frequency.
+_EVERY = 10_000
 _OPEN = "{0}.from_version <= ?1 AND {0}.to_version > ?1 AND {0}.known_at <= ?2"
 #: A version counts if no later one was known; an empty body says that there is no statement any more.
 _NEWEST = (
     "SELECT s.period, s.known_at, s.body FROM statement s WHERE s.entity = ?3 AND s.kind = ?4 AND s.frequency = ?5"
-    f" AND s.period >= ?6 AND {_OPEN.format('s')} AND length(s.body) > 0"
+    f" AND s.period BETWEEN ?6 AND ?7 AND {_OPEN.format('s')} AND length(s.body) > 0"
     " AND NOT EXISTS (SELECT 1 FROM statement z WHERE z.entity = s.entity AND z.kind = s.kind"
     f" AND z.frequency = s.frequency AND z.period = s.period AND z.known_at > s.known_at AND {_OPEN.format('z')})"
-    " ORDER BY s.period DESC LIMIT ?7"
+    " ORDER BY s.period DESC LIMIT ?8"
 )

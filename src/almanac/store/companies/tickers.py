@@ -8,7 +8,8 @@ one that is not any more ends with the day it was last seen.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 from almanac.domain.companies import Listing
 from almanac.domain.names import normal
@@ -21,7 +22,8 @@ _OPEN = -1
 LISTING = ("submissions", "tickers")
 
 
-class Claim(NamedTuple):
+@dataclass(frozen=True)
+class Claim:
     """The tickers a company has by its newest list, the main one first, as fetched at a moment (unix seconds)."""
 
     listings: tuple[Listing, ...]
@@ -29,10 +31,15 @@ class Claim(NamedTuple):
     #: Ticker → moment, of the older list, where it names some that the newest does not.
     older: Mapping[str, int]
 
-    @property
+    @cached_property
     def norms(self) -> list[str]:
         """What a look-up compares of each ticker, in their order."""
         return [normal(listing.ticker, "ticker") for listing in self.listings]
+
+    @cached_property
+    def listed(self) -> frozenset[str]:
+        """Collect the normal forms of tickers, to look one up in: a company may list thousands."""
+        return frozenset(self.norms)
 
 
 #: What a company claims by its parts.
@@ -95,7 +102,7 @@ def contest(db: Database, entity: str, claim: Claim, source: str, claim_of: Clai
     theirs. `claim_of` says what another company claims.
     """
     before = _rows(db, entity)
-    if not before and not claim.older and not _held(db, claim):
+    if not before and not claim.older and not _was_ever_had(db, claim):
         return _first(db, entity, claim, source)
     for ticker, at in claim.older.items():
         _last_seen(db, entity, ticker, day_of(at), source)
@@ -103,14 +110,13 @@ def contest(db: Database, entity: str, claim: Claim, source: str, claim_of: Clai
         _last_seen(db, entity, listing.ticker, day_of(claim.at), source)
         db.execute(f"UPDATE alias SET alias = ?, source = ? {_THIS}", (listing.ticker, source, norm, entity))
     # What is not claimed any more ended with the day it was last seen, whichever payload that was.
-    db.execute(
-        f"UPDATE alias SET valid_to = seen WHERE entity = ? AND scheme = 'ticker' AND norm NOT IN ({','.join('?' * len(claim.norms))})",
-        (entity, *claim.norms),
-    )
-    changed = False
-    for norm in {*claim.norms, *(row[0] for row in before)}:
-        changed |= _award(db, norm, entity, claim, claim_of)
-    return _main(db, entity, claim) or changed or _rows(db, entity) != before
+    ended = [row[0] for row in _rows(db, entity) if row[0] not in claim.listed]
+    db.executemany(f"UPDATE alias SET valid_to = seen {_THIS}", [(norm, entity) for norm in ended])
+    claims, rivals = {entity: claim}, set[str]()
+    for norm in sorted({*claim.norms, *(row[0] for row in before)}):
+        rivals |= _award(db, norm, claims, claim_of)
+    changed = [_main(db, rival, claims[rival]) for rival in sorted(rivals - {entity})]
+    return _main(db, entity, claim) or any(changed) or _rows(db, entity) != before
 
 
 def _first(db: Database, entity: str, claim: Claim, source: str) -> bool:
@@ -131,7 +137,7 @@ def _first(db: Database, entity: str, claim: Claim, source: str) -> bool:
     return True
 
 
-def _held(db: Database, claim: Claim) -> bool:
+def _was_ever_had(db: Database, claim: Claim) -> bool:
     """Whether anybody ever had one of the tickers claimed."""
     return any(_holders(db, norm) for norm in claim.norms)
 
@@ -141,18 +147,23 @@ def _holders(db: Database, norm: str) -> list[str]:
     return [row[0] for row in db.execute("SELECT entity FROM alias WHERE norm = ? AND scheme = 'ticker'", (norm,))]
 
 
-def _award(db: Database, norm: str, entity: str, claim: Claim, claim_of: ClaimOf) -> bool:
-    """Find who has a ticker today among all that ever had it. Returns whether another company's row changed."""
-    claims = {holder: claim if holder == entity else claim_of(db, holder) for holder in _holders(db, norm)}
-    claims = {holder: one for holder, one in claims.items() if norm in one.norms}
-    newest = max((one.at for one in claims.values()), default=0)
-    changed = False
-    for holder, one in claims.items():
+def _award(db: Database, norm: str, claims: dict[str, Claim], claim_of: ClaimOf) -> set[str]:
+    """
+    Find who has a ticker today among all that ever had it. Returns who claims it.
+
+    `claims`: what companies claim, as far as it is known; of others it is asked once, and stands here then.
+    """
+    rivals = {}
+    for holder in _holders(db, norm):
+        if holder not in claims:
+            claims[holder] = claim_of(db, holder)
+        if norm in claims[holder].listed:
+            rivals[holder] = claims[holder]
+    newest = max((one.at for one in rivals.values()), default=0)
+    for holder, one in rivals.items():
         valid_to = None if one.at == newest else day_of(one.at)
         db.execute(f"UPDATE alias SET valid_to = ? {_THIS}", (valid_to, norm, holder))
-        if holder != entity:
-            changed |= _main(db, holder, one)
-    return changed
+    return set(rivals)
 
 
 def _main(db: Database, entity: str, claim: Claim) -> bool:
@@ -178,4 +189,5 @@ def _rows(db: Database, entity: str) -> list[tuple[str, str, int, int | None]]:
     return list(found)
 
 
-_THIS = "WHERE norm = ? AND entity = ? AND scheme = 'ticker'"
+# Found by the ticker, which few companies ever had; by the company there may be thousands.
+_THIS = "WHERE norm = ? AND entity || '' = ? AND scheme = 'ticker'"

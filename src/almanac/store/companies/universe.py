@@ -13,9 +13,9 @@ from cachetools import LRUCache
 
 from almanac.domain.periods import highest_key, lowest_key
 from almanac.store.observations.reading.reader import View
+from almanac.store.observations.reading.selection import EVER
 
 #: Any moment that can be asked for.
-_EVER = 1 << 62
 _HELD = 16
 
 Words = tuple[str | None, ...]
@@ -72,7 +72,7 @@ class Universe:
             held = self._periods.get(key)
         if held is not None:
             return held
-        known = _EVER if as_of is None else as_of
+        known = EVER if as_of is None else as_of
         found: Mapping[str, int] = dict(view.execute(_NEWEST, (version, known, lowest_key(first), highest_key(last))))
         periods = np.array([found.get(entity, 0) for entity in companies.ids], dtype=np.int64)
         with self._lock:
@@ -88,7 +88,7 @@ def reporting(view: View, companies: Companies, version: int) -> npt.NDArray[np.
 
 def known_at(view: View, period_of: Mapping[str, int], *, version: int, as_of: int | None) -> dict[str, int]:
     """When the statements of these companies' periods were last known to say something else, unix seconds."""
-    known = _EVER if as_of is None else as_of
+    known = EVER if as_of is None else as_of
     return {entity: view.execute(_KNOWN, (version, known, entity, period)).get for entity, period in period_of.items()}
 
 

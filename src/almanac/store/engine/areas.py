@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from almanac.store.engine.errors import StoreError
+from almanac.store.engine.errors import SchemaError
+from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 
 _TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
@@ -40,14 +41,21 @@ class Area(NamedTuple):
         """Its tables, each after those that it refers to."""
         return [name for step in self.steps for name in _TABLE.findall(step)]
 
+    def schema_on_server(self, db: Database) -> int | None:
+        """The schema that a server's database has of it; None where there is none yet."""
+        if "change_token" not in db.tables():
+            return None
+        found: int | None = db.execute("SELECT schema_number FROM change_token WHERE area = ?", (self.name,)).get
+        return found
+
     def bring(self, db: Queryable, found: int, where: object) -> bool:
         """
         Bring a database to the newest schema, within the caller's transaction. False: it has it already.
 
-        Raises StoreError for one of a later version.
+        Raises SchemaError for one of a later version.
         """
         if found > self.schema:
-            raise StoreError(
+            raise SchemaError(
                 f"{where} has schema {found} of a newer version of Almanac, this one knows {self.schema}: {self.newer}"
             )
         for step in self.steps[found:]:

@@ -11,73 +11,10 @@ import re
 import secrets
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
-from itertools import pairwise
 
-from almanac.domain.fragments import rendered
 from almanac.store.engine.migrations import Schema, Step
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
-
-
-def _shorten_rows(db: Database) -> None:
-    """Leave out of the rows written for the wire what stands in memory since (almanac.domain.fragments)."""
-    for (topic,) in db.execute("SELECT topic FROM topic ORDER BY topic").fetchall():
-        found = db.execute(
-            "SELECT marked, topic, period, series, from_version FROM current WHERE topic = ?", (topic,)
-        ).fetchall()
-        db.executemany(
-            "UPDATE current SET marked = ? WHERE topic = ? AND period = ? AND series = ? AND from_version = ?",
-            [(_shortened(bytes(marked)), *key) for marked, *key in found],
-        )
-
-
-def _shortened(marked: bytes) -> bytes:
-    head, value, rest = (marked[: marked.index(b"\1")], *marked[marked.index(b"\1") + 1 :].split(b"\2"))
-    number, _, text = value.removeprefix(b',"valueNumeric":').partition(b',"valueText":')
-    value = number + b"\2" if text == b"null" else number + b',"valueText":' + text + b"\5"
-    rest = rest.removeprefix(b',"periodStart":').replace(b'\3,"releasePrecision":"day"', b"\6")
-    return head.removeprefix(b'{"id":"obs_').removesuffix(b'"') + b"\1" + value + rest
-
-
-def _tell_odd_periods(db: Database) -> None:
-    for table in ("vintages", "current"):
-        db.execute(f"DROP INDEX {table}_odd")
-        db.execute(_making(f"INDEX {table}_odd"))
-
-
-def _write_superseded(db: Database) -> None:
-    """Write the vintages that later ones took the place of, of all topics but those of companies."""
-    db.execute(_making("TABLE superseded"))
-    for (topic,) in db.execute(_REVISED).fetchall():
-        names = dict(db.execute("SELECT series, id FROM series WHERE topic = ?", (topic,)))
-        stated = db.execute(_STATED, (topic,)).fetchall()
-        db.executemany(
-            "INSERT INTO superseded VALUES(?, ?, ?, ?, ?, ?, ?)",
-            [
-                (topic, period, series, one[2], following[2], lineage, rendered(names[series], period, *told))
-                for one, following in pairwise(stated)
-                for period, series, *told, lineage in [one]
-                if one[:2] == following[:2] and (told[1] is not None or told[2] is not None)
-            ],
-        )
-
-
-_REVISED = (
-    "SELECT DISTINCT t.topic FROM topic t JOIN series s ON s.topic = t.topic"
-    " WHERE s.vintages > s.rows AND t.entity NOT BETWEEN 'company_' AND 'company_~' ORDER BY t.topic"
-)
-_STATED = (
-    "SELECT period, series, known_at, value, text, flags, released_at, ingested_at,"
-    " (SELECT n.body FROM note n WHERE n.note = v.note), lineage FROM vintages v"
-    " WHERE topic = ? AND to_version = 2147483647 ORDER BY period, series, known_at"
-)
-
-
-def _making(what: str) -> str:
-    """The statement of the schema that makes a table or an index."""
-    (found,) = (one for one in statements()[0].split(";\n") if re.search(rf"^CREATE {what}\b", one, re.MULTILINE))
-    return found[found.index(f"CREATE {what}") :]
-
 
 STEPS = (
     Step(6, "what rows of companies share is stored once, and their money is in units of its own currency", None),
@@ -86,9 +23,11 @@ STEPS = (
         "what companies serve now is read from their vintages, and rows are found by when they were known without a look at them",
         None,
     ),
-    Step(8, "rows written for the wire leave out what nearly all of them say", _shorten_rows),
-    Step(9, "rows of periods of an odd length are told by comparisons", _tell_odd_periods),
-    Step(10, "vintages that later ones took the place of are kept written for the wire", _write_superseded),
+    Step(8, "rows written for the wire leave out what nearly all of them say", None),
+    Step(9, "rows of periods of an odd length are told by comparisons", None),
+    Step(10, "vintages that later ones took the place of are kept written for the wire", None),
+    Step(11, "which request of a source was answered when is kept", None),
+    Step(12, "vintages say until when they stood, and no index serves a sort", None),
 )
 
 
@@ -112,8 +51,16 @@ DATA = Schema(
     newer="install that version again, or run `almanac rebuild` to make the store anew as this version has it",
 )
 SCHEMA = str(DATA.newest)
-#: Tables of which an emptied database keeps what they hold: the list of versions, the health of sources, whose turn it is.
-LASTING = ("version", "source_state", "turn")
+#: Tables of which an emptied database keeps what they hold: the list of versions, the health of sources, whose turn it is and what each still owes.
+LASTING = ("version", "source_state", "turn", "request")
+
+
+def vintages_held(db: Database) -> int | None:
+    """How many vintages a database holds, of whichever schema; None of one that has no table of that name."""
+    if "vintages" not in db.tables():
+        return None
+    found: int = db.execute("SELECT count(*) FROM vintages").get
+    return found
 
 
 def tables_of(script: str) -> list[str]:
@@ -163,7 +110,7 @@ def recreate(db: Database, tables: Iterable[str]) -> None:
 
 def clear(db: Database, tables: Iterable[str]) -> bool:
     """
-    The same by taking their rows away, where they are of this very schema: whoever reads goes on with what was there.
+    Empty the data database by taking rows away, where they are of this very schema: whoever reads goes on with what was there.
 
     False: they are not, and nothing was done.
     """

@@ -7,6 +7,10 @@ class StoreError(Exception):
     """The store cannot be used as asked. The message says what to do."""
 
 
+class SchemaError(StoreError):
+    """A database has a schema that this program cannot use. It will say the same when it is begun again: somebody has to act."""
+
+
 class DatabaseError(Exception):
     """A database failed or refused a statement. The message is its engine's, whose own error is the cause."""
 
@@ -15,12 +19,20 @@ class ConflictError(DatabaseError):
     """What was to be written breaks a rule of its table: a name taken, a trigger that says no."""
 
 
+class UnfitError(DatabaseError):
+    """What was to be written does not fit: a text the engine cannot hold, a number out of range, a key too long."""
+
+
 class UnavailableError(DatabaseError):
     """The database cannot be used just now: not there, not to be opened, not to be read."""
 
 
 class BusyError(UnavailableError):
     """Another writer holds it, for longer than we wait."""
+
+
+class SilentError(UnavailableError):
+    """It says nothing: it does not answer, nor does it end what nobody waits for any more."""
 
 
 class DamagedError(UnavailableError):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from almanac.store.engine.errors import StoreError
+from almanac.distribution import version
+from almanac.store.engine.errors import SchemaError
 from almanac.store.engine.protocol import Database
 
 log = logging.getLogger("almanac.store")
@@ -51,11 +51,11 @@ class Schema(NamedTuple):
         """
         Bring a database to the newest schema, each step in a transaction of its own: killed between two, it goes on there.
 
-        May be called by several processes at once; the others wait for the one that comes first. Raises StoreError, before
+        May be called by several processes at once; the others wait for the one that comes first. Raises SchemaError, before
         anything is changed, for a database that is newer than this program, or that no steps lead on from.
         """
         found = self.read(db)
-        for step in self._ahead(found, path):
+        for step in self.ahead(found, path):
             with db.transaction():
                 if self.read(db) >= step.schema:  # another process came first
                     continue
@@ -66,19 +66,19 @@ class Schema(NamedTuple):
                 self.write(db, step.schema)
             log.warning("%s: brought to schema %s (%s)", path, step.schema, step.what)
 
-    def _ahead(self, found: int, path: Path | str) -> list[Step]:
-        """The steps that are still to be taken. Raises StoreError where they cannot be."""
+    def ahead(self, found: int, path: Path | str) -> list[Step]:
+        """The steps that are still to be taken. Raises SchemaError where they cannot be."""
         if found > self.newest:
-            raise StoreError(
+            raise SchemaError(
                 f"{self.what} {path} has schema {found} and was written by a newer version: this one, Almanac"
-                f" {version('almanac')}, knows schema {self.newest}; {self.newer}"
+                f" {version()}, knows schema {self.newest}; {self.newer}"
             )
         ahead = [step for step in self.steps if step.schema > found]
         barred = [step for step in ahead if step.change is None]
         if found < self.steps[0].schema - 1 or barred:
             why = f" (schema {barred[-1].schema}: {barred[-1].what})" if barred else ""
-            raise StoreError(
-                f"{self.what} {path} has schema {found}, this version, Almanac {version('almanac')}, needs {self.newest},"
+            raise SchemaError(
+                f"{self.what} {path} has schema {found}, this version, Almanac {version()}, needs {self.newest},"
                 f" which cannot be made of it in place{why}: {self.remedy}"
             )
         return ahead

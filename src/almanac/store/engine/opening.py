@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from almanac.store.engine import sqlite
+from almanac import distribution
+from almanac.store.engine import room, sqlite
 from almanac.store.engine.areas import Area
-from almanac.store.engine.errors import DatabaseError, StoreError, UnavailableError
+from almanac.store.engine.errors import DamagedError, DatabaseError, StoreError, UnavailableError
 from almanac.store.engine.protocol import Database
 
 #: The parameter of an address that says of a pooler that it gives each transaction another connection.
@@ -99,6 +100,15 @@ def open_area(at: Place, *, area: Area, busy_seconds: float = 30.0) -> Database:
     return opened
 
 
+def read_area(at: Server, area: Area) -> Database:
+    """What is kept on a server beside the data, for reading alone: a replica has it too. Raises UnavailableError."""
+    _postgres()
+    from almanac.store.engine.postgres import areas  # noqa: PLC0415  (as above)
+
+    opened: Database = areas.read(at.url, area, prepared=at.prepared)
+    return opened
+
+
 def identity(at: Place) -> tuple[int, int]:
     """
     Which database stands at a place: a file that was replaced is another, though the connection goes on reading the old one.
@@ -117,6 +127,19 @@ def recreate(db: Database) -> None:
         _postgres().recreate(db)
 
 
+def give_back_room(db: Database, at: Place) -> str | None:
+    """
+    Give room back to the disk that the data database holds and does not use, beside readers. Returns why it could not be done,
+    None where it was or need not be. A server looks after its own.
+    """
+    return room.give_back(db, at) if isinstance(db, sqlite.Connection) and isinstance(at, Path) else None
+
+
+def lacks_room(db: Database, at: Place) -> str | None:
+    """Why there may not be room enough to make all data anew beside those that are there; None: there is, or nobody knows."""
+    return room.lacks(db, at) if isinstance(db, sqlite.Connection) and isinstance(at, Path) else None
+
+
 def distribute(at: Place, parts: int) -> bool:
     """
     Spread the tables of the data database over the machines that Citus knows of. False where that was done before.
@@ -129,6 +152,17 @@ def distribute(at: Place, parts: int) -> bool:
     return done
 
 
+def server_room(at: Server) -> tuple[int, int | None, int | None]:
+    """
+    Bytes of a database on a server; free on its disk and of that disk, None where nobody tells. Raises UnavailableError where it
+    cannot be reached.
+    """
+    _postgres()
+    from almanac.store.engine.postgres.room import room  # noqa: PLC0415  (as above)
+
+    return room(at.url, prepared=at.prepared)
+
+
 def advice(error: UnavailableError, at: Place) -> str:
     """An error in words for people: which database, what is wrong with it, and what to do."""
     if isinstance(at, Path):
@@ -136,6 +170,13 @@ def advice(error: UnavailableError, at: Place) -> str:
     from almanac.store.engine.postgres.faults import advice as told  # noqa: PLC0415  (an extra that may not be installed)
 
     return told(error, at.url)
+
+
+def advise_of_kept(error: UnavailableError, at: Place) -> str:
+    """Put an error of a database kept beside the data, which no rebuild makes anew, in words for people."""
+    if isinstance(error, DamagedError):
+        return f"{at} is damaged ({error}): restore it from a backup"
+    return advice(error, at)
 
 
 def fault(error: BaseException | None) -> DatabaseError | None:
@@ -173,5 +214,7 @@ def _postgres() -> Any:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "psycopg":
             raise
-        raise StoreError("a database of PostgreSQL needs its driver: install almanac[postgres]") from None
+        raise StoreError(
+            f"a database of PostgreSQL needs its driver: {distribution.how_to_install('postgres')}"
+        ) from None
     return database

@@ -26,8 +26,9 @@ from almanac.store.engine.errors import (
     FullError,
     StoppedError,
     UnavailableError,
+    UnfitError,
 )
-from almanac.store.engine.patience import is_over
+from almanac.store.engine.patience import is_over, is_timed, took
 from almanac.store.engine.protocol import Database
 
 __all__ = ["SCHEMA", "meta", "set_meta"]  # the rest is its own
@@ -61,6 +62,8 @@ _FAULTS: dict[type[BaseException], type[DatabaseError]] = {
     apsw.ReadOnlyError: UnavailableError,
     apsw.ProtocolError: UnavailableError,
     apsw.ConstraintError: ConflictError,
+    apsw.TooBigError: UnfitError,
+    apsw.MismatchError: UnfitError,
 }
 
 
@@ -285,7 +288,14 @@ def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) 
         # Read-write at file level, so that WAL's shared memory works; read-only for every statement.
         connection.pragma("query_only", 1)
         connection.set_progress_handler(is_over, _STEPS)
+        if is_timed():
+            connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, _profiled)
     return connection
+
+
+def _profiled(told: Any) -> None:
+    """A statement is through: what was done with its rows as they came counts with it."""
+    took(told["nanoseconds"] / 1e9)
 
 
 @faults()

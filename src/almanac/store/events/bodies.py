@@ -26,7 +26,7 @@ def packed(entity: str | None, fields: Mapping[str, Any]) -> bytes:
 
 
 def spelled(entity: str | None, fields: Mapping[str, Any]) -> bytes:
-    """The same before it is packed."""
+    """Write the fields of an event of an entity as JSON, before it is packed."""
     folder, url = _folder(entity, fields), fields.get("url")
     if folder is not None and url is not None and url.startswith(folder):
         fields = {**fields, "url": None, "document": url.removeprefix(folder)}

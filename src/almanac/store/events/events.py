@@ -47,7 +47,7 @@ def put(db: Database, version: int, states: Iterable[EventState]) -> bool:
     stated: dict[str, list[EventState]] = defaultdict(list)
     for state in states:
         stated[state.event].append(state)
-    return replace(db, version, {event: settle([*held(db, event), *new]) for event, new in stated.items()})
+    return replace(db, version, {event: settle([*read_states(db, event), *new]) for event, new in stated.items()})
 
 
 def replace(db: Database, version: int, target: Mapping[str, Sequence[EventState]]) -> bool:
@@ -56,7 +56,7 @@ def replace(db: Database, version: int, target: Mapping[str, Sequence[EventState
     added: list[tuple[Any, ...]] = []
     more = 0
     for event, after in target.items():
-        before = held(db, event)
+        before = read_states(db, event)
         closed += [(event, state.known_at) for state in before if state not in after]
         added += [_row(state, version) for state in after if state not in before]
         more += bool(after) - bool(before)
@@ -78,7 +78,7 @@ def count(db: Queryable) -> int:
     return int(meta(db, _COUNT) or 0)
 
 
-def held(db: Queryable, event: str) -> list[EventState]:
+def read_states(db: Queryable, event: str) -> list[EventState]:
     """Open states of one event, ascending by knowledge time."""
     found = db.execute(
         f"SELECT {_SELECTED} FROM event x WHERE event = ? AND to_version = {OPEN} ORDER BY known_at", (event,)
@@ -109,7 +109,8 @@ class Wanted(NamedTuple):
     """Which events. None: no restriction; an empty tuple or set: nothing matches. Times are unix seconds, inclusive."""
 
     category: str | None = None
-    status: str | None = None
+    types: tuple[str, ...] | None = None
+    statuses: tuple[str, ...] | None = None
     indicators: tuple[str, ...] | None = None
     entities: tuple[str, ...] | None = None
     #: Entity ids of places: events of the place itself, and of companies that have their domicile there.
@@ -119,11 +120,11 @@ class Wanted(NamedTuple):
     occurred_to: int | None = None
 
     def since(self, moment: int) -> Wanted:
-        """The same, of those that happen from a moment on."""
+        """Narrow to the events that happen from a moment on."""
         return self._replace(occurred_from=moment if self.occurred_from is None else max(moment, self.occurred_from))
 
     def until(self, moment: int) -> Wanted:
-        """The same, of those that happen up to a moment."""
+        """Narrow to the events that happen up to a moment."""
         return self._replace(occurred_to=moment if self.occurred_to is None else min(moment, self.occurred_to))
 
 
@@ -191,11 +192,11 @@ class _Walk(NamedTuple):
     limit: int
 
     def test(self, condition: str, *values: Any) -> _Walk:
-        """The same with one condition more."""
+        """Add one condition."""
         return self._replace(where=(*self.where, condition), values=(*self.values, *values))
 
     def within(self, wanted: Wanted) -> _Walk:
-        """The same between the moments wanted: one bound each way, where the index begins and ends."""
+        """Add the moments wanted as conditions: one bound each way, where the index begins and ends."""
         walk = self
         if wanted.occurred_from is not None:
             walk = walk.test("x.occurred_at >= ?", wanted.occurred_from)
@@ -204,14 +205,14 @@ class _Walk(NamedTuple):
         return walk
 
     def among(self, column: str, values: Iterable[Any] | None) -> _Walk:
-        """The same with a column tested, whose index shall not lead."""
+        """Add a condition on a column whose index shall not lead."""
         if values is None:
             return self
         listed = sorted(values)
         return self.test(f"+{column} IN ({', '.join('?' * len(listed))})", *listed)
 
     def rows(self, db: Queryable) -> list[tuple[Any, ...]]:
-        """As many as a page can need, in order."""
+        """Read as many rows as a page can need, in order."""
         way = "DESC" if self.descending else "ASC"
         sql = (
             f"SELECT {_SELECTED} FROM event x WHERE {' AND '.join(self.where)}"
@@ -230,11 +231,12 @@ def _walks(db: Queryable, wanted: Wanted, walk: _Walk, known_by: int) -> Iterato
     filters: dict[str, Iterable[str] | None] = {
         "x.entity": wanted.entities,
         "x.indicator": wanted.indicators,
-        "x.status": None if wanted.status is None else (wanted.status,),
+        "x.status": wanted.statuses,
         _PLACE: wanted.countries,
         "x.source": wanted.sources,
         "x.category": None if wanted.category is None else (wanted.category,),
     }
+    walk = walk.among("x.type", wanted.types)
     lead = next((name for name, values in filters.items() if values is not None and (name, values) != _MOST), None)
     for name, values in filters.items():
         if name != lead:
@@ -252,7 +254,7 @@ def _walks(db: Queryable, wanted: Wanted, walk: _Walk, known_by: int) -> Iterato
             yield from _domiciled(db, past.test("+x.country IS NULL"), value)
         else:
             # Of states but the most common one there is an index, which must be told that it may be used.
-            more = " AND x.status <> 'released'" if lead == "x.status" else ""
+            more = " AND x.status <> 'released'" if lead == "x.status" and value not in _MOST[1] else ""
             yield past.test(f"{lead} = ?{more}", value).rows(db)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -14,7 +15,6 @@ from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.events.bodies import fields_of
 from almanac.store.log.payloads import PayloadRow
-from almanac.store.observations.period_sql import PART_KNOWN_SQL, PARTS_KNOWN
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.withheld_ids import found_by
 
@@ -71,6 +71,35 @@ def stated(db: Database, series: str) -> list[HeadlineVintage]:
     return list(map(HeadlineVintage._make, found))
 
 
+def messages(db: Database, series: str) -> dict[int, str]:
+    """
+    Knowledge time → what the newest message that was read then, of a series or one of its inputs, however far removed,
+    says of its own publication (`publishedAt` of a row): a day or an instant, in UTC.
+    """
+    found: dict[int, str] = {}
+    waiting, seen = [series], {series}
+    while waiting:
+        one = waiting.pop()
+        for known, body in db.execute(_MESSAGES, found_by(one)):
+            told = json.loads(body).get("publishedAt")
+            if told is not None:
+                found[known] = max(told, found.get(known, told))
+        inputs = {name for (body,) in db.execute(_INPUTS, found_by(one)) for name in json.loads(body)}
+        waiting += sorted(inputs - seen)
+        seen |= inputs
+    return found
+
+
+_MESSAGES = (
+    "SELECT DISTINCT v.known_at, n.body FROM series s CROSS JOIN vintages v ON v.topic = s.topic AND v.series = s.series"
+    f" JOIN note n ON n.note = v.note WHERE s.hash = ? AND s.id = ? AND v.to_version = {OPEN}"
+)
+_INPUTS = (
+    "SELECT l.inputs FROM series s JOIN lineage l ON l.lineage = s.lineage WHERE s.hash = ?1 AND s.id = ?2"
+    " UNION SELECT l.inputs FROM series s CROSS JOIN vintages v ON v.topic = s.topic AND v.series = s.series"
+    f" JOIN lineage l ON l.lineage = v.lineage WHERE s.hash = ?1 AND s.id = ?2 AND v.to_version = {OPEN}"
+)
+
 #: Period, knowledge time, value, flags and lineage of a vintage.
 KnownVintage = tuple[int, int, float | None, int, int]
 
@@ -108,10 +137,9 @@ _KNOWN_EACH = (
 
 
 def last_known(db: Queryable) -> int | None:
-    """The last knowledge time of all vintages, whatever version they are of (unix seconds)."""
-    part = f"SELECT known_at FROM vintages INDEXED BY vintages_known WHERE {PART_KNOWN_SQL.format('')} = ? ORDER BY known_at DESC LIMIT 1"
-    found = [db.execute(part, (number,)).get for number in PARTS_KNOWN]
-    return max((known for known in found if known is not None), default=None)
+    """The last knowledge time of all vintages of the newest data version (unix seconds)."""
+    found: int | None = db.execute("SELECT max(last_known) FROM series").get
+    return found
 
 
 def events_of(db: Database, source: str | None, kind: str, country: str) -> list[str]:

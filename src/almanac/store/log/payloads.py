@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+from almanac.domain.plain_text import kept as kept_text
 from almanac.domain.times import DAY_SECONDS
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
@@ -12,6 +13,10 @@ from almanac.store.raw.captures import Capture
 
 #: States a kept payload can be in.
 FOLDED, IGNORED, QUARANTINED = "folded", "ignored", "quarantined"
+#: How the reason begins of one in quarantine that can be read, and would withdraw much of what is served.
+HELD = "shrunk: "
+#: Characters that are kept of a reason, and of what a publisher says its answer is.
+_TOLD = 1_000
 #: Kinds of names that were not read of a payload that was.
 UNKNOWN, MISSING = "unknown", "missing"
 
@@ -41,8 +46,27 @@ class PayloadRow(NamedTuple):
     reason: str | None
 
     @property
+    def kept(self) -> Capture:
+        """The capture it came from, as far as the database remembers it."""
+        return Capture(
+            id=self.capture,
+            source=self.source,
+            url=self.url,
+            sha256=self.sha256,
+            fetched_at=self.fetched_at,
+            ingested_at=self.ingested_at,
+            media_type=self.media_type,
+            bytes=self.bytes,
+        )
+
+    @property
     def ref(self) -> PayloadRef:
         return PayloadRef(self.number, self.ingested_at, (self.fetched_at, self.sha256))
+
+    @property
+    def held(self) -> bool:
+        """Whether it is in quarantine for what it would withdraw."""
+        return self.state == QUARANTINED and (self.reason or "").startswith(HELD)
 
 
 _COLUMNS = (
@@ -77,20 +101,40 @@ def quarantined(db: Queryable) -> list[PayloadRow]:
     return [PayloadRow(*row) for row in db.execute(sql, (QUARANTINED,))]
 
 
+def every(db: Queryable, after: int = 0, limit: int = 2_147_483_647) -> list[PayloadRow]:
+    """Payloads in whatever state, by number, those behind one of them."""
+    sql = f"SELECT {_COLUMNS} WHERE payload > ? ORDER BY payload LIMIT ?"
+    return [PayloadRow(*row) for row in db.execute(sql, (after, limit))]
+
+
 def put(db: Database, capture: Capture, run: str, state: str, reason: str | None = None) -> PayloadRow:
     """Enter a capture, or change what became of it. Returns its row."""
     db.execute(
         "INSERT INTO payload VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT(capture) DO UPDATE SET run = excluded.run, state = excluded.state, reason = excluded.reason",
         (
-            capture.id, capture.source, capture.url, capture.sha256, capture.media_type, capture.bytes,
-            capture.fetched_at, capture.ingested_at, run, state, reason,
+            capture.id, capture.source, capture.url, capture.sha256, kept_text(capture.media_type, _TOLD), capture.bytes,
+            capture.fetched_at, capture.ingested_at, run, state, None if reason is None else kept_text(reason, _TOLD),
         ),
     )  # fmt: skip
     found = find(db, capture.id)
     if found is None:
         raise LookupError(capture.id)
     return found
+
+
+def judge(db: Database, number: int, state: str, reason: str | None) -> None:
+    """Change what became of a payload."""
+    told = None if reason is None else kept_text(reason, _TOLD)
+    db.execute("UPDATE payload SET state = ?, reason = ? WHERE payload = ?", (state, told, number))
+
+
+def spoken(db: Queryable, source: str) -> list[tuple[int, int]]:
+    """Which payload of a source spoke of which series: numbers of series and payload."""
+    sql = (
+        "SELECT p.series, p.payload FROM series s CROSS JOIN series_payload p ON p.series = s.series WHERE s.source = ?"
+    )
+    return [(series, payload) for series, payload in db.execute(sql, (source,))]
 
 
 def start_run(db: Database, run: str, source: str, connector: str, version: int, now: int) -> None:
@@ -123,7 +167,7 @@ def note_attempt(
         " last_ingested_at = CASE WHEN ?4 = 1 THEN ?1 ELSE last_ingested_at END,"
         " failures = CASE WHEN ?3 = 1 THEN 0 ELSE failures + 1 END,"
         " fetched_at = max(coalesce(fetched_at, ?6), coalesce(?6, fetched_at)) WHERE source = ?5",
-        (now, error, succeeded, kept, source, fetched_at),
+        (now, None if error is None else kept_text(error, _TOLD), succeeded, kept, source, fetched_at),
     )
     return fetched_at is not None and (held is None or fetched_at // DAY_SECONDS > held // DAY_SECONDS)
 

@@ -9,12 +9,9 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from almanac.domain.observations import Vintage
-from almanac.domain.periods import INSTANT, LONGEST
-from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
 from almanac.store.engine.queryable import Queryable, Scannable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.notes import body_sql
-from almanac.store.observations.period_sql import END_ORDINAL_SQL, START_ORDINAL_SQL
 
 
 class StoredSeries(NamedTuple):
@@ -40,6 +37,14 @@ class CellKey(NamedTuple):
     topic: int
     period: int
     series: int
+
+
+class StoredVintage(NamedTuple):
+    """A vintage with what is stored beside it: when the next one was known (unix seconds, None: there is none), and the number of its id."""
+
+    vintage: Vintage
+    until: int | None
+    hash: int
 
 
 class CurrentRow(NamedTuple):
@@ -101,13 +106,10 @@ def lineages_of_rows(db: Scannable) -> Iterator[tuple[str, int]]:
     )
 
 
-def vintages(db: Scannable, topic: int | None = None) -> Iterator[tuple[CellKey, list[tuple[Vintage, int]]]]:
-    """
-    Open vintages by cell, in the order of cells; of each ascending by knowledge time, with the number of its id. Of all
-    topics, or of one.
-    """
+def vintages(db: Scannable, topic: int | None = None) -> Iterator[tuple[CellKey, list[StoredVintage]]]:
+    """Open vintages by cell, in the order of cells; of each ascending by knowledge time. Of all topics, or of one."""
     for cell, lines in itertools.groupby(db.scan(*_of(_VINTAGES, topic)), key=itemgetter(0, 1, 2)):
-        yield CellKey(*cell), [(Vintage(*line[3:12]), line[12]) for line in lines]
+        yield CellKey(*cell), [StoredVintage(Vintage(*line[3:12]), *line[12:]) for line in lines]
 
 
 def current(db: Scannable, topic: int | None = None) -> Iterator[tuple[CellKey, list[CurrentRow]]]:
@@ -134,11 +136,6 @@ def unnoted(db: Scannable) -> Iterator[Unnoted]:
     return map(Unnoted._make, db.scan(_UNNOTED))
 
 
-def unlisted(db: Scannable) -> Iterator[Unnoted]:
-    """Vintages that a list by their ingestion, their release or their first day would miss; with the version they came in."""
-    return map(Unnoted._make, db.scan(_UNLISTED))
-
-
 def _of(sql: str, topic: int | None) -> tuple[str, tuple[int, ...]]:
     """A statement for all topics, or for one."""
     return (sql.format("TRUE"), ()) if topic is None else (sql.format("topic = ?"), (topic,))
@@ -157,7 +154,7 @@ _MISPLACED = (
 )
 _VINTAGES = (
     "SELECT topic, period, series, known_at, value, text, flags, released_at, ingested_at, payload,"
-    f" {body_sql('vintages')}, lineage, hash"
+    f" {body_sql('vintages')}, lineage, until, hash"
     f" FROM vintages WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series, known_at"
 )
 _CURRENT = (
@@ -173,19 +170,4 @@ _UNNOTED = (
     f" SELECT topic, period, series, to_version FROM vintages WHERE to_version < {OPEN}) v JOIN series s USING(series)"
     " LEFT JOIN change c ON c.topic = v.topic AND c.version = v.version"
     " WHERE c.version IS NULL OR v.period NOT BETWEEN c.low AND c.high"
-)
-_UNLISTED = (
-    "SELECT s.id, v.period, v.from_version FROM vintages v JOIN series s USING(series)"
-    " LEFT JOIN ingested g ON g.at = v.ingested_at AND g.topic = v.topic"
-    " WHERE g.at IS NULL OR v.period NOT BETWEEN g.low AND g.high"
-    " OR (v.released_at IS NULL AND NOT EXISTS (SELECT 1 FROM lacking l WHERE l.what = 'release' AND l.topic = v.topic))"
-    " OR (v.period & 16383 = 16383 AND NOT EXISTS (SELECT 1 FROM lacking l WHERE l.what = 'start' AND l.topic = v.topic))"
-    " UNION ALL SELECT s.id, v.period, v.from_version FROM vintages v JOIN series s USING(series) JOIN topic t ON t.topic = v.topic"
-    " LEFT JOIN extent e ON (e.kind, e.frequency, e.company, e.source, e.at_once)"
-    " = (t.kind, t.frequency, CASE WHEN t.entity BETWEEN 'company_' AND 'company_~' THEN 1 ELSE 0 END,"
-    " s.source, CASE WHEN v.released_at = v.known_at THEN 1 ELSE 0 END)"
-    " WHERE e.low IS NULL OR v.period NOT BETWEEN e.low AND e.high OR v.known_at NOT BETWEEN e.first_known AND e.last_known"
-    f" OR {START_ORDINAL_SQL.format('v.period')} < e.first_day"
-    f" OR {LONGEST} - (v.period & {INSTANT}) NOT BETWEEN CASE WHEN v.period & {INSTANT} < {INSTANT} THEN e.shortest ELSE -1 END AND e.longest"
-    f" OR {END_ORDINAL_SQL.format('v.period')} - {EPOCH_ORDINAL} - v.known_at / {DAY_SECONDS} > e.ahead"
 )

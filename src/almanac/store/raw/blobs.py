@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
+from almanac import distribution
 from almanac.store.raw.folder import Folder
 
 #: What the address of a bucket begins with.
@@ -60,5 +61,5 @@ def blobs_at(place: str) -> Blobs:
     try:
         from almanac.store.raw.s3 import Bucket  # noqa: PLC0415 - an optional extra
     except ImportError:
-        raise OSError("ALMANAC_RAW_URL with s3:// needs the s3 extra: pip install 'almanac[s3]'") from None
+        raise OSError(f"ALMANAC_RAW_URL with s3:// needs a library: {distribution.how_to_install('s3')}") from None
     return Bucket(place)

@@ -51,13 +51,15 @@ class Folder:
         """A folder needs nothing: what a write runs into says itself."""
 
     def names(self, prefix: str) -> Iterator[str]:
-        top = self._root / prefix
-        for folder, below, files in os.walk(top):
+        root = str(self._root)
+        for folder, below, files in os.walk(self._root / prefix):
             # As the names sort that lie in them: `a-b/` is before `a/`.
             below.sort(key=lambda name: f"{name}/")
+            # Once for each folder: one of an index has a file for every answer there ever was.
+            above = Path(folder).relative_to(root).as_posix()
             for file in sorted(files):
                 if not file.startswith(_UNFINISHED):
-                    yield (Path(folder) / file).relative_to(self._root).as_posix()
+                    yield file if above == "." else f"{above}/{file}"
 
     def size(self, prefix: str) -> int:
         return sum((self._root / name).stat().st_size for name in self.names(prefix))

@@ -28,10 +28,10 @@ _MISSING = (NotFoundError, FileNotFoundError)
 _ERRORS = (BaseError, NotImplementedError, OSError, ValueError)
 #: A server's own words in its answer; and a refusal, by status or by who was asked: where no credentials are given, the
 #: library asks the machine's host for some.
-_ANSWER = re.compile(r"<Code>(.*?)</Code>.*?<Message>(.*?)</Message>")
+_ANSWER = re.compile(r"<(Code|Message)>([^<]*)</\1>")
 _REFUSED = re.compile(r"status code: 40[13]|/latest/(api/token|meta-data)")
-#: Characters of the library's words that are repeated.
-_REASON = 300
+#: Characters of the library's words that are read, and that are repeated.
+_READ, _REASON = 20_000, 300
 
 
 class Bucket:
@@ -119,13 +119,14 @@ class Bucket:
         try:
             yield
         except _ERRORS as error:
-            raise self._told(error) from None
+            raise self._as_os_error(error) from None
 
-    def _told(self, error: Exception) -> OSError:
+    def _as_os_error(self, error: Exception) -> OSError:
         """What the library says, sorted by whose turn it is. Its words quote addresses and answers, and no secret."""
         words = " ".join(str(error).partition("Debug source")[0].split())
-        answer = _ANSWER.search(words)
-        reason = ", ".join(answer.groups()) if answer else words.rpartition(" - ")[2][:_REASON]
+        answer = dict(_ANSWER.findall(words[:_READ]))
+        told = ", ".join(answer[name] for name in ("Code", "Message") if name in answer)
+        reason = told or words.rpartition(" - ")[2][:_REASON]
         kind: type[OSError] = ConnectionError
         sentence = "the storage cannot be reached, or does not answer as it should (AWS_ENDPOINT_URL says where it is)"
         if "NoSuchBucket" in words:

@@ -104,8 +104,10 @@ _SOURCES = (
     " FROM (SELECT DISTINCT source FROM series WHERE rows > 0)"
     " JOIN record ON record.kind = 'source' AND record.id = source"
 )
-#: Several sources may tell the same statement: it is one. Ids of companies begin alike.
+#: Several sources may tell the same statement: it is one. A source's series in several currencies are of other periods each.
+#: Ids of companies begin alike.
 _STATEMENTS = (
-    "SELECT coalesce(sum(told), 0) FROM (SELECT max(rows) AS told FROM topic JOIN series USING(topic)"
-    " WHERE indicator IN (?, ?, ?) AND entity BETWEEN 'company_' AND 'company_~' GROUP BY topic)"
+    "SELECT coalesce(sum(told), 0) FROM (SELECT max(told) AS told FROM (SELECT topic, sum(rows) AS told"
+    " FROM topic JOIN series USING(topic) WHERE indicator IN (?, ?, ?) AND entity BETWEEN 'company_' AND 'company_~'"
+    " GROUP BY topic, source) AS of_source GROUP BY topic) AS of_topic"
 )

@@ -10,20 +10,26 @@ from weakref import WeakKeyDictionary
 from almanac.domain.health import Feed, Tried
 from almanac.domain.times import DAY_SECONDS
 from almanac.store.engine.queryable import Queryable
+from almanac.store.log.payloads import HELD
 from almanac.store.observations.reading.directory import SeriesInfo
 from almanac.store.observations.reading.reader import View
 
 
 def tried(db: Queryable) -> dict[str, Tried]:
     """Source → how asking it went. A source that was never asked is not there."""
-    unreadable: dict[str, int] = dict(db.execute(_UNREADABLE))
+    unreadable = {source: (count, held) for source, count, held in db.execute(_UNREADABLE)}
     rows = db.execute(
         "SELECT source, last_attempt_at, last_success_at, last_ingested_at, failures, last_error FROM source_state",
     )
     return {
-        source: Tried(attempt, success, ingested, failures, error, unreadable.get(source, 0))
+        source: Tried(attempt, success, ingested, failures, error, *unreadable.get(source, (0, 0)))
         for source, attempt, success, ingested, failures, error in rows
     }
+
+
+def begun(db: Queryable) -> dict[str, Tried]:
+    """Read how asking goes of sources whose newest run has no end, for whoever looks after them: it reads the whole log of runs."""
+    return {source: Tried(unended=began) for source, began in db.execute(_UNENDED)}
 
 
 def days_read(db: Queryable) -> tuple[tuple[str, int | None], ...]:
@@ -74,9 +80,15 @@ def _companies_of(view: View) -> list[Any]:
 _companies: WeakKeyDictionary[View, list[Any]] = WeakKeyDictionary()
 
 _UNREADABLE = (
-    "SELECT source, count(DISTINCT url) FROM payload p WHERE state = 'quarantined' AND NOT EXISTS"
+    f"SELECT source, count(DISTINCT url), count(DISTINCT CASE WHEN substr(reason, 1, {len(HELD)}) = '{HELD}' THEN url END)"
+    " FROM payload p WHERE state = 'quarantined' AND NOT EXISTS"
     " (SELECT 1 FROM payload q WHERE q.source = p.source AND q.state = 'folded' AND q.url = p.url"
     " AND (q.fetched_at, q.sha256) > (p.fetched_at, p.sha256)) GROUP BY source"
+)
+#: Of each source the newest run, where that has no end.
+_UNENDED = (
+    "SELECT r.source, r.started_at FROM run r WHERE r.finished_at IS NULL AND NOT EXISTS"
+    " (SELECT 1 FROM run q WHERE q.source = r.source AND q.started_at > r.started_at)"
 )
 #: Ids of companies begin alike. By topic first: a source may have a million series of companies.
 _OBSERVED = (

@@ -12,6 +12,7 @@ from almanac.store.engine import opening
 from almanac.store.engine.areas import Area
 from almanac.store.engine.errors import DamagedError, UnavailableError
 from almanac.store.engine.opening import Place, faults
+from almanac.store.engine.patience import holding
 from almanac.store.engine.protocol import Database
 from almanac.store.usage.latency import BUCKETS
 
@@ -77,7 +78,7 @@ class UsageFile:
     @contextlib.contextmanager
     def opened(self) -> Iterator[Database]:
         """The counters for one thread at a time; a file is made anew where it was taken away. Errors leave as those of the engine."""
-        with self._lock, faults():
+        with holding(self._lock), faults():
             if self._db is None or not self._standing(self._db):
                 self._close()
                 self._db = _open(self._at)

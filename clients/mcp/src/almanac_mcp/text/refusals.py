@@ -44,11 +44,17 @@ def said(allowed: object) -> str:
     return words.plain(allowed)
 
 
-def unknown(what: str, name: str, candidates: Sequence[Mapping[str, Any]]) -> RefusalError:
-    """A name that is not an exact one: at most three that may be meant, and what to call for more."""
+def unknown(what: str, name: str, candidates: Sequence[Mapping[str, Any]], how: str = "") -> RefusalError:
+    """
+    A name that is not an exact one: at most three that may be meant, and what to call for more; where nothing is near,
+    `how` such things are named.
+    """
     near = "; ".join(f"{one['id']} ({words.plain(one['name'])})" for one in candidates[:3])
     found = f"candidates: {near}" if near else "nothing is close to it"
     message = f"{words.plain(name)!r} is not the exact id of {what}; {found}"
     return RefusalError(
-        message, suggestion="use one of these ids, or call almanac_find" if near else "call almanac_find"
+        message,
+        suggestion="use one of these ids, or call almanac_find"
+        if near
+        else "; ".join(filter(None, ("call almanac_find", how))),
     )

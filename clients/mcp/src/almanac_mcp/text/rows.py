@@ -21,6 +21,12 @@ def withheld(record: Record) -> bool:
     return bool(rights.get("valueWithheld"))
 
 
+def period(row: Record) -> str:
+    """The period a row is of; of a company's, what the company calls it too, where that is another name."""
+    metadata = row.get("metadata") or {}
+    return words.named(row, metadata.get("fiscalYear"), metadata.get("fiscalPeriod"))
+
+
 def value(row: Record) -> str:
     """A row's value in words: the number, `withheld`, or `withdrawn`."""
     if withheld(row):
@@ -31,10 +37,17 @@ def value(row: Record) -> str:
     return words.number(row.get("valueText") if numeric is None else numeric)
 
 
+def quality(row: Record) -> str:
+    """What checks say of a company's figure: ok, warning or failed; of all others ok."""
+    return str((row.get("metadata") or {}).get("quality") or "ok")
+
+
 def status(row: Record) -> str:
-    """What a row says of its revision, and that it is a forecast."""
+    """What a row says of its revision, that it is a forecast, and that checks do not hold."""
     metadata = row.get("metadata") or {}
     marks = [name for name in ("forecast", "projection") if metadata.get(name)]
+    if quality(row) != "ok":
+        marks.append(f"checks: {quality(row)}")
     return "+".join([str(row.get("revisionStatus") or "unknown"), *marks])
 
 

@@ -14,7 +14,15 @@ from typing import Any
 _DAY_ENDS = ("T23:59:59Z", "T00:00:00Z")
 _YEAR = re.compile(r"\d{4}")
 _MONTH = re.compile(r"(\d{4})-(\d{2})")
-_QUARTER = re.compile(r"(\d{4})-Q([1-4])", re.IGNORECASE)
+_PART = re.compile(r"(\d{4})-(Q[1-4]|H[12])")
+#: A quarter or a half, its blanks and hyphens taken out, whichever part is written first; fiscal ones likewise.
+_YEAR_FIRST = re.compile(r"([0-9]{4})(Q[1-4]|H[12])")
+_YEAR_LAST = re.compile(r"(Q[1-4]|H[12])([0-9]{4})")
+_FISCAL_YEAR_FIRST = re.compile(r"(?:FISCAL|FY)([0-9]{4})(Q[1-4]|H[12])?")
+_FISCAL_YEAR_LAST = re.compile(r"(?:FISCAL(Q[1-4]|H[12])|(Q[1-4]|H[12])(?:FISCAL|FY))([0-9]{4})|([0-9]{4})FY")
+_FISCAL = re.compile(r"FY([0-9]{4})(?:-(Q[1-4]|H[12]))?")
+#: What is said of a company's period beside the calendar's name of it.
+_ALSO = re.compile(r" \((fiscal [^()]{4,10})\)$")
 
 
 def number(value: float | str | None) -> str:
@@ -29,8 +37,20 @@ def number(value: float | str | None) -> str:
 
 
 def plain(text: object) -> str:
-    """One line of text, whatever it was."""
-    return " ".join(str(text).split())
+    """One line of text, whatever it was, without a character that cannot be seen or that turns round what is read."""
+    line = " ".join(str(text).split())
+    return (
+        line if line.isprintable() else "".join([c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line])
+    )
+
+
+def plain_record(record: Any) -> Any:
+    """A record as it came, each text in it plain: a name of a publisher's may not begin a line that looks like one of ours."""
+    if isinstance(record, str):
+        return record if record.isprintable() else plain(record)
+    if isinstance(record, dict):
+        return {name: plain_record(value) for name, value in record.items()}
+    return [plain_record(one) for one in record] if isinstance(record, (list, tuple)) else record
 
 
 def day(moment: str | None) -> str:
@@ -63,23 +83,73 @@ def period(row: Mapping[str, Any]) -> str:
     return f"{start}/{end}"
 
 
+def named(row: Mapping[str, Any], year: int | None, part: str | None) -> str:
+    """
+    A company's period by the calendar, and beside it what the company calls it where that is no calendar period of the
+    same name: `2024-Q3 (fiscal Q4 2024)`.
+
+    part: FY, Q1 to Q4, H1 or H2. None, as `year`: not known.
+    """
+    text = period(row)
+    if year is None or part is None:
+        return text
+    whole = str(year) if part == "FY" else f"{year}-{part}"
+    start, end = day(row.get("periodStart")), day(row.get("periodEnd"))
+    if end == last_day(whole) and start in {"", end, first_day(whole)}:
+        return text
+    return f"{text} (fiscal {year if part == 'FY' else f'{part} {year}'})"
+
+
+def calendar_name(text: str) -> str:
+    """What `named` gave, without what a company calls it."""
+    return _ALSO.sub("", text)
+
+
+def spelled(text: str) -> str:
+    """
+    A period as it is written here: `Q3 2024` and `2024Q3` are 2024-Q3, `fy 2024` is FY2024, `fiscal Q3 2024` is FY2024-Q3;
+    of `2024-Q3 (fiscal Q4 2024)`, as answers have it, the first. All else as it came.
+    """
+    text = calendar_name(text.strip())
+    tight = "".join(text.split()).replace("-", "").upper()
+    if found := _YEAR_FIRST.fullmatch(tight):
+        return f"{found[1]}-{found[2]}"
+    if found := _YEAR_LAST.fullmatch(tight):
+        return f"{found[2]}-{found[1]}"
+    if found := _FISCAL_YEAR_FIRST.fullmatch(tight):
+        return f"FY{found[1]}" + (f"-{found[2]}" if found[2] else "")
+    if found := _FISCAL_YEAR_LAST.fullmatch(tight):
+        part = found[1] or found[2]
+        return f"FY{found[4]}" if part is None else f"FY{found[3]}-{part}"
+    return text
+
+
+def fiscal(text: str) -> tuple[int, str] | None:
+    """Year and part (FY, Q1 to Q4, H1, H2) of FY2024 or FY2024-Q3. None: no fiscal period is meant."""
+    found = _FISCAL.fullmatch(spelled(text))
+    return None if found is None else (int(found[1]), found[2] or "FY")
+
+
 def first_day(text: str) -> str:
-    """A start as the interface takes it: a year, quarter or month means its first day; all else is passed on."""
+    """A start as the interface takes it: a year, half, quarter or month means its first day; all else is passed on."""
     return _bound(text, last=False)
 
 
 def last_day(text: str) -> str:
-    """An end likewise: a year, quarter or month means its last day."""
+    """An end likewise: a year, half, quarter or month means its last day."""
     return _bound(text, last=True)
 
 
 def _bound(text: str, *, last: bool) -> str:
-    text = text.strip()
+    text = spelled(text)
+    if found := _FISCAL.fullmatch(text):
+        text = found[1] if found[2] is None else f"{found[1]}-{found[2]}"
     if _YEAR.fullmatch(text):
         return f"{text}-12-31" if last else f"{text}-01-01"
-    if quarter := _QUARTER.fullmatch(text):
-        year, months = int(quarter[1]), 3 * int(quarter[2])
-        return _month_end(year, months) if last else f"{year:04}-{months - 2:02}-01"
+    if part := _PART.fullmatch(text):
+        months = 3 if part[2][0] == "Q" else 6
+        end = months * int(part[2][1])
+        return _month_end(int(part[1]), end) if last else f"{part[1]}-{end - months + 1:02}-01"
     if (month := _MONTH.fullmatch(text)) and 1 <= int(month[2]) <= 12 and int(month[1]) > 0:
         return _month_end(int(month[1]), int(month[2])) if last else f"{text}-01"
     return text
@@ -110,6 +180,11 @@ def known(as_of: str | None, version: int | None) -> str:
     if as_of is not None:
         return f"as known on {as_of}"
     return "latest" if version is None else f"latest, data version {version}"
+
+
+def ticker(symbol: str) -> str:
+    """A ticker as the tools take it: one of two or three letters may be a country's code too, so it says what it is."""
+    return f"ticker:{symbol}" if symbol.isalpha() and 2 <= len(symbol) <= 3 else symbol
 
 
 def slug(indicator: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from almanac_mcp import names
 from almanac_mcp.asking import Api, Record
+from almanac_mcp.bounds import of_entity, within
 from almanac_mcp.notes import history, warnings
 from almanac_mcp.text import rows, words
 from almanac_mcp.text.answers import Answer, Table
@@ -25,15 +26,17 @@ async def calendar(
 ) -> Answer:
     """The events in the order of their times, the first first."""
     api = api.saying(start_date="start", end_date="end")
+    within(start, end)  # what is no period is said before anything is asked
     entity = None if place is None else await names.entity(api, place)
+    span, said = await of_entity(api, entity, start, end, as_of)
     record = None if indicator is None else await names.indicator(api, indicator)
     page = await api.page(
         "events.list",
         entity_id=None if entity is None else entity["entityId"],
         indicator_id=None if record is None else record["slug"],
         category=category,
-        start_date=words.first_day(start),
-        end_date=words.last_day(end),
+        start_date=span["start"],
+        end_date=span["end"],
         order="asc",
         limit=limit,
         as_of=as_of,
@@ -51,7 +54,7 @@ async def calendar(
         answer.notes.append("no events are known there")
     if page.more:
         answer.notes.append(f"more events follow: start={words.day(page.rows[-1]['occurredAt'])}, or a higher limit")
-    answer.notes += history([page], start) + warnings([page])
+    answer.notes += said + history([page], span["start"]) + warnings([page])
     return answer
 
 

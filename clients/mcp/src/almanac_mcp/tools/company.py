@@ -14,6 +14,8 @@ from almanac_mcp.text.refusals import RefusalError
 #: The views that are statements, with the field they are in.
 STATEMENTS = {"income": "incomeStatements", "balance": "balanceSheets", "cash_flow": "cashFlowStatements"}
 _FILINGS, _PEERS = 5, 8
+#: In place of a figure that rests on a statement which fails a grave check.
+_FAILED = "failed"
 
 
 async def company(
@@ -68,6 +70,7 @@ def _statements(entity: Record, view: str, told: Item, cited: Record, periods: i
         table.notes.append("d: not stated by the filing but computed from what is")
     if any(one["quality"]["status"] == "withheld" for one in found):
         table.notes.append(f"{rows.WITHHELD}: its source does not allow redistribution; {rows.DO_NOT_ESTIMATE}")
+    answer.notes += _relatives(told.record)
     answer.tables += [table, Table("filings (each the one that last changed a line)", (), [], _filings(found))]
     answer.notes += history([told])
     return answer
@@ -82,7 +85,7 @@ def _item(statement: Record, key: str) -> str:
 
 def _label(statement: Record) -> str:
     year, part = statement["fiscalYear"], statement["fiscalPeriod"]
-    name = f"{part}{year}" if year and part else statement["frequency"]
+    name = statement["frequency"] if not year or not part else f"FY{year}" if part == "FY" else f"FY{year}-{part}"
     return f"{name} to {words.day(statement['periodEnd'])}"
 
 
@@ -101,13 +104,22 @@ def _filings(found: Sequence[Record]) -> list[str]:
             one["revisionStatus"],
             *([one["sourceUrl"]] if one["sourceUrl"] else []),
             *failed[:3],
+            *(f"absent: {words.plain(reason)}" for reason in _absent(one)),
         ]
         lines.append(f"{_label(one)}: {', '.join(parts)}")
     return lines
 
 
+def _absent(statement: Record) -> list[str]:
+    """Which lines are left out although something of them is filed, and why."""
+    checks = statement["quality"]["checks"]
+    return [one["detail"] for one in checks if one["name"] == "absent_with_reason" and one.get("detail")]
+
+
 def _who(entity: Record, record: Record) -> str:
-    marks = [f"{name} {record[name]}" for name in ("ticker", "cik") if record.get(name)]
+    marks = [words.ticker(record["ticker"])] if record.get("ticker") else []
+    marks = [one if ":" in one else f"ticker {one}" for one in marks]
+    marks += [f"cik {record['cik']}"] if record.get("cik") else []
     return f"{entity['name']} ({entity['entityId']}{', ' if marks else ''}{', '.join(marks)})"
 
 
@@ -135,16 +147,14 @@ async def _profile(api: Api, entity: Record) -> Answer:
             [
                 (
                     name,
-                    rows.WITHHELD if one["value"] is None else words.number(one["value"]),
+                    _figure(one),
                     rows.unit(one),
                     words.day(one["periodEnd"]),
                     words.day(one["observedAt"]),
                 )
                 for name, one in figures
             ],
-            [f"{rows.WITHHELD}: its source does not allow redistribution; {rows.DO_NOT_ESTIMATE}"]
-            if any(one["value"] is None for _, one in figures)
-            else [],
+            _left_out([one for _, one in figures]),
         )
     )
     scores = [("score", record["score"], "0 to 100 among its sector")]
@@ -160,8 +170,35 @@ async def _profile(api: Api, entity: Record) -> Answer:
     peers = [f"{one['name']} ({one['entityId']})" for one in record["peers"][:_PEERS]]
     answer.notes += [f"newest filings: {'; '.join(filings)}"] if filings else []
     answer.notes += [f"peers: {'; '.join(peers)}"] if peers else []
+    answer.notes += _relatives(record)
     answer.notes += history([told])
     return answer
+
+
+def _relatives(record: Record) -> list[str]:
+    """Other registrants of the same enterprise."""
+    told = []
+    for name, said in (("successorOf", "continues the accounts of"), ("predecessorOf", "goes on as")):
+        other = record.get(name)
+        if other:
+            told.append(f"{said} {words.plain(other['name'])} ({other['entityId']}) since {words.day(other['since'])}")
+    return told
+
+
+def _figure(one: Record) -> str:
+    if one["value"] is not None:
+        return words.number(one["value"])
+    return _FAILED if one["quality"] == "failed" else rows.WITHHELD
+
+
+def _left_out(figures: Sequence[Record]) -> list[str]:
+    """What the words in place of numbers mean."""
+    shown = {_figure(one) for one in figures if one["value"] is None}
+    meanings = {
+        rows.WITHHELD: "its source does not allow redistribution",
+        _FAILED: "a check of the statements behind it does not hold; the views income, balance and cash_flow say which",
+    }
+    return [f"{word}: {why}; {rows.DO_NOT_ESTIMATE}" for word, why in meanings.items() if word in shown]
 
 
 def _former(one: Record) -> str:

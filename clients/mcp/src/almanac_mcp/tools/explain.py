@@ -24,7 +24,7 @@ async def explain(api: Api, observation: str) -> Answer:
     number = answer.citations.row(row)
     facts = [
         (
-            f"{row['id']}: {words.slug(row['indicatorId'])}, {row['entityId']}, {words.period(row)}, "
+            f"{row['id']}: {words.slug(row['indicatorId'])}, {row['entityId']}, {rows.period(row)}, "
             f"{rows.value(row)} {rows.unit(row)}, known {words.instant(row['observedAt'])}, {rows.status(row)} [{number}]"
         ),
         f"series {rows.series_id(row)}",

@@ -53,7 +53,10 @@ async def find(api: Api, query: str, kind: str = "any", limit: int = 5) -> Answe
         title = "places and companies; the other tools take the id"
         answer.tables.append(Table(title, ("id", "type", "name", "found_as", "match"), list(rows), keep="first"))
     if not answer.tables:
-        answer.notes.append("nothing is close to this; try other words, or one word of it")
+        how = {"place": names.HOW["a place"], "company": names.HOW["a company"]}.get(
+            kind, names.HOW["a place or company"]
+        )
+        answer.notes.append(f"nothing is close to this; try other words, or one word of it, in English; {how}")
     return answer
 
 

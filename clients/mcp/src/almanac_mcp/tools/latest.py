@@ -55,7 +55,7 @@ def _line(answer: Answer, entity: Record, row: Record) -> Sequence[object]:
     return (
         entity["entityId"],
         words.slug(row["indicatorId"]),
-        words.period(row),
+        rows.period(row),
         rows.value(row),
         rows.unit(row),
         words.day(row["observedAt"]),

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from almanac_mcp.asking import Api, Record
+from almanac_mcp import names
+from almanac_mcp.asking import Api, Item, Record, UnknownError
 from almanac_mcp.references import References, references
-from almanac_mcp.text import words
+from almanac_mcp.text import rows, words
 from almanac_mcp.text.answers import Answer, Table
 from almanac_mcp.text.citations import Citations
+from almanac_mcp.text.refusals import RefusalError
 
 
 async def rates(api: Api, scope: str) -> Answer:
     """Yields in percent, spreads and slopes in basis points."""
-    told = await api.saying(scope="scope").item("rates.get", scope)
+    told = await _read_scope(api, scope)
     record = told.record
     series = [one["seriesId"] for one in record["curve"]]
     series += [leg["seriesId"] for slope in record["peerSlopes"] for leg in slope["legs"]]
@@ -48,8 +50,17 @@ async def rates(api: Api, scope: str) -> Answer:
     answer.tables.append(
         Table(
             "slopes, basis points",
-            ("scope", "slope", "bp", "source"),
-            [(scope, one["name"], words.number(one["valueBp"]), _sources(cite, found, one)) for scope, one in slopes],
+            ("scope", "slope", "bp", "excluded", "source"),
+            [
+                (scope, one["name"], words.number(one["valueBp"]), one["excluded"] or "", _sources(cite, found, one))
+                for scope, one in slopes
+            ],
+            [
+                f"{scope} {one['name']}: {one['excluded']}, its yields are of {' and '.join(map(_leg, one['legs']))}; "
+                f"{rows.DO_NOT_ESTIMATE}"
+                for scope, one in slopes
+                if one["excluded"]
+            ],
             keep="first",
         )
     )
@@ -82,6 +93,29 @@ async def rates(api: Api, scope: str) -> Answer:
     answer.notes += [f"note: {words.plain(one)}" for one in record["comparability"]]
     answer.notes.append("a tenor that is not listed has no yield that may be shown: nothing is interpolated")
     return answer
+
+
+async def _read_scope(api: Api, scope: str) -> Item:
+    """What is told of a scope. Of a place without a curve of its own, its refusal says whose is that of its currency."""
+    try:
+        return await api.item("rates.get", scope)
+    except UnknownError as error:
+        try:
+            place = await names.entity(api, scope, names.PLACES)
+        except RefusalError:
+            raise error from None
+        every = (await api.page("countries.list", limit=500)).rows
+        currency = next((one["currency"] for one in every if one["id"] == place["entityId"]), None)
+        scopes = [one for one in every if one["ratesScope"] and one["currency"] == currency and currency]
+        if not scopes:
+            raise
+        told = ", ".join(f"{one['isoAlpha3'] or one['currency']} ({one['name']})" for one in scopes)
+        message = f"{place['name']} has no curve of its own here; its currency, {currency}, has: {told}"
+        raise RefusalError(message, allowed=error.allowed, suggestion=told.partition(" ")[0]) from error
+
+
+def _leg(leg: Record) -> str:
+    return f"{words.day(leg['periodEnd'])} ({leg['tenor']})"
 
 
 def _number(citations: Citations, found: References, series: str) -> str:

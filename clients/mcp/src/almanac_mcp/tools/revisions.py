@@ -9,6 +9,7 @@ from statistics import fmean
 
 from almanac_mcp import names
 from almanac_mcp.asking import Api, Page, Record
+from almanac_mcp.bounds import of_entity
 from almanac_mcp.notes import history, warnings
 from almanac_mcp.text import rows, words
 from almanac_mcp.text.answers import Answer, Table
@@ -27,23 +28,29 @@ async def revisions(
     api = api.saying(indicator_id="indicator", entity_id="place", period_start="period", period_end="period")
     record = await names.indicator(api, indicator)
     entity = await names.entity(api, place)
-    page = await api.page(
-        "observations.vintages",
-        indicator_id=record["slug"],
-        entity_id=entity["entityId"],
-        frequency=None if period else (await names.finest(api, record, [entity["entityId"]])).get(entity["entityId"]),
-        **_within(period),
-        as_of=as_of,
-        order="asc" if period else "desc",
-        limit=500,
-    )
+    period = None if period is None else await _meant(api, entity, period, as_of)
+
+    async def states(frequency: str | None) -> Page:
+        return await api.page(
+            "observations.vintages",
+            indicator_id=record["slug"],
+            entity_id=entity["entityId"],
+            frequency=frequency,
+            **_within(period),
+            as_of=as_of,
+            order="asc" if period else "desc",
+            limit=500,
+        )
+
+    known = {} if period else await names.frequencies(api, record, [entity["entityId"]], as_of)
+    page = await names.finest(states, known.get(entity["entityId"], []))
     title = f"{record['name']}, {record['slug']}: {entity['name']} ({entity['entityId']})"
     answer = Answer([words.known(as_of, page.version), title], hint=_hint)
     cells = _cells(page)
     if not cells:
         answer.notes.append("no published states are known of this" + (f" in {period}" if period else ""))
     elif period is not None:
-        exact = [cell for cell in cells if words.period(cell[-1]) == period]
+        exact = [cell for cell in cells if period in {words.period(cell[-1]), _days(cell[-1])}]
         answer.tables += [_states(answer, cell) for cell in exact or cells]
     else:
         answer.tables.append(_summary(answer, cells[-_PERIODS:]))
@@ -51,11 +58,23 @@ async def revisions(
     return answer
 
 
+async def _meant(api: Api, entity: Record, period: str, as_of: str | None) -> str:
+    """A period as the interface takes it; a company's fiscal period by its first and last day."""
+    if words.fiscal(period) is None:
+        return words.spelled(period)
+    span, _ = await of_entity(api, entity, period, period, as_of)
+    return f"{span['start']}/{span['end']}"
+
+
 def _within(period: str | None) -> Mapping[str, str]:
     if period is None:
         return {}
     first, slash, last = period.partition("/")
     return {"period_start": first, "period_end": last} if slash else {"period": period}
+
+
+def _days(row: Record) -> str:
+    return f"{words.day(row['periodStart'] or row['periodEnd'])}/{words.day(row['periodEnd'])}"
 
 
 def _cells(page: Page) -> list[list[Record]]:
@@ -73,7 +92,7 @@ def _states(answer: Answer, cell: list[Record]) -> Table:
     newest = cell[-1]
     numbers = sorted({answer.citations.row(row, refer=row is newest) for row in cell})
     cited = "".join(f"[{number}]" for number in numbers)
-    title = f"{words.period(newest)}, {newest['frequency']}, {rows.unit(newest)} {cited}"
+    title = f"{rows.period(newest)}, {newest['frequency']}, {rows.unit(newest)} {cited}"
     before = [None, *cell[:-1]]
     lines = [
         (words.instant(row["observedAt"]), rows.value(row), _difference(former, row), rows.status(row))
@@ -85,6 +104,8 @@ def _states(answer: Answer, cell: list[Record]) -> Table:
 def _difference(former: Record | None, row: Record) -> str:
     if former is None or former.get("valueNumeric") is None or row.get("valueNumeric") is None:
         return ""
+    if former["valueNumeric"] == row["valueNumeric"] and rows.quality(former) != rows.quality(row):
+        return f"none; checks: {rows.quality(former)} before"
     return words.number(float(Decimal(repr(row["valueNumeric"])) - Decimal(repr(former["valueNumeric"]))))
 
 
@@ -111,7 +132,7 @@ def _change(cell: list[Record], *, rate: bool) -> Sequence[object]:
     first, last = cell[0], cell[-1]
     revision = _revision(cell, rate=rate)
     return (
-        words.period(last),
+        rows.period(last),
         rows.value(first) + ("" if first["revisionStatus"] == "initial" else "*"),
         words.day(first["observedAt"]),
         rows.value(last),

@@ -12,7 +12,7 @@ from almanac_mcp.text import rows, words
 from almanac_mcp.text.answers import Answer, Table
 
 _FIELD = re.compile(r"(?:^|,)\s*([A-Za-z_][\w-]*)\s*:")
-_TEXTS = {"sector", "industry", "currency", "country"}
+_TEXTS = {"sector", "industry", "currency", "country", "quality"}
 
 
 async def screen(
@@ -90,7 +90,7 @@ def _companies(answer: Answer, page: Page, found: References) -> Table:
     lines = [
         [
             row["entityId"],
-            row["ticker"] or "",
+            words.ticker(row["ticker"] or ""),
             row["name"],
             *(words.number(row["values"].get(name)) for name in fields),
             words.day(row["periodEnd"]),
@@ -100,6 +100,12 @@ def _companies(answer: Answer, page: Page, found: References) -> Table:
         for row in page.rows
     ]
     columns = ["id", "ticker", "name", *fields, "period", "observed", "source"]
+    if any(row["quality"] not in {"ok", None} for row in page.rows):
+        columns.append("quality")
+        lines = [[*line, row["quality"] or ""] for line, row in zip(lines, page.rows, strict=True)]
+        answer.notes.append(
+            "warning: a check of the statements behind the row does not hold; almanac_company says which"
+        )
     title = "ratios and margins are fractions (0.25 is 25 %), money is in US dollars unless currency is shown"
     return Table(title, columns, list(lines), keep="first")
 

@@ -21,20 +21,18 @@ from almanac.api.endpoints.calendar.releases import recent
 from almanac.api.endpoints.screeners.screening import ProcessCache
 from almanac.api.rows import names
 from almanac.api.rows.filters import AS_OF
+from almanac.domain.events import COMING
 from almanac.domain.reference import Entity
 from almanac.domain.times import DAY_SECONDS, wire_time
 from almanac.reports import briefs
-from almanac.reports.brief_measures import SECTIONS, SectionSpec
+from almanac.reports.brief_measures import SECTIONS
 from almanac.reports.measure_readings import MeasureReading
 from almanac.store.events import events
 from almanac.store.observations.reading.reader import View
-from almanac.store.summary.series import of_indicator
 
 #: Briefs remembered whole, some twenty kilobytes each.
 _HELD = 256
 _EVENTS = 10
-_SOURCES = 3
-_COMING = ("scheduled", "rescheduled", "tentative")
 _OFFICIAL = ("macro_release", "central_bank")
 
 
@@ -96,9 +94,7 @@ class Briefs:
                 BriefSection(
                     key=one.key,
                     title=one.title,
-                    text=briefs.section_text(
-                        one, place, _found(ctx, entity, one, gathered[one.key]), _curves(gathered[one.key])
-                    ),
+                    text=briefs.section_text(one, place, _found(gathered[one.key]), _curves(gathered[one.key])),
                     readings=records[one.key],
                 )
                 for one in SECTIONS
@@ -132,34 +128,9 @@ def _curves(found: Gathered) -> dict[str, Sequence[str]]:
     return {one.reading.measure.slug: one.curves for one in found.measured if one.reading is not None and one.curves}
 
 
-def _found(ctx: Context, entity: Entity, section: SectionSpec, gathered: Gathered) -> briefs.SectionReadings:
+def _found(gathered: Gathered) -> briefs.SectionReadings:
     readings = _readings(gathered)
-    withheld = len(readings) < len(gathered.measured)
-    return briefs.SectionReadings(
-        readings, withheld, gathered.beyond, [] if readings else _sources(ctx, entity, section)
-    )
-
-
-def _sources(ctx: Context, entity: Entity, section: SectionSpec) -> list[str]:
-    """Names of the sources that have a section's raw indicators for several places, or would by their order of preference."""
-    directory = ctx.view.directory
-    names: dict[str, None] = {}
-    for slug in section.raw:
-        indicator = directory.indicators.get(slug)
-        places: dict[str, set[str]] = {}
-        for one in of_indicator(ctx.view, slug, descending=False, after=None):
-            places.setdefault(one.source, set()).add(one.entity)
-        for source in (*(indicator.preferred if indicator is not None else ()), *sorted(places)):
-            known = directory.sources.get(source)
-            provider = None if known is None else directory.providers.get(known.provider)
-            if known is None or provider is None or provider.country not in {None, entity.id}:
-                continue
-            if provider.kind == "central_bank" and provider.country is None and entity.currency != "EUR":
-                continue  # the euro area's own
-            if provider.country is None and len(places.get(source, ())) == 1:
-                continue  # of one other place only
-            names[f"{known.name} ({provider.name})"] = None
-    return list(names)[:_SOURCES]
+    return briefs.SectionReadings(readings, len(readings) < len(gathered.measured), gathered.beyond)
 
 
 def _upcoming(ctx: Context, entity: Entity) -> tuple[list[EventSchema], list[int]]:
@@ -176,7 +147,7 @@ def _upcoming(ctx: Context, entity: Entity) -> tuple[list[EventSchema], list[int
         entity.id,
         start,
         categories=_OFFICIAL,
-        statuses=_COMING,
+        statuses=COMING,
         version=ctx.version,
         known_by=ctx.as_of,
         limit=_EVENTS,

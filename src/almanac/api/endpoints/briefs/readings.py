@@ -14,23 +14,23 @@ import numpy.typing as npt
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import day_of
 from almanac.api.endpoints.briefs.records import BriefReading
-from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, aligned
-from almanac.api.rows.redaction import Redaction
+from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
+from almanac.api.endpoints.screeners.screening import ProcessCache, aligned
 from almanac.api.rows.rights import of_row
+from almanac.api.rows.state_memory import redaction_of
 from almanac.domain.fragments import shortest
 from almanac.domain.numbers import difference
-from almanac.domain.periods import add_months, end_of, freshness
+from almanac.domain.periods import end_of
 from almanac.domain.reference import Entity
+from almanac.domain.releases import is_before
 from almanac.domain.times import wire_day
-from almanac.reports import briefs
+from almanac.reports import briefs, decade
 from almanac.reports.brief_measures import MOVING, SECTIONS, MeasureSpec, SectionSpec
 from almanac.reports.measure_readings import MeasureReading, Ranking
 from almanac.reports.moves import usual
 from almanac.store.observations.reading import history
 from almanac.store.observations.reading.directory import SeriesInfo, SeriesRights
 from almanac.store.observations.reading.reader import View
-
-_DECADE_MONTHS = 120
 
 
 class Moment(NamedTuple):
@@ -112,19 +112,12 @@ class PeerReadings:
             if entity.kind != "country" or math.isnan(value) or (measure.own_bank and shares(entity)):
                 continue
             series, end = directory.series(column.series(row)), column.end(row)
-            if _freshness(moment, series, end) == "fresh":
+            # The latest reading is of its series' newest period, so that need not be looked up.
+            if moment.view.judged(series, end, moment.as_of, moment.today) == "fresh":
                 spec = series.spec
                 yield PeerReading(
                     entity.id, value, column.unit(row), spec.frequency.value, column.known(row), spec.curve_type, end
                 )
-
-
-def _freshness(moment: Moment, series: SeriesInfo, end: date) -> str:
-    """As the row would say. The latest reading is of its series' newest period, so that need not be looked up."""
-    spec = series.spec
-    if spec.discontinued or spec.judged_by_fetch:
-        return moment.view.freshness(series, moment.version, moment.as_of, moment.today)
-    return freshness(end, moment.today, spec.allowance_days or spec.frequency.allowance_days)
 
 
 def prepare(cache: ProcessCache, moment: Moment) -> None:
@@ -141,7 +134,7 @@ class Gatherer:
 
     def __init__(self, cache: ProcessCache, ctx: Context, entity: Entity) -> None:
         self._cache, self._ctx, self._entity = cache, ctx, entity
-        self._exit = Redaction.of(ctx)
+        self._exit = redaction_of(ctx)
         self._as_of: int | None = ctx.params["as_of"]
         self._moment = Moment(ctx.view, ctx.version, self._as_of, day_of(ctx.as_of))
         self._peers = PeerReadings.at(cache, self._moment)
@@ -183,11 +176,14 @@ class Gatherer:
         fresh = self._exit.freshness(series)
         if rights.withheld or column.column.withheld[place]:
             return MeasuredReading(None, _record(ctx, measure, series, period, fresh, rights), (known,))
-        before = next(
-            (one for one in past if one.period < period and not one.withheld and self._reached(one.period)), None
-        )
+        before = next((one for one in past if is_before(one.period, period, series.spec.frequency)), None)
+        # The newest one of another time, where that is all there is: its day is told, and nothing compared with it.
+        older = next((one for one in past if one.period < period), None) if before is None else None
+        since = None if older is None or not self._reached(older.period) else older.period
+        if before is not None and (before.withheld or not self._reached(before.period)):
+            before = None
         value = float(column.values[row])
-        decade = self._decade(series, period, known) if measure.kind in MOVING else None
+        ten_years = self._decade(series, period, known)
         reading = MeasureReading(
             measure,
             value,
@@ -197,8 +193,9 @@ class Gatherer:
             fresh,
             None if before is None else before.value,
             None if before is None else before.period,
-            self._percentile(decade, period, value) if measure.growth else None,
-            usual=None if decade is None else usual(measure, decade.values),
+            self._percentile(series, period, value, ten_years),
+            usual=None if ten_years is None or measure.kind not in MOVING else usual(measure, ten_years.values),
+            since=since,
         )
         peers = self._among(measure, series, fresh)
         reading = reading._replace(ranking=briefs.ranking(value, sorted(one.value for one in peers)))
@@ -218,18 +215,18 @@ class Gatherer:
 
         None where nothing of them is there, or something of them may not be shown.
         """
-        start, since = self._ctx.window_start, add_months(end_of(period), -_DECADE_MONTHS)
+        start, since = self._ctx.window_start, decade.begins(period)
         since = since if start is None else max(since, start)
         return history.before(self._ctx.view, series, since, period, version=self._ctx.version, as_of=known)
 
-    def _percentile(self, decade: history.PastNumbers | None, period: int, value: float) -> float | None:
+    def _percentile(
+        self, series: SeriesInfo, period: int, value: float, past: history.PastNumbers | None
+    ) -> float | None:
         """Among the ten years before; None where they are not all there or not all reached."""
-        end = end_of(period)
-        if decade is None or not self._reached_day(add_months(end, -_DECADE_MONTHS)):
+        if past is None or not self._reached_day(decade.begins(period)):
             return None
-        if (end - end_of(decade.oldest)).days < briefs.DECADE_DAYS:
-            return None
-        return briefs.percentile(value, decade.values)
+        spec = series.spec
+        return decade.standing(value, spec.unit, period, spec.frequency, decade.Decade(*past)).percentile
 
     def _reached_day(self, day: date) -> bool:
         return self._ctx.window_start is None or day >= self._ctx.window_start

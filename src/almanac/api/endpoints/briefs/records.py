@@ -28,7 +28,12 @@ class BriefReading(Record):
     unit: Unit
     currency: Currency
     period_end: PeriodEnd
-    previous: Annotated[float | None, says("The reading of the same series before it, in `unit`. Null: none.")]
+    previous: Annotated[
+        float | None,
+        says(
+            "The same series' reading of the period before, of daily data of the last day within ten, in `unit`. Null: none."
+        ),
+    ]
     change: Annotated[
         float | None,
         says("`value` less `previous`, in `unit`; between percentages, percentage points. Null: there is no previous."),
@@ -36,7 +41,8 @@ class BriefReading(Record):
     percentile10y: Annotated[
         float | None,
         says(
-            "Mid-rank among the ten years before it, 0 to 100. Null: no growth rate, or they are not all there or reached."
+            "Mid-rank among the ten years before it, 0 to 100, as in `/release-summaries`. Null: a number with a trend, or "
+            "they are not all there or not reached."
         ),
     ]
     peer_rank: Annotated[

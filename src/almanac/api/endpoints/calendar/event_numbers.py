@@ -11,12 +11,14 @@ from almanac.api.contract.endpoint import Context
 from almanac.api.contract.records import RowRights
 from almanac.api.endpoints.calendar.release_rows import before_of, key_of, readable, series_of, stated
 from almanac.api.rows.rights import of_row
-from almanac.domain.events import EventState
-from almanac.domain.observations import FORECAST
+from almanac.domain.events import COMING, EventState
+from almanac.domain.observations import AHEAD
 from almanac.domain.periods import Frequency, end_of, highest_key, lowest_key
-from almanac.domain.releases import Release, period_before
+from almanac.domain.releases import NEAR_DAYS, Release, period_before
 from almanac.store.events import releases as store
+from almanac.store.observations.newest.latest import numbers_of
 from almanac.store.observations.reading.directory import SeriesInfo
+from almanac.store.state_memory import Remembered
 
 #: Events whose numbers are kept of one state of the store, some 0.5 KB each; and which series have those of a release.
 _NUMBERS, _PLACES = 4_000, 10_000
@@ -36,18 +38,27 @@ class EventNumbers(NamedTuple):
     known: int
 
 
+#: By version, start of the window, event, and when its state was known.
+_NUMBERS_HELD: Remembered[dict[tuple[object, ...], EventNumbers]] = Remembered("numbers of events", lambda _: {})
+#: By type, source, data, entity and indicator of an event.
+_PLACES_HELD: Remembered[dict[tuple[object, ...], list[tuple[SeriesInfo, Frequency]]]] = Remembered(
+    "series of events", lambda _: {}
+)
+_LAST_KNOWN: Remembered[int | None] = Remembered("last known", store.last_known)
+
+
 def numbers(ctx: Context, some: Sequence[EventState]) -> dict[str, EventNumbers]:
     """
     What the data say of releases and changes of policy rates, as known at the request's `as_of`, by event; of those that
     they say nothing of yet, nothing. No event may be there twice.
 
-    Kept for as long as the data stay the same: they are the same at every moment from the one on at which the store knew
-    the last there is.
+    Of the newest data version they are kept for as long as the data stay the same: they are the same at every moment from the
+    one on at which the store knew the last there is.
     """
     last = _last_known(ctx)
-    if last is None or ctx.as_of < last:
+    if last is None or ctx.as_of < last or ctx.version != ctx.view.version:
         return dict(_read(ctx, some))
-    held: dict[object, EventNumbers] = ctx.view.shared.setdefault("numbers of events", {})
+    held = _NUMBERS_HELD.of(ctx.view)
     keys = {one.event: (ctx.version, ctx.window_start, one.event, one.known_at) for one in some}
     found = {event: kept for event, key in keys.items() if (kept := held.get(key)) is not None}
     for event, told in _read(ctx, [one for one in some if one.event not in found]):
@@ -59,11 +70,7 @@ def numbers(ctx: Context, some: Sequence[EventState]) -> dict[str, EventNumbers]
 
 def _last_known(ctx: Context) -> int | None:
     """When the last vintage of all was known, of those the store has now; None: there is none."""
-    shared = ctx.view.shared
-    if "last known" not in shared:
-        shared["last known"] = store.last_known(ctx.view)
-    found: int | None = shared["last known"]
-    return found
+    return _LAST_KNOWN.of(ctx.view)
 
 
 def _read(ctx: Context, some: Sequence[EventState]) -> Iterator[tuple[str, EventNumbers]]:
@@ -75,7 +82,7 @@ def _read(ctx: Context, some: Sequence[EventState]) -> Iterator[tuple[str, Event
         rows = store.known_each(ctx.view, spans, ctx.version, ctx.as_of)
         waiting = []
         for (one, behind, cell), found in zip(asked, rows, strict=True):
-            told = _told(ctx, cell, found)
+            told = _ahead(ctx, cell, found) if one.status in COMING else _numbers_of(ctx, cell, found)
             if told is None:
                 waiting.append((one, behind))
             else:
@@ -92,8 +99,7 @@ def _cells(ctx: Context, one: EventState) -> list[_Cell]:
     """Where the numbers of an event may be, in order."""
     if one.entity is None or one.indicator is None or one.period is None:
         return []
-    held: dict[object, list[tuple[SeriesInfo, Frequency]]]
-    held = ctx.view.shared.setdefault("series of events", {})
+    held = _PLACES_HELD.of(ctx.view)
     key = (one.type, one.source, one.data, one.entity, one.indicator)
     places = held.get(key)
     if places is None:
@@ -106,9 +112,17 @@ def _cells(ctx: Context, one: EventState) -> list[_Cell]:
 
 def _places(ctx: Context, one: EventState, entity: str, indicator: str) -> list[tuple[SeriesInfo, Frequency]]:
     release: Release | None = ctx.view.directory.releases.get(one.type)
-    held = [(one.source, Frequency.DAILY)] if release is None else readable(ctx, release, entity, one.data)
+    data = one.data or (() if release is None else _sources(ctx, entity, indicator))
+    held = [(one.source, Frequency.DAILY)] if release is None else readable(ctx, release, entity, data)
     found = ((series_of(ctx, data, entity, indicator, frequency), frequency) for data, frequency in held)
     return [(series, frequency) for series, frequency in found if series is not None]
+
+
+def _sources(ctx: Context, entity: str, indicator: str) -> list[str]:
+    """Sources that have the numbers of a release, by preference: those that one to come may be of."""
+    every = [ctx.view.directory.series(number) for number in numbers_of(ctx.view, indicator, entity)]
+    ranked = sorted(every, key=lambda one: ctx.view.directory.preference_key(one.number, 0, ctx.version))
+    return list(dict.fromkeys(one.source.id for one in ranked))
 
 
 def _span(ctx: Context, cell: _Cell) -> tuple[int, int]:
@@ -122,16 +136,16 @@ def _span(ctx: Context, cell: _Cell) -> tuple[int, int]:
 @functools.lru_cache(maxsize=16_384)
 def _both(period: int, frequency: Frequency) -> tuple[int, int]:
     if frequency is Frequency.DAILY:
-        first = end_of(period) - timedelta(days=10)  # the last ten days have a business day
+        first = end_of(period) - timedelta(days=NEAR_DAYS)
     else:
         first = end_of(period_before(period, frequency))
     return lowest_key(first), highest_key(end_of(period))
 
 
-def _told(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> EventNumbers | None:
+def _numbers_of(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> EventNumbers | None:
     """What the vintages of a cell and of the one before it say, by period and knowledge time; None: nothing of the cell itself."""
     series, frequency, period = cell
-    mine = [row for row in found if row[0] == period and not row[3] & FORECAST]
+    mine = [row for row in found if row[0] == period and not row[3] & AHEAD]
     first = stated(mine)
     if first is None:
         return None
@@ -147,6 +161,19 @@ def _told(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> EventNu
         now = [row[2] for row in found if row[0] == period][-1]
         told = (said, now if now != said else None, *_previous(series, earlier, first))
     return EventNumbers(*told, series.spec.unit, series.currency, of_row(rights), known)
+
+
+def _ahead(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> EventNumbers | None:
+    """What is known of the period before one whose release is to come; None: nothing."""
+    series, frequency, period = cell
+    before = before_of(ctx, found, period, frequency)
+    earlier = [row for row in found if row[0] == before and not row[3] & AHEAD]
+    if not earlier or earlier[-1][2] is None:
+        return None
+    _, known, value, _, lineage = earlier[-1]
+    rights = ctx.view.directory.row_rights(series, lineage)
+    shown = None if rights.withheld else value
+    return EventNumbers(None, None, shown, None, series.spec.unit, series.currency, of_row(rights), known)
 
 
 def _previous(series: SeriesInfo, earlier: list[store.KnownVintage], first: int) -> tuple[float | None, float | None]:

@@ -20,6 +20,7 @@ from almanac.api.rows.filters import (
     ENTITY_ID,
     INDICATOR,
     INDICATORS,
+    MOST_VALUES,
     PROVIDER_ID,
     SOURCE_ID,
     countries,
@@ -27,14 +28,19 @@ from almanac.api.rows.filters import (
     named_entities,
     sources,
 )
+from almanac.api.rows.names import suggested
 from almanac.api.rows.rights import of_source
-from almanac.domain.events import CATEGORIES, STATUSES, EventState
+from almanac.domain.events import CATEGORIES, COMING, SERVED_STATUSES, EventState
 from almanac.domain.fragments import cached_time, shortest
 from almanac.domain.periods import Period
-from almanac.domain.times import midnight
+from almanac.domain.times import DAY_SECONDS, midnight
 from almanac.domain.units import currency_of
 from almanac.store.companies import rows as company_rows
+from almanac.store.engine.patience import check
 from almanac.store.events import events
+
+#: Events that are read at a time where a form is looked for.
+_READ = 500
 
 
 def listed(ctx: Context) -> ListAnswer:
@@ -43,7 +49,7 @@ def listed(ctx: Context) -> ListAnswer:
     starts = [moment for moment in (params["start_date"], _window(ctx)) if moment is not None]
     wanted = events.Wanted(
         category=params["category"],
-        status=params["status"],
+        types=None if params["type"] is None else tuple(name.lower() for name in params["type"]),
         indicators=indicators(ctx),
         entities=named_entities(ctx),
         countries=countries(ctx),
@@ -51,16 +57,56 @@ def listed(ctx: Context) -> ListAnswer:
         occurred_from=max(starts, default=None),
         occurred_to=params["end_date"],
     )
-    found, following = events.page(
-        ctx.view,
-        wanted,
-        version=ctx.version,
-        known_by=ctx.as_of,
-        descending=params["order"] == "desc",
-        after=ctx.after,
-        limit=params["limit"],
-    )
+    status = params["status"]
+    if status == "unknown":
+        wanted = wanted.until(_overdue(ctx) - 1)._replace(statuses=COMING)
+    elif status is not None:
+        wanted = (wanted.since(_overdue(ctx)) if status in COMING else wanted)._replace(statuses=(status,))
+    found, following = _page(ctx, wanted)
+    if not found and ctx.after is None and wanted.types is not None:
+        _warn_of_types(ctx, wanted.types)
     return ListAnswer([msgspec.json.encode(one) for one in records(ctx, found)], following)
+
+
+def _page(ctx: Context, wanted: events.Wanted) -> tuple[list[EventState], list[Any] | None]:
+    """Read as many events as asked for, where there are so many. A form has no column: it is told by what is read."""
+    params, limit, after = ctx.params, ctx.params["limit"], ctx.after
+    forms = None if params["form"] is None else {name.upper() for name in params["form"]}
+    rows: list[EventState] = []
+    while True:
+        found, following = events.page(
+            ctx.view,
+            wanted,
+            version=ctx.version,
+            known_by=ctx.as_of,
+            descending=params["order"] == "desc",
+            after=after,
+            limit=limit if forms is None else _READ,
+        )
+        if forms is None:
+            return found, following
+        for one in found:
+            if one.form is not None and one.form.upper() in forms:
+                if len(rows) == limit:
+                    return rows, [rows[-1].occurred_at, rows[-1].event]
+                rows.append(one)
+        if following is None:
+            return rows, None
+        check()
+        after = following
+
+
+def _overdue(ctx: Context) -> int:
+    """What was announced for before this moment should have been heard of: the beginning of the day before that asked for."""
+    return ctx.as_of - ctx.as_of % DAY_SECONDS - DAY_SECONDS
+
+
+def _warn_of_types(ctx: Context, types: Sequence[str]) -> None:
+    """Say which types are of no release that is known, where nothing was found."""
+    known = ctx.view.directory.releases
+    for name in types:
+        near = suggested(ctx, "type of event", name, lambda: [(one.type, (one.name,)) for one in known.values()])
+        ctx.warn("type", name, "is the type of no event found here", None if near == name else near)
 
 
 def records(ctx: Context, found: Sequence[EventState]) -> list[EventSchema]:
@@ -72,9 +118,11 @@ def records(ctx: Context, found: Sequence[EventState]) -> list[EventSchema]:
 
 
 def _told_by_data(one: EventState) -> bool:
-    """Whether the numbers of an event are those of observations, not its own."""
+    """Whether the numbers of an event are those of observations, not its own; of one to come, the number before."""
     return (
-        one.status in {"released", "revised"} and one.category in {"macro_release", "central_bank"} and one.unit is None
+        one.status in {"released", "revised", *COMING}
+        and one.category in {"macro_release", "central_bank"}
+        and one.unit is None
     )
 
 
@@ -105,7 +153,7 @@ def _event(
         category=one.category,  # type: ignore[arg-type]  # checked when it was made
         type=one.type,
         title=one.title,
-        status=one.status,  # type: ignore[arg-type]  # likewise
+        status=_status(ctx, one),  # type: ignore[arg-type]  # one of the list, which was checked when it was made
         occurred_at=cached_time(one.occurred_at),
         time_precision=one.precision,  # type: ignore[arg-type]  # likewise
         time_zone=one.time_zone,
@@ -129,6 +177,10 @@ def _event(
     )
 
 
+def _status(ctx: Context, one: EventState) -> str:
+    return "unknown" if one.status in COMING and one.occurred_at < _overdue(ctx) else one.status
+
+
 def _reached(ctx: Context, one: EventState) -> tuple[bool, bool]:
     """Whether the plan reaches the period that an event is about, and the one before that."""
     if ctx.window_start is None or one.period is None:
@@ -149,7 +201,7 @@ def _number(value: float | None) -> Any:
 
 
 #: Filters no index leads to pages by: the walk may read far more events than it gives.
-_TESTED = ("status", "country", "source_id", "provider_id", "indicator", "indicator_id")
+_TESTED = ("status", "type", "form", "country", "source_id", "provider_id", "indicator", "indicator_id")
 
 
 ENDPOINTS = (
@@ -178,7 +230,21 @@ ENDPOINTS = (
             replace(ENTITY_ID, example="company_0000320193"),
             SOURCE_ID,
             PROVIDER_ID,
-            Param("status", "Only events in this state.", "enum", choices=STATUSES),
+            Param(
+                "type",
+                "Types of events: a release, a meeting, what a filing is; several separated by commas.",
+                "list",
+                maximum=MOST_VALUES,
+                example="consumer_prices",
+            ),
+            Param(
+                "form",
+                "Forms of filings, as filed (10-K is not 10-K/A); several separated by commas.",
+                "list",
+                maximum=MOST_VALUES,
+                example="10-K",
+            ),
+            Param("status", "Only events in this state.", "enum", choices=SERVED_STATUSES),
             Param(
                 "start_date", "Events that happen from this time on.", "time", until="end_date", example="2025-01-01"
             ),

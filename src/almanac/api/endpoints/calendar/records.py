@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from almanac.api.contract.records import Record, RowRights
-from almanac.domain.events import Category, Precision, Status
+from almanac.domain.events import Category, Precision, ServedStatus
 from almanac.domain.fields import (
     Currency,
     EntityId,
@@ -36,7 +36,13 @@ class EventSchema(Record):
     category: Annotated[Category, says("What kind of event it is.")]
     type: Annotated[str, says("Which release, form or action it is.", "consumer_prices", "10-K")]
     title: Annotated[str, says("What it is, in words.")]
-    status: Annotated[Status, says("Where it stands, as known at the moment asked.")]
+    status: Annotated[
+        ServedStatus,
+        says(
+            "Where it stands, as known at the moment asked. `unknown`: it was announced for a day that is past, and nothing "
+            "says that it happened."
+        ),
+    ]
     occurred_at: Annotated[
         Time, says("When it happens or happened; where `timePrecision` is day, the first second of that day.")
     ]
@@ -55,7 +61,11 @@ class EventSchema(Record):
         says("What the first print is now, in `unit`, where that differs. Null: it does not, or is not shown."),
     ]
     previous: Annotated[
-        float | None, says("The period before, in `unit`, as it stood before the release. Null: none, or not shown.")
+        float | None,
+        says(
+            "The period before, in `unit`, as it stood before the release, of one to come as it stands; of daily data the "
+            "last day before, within ten. Null: none, or not shown."
+        ),
     ]
     revised_previous: Annotated[
         float | None, says("What that is now, in `unit`, where it differs. Null: it does not, or is not shown.")
@@ -91,8 +101,8 @@ class ReleaseReading(Record):
     z_score_10y: Annotated[
         float | None,
         says(
-            "How many standard deviations `actual` lies from the mean of the ten years before. Null: too few values, a "
-            "number with a trend, or the plan does not reach them."
+            "How many standard deviations `actual` lies from the mean of the ten years before. Null: a number with a "
+            "trend, or they are not all there or not reached."
         ),
     ] = msgspec.field(name="zScore10y")
     percentile_10y: Annotated[float | None, says("Its place among those ten years, 0 to 100. Null: as the score.")] = (

@@ -13,22 +13,26 @@ from almanac.api.contract.endpoint import Context
 from almanac.api.endpoints.calendar.records import ReleaseReading, ReleaseSummary
 from almanac.api.rows.rights import of_row
 from almanac.domain.numbers import plain
-from almanac.domain.observations import FORECAST, observation_id
+from almanac.domain.observations import AHEAD, observation_id
 from almanac.domain.periods import Frequency, Period, end_of, highest_key, lowest_key
-from almanac.domain.releases import Release, period_before
+from almanac.domain.releases import NEAR_DAYS, Release, period_before
 from almanac.domain.times import DAY_SECONDS, wire_day, wire_time
+from almanac.reports import decade
 from almanac.reports import releases as report
 from almanac.reports.brief_measures import MEASURES
+from almanac.reports.moves import usual
 from almanac.store.events import releases as store
+from almanac.store.observations.reading import history
 from almanac.store.observations.reading.directory import SeriesInfo, SeriesRights
+from almanac.store.observations.reading.selection import EVER
 from almanac.store.observations.withheld_ids import withheld_id
+from almanac.store.state_memory import Remembered
 
 #: A measure of a release that is known later than so many seconds after the release itself is none of it.
 _TOGETHER = DAY_SECONDS
 #: Later than any knowledge time.
-_EVER = 1 << 62
 #: Earlier than any.
-_ALWAYS = -_EVER
+_ALWAYS = -EVER
 #: Summaries that are kept of one state of the store, some 5 KB each.
 _SUMMARIES = 1_000
 
@@ -62,18 +66,17 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) 
     """
     spec = series.spec
     if spec.frequency is Frequency.DAILY:
-        lowest = lowest_key(end_of(period) - timedelta(days=10))  # the last ten days have a business day
+        lowest = lowest_key(end_of(period) - timedelta(days=NEAR_DAYS))
     else:
-        lowest = lowest_key(min(report.window_begins(period), end_of(period_before(period, spec.frequency))))
+        lowest = lowest_key(min(decade.begins(period), end_of(period_before(period, spec.frequency))))
     start = ctx.window_start
     reached = start is None or end_of(period) >= start
-    decade = start is None or report.window_begins(period) >= start
     if start is not None:
         lowest = max(lowest, min(period, lowest_key(start)))
     latest = min(by, since + _TOGETHER - 1)
     span = (lowest, highest_key(end_of(period)))
     found = store.known(ctx.view, series.topic, series.number, span, ctx.version, latest)
-    mine = [row for row in found if row[0] == period and not row[3] & FORECAST]
+    mine = [row for row in found if row[0] == period and not row[3] & AHEAD]
     first = stated(mine)
     if first is None:
         return None
@@ -83,15 +86,22 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) 
     before = before_of(ctx, found, period, spec.frequency)
     figures = report.ReleaseFigures()
     if reached and not rights.withheld:
+        measure, actual = MEASURES.get(spec.indicator), shown[2]
+        # As known with the number shown: a brief that shows it places it among the same.
+        past = history.of_vintages(ctx.view, series, found, decade.begins(period), period, as_of=shown[1])
+        stands = decade.DecadePlace()
+        if past is not None and actual is not None and (start is None or decade.begins(period) >= start):
+            stands = decade.standing(actual, spec.unit, period, spec.frequency, decade.Decade(*past))
         figures = report.figures(
-            [row[:3] for row in found],
+            # A projection is no number of its period.
+            [(row[0], row[1], None if row[3] & AHEAD else row[2]) for row in found],
             period,
             before,
             first,
             at,
             vintages=series.source.stores_vintages,
-            placed=decade and spec.unit in report.LEVEL_FREE,
-            measure=MEASURES.get(spec.indicator),
+            standing=stands,
+            usual=None if measure is None or past is None else usual(measure, past.values),
             computed=series.kind == "derived",
         )
     if rights.withheld:
@@ -106,7 +116,7 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) 
 def _first(ctx: Context, series: SeriesInfo, period: int, *, by: int) -> int | None:
     """Knowledge time of the first number of a cell, of those known by a moment; None where there is none."""
     found = store.known(ctx.view, series.topic, series.number, (period, period), ctx.version, by)
-    return stated([row for row in found if not row[3] & FORECAST])
+    return stated([row for row in found if not row[3] & AHEAD])
 
 
 def stated(mine: list[tuple[int, int, float | None, int, int]]) -> int | None:
@@ -134,12 +144,18 @@ class WrittenSummary(NamedTuple):
     encoded: bytes
 
 
+#: By version, start of the window and release: its record, and from when on it stays the same.
+_HELD: Remembered[dict[tuple[object, ...], tuple[WrittenSummary | None, int]]] = Remembered(
+    "release summaries", lambda _: {}
+)
+
+
 def summary(ctx: Context, out: store.Out) -> WrittenSummary | None:
     """A release as a record, written; None for one whose numbers this request may not reach.
 
     Kept for as long as the data stay the same, once time has nothing to add to it.
     """
-    held: dict[object, tuple[WrittenSummary | None, int]] = ctx.view.shared.setdefault("release summaries", {})
+    held = _HELD.of(ctx.view)
     key = (ctx.version, ctx.window_start, out)
     kept = held.get(key)
     # A walk may be pinned to a moment before that.
@@ -155,7 +171,7 @@ def summary(ctx: Context, out: store.Out) -> WrittenSummary | None:
 
 
 def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int | None]:
-    """The same, and from when on it stays the same in this state of the store (unix seconds; None: that is not known)."""
+    """Make a release's record, and say from when on it stays the same in this state of the store (unix seconds; None: not known)."""
     directory = ctx.view.directory
     release: Release | None = directory.releases.get(out.type)
     entity = directory.entities.get(out.country)
@@ -173,7 +189,7 @@ def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int |
         since = _first(ctx, head, period, by=ctx.at)
         if since is None:
             # A place that has its number later would then go before the ones behind it.
-            passed = passed or _first(ctx, head, period, by=_EVER) is not None
+            passed = passed or _first(ctx, head, period, by=EVER) is not None
             continue
         shown = [
             (slug, one)

@@ -60,7 +60,7 @@ def _walk(
     after: list[object] | None,
     limit: int,
 ) -> tuple[list[WrittenSummary], list[object] | None]:
-    """As many summaries as asked for, where there are so many: releases that have none are passed over."""
+    """Read as many summaries as asked for, where there are so many: releases that have none are passed over."""
     starts = [moment for moment in (span[0], _window(ctx)) if moment is not None]
     rows: list[WrittenSummary] = []
     last: list[object] | None = None

@@ -9,7 +9,7 @@ import msgspec
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.companies.records import Financials
-from almanac.api.endpoints.companies.rows import company_of
+from almanac.api.endpoints.companies.rows import Relatives, company_of
 from almanac.api.rows.filters import AS_OF, COMPANY_IN_PATH
 from almanac.api.rows.rights import of_source
 from almanac.domain.times import wire_time
@@ -42,7 +42,8 @@ def financials(ctx: Context) -> ItemAnswer:
     as_of = ctx.params["as_of"]
     moment = as_of if as_of is not None else max(used, default=None)
     rights = of_source(ctx, company.source)
-    reason = rights.reason if rights.value_withheld else None
+    withheld = rights.reason if rights.value_withheld else None
+    relatives = Relatives.of(ctx, company)
     data: bytes = msgspec.json.encode(
         {
             "entityId": company.entity,
@@ -50,9 +51,11 @@ def financials(ctx: Context) -> ItemAnswer:
             "cik": f"{company.cik:010d}",
             "currency": company.currency,
             "asOf": None if moment is None else wire_time(moment),
-            "incomeStatements": _joined(told[INCOME], reason),
-            "balanceSheets": _joined(told[BALANCE], reason),
-            "cashFlowStatements": _joined(told[CASH_FLOW], reason),
+            "predecessorOf": relatives.predecessor_of,
+            "successorOf": relatives.successor_of,
+            "incomeStatements": _joined(told[INCOME], withheld),
+            "balanceSheets": _joined(told[BALANCE], withheld),
+            "cashFlowStatements": _joined(told[CASH_FLOW], withheld),
         }
     )
     return ItemAnswer(data)

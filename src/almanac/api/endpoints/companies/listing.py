@@ -129,7 +129,7 @@ def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, .
                 Param(
                     "q",
                     "Words to look for in name and ticker; case and accents do not matter.",
-                    maximum=100,
+                    longest=100,
                     example="apple",
                 ),
                 Param(

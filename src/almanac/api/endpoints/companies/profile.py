@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from datetime import date
 from typing import Any
 
@@ -12,13 +13,15 @@ import numpy as np
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.ports import ScoreExplainer
 from almanac.api.endpoints.companies.records import Profile
-from almanac.api.endpoints.companies.rows import CompanyScoring, company_of
+from almanac.api.endpoints.companies.rows import CompanyScoring, Relatives, company_of
 from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.screening import ProcessCache
 from almanac.api.rows.filters import COMPANY_IN_PATH
 from almanac.api.rows.rights import of_source
 from almanac.domain.filings import page_of
 from almanac.domain.fragments import shortest
+from almanac.domain.numbers import plain
+from almanac.domain.periods import end_of
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of
 from almanac.reports.scoring import MEASURES
@@ -26,6 +29,8 @@ from almanac.store.companies import rows as company_rows
 from almanac.store.companies.rows import Company
 
 _FILINGS, _PEERS = 10, 8
+#: What begins a further word of a score's name on the wire.
+_CAPITAL = re.compile(r"[A-Z]")
 _REVENUE = "revenue_ttm"
 #: Key figure → indicator.
 FIGURES = {
@@ -46,7 +51,7 @@ def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
     def profile(ctx: Context) -> ItemAnswer:
         company = company_of(ctx)
         standing = CompanyScoring(cache, ctx)
-        record = company.record
+        record, relatives = company.record, Relatives.of(ctx, company)
         whole: bytes = msgspec.json.encode(
             {
                 **standing.row(company),
@@ -57,13 +62,14 @@ def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
                 "lei": record.lei,
                 "stateOfIncorporation": record.state_of_incorporation,
                 "website": record.website,
-                "formerNames": [
-                    {"name": one.name, "from": _day(one.from_), "to": _day(one.to)} for one in record.former_names
-                ],
+                "formerNames": _former_names(company, relatives),
+                "predecessorOf": relatives.predecessor_of,
+                "successorOf": relatives.successor_of,
                 "latestFilings": _filings(ctx, company),
                 "keyFigures": {name: _figure(standing.peers, slug, company) for name, slug in FIGURES.items()},
-                "scoreDetail": _detail(ctx, company, explain),
-                "peers": _alike(standing.peers, company),
+                "scoreDetail": _detail(ctx, company, explain, standing.peers),
+                "scorePeers": _score_peers(ctx, standing.peers, company),
+                "peers": _alike(standing, company),
             }
         )
         return ItemAnswer(whole)
@@ -76,7 +82,7 @@ def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
         operation_id="getCompanyProfile",
         summary="Profile of one company",
         description="Names, identifiers, latest filings, figures over twelve months, each test of each score, and up to eight "
-        "companies of its industry with the nearest revenue. By entity id, ticker, CIK, LEI, slug or any name that /entities/resolve finds exactly.",
+        "companies of its industry, the nearest in revenue first. By entity id, ticker, CIK, LEI, slug or any name that /entities/resolve finds exactly.",
         handler=profile,
         braces=(COMPANY_IN_PATH,),
         scope="companies:read",
@@ -86,6 +92,14 @@ def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
         awaits=cold,
         tag="Companies",
     )
+
+
+def _former_names(company: Company, relatives: Relatives) -> list[dict[str, Any]]:
+    told = [{"name": one.name, "from": _day(one.from_), "to": _day(one.to)} for one in company.record.former_names]
+    before = relatives.successor_of
+    if before is not None:
+        told.insert(0, {"name": before["name"], "from": None, "to": f"{before['since'][:10]}T00:00:00Z"})
+    return told
 
 
 def _day(text: str | None) -> str | None:
@@ -118,47 +132,93 @@ def _figure(peers: Peers, slug: str, company: Company) -> dict[str, Any] | None:
     row = peers.table.row.get(company.entity)
     if row is None:
         return None
-    found = peers.readings(slug)
+    found = peers.readings(slug, failed_too=True)
     if found.places[row] < 0:
         return None
-    value, unit = float(found.values[row]), found.unit(row)
+    value, unit, quality = float(found.values[row]), found.unit(row), found.quality(row)
     return {
-        "value": None if math.isnan(value) else msgspec.Raw(shortest(value).encode()),
+        "value": None if math.isnan(value) or quality == "failed" else msgspec.Raw(shortest(value).encode()),
         "unit": unit,
         "currency": currency_of(unit, None),
         "periodEnd": wire_day(found.end(row)),
         "observedAt": wire_time(found.known(row)),
+        "quality": quality,
     }
 
 
-def _detail(ctx: Context, company: Company, explain: ScoreExplainer) -> dict[str, Any]:
-    """Each test of each score; nothing where the values behind it may not be shown."""
+def _detail(ctx: Context, company: Company, explain: ScoreExplainer, peers: Peers) -> dict[str, Any]:
+    """
+    Each test of each score; nothing where the values behind it may not be shown. A score that rests on a statement which
+    fails a grave check has its tests, and no value.
+    """
     if of_source(ctx, company.source).value_withheld:
         return {}
-    return dict(explain(ctx.view, company.entity, ctx.as_of, ctx.window_start))
+    told = explain(ctx.view, company.entity, ctx.as_of, ctx.window_start)
+    row = peers.table.row.get(company.entity)
+    found: dict[str, Any] = {}
+    for name, one in told.items():
+        reading = peers.readings(_CAPITAL.sub(lambda big: f"_{big[0].lower()}", name), failed_too=True)
+        there = row is not None and reading.places[row] >= 0
+        quality = reading.quality(row) if there and row is not None else "ok"
+        found[name] = {**one, "quality": quality}
+        if quality == "failed":
+            found[name] |= {"value": None, "verdict": None}
+    return found
 
 
-def _alike(peers: Peers, company: Company) -> list[dict[str, Any]]:
-    """Companies of the same industry that take part, the nearest in revenue first; those without one behind, by name."""
+def _score_peers(ctx: Context, peers: Peers, company: Company) -> dict[str, int] | None:
+    """Among whom it is scored; None where it takes no part, or its figures may not be shown."""
+    row = peers.table.row.get(company.entity)
+    if row is None or not peers.taking_part[row] or of_source(ctx, company.source).value_withheld:
+        return None
+    found = peers.compared(row)
+    return {
+        "sector": found.sector,
+        "all": found.all,
+        "measures": found.measures,
+        "measuresWithinSector": found.measures_within_sector,
+    }
+
+
+def _alike(standing: CompanyScoring, company: Company) -> list[dict[str, Any]]:
+    """
+    Companies of the same industry: those that take part, the nearest in revenue first and those without one behind, by
+    name; then the others that have a statement, by name.
+    """
+    peers = standing.peers
     table = peers.table
     row = table.row.get(company.entity)
     if row is None or company.industry is None:
         return []
-    same = peers.taking_part & (table.industries.codes == table.industries.codes[row])
+    same = (table.industries.codes == table.industries.codes[row]) & peers.enterprises()
     same[row] = False
-    others = np.flatnonzero(same)
+    others = np.flatnonzero(same & peers.taking_part)
     comparable = table.currencies.codes[others] == table.currencies.codes[row]
     readings = peers.readings(_REVENUE).values
     with np.errstate(divide="ignore", invalid="ignore"):
         apart = np.abs(np.log(np.where(comparable, readings[others], np.nan)) - np.log(readings[row]))
     # Sorts last what has no distance; a stable sort keeps the order of names.
     nearest = np.argsort(apart, kind="stable")[:_PEERS]
-    return [
-        {
-            "entityId": table.companies.ids[one],
-            "name": table.companies.names[one],
-            "ticker": table.companies.tickers[one],
-            "basis": "industry" if math.isnan(distance) else "industry, revenue_ttm",
-        }
+    found = [
+        _peer(standing, one, int(peers.newest[one]), compared=not math.isnan(distance))
         for one, distance in zip(others[nearest].tolist(), apart[nearest].tolist(), strict=True)
     ]
+    for one in np.flatnonzero(same & ~peers.taking_part).tolist():
+        if len(found) == _PEERS:
+            break
+        last = standing.last(table.companies.ids[one], one)
+        if last is not None:
+            found.append(_peer(standing, one, last, compared=False))
+    return found
+
+
+def _peer(standing: CompanyScoring, row: int, last: int, *, compared: bool) -> dict[str, Any]:
+    companies, score = standing.peers.table.companies, float(standing.scores.score[row])
+    return {
+        "entityId": companies.ids[row],
+        "name": companies.names[row],
+        "ticker": companies.tickers[row],
+        "basis": "industry, revenue_ttm" if compared else "industry",
+        "score": None if math.isnan(score) else plain(score),
+        "lastPeriodEnd": wire_day(end_of(last)),
+    }

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from almanac.api.contract.records import Record
 from almanac.domain.fields import AsOf, Currency, EntityId, ObservedAt, PeriodEnd, Revision, Time, Unit, Uri, says
 
 _Pillar = Annotated[
-    float | None, says("Place among the companies of its sector, 0 to 100. Null: it has none of the pillar's measures.")
+    float | None, says("Place among its peers (`scorePeers`), 0 to 100. Null: it has none of the pillar's measures.")
 ]
 _Ticker = Annotated[str | None, says("Its ticker. Null: it has none, or is no longer listed.", "AAPL")]
 _Cik = Annotated[
@@ -44,7 +45,11 @@ class CompanySchema(Record):
         Time | None, says("Last day of its newest statement's period. Null: the plan reaches none.")
     ]
     score: Annotated[
-        float | None, says("Where it stands among the companies of its sector, 0 to 100. Null: too little is known.")
+        float | None,
+        says(
+            "Where it stands, 0 to 100, among the companies of its sector or, for a measure that fewer than ten of those have, "
+            "among all. Null: too little is known."
+        ),
     ]
     scores: Annotated[CompanyScores, says("The pillars of the score.")]
     piotroski_f: Annotated[
@@ -69,6 +74,24 @@ class FormerNameSchema(Record):
     to: Annotated[Time | None, says("Last day it was used. Null: not stated.")]
 
 
+class RelatedRegistrant(Record):
+    """Another registrant of the same enterprise."""
+
+    entity_id: EntityId
+    name: Annotated[str, says("Its name today.")]
+    since: Annotated[Time, says("When the report could be read that shows that the one continues the other.")]
+
+
+_PredecessorOf = Annotated[
+    RelatedRegistrant | None,
+    says("The registrant that goes on where this one ends: a new holding company that states its numbers. Null: none."),
+]
+_SuccessorOf = Annotated[
+    RelatedRegistrant | None,
+    says("The registrant whose accounts this one continues, and where its earlier statements are. Null: none."),
+]
+
+
 class LatestFiling(Record):
     """A filing."""
 
@@ -81,11 +104,17 @@ class LatestFiling(Record):
 class KeyFigure(Record):
     """The latest reading of a figure over twelve months."""
 
-    value: Annotated[float | None, says("The figure, in `unit`; a margin is a fraction, 0.25 is 25 %. Null: withheld.")]
+    value: Annotated[
+        float | None,
+        says("The figure, in `unit`; a margin is a fraction, 0.25 is 25 %. Null: withheld, or `quality` is failed."),
+    ]
     unit: Unit
     currency: Currency
     period_end: PeriodEnd
     observed_at: ObservedAt
+    quality: Annotated[
+        Literal["ok", "warning", "failed"], says("The worst that checks say of the statements it rests on.")
+    ]
 
 
 class KeyFigures(Record):
@@ -114,7 +143,7 @@ class ScoreTest(Record):
 
 
 class ScoreDetailSchema(Record):
-    """A score of twelve months, with its tests. It has a value only if all of them have one."""
+    """A score of twelve months, with its tests. It has a value only if all of them have one, and no grave check fails."""
 
     period_end: Annotated[Time, says("Last day of the twelve months.")]
     value: Annotated[float | None, says("The score, which has no unit. Null: a test has no value.")]
@@ -123,6 +152,21 @@ class ScoreDetailSchema(Record):
     of: Annotated[int, says("How many tests there are.")]
     passed: Annotated[int | None, says("How many are passed. Null: the score asks for none.")]
     tests: Annotated[list[ScoreTest], says("Its tests.")]
+    quality: Annotated[
+        Literal["ok", "warning", "failed"],
+        says("The worst that checks say of the statements it rests on; failed leaves no value."),
+    ]
+
+
+class ScorePeers(Record):
+    """Among whom the score of a company was taken: those with a statement of the last 18 months, itself among them."""
+
+    sector: Annotated[int, says("How many of them are of its sector.")]
+    all: Annotated[int, says("How many they are.")]
+    measures: Annotated[int, says("How many measures it has.")]
+    measures_within_sector: Annotated[
+        int, says("How many of its measures are compared within its sector: those that at least ten of it have.")
+    ]
 
 
 class PeerSchema(Record):
@@ -134,6 +178,12 @@ class PeerSchema(Record):
     basis: Annotated[
         Literal["industry", "industry, revenue_ttm"],
         says("What makes it one: the same industry, and, where both are known, the nearest revenue."),
+    ]
+    score: Annotated[
+        float | None, says("Its score, 0 to 100. Null: it has none, as with statements older than 18 months.")
+    ]
+    last_period_end: Annotated[
+        Time | None, says("Last day of its newest statement's period. Null: the plan reaches none.")
     ]
 
 
@@ -149,11 +199,24 @@ class Profile(CompanySchema):
         str | None, says("State or country it is incorporated in. Null: not stated.", "DE")
     ]
     website: Annotated[str | None, says("Its web site, as it states it. Null: not stated.")]
-    former_names: Annotated[list[FormerNameSchema], says("Names it had before.")]
+    former_names: Annotated[
+        list[FormerNameSchema], says("Names it had before, and that of the registrant whose accounts it continues.")
+    ]
+    predecessor_of: _PredecessorOf
+    successor_of: _SuccessorOf
     latest_filings: Annotated[list[LatestFiling], says("Its newest filings that the plan reaches, the newest first.")]
     key_figures: Annotated[KeyFigures, says("Figures over twelve months.")]
     score_detail: Annotated[dict[str, ScoreDetailSchema], says("By name, the scores whose inputs may be shown.")]
-    peers: Annotated[list[PeerSchema], says("At most eight companies of its industry, the nearest in revenue first.")]
+    score_peers: Annotated[
+        ScorePeers | None, says("Among whom it was scored. Null: it takes no part, or its figures may not be shown.")
+    ]
+    peers: Annotated[
+        list[PeerSchema],
+        says(
+            "At most eight companies of its industry: those with statements of the last 18 months first, the nearest in revenue "
+            "before others."
+        ),
+    ]
 
 
 class DerivedItem(Record):
@@ -179,6 +242,9 @@ class StatementCheck(Record):
     detail: Annotated[
         str | None, says("The numbers behind it, or the reason, in words. Null: there is nothing to say.")
     ]
+    items: Annotated[
+        list[str] | UnsetType, says("Keys of the lines that a failure is about. Absent: it did not fail.", ["revenue"])
+    ] = UNSET
 
 
 class StatementQuality(Record):
@@ -201,7 +267,13 @@ class StatementSchema(Record):
         Literal["FY", "Q1", "Q2", "Q3", "Q4", "H1", "H2"] | None, says("Part of the fiscal year. Null: not known.")
     ]
     calendar_year: Annotated[int, says("Calendar year that most of the period lies in.")]
-    calendar_quarter: Annotated[int | None, says("Calendar quarter, 1 to 4, likewise. Null: it is no quarter.")]
+    calendar_quarter: Annotated[
+        int | None,
+        says(
+            "Calendar quarter, 1 to 4: that of the middle of the period, or the next one where the quarter before has that. "
+            "Null: it is no quarter."
+        ),
+    ]
     period_start: Annotated[Time | None, says("First day of the period. Null: a balance sheet.")]
     period_end: Annotated[Time, says("Last day of the period, or the day of the balance sheet.")]
     filed_at: Annotated[Time, says("Day of the filing.")]
@@ -233,6 +305,8 @@ class Financials(Record):
     cik: _Cik
     currency: Annotated[str | None, says("ISO 4217 code of the currency it reports in. Null: not known.", "USD")]
     as_of: AsOf
+    predecessor_of: _PredecessorOf
+    successor_of: _SuccessorOf
     income_statements: Annotated[list[StatementSchema], says("Income statements.")]
     balance_sheets: Annotated[list[StatementSchema], says("Balance sheets.")]
     cash_flow_statements: Annotated[list[StatementSchema], says("Cash-flow statements.")]

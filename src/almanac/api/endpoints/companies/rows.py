@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,21 +11,29 @@ import numpy.typing as npt
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.endpoints.companies.records import CompanyScores
+from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.peers import Peers
-from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache
+from almanac.api.endpoints.screeners.screening import ProcessCache
 from almanac.api.rows.names import exactly
+from almanac.domain.names import normal
 from almanac.domain.numbers import plain
 from almanac.domain.periods import end_of
-from almanac.domain.times import wire_day
+from almanac.domain.times import wire_day, wire_time
 from almanac.reports.scoring import MODEL
-from almanac.store.companies.rows import Company, by_id, by_lookup
+from almanac.store.companies.aliases import beginning
+from almanac.store.companies.rows import Company, by_id, by_ids, by_lookup
 from almanac.store.companies.statements import last_period
+from almanac.store.companies.succession import known_successions
 
 K = TypeVar("K")
 
 PIOTROSKI, ALTMAN, _BENEISH = "piotroski_f", "altman_z2", "beneish_m"
 #: Tests whose scores a row shows.
 TESTS = (PIOTROSKI, ALTMAN)
+
+
+#: Companies told of where a name is none's alone.
+_CANDIDATES = 5
 
 
 def company_of(ctx: Context) -> Company:
@@ -36,13 +44,46 @@ def company_of(ctx: Context) -> Company:
         meant = exactly(ctx, name, ["company"])
         found = None if meant is None else by_id(ctx.view, meant.entity)
     if found is None:
+        meant_by = _candidates(ctx, name)
+        told = ", ".join(f"{one['name']} ({one['slug']})" for one in meant_by)
         raise ApiError(
             404,
-            f"there is no company {quoted(name)}: give an entity id, ticker, CIK, LEI or slug, or a name that is exactly its "
-            "own; /entities/resolve finds one by likeness",
-            {"parameter": "idOrLookup"},
+            f"there is no company {quoted(name)}{f'; it may be {told}' if told else ''}: give an entity id, ticker, CIK, LEI or "
+            "slug, or a name that is exactly its own; /entities/resolve finds one by likeness",
+            {"parameter": "idOrLookup"} | ({"candidates": meant_by} if meant_by else {}),
         )
     return found
+
+
+def _candidates(ctx: Context, name: str) -> list[dict[str, str]]:
+    """Companies whose name, or former name, is these words or begins with them, by name: at most five."""
+    norm = normal(name)
+    ids = {alias.entity for alias in beginning(ctx.view, norm)} if norm else set()
+    found = sorted(by_ids(ctx.view, ids).values(), key=lambda one: (one.name, one.entity))[:_CANDIDATES]
+    return [{"entityId": one.entity, "name": one.name, "slug": one.slug} for one in found]
+
+
+class Relatives(NamedTuple):
+    """Other registrants of the same enterprise, as could be told at the moment asked; None where there is none."""
+
+    predecessor_of: dict[str, Any] | None
+    successor_of: dict[str, Any] | None
+
+    @classmethod
+    def of(cls, ctx: Context, company: Company) -> Relatives:
+        """Of two the nearest in time: a chain goes on from there."""
+        told = known_successions(ctx.view, ctx.as_of)
+        after = [(one.since, one.successor) for one in told if one.predecessor == company.entity]
+        before = [(one.since, one.predecessor) for one in told if one.successor == company.entity]
+        return cls(
+            _relative(ctx, *min(after)) if after else None,
+            _relative(ctx, *max(before)) if before else None,
+        )
+
+
+def _relative(ctx: Context, since: int, entity: str) -> dict[str, Any] | None:
+    found = by_id(ctx.view, entity)
+    return None if found is None else {"entityId": entity, "name": found.name, "since": wire_time(since)}
 
 
 class CompanyScoring:
@@ -59,7 +100,7 @@ class CompanyScoring:
         """Fields of a row of /companies, by the names of the wire."""
         place = self.peers.table.row.get(company.entity)
         end = company.record.fiscal_year_end
-        last = self._last(company.entity, place)
+        last = self.last(company.entity, place)
         scores = self.scores
         return {
             "entityId": company.entity,
@@ -80,8 +121,8 @@ class CompanyScoring:
             "scoreModel": MODEL,
         }
 
-    def _last(self, entity: str, place: int | None) -> int | None:
-        """Key of the newest period: of those that take part it is known, older ones are looked up."""
+    def last(self, entity: str, place: int | None) -> int | None:
+        """Key of the newest period it has a statement of: of those that take part it is known, older ones are looked up."""
         if place is not None and self.peers.newest[place]:
             return int(self.peers.newest[place])
         ctx = self._ctx

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from datetime import date
 
 import msgspec
@@ -18,8 +19,10 @@ from almanac.api.rows.filters import (
     ENTITY_ID,
     FREQUENCY,
     INDICATOR_IN_PATH,
+    MOST_VALUES,
     PROVIDER_ID,
     SOURCE_ID,
+    SUGGESTIONS,
     entities,
     scopes_lacking,
     sources,
@@ -28,22 +31,34 @@ from almanac.api.rows.filters import (
 from almanac.api.rows.names import suggested_indicator
 from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction
-from almanac.domain.companies import is_company
+from almanac.api.rows.state_memory import redaction_of
+from almanac.domain.companies import is_company, raw_slug
 from almanac.domain.periods import Frequency, end_of
 from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of, is_money
 from almanac.store.observations.reading.directory import MIXED_SOURCE
+from almanac.store.state_memory import Remembered
 from almanac.store.summary.figures import Figures, by_indicator
+from almanac.store.summary.native_codes import code_form, holding, with_code
 from almanac.store.summary.series import Counted, of_indicator
 
+NATIVE_ID = Param(
+    "native_id",
+    "Publishers' own codes of series, as `nativeId` tells them; case does not matter, and / is as good as a point. Several "
+    "separated by commas.",
+    "list",
+    maximum=MOST_VALUES,
+    example="CPIAUCSL",
+)
 FILTERS = (
     Param("category", "Only indicators of this category.", "enum", choices=INDICATOR_CATEGORIES),
     Param("kind", "Only raw or only derived indicators.", "enum", choices=("raw", "derived")),
     Param(
         "q",
-        "Words to look for in slug, name, description and aliases; case does not matter.",
-        maximum=100,
+        "Words to look for in slug, name, description and aliases, or a publisher's own code of a series (CPIAUCSL), or a "
+        "part of one with a digit or a sign in it (NY.GDP.MKTP.CD); case does not matter.",
+        longest=100,
         example="inflation",
     ),
 )
@@ -72,9 +87,14 @@ def find(ctx: Context, kind: str | None = None) -> Indicator:
     return indicator
 
 
+#: By slug.
+_RECORDS: Remembered[dict[str, bytes]] = Remembered("indicator records", lambda _: {})
+_FIGURES: Remembered[dict[str, Figures]] = Remembered("figures", by_indicator)
+
+
 def encoded(ctx: Context, indicator: Indicator, figures: Figures | None = None) -> bytes:
     """The record of an indicator, as JSON: written once for a state of the store."""
-    held: dict[str, bytes] = ctx.view.shared.setdefault("indicator records", {})
+    held = _RECORDS.of(ctx.view)
     found = held.get(indicator.slug)
     if found is None:
         found = held[indicator.slug] = _record(ctx, indicator, figures)
@@ -126,24 +146,31 @@ def listing(ctx: Context, kind: str | None = None) -> ListAnswer:
     """Indicators by id."""
     params = ctx.params
     kind = kind or params["kind"]
+    words = params["q"]
+    coded = set() if words is None else _coded(ctx, words)
     wanted = [
         i
         for i in ctx.view.directory.indicators.values()
         if (kind is None or i.kind == kind)
         and (params["category"] is None or i.category == params["category"])
-        and (params["q"] is None or _mentions(i, params["q"]))
+        and (words is None or i.slug in coded or _mentions(i, words))
     ]
     page, following = keyset(ctx, {i.id: i for i in wanted})
-    shared = ctx.view.shared
-    if "figures" not in shared:
-        shared["figures"] = by_indicator(ctx.view)
-    figures: dict[str, Figures] = shared["figures"]
+    figures = _FIGURES.of(ctx.view)
     return ListAnswer([encoded(ctx, i, figures.get(i.slug, Figures())) for i in page], following)
 
 
 def _mentions(indicator: Indicator, words: str) -> bool:
     text = " ".join((indicator.slug, indicator.name, indicator.description, *indicator.aliases)).lower()
     return all(word in text for word in words.lower().split())
+
+
+def _coded(ctx: Context, text: str) -> set[str]:
+    """Slugs of the indicators that a publisher's code leads to, or a tag of companies' filings."""
+    found = holding(ctx.view, text)
+    with contextlib.suppress(ValueError):
+        found.add(raw_slug(text.strip()))
+    return found
 
 
 def indicators(ctx: Context) -> ListAnswer:
@@ -166,7 +193,7 @@ def series(ctx: Context) -> ListAnswer:
     if found.kind == "derived" and not ctx.may_read(ANALYTICS):
         return ListAnswer([])
     descending, limit = params["order"] == "desc", params["limit"]
-    redaction = Redaction.of(ctx)
+    redaction = redaction_of(ctx)
     counted = [
         one
         for one in of_indicator(ctx.view, found.slug, descending, ctx.after[0] if ctx.after else None)
@@ -175,9 +202,26 @@ def series(ctx: Context) -> ListAnswer:
         and (what is None or one.source in what)
         and (params["frequency"] is None or one.frequency == params["frequency"])
     ]
+    if ctx.params["native_id"] is not None:
+        codes = {one.number: code_form(ctx.view.directory.series(one.number).spec.native) for one in counted}
+        _warn_of_codes(ctx, found, set(codes.values()))
+        wanted = {code_form(code) for code in ctx.params["native_id"]}
+        counted = [one for one in counted if codes[one.number] in wanted]
     page = counted[:limit]
     rows = [_series(ctx, redaction, one) for one in page]
     return ListAnswer(rows, [page[-1].id] if len(counted) > limit else None)
+
+
+def _warn_of_codes(ctx: Context, indicator: Indicator, there: set[str]) -> None:
+    """Say of codes asked for that no series given has where they are."""
+    for code in (ctx.params["native_id"] or ())[:SUGGESTIONS]:
+        if code_form(code) in there:
+            continue
+        others = sorted({one.indicator for one in with_code(ctx.view, code)} - {indicator.slug})
+        reason = "is the code of no series of this indicator"
+        if others:
+            reason = f"is the code of a series of another indicator: see /indicators/{others[0]}/series"
+        ctx.warn("native_id", code, reason)
 
 
 def _series(ctx: Context, redaction: Redaction, counted: Counted) -> bytes:
@@ -193,7 +237,7 @@ def _series(ctx: Context, redaction: Redaction, counted: Counted) -> bytes:
             "entityId": spec.entity,
             "sourceId": info.source.id,
             "providerId": info.source.provider,
-            "nativeId": spec.native,
+            "nativeId": spec.code,
             "name": spec.name,
             "frequency": spec.frequency.word,
             "unit": spec.unit,
@@ -245,7 +289,7 @@ ENDPOINTS = (
         handler=series,
         braces=(INDICATOR_IN_PATH,),
         scope="macro:read",
-        params=(COUNTRY, ENTITY, ENTITY_ID, SOURCE_ID, PROVIDER_ID, FREQUENCY),
+        params=(COUNTRY, ENTITY, ENTITY_ID, SOURCE_ID, PROVIDER_ID, FREQUENCY, NATIVE_ID),
         kind="list",
         record=records.SeriesSchema,
         tag="Indicators",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
-from almanac.api.contract.errors import refuse
+from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.params import Param, day_of
 from almanac.api.endpoints.macro.records import DerivedObservation, Observation
 from almanac.api.rows.filters import (
@@ -19,40 +20,47 @@ from almanac.api.rows.filters import (
     FREQUENCY,
     INDICATOR,
     INDICATORS,
+    LICENSE,
     OBSERVATION_FILTERS,
     PROVIDER_ID,
     SORT,
     SOURCE_ID,
     selection,
 )
-from almanac.api.rows.redaction import Redaction
+from almanac.api.rows.nothing import warn_of_nothing
+from almanac.api.rows.state_memory import redaction_of
+from almanac.domain.companies import FiscalPeriod
 from almanac.store.observations.newest.candidates import WantedFreshness
 from almanac.store.observations.newest.latest import latest
 from almanac.store.observations.reading.changes import Changes
-from almanac.store.observations.reading.selection import INDEXED, Selection
-from almanac.store.observations.reading.wanted_keys import TooFewError
+from almanac.store.observations.reading.lists import TooBroadError
+from almanac.store.observations.reading.selection import Selection
 
 
 def _list(ctx: Context, kind: str) -> ListAnswer:
-    params, lineage = ctx.params, kind == "derived"
     asked = selection(ctx, kind)
+    return _said(ctx, asked, _listed(ctx, asked, lineage=kind == "derived"))
+
+
+def _said(ctx: Context, asked: Selection, answer: ListAnswer) -> ListAnswer:
+    """The answer; of an empty one it is said why."""
+    if not answer.rows:
+        warn_of_nothing(ctx, asked)
+    return answer
+
+
+def _listed(ctx: Context, asked: Selection, *, lineage: bool) -> ListAnswer:
+    params = ctx.params
     if _is_by_topic(ctx, asked):
         return _by_topic(ctx, asked, lineage=lineage)
-    rows, following = ctx.view.page(
-        asked,
-        version=ctx.version,
-        as_of=params["as_of"],
-        every=params["sources"] == "all",
-        sort=params["sort"],
-        descending=params["order"] == "desc",
-        after=ctx.after,
-        limit=params["limit"],
-    )
-    return ListAnswer(Redaction.of(ctx).page(rows, lineage=lineage), following)
+    with _narrowed(params):
+        rows, following = ctx.view.page(asked, every=params["sources"] == "all", sort=params["sort"], **_place(ctx))
+    return ListAnswer(redaction_of(ctx).page(rows, lineage=lineage), following)
 
 
 def _is_by_topic(ctx: Context, asked: Selection) -> bool:
-    return ctx.params["sort"] == "topic" and ctx.params["sources"] == "preferred" and asked.observed_from is None
+    by_topic = ctx.params["sort"] == "topic" and ctx.params["sources"] == "preferred"
+    return by_topic and not asked.bounded and asked.fiscal is None
 
 
 def _place(ctx: Context) -> dict[str, Any]:
@@ -69,26 +77,19 @@ def _place(ctx: Context) -> dict[str, Any]:
 
 def _asked_ahead(ctx: Context, kind: str) -> bool:
     asked = selection(ctx, kind)
-    return _is_by_topic(ctx, asked) and asked.observed_to is None and ctx.view.runs.ask_ahead(asked, **_place(ctx))
+    return _is_by_topic(ctx, asked) and ctx.view.runs.ask_ahead(asked, **_place(ctx))
 
 
 def _by_topic(ctx: Context, asked: Selection, *, lineage: bool) -> ListAnswer:
     """The question asked most: joined by the database where that can be, else found row by row."""
-    params, view = ctx.params, ctx.view
-    place = _place(ctx)
+    view, place = ctx.view, _place(ctx)
     page = view.runs.page(asked, **place)
     if page is not None:
         runs, following = page
-        data, validator = Redaction.of(ctx).runs(runs, lineage=lineage)
+        data, validator = redaction_of(ctx).runs(runs, lineage=lineage)
     else:
-        found = None
-        if view.told_whole(asked, params["as_of"]):
-            with contextlib.suppress(TooFewError):
-                found, following = view.pages.found(asked, **place)
-        if found is None:
-            rows, following = view.page(asked, every=False, sort="topic", **place)
-            return ListAnswer(Redaction.of(ctx).page(rows, lineage=lineage), following)
-        data, validator = Redaction.of(ctx).found(found, lineage=lineage)
+        found, following = view.pages.found(asked, **place)
+        data, validator = redaction_of(ctx).found(found, lineage=lineage)
     return ListAnswer(data, following, validator=validator)
 
 
@@ -105,17 +106,11 @@ def derived_observations(ctx: Context) -> ListAnswer:
 def vintages(ctx: Context) -> ListAnswer:
     """Every state of every cell, withdrawals too."""
     params = ctx.params
-    rows, following = ctx.view.cell_vintages(
-        selection(ctx, None),
-        version=ctx.version,
-        as_of=ctx.as_of,
-        every=params["sources"] == "all",
-        sort=params["sort"],
-        descending=params["order"] == "desc",
-        after=ctx.after,
-        limit=params["limit"],
-    )
-    return ListAnswer(Redaction.of(ctx).page(rows, lineage=True), following)
+    asked = selection(ctx, None)
+    place = {**_place(ctx), "as_of": ctx.as_of}
+    with _narrowed(params):
+        rows, following = ctx.view.cell_vintages(asked, every=params["sources"] == "all", sort=params["sort"], **place)
+    return _said(ctx, asked, ListAnswer(redaction_of(ctx).page(rows, lineage=True), following))
 
 
 def changes(ctx: Context) -> ListAnswer:
@@ -128,22 +123,23 @@ def changes(ctx: Context) -> ListAnswer:
             "since", f"must be a data version up to the present one, {newest}, not {since}", allowed, code="range"
         )
     found = Changes(ctx.view, selection(ctx, None), since, newest, params["as_of"])
-    rows, following = found.page(
-        every=params["sources"] == "all",
-        descending=params["order"] == "desc",
-        after=ctx.after,
-        limit=params["limit"],
-    )
-    return ListAnswer(Redaction.of(ctx).page(rows, lineage=True), following)
+    with _narrowed(params):
+        rows, following = found.page(
+            every=params["sources"] == "all",
+            descending=params["order"] == "desc",
+            after=ctx.after,
+            limit=params["limit"],
+        )
+    return ListAnswer(redaction_of(ctx).page(rows, lineage=True), following)
 
 
 def latest_readings(ctx: Context) -> ListAnswer:
     """The latest reading per indicator and entity."""
-    params, redaction = ctx.params, Redaction.of(ctx)
-    wanted = params["freshness"]
+    params, redaction = ctx.params, redaction_of(ctx)
+    wanted, asked = params["freshness"], selection(ctx, params["kind"])
     rows, following = latest(
         ctx.view,
-        selection(ctx, params["kind"]),
+        asked,
         version=ctx.version,
         as_of=params["as_of"],
         descending=params["order"] == "desc",
@@ -152,20 +148,46 @@ def latest_readings(ctx: Context) -> ListAnswer:
         accept=lambda series: wanted is None or redaction.freshness(series) == wanted,
         freshness=None if wanted is None else WantedFreshness(wanted, day_of(ctx.as_of)),
     )
-    return ListAnswer(redaction.page(rows, lineage=True), following)
+    return _said(ctx, asked, ListAnswer(redaction.page(rows, lineage=True), following))
 
 
-#: Parameters that test rows one by one, however few pass: no index leads from them to a page.
-_TESTED = ("start_date", "end_date")
-#: The same, where the rows come in the order of a column and not by topic.
-_TESTED_BY_COLUMN = (*_TESTED, "frequency", "source_id", "provider_id", "period", "period_start", "period_end")
+#: Bounds on knowledge: no index leads from them to rows.
+_KNOWN = ("start_date", "end_date")
+_NAMES = ("indicator", "indicator_id"), ("country", "entity", "entity_id")
+#: What narrows a list whose rows are gone through, in the order in which it is worth naming.
+_NARROWING = ("indicator_id", "country", "entity_id", "source_id", "provider_id", "frequency", "period", "license")
 
 
 def _long(values: dict[str, Any]) -> bool:
     """Whether a request may make the store sort, or read far more rows than it gives: others may go on meanwhile."""
-    sort = values.get("sort", "topic")
-    tested = _TESTED if sort == "topic" else _TESTED_BY_COLUMN
-    return sort not in INDEXED or any(values[name] is not None for name in tested)
+    gone_through = values["sort"] != "topic" or any(values[name] is not None for name in _KNOWN)
+    return (gone_through and not _of_one(values)) or _fiscal(values)
+
+
+def _of_one(values: dict[str, Any]) -> bool:
+    """Whether rows of one indicator for one entity are asked for: they are few."""
+    given = [[values[name] for name in names if values[name] is not None] for names in _NAMES]
+    return all(some and any(isinstance(one, str) or len(one) == 1 for one in some) for some in given)
+
+
+@contextlib.contextmanager
+def _narrowed(params: Mapping[str, Any]) -> Iterator[None]:
+    """Let what is too broad be refused, and say how to narrow it."""
+    try:
+        yield
+    except TooBroadError as error:
+        name = next(name for name in ("sort", *_KNOWN) if params.get(name) not in {None, "topic"})
+        narrow_by = [one for one in _NARROWING if params.get(one) is None]
+        message = f"'{name}' means {error.rows:,} vintages, more than the {error.allowed:,} that are gone through: narrow it by {', '.join(narrow_by)}"
+        details = {
+            "parameter": name, "reason": "too_broad", "rows": error.rows, "allowed": error.allowed, "narrowBy": narrow_by,
+        }  # fmt: skip
+        raise ApiError(400, message, details) from None
+
+
+def _fiscal(values: dict[str, Any]) -> bool:
+    """Whether rows are tested by what companies call their periods."""
+    return isinstance(values["period"], FiscalPeriod)
 
 
 def _unbounded(values: dict[str, Any]) -> bool:
@@ -176,13 +198,13 @@ def _unbounded(values: dict[str, Any]) -> bool:
 
 def _searching(values: dict[str, Any]) -> bool:
     """Whether far more readings may be looked at than are given."""
-    tested = ("freshness", "source_id", "provider_id", "as_of")
+    tested = ("freshness", "source_id", "provider_id", "license", "as_of")
     return _unbounded(values) and any(values[name] is not None for name in tested)
 
 
 def _passing_over(values: dict[str, Any]) -> bool:
     """Whether many topics may be looked at that have no row to give."""
-    tested = ("period", "period_start", "period_end", "frequency", "source_id", "provider_id", "as_of")
+    tested = ("period", "period_start", "period_end", "frequency", "source_id", "provider_id", "license", "as_of")
     return _unbounded(values) and any(values[name] is not None for name in tested)
 
 
@@ -214,7 +236,8 @@ ENDPOINTS = (
         path="/observations/latest",
         operation_id="listLatestObservations",
         summary="Latest reading per indicator and entity",
-        description="The newest period that is no forecast, then the higher frequency, then the preferred source; raw and derived.",
+        description="The newest period that is no forecast, then the higher frequency, then the preferred source; raw and derived. What may "
+        "not be sent is a reading only where nothing else is.",
         handler=latest_readings,
         scope="macro:read",
         params=(
@@ -225,6 +248,7 @@ ENDPOINTS = (
             INDICATOR,
             SOURCE_ID,
             PROVIDER_ID,
+            LICENSE,
             FREQUENCY,
             Param("kind", "Only raw or only derived indicators.", "enum", choices=("raw", "derived")),
             Param("freshness", "Only readings of this freshness.", "enum", choices=("fresh", "stale", "unknown")),

@@ -14,7 +14,7 @@ from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro.records import Provenance, ProvenanceInput, ProvenancePayload, ProvenanceRun
 from almanac.api.rows.filters import ANALYTICS, COMPANIES
-from almanac.api.rows.redaction import Redaction
+from almanac.api.rows.state_memory import redaction_of
 from almanac.domain.companies import is_company
 from almanac.domain.numbers import plain
 from almanac.domain.observations import Vintage
@@ -120,7 +120,7 @@ def _find(ctx: Context, name: str) -> lookup.StoredRow | None:
 
 def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
     row, view = found.row, ctx.view
-    redaction = Redaction.of(ctx)
+    redaction = redaction_of(ctx)
     spec = row.series.spec
     explanation = explain(view, row) if row.series.kind == "derived" else None
     inputs = [_input(ctx, one) for one in explanation.inputs] if explanation else []

@@ -1,112 +1,357 @@
-"""Sovereign rates: spreads and slopes of one scope."""
+"""Sovereign rates: spreads and slopes of one scope, today and on past days."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from typing import Any, Literal
+
 import msgspec
 
-from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.errors import ApiError
-from almanac.api.contract.params import Param
+from almanac.api.contract.params import Param, day_of
+from almanac.api.rows.filters import AS_OF
 from almanac.api.rows.names import place
+from almanac.api.rows.nothing import warn_of_nothing
 from almanac.domain.fragments import value_of
-from almanac.domain.observations import FORECAST
+from almanac.domain.observations import AHEAD
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Entity
+from almanac.domain.times import DAY_SECONDS
 from almanac.reports import rates as report
-from almanac.store.observations.newest.latest import frequencies_of, reading
+from almanac.store.observations.newest.latest import frequencies_of, numbers_of, reading
+from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import Selection
-from almanac.store.summary.series import numbers_of
+
+#: Rows of a span of days that are read at a time.
+_ROWS = 1_000
+
+
+class _Question:
+    """What is asked of every yield: as known when (unix seconds; None: now), and of a day up to which one."""
+
+    def __init__(self, ctx: Context, moment: int | None, ends_by: date | None = None) -> None:
+        self.ctx, self.moment, self.ends_by = ctx, moment, ends_by
+
+    def latest(self, indicator: str, entity: str, **bounds: Any) -> ObservationRow | None:
+        """The latest public number of an indicator of an entity; None where there is none."""
+        chosen = {"ends_by": self.ends_by, "ends_from": self.ctx.window_start, **bounds}
+        chosen.setdefault("sources", _public(self.ctx, indicator, entity))
+        frequencies = frequencies_of(self.ctx.view, indicator, entity)
+        version = self.ctx.version
+        row = reading(
+            self.ctx.view, Selection(**chosen), indicator, entity, frequencies, version=version, as_of=self.moment
+        )
+        return row if row is not None and _counts(row) else None
+
+
+class _DaysQuestion(_Question):
+    """Ask every yield of many days, in the order of `ends_by`: what became known over their span is read at once."""
+
+    def __init__(self, ctx: Context, moment: int | None, days: Sequence[date]) -> None:
+        super().__init__(ctx, moment)
+        self._first, self._last = min(days), max(days)
+        self._held: dict[tuple[str, str], list[ObservationRow]] = {}
+
+    def latest(self, indicator: str, entity: str, **bounds: Any) -> ObservationRow | None:
+        if bounds or self.ends_by is None:
+            return super().latest(indicator, entity, **bounds)
+        rows = self._held.get((indicator, entity))
+        if rows is None:
+            before = super().latest(indicator, entity, ends_by=self._first - timedelta(days=1))
+            rows = [*([] if before is None else [before]), *self._inside(indicator, entity)]
+            self._held[indicator, entity] = rows
+        place = bisect_right(rows, self.ends_by, key=lambda row: end_of(row.period))
+        return rows[place - 1] if place else None
+
+    def _inside(self, indicator: str, entity: str) -> list[ObservationRow]:
+        """The numbers of the span, the latest last: of one day the one of the higher frequency."""
+        chosen = _selection(self.ctx, indicator, entity, self._first, self._last)
+        found: list[ObservationRow] = []
+        for frequency in frequencies_of(self.ctx.view, indicator, entity):
+            after: list[Any] | None = None
+            while True:
+                rows, after = _page(self.ctx, chosen, frequency, self.moment, limit=_ROWS, after=after)
+                found += filter(_counts, rows)
+                if after is None:
+                    break
+        return sorted(found, key=lambda row: (end_of(row.period), -row.series.spec.frequency.rank))
+
+
+def _counts(row: ObservationRow) -> bool:
+    """Whether a row is a number that is no forecast."""
+    return not row.flags & AHEAD and value_of(row.marked)[0] is not None
+
+
+def _selection(ctx: Context, indicator: str, entity: str, first: date | None, last: date | None) -> Selection:
+    """What may be shown of an indicator of an entity between two days."""
+    return Selection(
+        indicators=(indicator,),
+        entities=(entity,),
+        sources=_public(ctx, indicator, entity),
+        ends_from=max((day for day in (first, ctx.window_start) if day is not None), default=None),
+        ends_by=last,
+    )
+
+
+def _page(
+    ctx: Context,
+    chosen: Selection,
+    frequency: str,
+    moment: int | None,
+    *,
+    limit: int,
+    descending: bool = False,
+    after: list[Any] | None = None,
+) -> tuple[list[ObservationRow], list[Any] | None]:
+    return ctx.view.page(
+        msgspec.structs.replace(chosen, frequency=frequency),
+        version=ctx.version,
+        as_of=moment,
+        every=False,
+        sort="topic",
+        descending=descending,
+        after=after,
+        limit=limit,
+    )
+
+
+def _public(ctx: Context, indicator: str, entity: str) -> frozenset[str] | None:
+    """Sources whose series of an indicator of an entity may be shown; None: all of them."""
+    every = [ctx.view.directory.series(number) for number in numbers_of(ctx.view, indicator, entity)]
+    public = frozenset(one.source.id for one in every if not one.rights.withheld)
+    return None if all(one.source.id in public for one in every) else public
 
 
 def rates(ctx: Context) -> ItemAnswer:
     """Spreads and slopes of one scope."""
-    return rates_as_of(ctx, None)
+    return ItemAnswer(msgspec.json.encode(_rates(_scope(ctx), _Question(ctx, None))))
 
 
-def rates_as_of(ctx: Context, moment: int | None) -> ItemAnswer:
-    """The same as known at a moment, unix seconds; None: now."""
-    scope = _scope(ctx, ctx.path["scope"])
-    if scope is None:
-        raise ApiError(
-            404,
-            f"'scope' must be one of {', '.join(report.SCOPES)}",
-            {"parameter": "scope", "reason": "unsupported", "supportedScopes": list(report.SCOPES)},
-        )
-    by_scope = {e.rates_scope: e for e in ctx.view.directory.entities.values() if e.rates_scope}
-    found: list[report.YieldReading] = []
+def history(ctx: Context) -> ListAnswer:
+    """List spreads and slopes of one scope by past days, as known at any moment; without days the latest of that moment."""
+    scope, params = _scope(ctx), ctx.params
+    asked: int | None = params["as_of"]
+    if params["start_date"] is None and params["end_date"] is None:
+        found = report.of_day(_rates(scope, _Question(ctx, asked)))
+        rows, following = ([] if found is None else [found]), None
+    else:
+        limit = params["limit"]
+        days = _days(ctx, scope, limit + 1)
+        rows = [
+            one for day in _each(ctx, asked, days[:limit]) if (one := report.of_day(_rates(scope, day))) is not None
+        ]
+        following = [days[limit - 1].toordinal()] if len(days) > limit else None
+    entity = _by_scope(ctx).get(scope)
+    if not rows and entity is not None:
+        bounds = [None if params[name] is None else day_of(params[name]) for name in ("start_date", "end_date")]
+        named = tuple(f"gov_yield_{tenor}" for tenor in report.TENORS)
+        asked_for = Selection(indicators=named, entities=(entity.id,), starts_from=bounds[0], ends_by=bounds[1])
+        warn_of_nothing(ctx, asked_for)
+    return ListAnswer([msgspec.json.encode(one) for one in rows], following)
+
+
+def _each(ctx: Context, moment: int | None, days: Sequence[date]) -> Iterator[_Question]:
+    """The question of each of these days."""
+    if days:
+        question = _DaysQuestion(ctx, moment, days)
+        for question.ends_by in days:
+            yield question
+
+
+def _days(ctx: Context, scope: str, limit: int) -> list[date]:
+    """Days of the span asked for, behind those given, on which a scope has a yield: in order, at most so many."""
+    params, after, descending = ctx.params, ctx.after, ctx.params["order"] == "desc"
+    first = None if params["start_date"] is None else day_of(params["start_date"] + DAY_SECONDS - 1)
+    last = None if params["end_date"] is None else day_of(params["end_date"])
+    if after is not None:
+        beyond = date.fromordinal(after[0] + (-1 if descending else 1))
+        first, last = (first, beyond) if descending else (beyond, last)
+    entity = _by_scope(ctx).get(scope)
+    if entity is None:
+        return []
+    found: set[date] = set()
+    for indicator in (f"gov_yield_{tenor}" for tenor in report.TENORS):
+        chosen = _selection(ctx, indicator, entity.id, first, last)
+        for frequency in frequencies_of(ctx.view, indicator, entity.id):
+            rows, _ = _page(ctx, chosen, frequency, params["as_of"], limit=limit, descending=descending)
+            found.update(end_of(row.period) for row in rows if _counts(row))
+    return sorted(found, reverse=descending)[:limit]
+
+
+def _rates(scope: str, question: _Question) -> report.Rates:
+    """The payload of one scope."""
+    by_scope = _by_scope(question.ctx)
+    curves: dict[str, dict[str, report.YieldReading]] = {}
     withheld: list[str] = []
     for name in report.SCOPES:
         if name in by_scope:
+            curves[name] = {}
             for tenor in report.TENORS:
-                one, note = _yield(ctx, name, by_scope[name], tenor, moment)
-                found += [one] if one is not None else []
+                one, note = _yield(question, name, by_scope[name], tenor)
+                curves[name] |= {tenor: one} if one is not None else {}
                 withheld += [note] if note is not None else []
     entity = by_scope.get(scope)
-    payload = report.rates(
-        scope, entity.name if entity else scope, entity.currency if entity else None, found, withheld
+    return report.rates(
+        scope,
+        entity.name if entity else scope,
+        entity.currency if entity else None,
+        [one for curve in curves.values() for one in curve.values()],
+        [
+            _legs(question, name, by_scope[name], slope, curve[short], curve[long])
+            for name, curve in curves.items()
+            for slope, (short, long) in report.SLOPES.items()
+            if short in curve and long in curve
+        ],
+        withheld,
+        question.moment,
     )
-    return ItemAnswer(msgspec.json.encode(payload))
 
 
-def _scope(ctx: Context, name: str) -> str | None:
-    """The scope that a name means, in any spelling that /entities/resolve finds exactly; None where it is none of them."""
+def _by_scope(ctx: Context) -> dict[str | None, Entity]:
+    return {e.rates_scope: e for e in ctx.view.directory.entities.values() if e.rates_scope}
+
+
+def _scope(ctx: Context) -> str:
+    """The scope that the path means, in any spelling that /entities/resolve finds exactly. Raises ApiError 404."""
+    name = ctx.path["scope"]
     if name.upper() in report.SCOPES:
         return name.upper()
     meant = place(ctx, name)
-    return meant.rates_scope if meant is not None and meant.rates_scope in report.SCOPES else None
+    if meant is None or meant.rates_scope not in report.SCOPES:
+        details: dict[str, Any] = {
+            "parameter": "scope", "reason": "unsupported", "supportedScopes": list(report.SCOPES),
+        }  # fmt: skip
+        shared = None if meant is None else _of_currency(ctx, meant.currency)
+        message = f"'scope' must be one of {', '.join(report.SCOPES)}"
+        if meant is not None and shared is not None:
+            message += (
+                f"; {meant.name} has no curve of its own here, and {shared} is that of its currency, {meant.currency}"
+            )
+            details["suggestion"] = shared
+        raise ApiError(404, message, details)
+    return meant.rates_scope
+
+
+def _of_currency(ctx: Context, currency: str | None) -> str | None:
+    """The scope whose bonds are in a currency."""
+    if currency is None:
+        return None
+    places = ctx.view.directory.entities.values()
+    return next((e.rates_scope for e in places if e.rates_scope in report.SCOPES and e.currency == currency), None)
 
 
 def _yield(
-    ctx: Context, scope: str, entity: Entity, tenor: str, moment: int | None
+    question: _Question, scope: str, entity: Entity, tenor: str
 ) -> tuple[report.YieldReading | None, str | None]:
     """The latest public yield of a tenor, or a sentence on why one that exists is not shown."""
-    view, indicator = ctx.view, f"gov_yield_{tenor}"
+    indicator, view = f"gov_yield_{tenor}", question.ctx.view
+    row = question.latest(indicator, entity.id)
+    if row is not None:
+        return _reading(scope, tenor, row), None
     series = [view.directory.series(number) for number in numbers_of(view, indicator, entity.id)]
-    public = frozenset(s.source.id for s in series if not s.rights.withheld)
-    if series and not public:
+    if series and all(one.rights.withheld for one in series):
         return None, f"{scope} {tenor}: there is a yield, but it may not be shown ({series[0].rights.reason})."
-    row = reading(
-        view,
-        Selection(sources=None if len(public) == len(series) else public, ends_from=ctx.window_start),
-        indicator,
-        entity.id,
-        frequencies_of(view, indicator, entity.id),
-        version=ctx.version,
-        as_of=moment,
-    )
-    value = None if row is None or row.flags & FORECAST else value_of(row.marked)[0]
-    if row is None or value is None:
-        return None, None
-    spec = row.series.spec
-    return (
-        report.YieldReading(
-            scope,
-            tenor,
-            value,
-            end_of(row.period),
-            row.known,
-            row.series.id,
-            row.series.source.id,
-            spec.curve_type,
-            spec.compounding,
-        ),
-        None,
+    return None, None
+
+
+def _reading(scope: str, tenor: str, row: ObservationRow) -> report.YieldReading:
+    value, spec = value_of(row.marked)[0], row.series.spec
+    assert value is not None  # it is the number of a reading
+    return report.YieldReading(
+        scope,
+        tenor,
+        value,
+        end_of(row.period),
+        row.known,
+        row.series.id,
+        row.series.source.id,
+        spec.curve_type,
+        spec.compounding,
     )
 
+
+def _legs(
+    question: _Question,
+    scope: str,
+    entity: Entity,
+    name: Literal["2s10s", "5s30s"],
+    short: report.YieldReading,
+    long: report.YieldReading,
+) -> report.SlopeLegs:
+    """
+    What a slope is made of: the newest day on which both its legs are known.
+
+    It is the day of the latest reading of the derived slope, with its legs, so that both tell one number. Where none is
+    derived, for no source has both legs, it is the newest day that the latest readings of both have in common; where they
+    have none, their latest.
+    """
+    derived = question.latest(f"yield_slope_{name}", entity.id)
+    if derived is not None:
+        day, source = end_of(derived.period), derived.series.source.id
+        if all((leg.day, leg.source) == (day, source) for leg in (short, long)):
+            return report.SlopeLegs(scope, name, short, long)
+        of_day = {"sources": frozenset([source]), "ends_from": day, "ends_by": day}
+        legs = [
+            _reading(scope, leg.tenor, row)
+            for leg in (short, long)
+            if (row := question.latest(f"gov_yield_{leg.tenor}", entity.id, **of_day)) is not None
+        ]
+        if len(legs) == 2:
+            return report.SlopeLegs(scope, name, *legs)
+    one, other = short, long
+    while one.day != other.day:
+        later, day = (one, other.day) if one.day > other.day else (other, one.day)
+        row = question.latest(f"gov_yield_{later.tenor}", entity.id, ends_by=day)
+        if row is None:
+            return report.SlopeLegs(scope, name, short, long)
+        moved = _reading(scope, later.tenor, row)
+        one, other = (moved, other) if later is one else (one, moved)
+    return report.SlopeLegs(scope, name, one, other)
+
+
+_SCOPE = Param("scope", f"One of {', '.join(report.SCOPES)}, or another name of the same place.", example="USA")
 
 ENDPOINT = Endpoint(
     path="/rates/{scope}",
     operation_id="getRates",
     summary="Sovereign rates analytics",
     description="Spreads per tenor (2y, 5y, 10y, 30y) against each peer and the peer mean, and curve slopes (2s10s, 5s30s), "
-    "in basis points, from the latest public yield of each. Scopes: AUS, CAN, CHE, EUR, GBR, JPN, USA, by any name that "
-    "/entities/resolve finds exactly. Takes no parameters.",
+    "in basis points, from the latest public yield of each; a slope on the newest day on which both its legs are known. "
+    "Scopes: AUS, CAN, CHE, EUR, GBR, JPN, USA, by any name that /entities/resolve finds exactly. Takes no parameters: the "
+    "past is asked of /rates/{scope}/history.",
     handler=rates,
-    braces=(Param("scope", f"One of {', '.join(report.SCOPES)}, or another name of the same place.", example="USA"),),
+    braces=(_SCOPE,),
     scope="analytics:read",
     kind="item",
     record=report.Rates,
     dated=True,
     cached=True,
+    tag="Analytics",
+)
+
+HISTORY = Endpoint(
+    path="/rates/{scope}/history",
+    operation_id="listRatesHistory",
+    summary="Sovereign rates analytics of past days",
+    description="What /rates/{scope} says, of other days and as known at other moments. With `as_of` alone one row: what it "
+    "would have said then. With `start_date` or `end_date` a row for each day of that span on which the scope has a yield: "
+    "its curve, spreads to each peer and slopes, from the latest public yield of that day or of one before, as known at "
+    "`as_of`. An excluded spread or slope says so as there.",
+    handler=history,
+    braces=(_SCOPE,),
+    scope="analytics:read",
+    params=(
+        AS_OF,
+        Param("start_date", "Days from this one on.", "time", until="end_date", example="2025-01-01"),
+        Param("end_date", "Days up to this one.", "time", edge="end", window=True, example="2025-01-31"),
+    ),
+    kind="list",
+    record=report.RatesOfDay,
+    dated=True,
+    cached=True,
+    heavy=lambda _: True,
     tag="Analytics",
 )

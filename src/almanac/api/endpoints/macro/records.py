@@ -62,9 +62,19 @@ class ObservationMetadata(Record):
     ] = UNSET
     forecast: Annotated[bool | UnsetType, says("True: the period began after the knowledge time.")] = UNSET
     withdrawn: Annotated[bool | UnsetType, says("True: the publisher took the value back; it has none now.")] = UNSET
+    quality: Annotated[
+        Literal["warning", "failed"] | UnsetType,
+        says(
+            "Of a company's figure: a check of the statements it rests on does not hold (`/companies/{idOrLookup}/financials` "
+            "says which), or two ways to its twelve months differ (`method`); screens and scores leave failed ones out. "
+            "Absent: all that apply hold."
+        ),
+    ] = UNSET
     flags: Annotated[list[str] | UnsetType, says("The publisher's marks on the value, as first seen.", ["p"])] = UNSET
     footnotes: Annotated[list[str] | UnsetType, says("The publisher's remarks on the value, as first seen.")] = UNSET
-    projection: Annotated[bool | UnsetType, says("True: the publisher calls the value a projection.")] = UNSET
+    projection: Annotated[
+        bool | UnsetType, says("True: the publisher calls the value a projection, or it was computed from one.")
+    ] = UNSET
     published_at: Annotated[
         str | UnsetType,
         says(
@@ -80,9 +90,21 @@ class ObservationMetadata(Record):
     accession: Annotated[str | UnsetType, says("Accession number of the filing that states the fact.")] = UNSET
     form: Annotated[str | UnsetType, says("Form of that filing.", "10-K")] = UNSET
     inconsistent: Annotated[bool | UnsetType, says("True: the filing states two values for the fact.")] = UNSET
-    method: Annotated[str | UnsetType, says("Of a line that no filing states: how it was come by.", "fy_minus_9m")] = (
-        UNSET
-    )
+    fiscal_year: Annotated[
+        int | UnsetType, says("Of a company's figure: the fiscal year its period is of, as the company counts.", 2024)
+    ] = UNSET
+    fiscal_period: Annotated[
+        Literal["FY", "Q1", "Q2", "Q3", "Q4", "H1", "H2"] | UnsetType,
+        says("Of a company's figure: which part of that fiscal year the period is, whatever the calendar's.", "Q4"),
+    ] = UNSET
+    method: Annotated[
+        str | UnsetType,
+        says(
+            "Of a line that no filing states, and of twelve months: how it was come by. `ttm_mismatch`: there are two ways to "
+            "the twelve months, which differ by more than rounding (`quality` is a warning then).",
+            "fy_minus_9m",
+        ),
+    ] = UNSET
 
 
 class Observation(Record):
@@ -113,7 +135,7 @@ class Observation(Record):
 
 
 class DerivedObservation(Observation):
-    """The same, with the ids of the series it was computed from."""
+    """A value that was computed, with the ids of the series it was computed from."""
 
     derived_from: Annotated[
         list[str], says("Ids of the series the value was computed from; empty for a published value.")

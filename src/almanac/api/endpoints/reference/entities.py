@@ -22,14 +22,19 @@ from almanac.domain import aliases as names
 from almanac.domain.numbers import plain
 from almanac.domain.times import wire_day
 from almanac.reports import resolve as report
+from almanac.reports.place_names import foreign_names
 from almanac.reports.resolve import Match, Subject
 from almanac.reports.spellings import Spellings
 from almanac.store.companies import aliases
 from almanac.store.companies import rows as company_rows
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.reader import View
+from almanac.store.summary.native_codes import with_code
 
-_LONGEST = 200
+#: Scheme of publishers' codes of series, which name no entity and are looked for only where they are asked for.
+NATIVE = "native"
+#: At most so many candidates are told.
+_CANDIDATES = 5
 
 
 def of_entity(ctx: Context) -> ListAnswer:
@@ -89,8 +94,10 @@ class Resolver:
         """Which entity an alias means."""
         params = ctx.params
         text, scheme = params["alias"], params["scheme"]
-        index = self._held(ctx.view)
+        index = self._current_index(ctx.view)
         subjects = index.subjects[params["type"]]
+        if scheme == NATIVE:
+            return ItemAnswer(msgspec.json.encode(_resolved(_by_code(ctx.view, text, subjects))))
         equal = set(report.norms(text).values())
         found = [one for one in index.places if one.norm in equal]
         found += aliases.matching(ctx.view, sorted(equal)) if equal else []
@@ -100,10 +107,11 @@ class Resolver:
             found = [one for one in found if one.scheme in schemes]
         told = report.resolve(text, found, subjects, index.spellings, day_of(ctx.as_of).toordinal(), schemes)
         if told is None:
-            raise ApiError(404, f"nothing is called {quoted(text)} or anything like it", {"parameter": "alias"})
+            hint = "; it is a publisher's code of a series: ask with scheme=native" if with_code(ctx.view, text) else ""
+            raise ApiError(404, f"nothing is called {quoted(text)} or anything like it{hint}", {"parameter": "alias"})
         return ItemAnswer(msgspec.json.encode(_resolved(told)))
 
-    def _held(self, view: View) -> _Index:
+    def _current_index(self, view: View) -> _Index:
         state = (view.epoch, view.version, view.directory.reference)
         held = self._index
         if held is not None and held.state == state:
@@ -118,7 +126,8 @@ class Resolver:
 def _index(view: View, state: tuple[str, int, int], before: _Index | None) -> _Index:
     """The index of a state; most states differ from the one `before` in no name, so what takes longest to make is kept."""
     kept = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
-    places = [alias for entity in kept for alias in names.of_place(entity)]
+    english = [alias for entity in kept for alias in names.of_place(entity)]
+    places = [*english, *(alias for entity in kept for alias in foreign_names(entity))]
     by_type: dict[str | None, dict[str, Subject]] = {
         kind: {one.id: Subject(one.id, one.kind, one.name, one.slug, reports=False) for one in kept if one.kind == kind}
         for kind in PLACES
@@ -129,7 +138,7 @@ def _index(view: View, state: tuple[str, int, int], before: _Index | None) -> _I
     }
     subjects: dict[str | None, Mapping[str, Subject]] = {**by_type}
     subjects[None] = {entity: one for found in by_type.values() for entity, one in found.items()}
-    spelled = [*places, *aliases.spelled_out(view)]
+    spelled = [*english, *aliases.spelled_out(view)]
     if before is not None and before.spelled == spelled:
         return before._replace(state=state, places=places, subjects=subjects)
     return _Index(state, places, subjects, spelled, Spellings(spelled))
@@ -144,13 +153,31 @@ def _by_id(directory: Directory, text: str) -> list[names.Alias]:
     return [names.Alias(entity.id, entity.id, "other", True, None, None, None, report.norms(text)["other"])]
 
 
+def _by_code(view: View, text: str, subjects: Mapping[str, Subject]) -> report.Resolution:
+    """The entities of which a series has this code of its publisher's. Raises ApiError 404."""
+    found: dict[str, Match] = {}
+    for one in with_code(view, text):
+        if one.entity in subjects and one.entity not in found:
+            kind, confidence = (
+                ("exact", 1.0) if one.code.casefold() == text.strip().casefold() else ("normalized", 0.95)
+            )
+            alias = names.Alias(one.entity, one.code, NATIVE, True, None, None, None, one.code)
+            found[one.entity] = Match(subjects[one.entity], alias, kind, confidence)
+    if not found:
+        raise ApiError(404, f"no published series has the code {quoted(text)}", {"parameter": "alias"})
+    matches = list(found.values())[:_CANDIDATES]
+    first = matches[0]
+    confidence = first.confidence / len(matches)
+    return report.Resolution(first if len(matches) == 1 else None, first.kind, round(confidence, 2), matches)
+
+
 def _resolved(told: report.Resolution) -> Resolved:
     fields: dict[str, Any] = (
         msgspec.structs.asdict(_candidate(told.best))
         if told.best is not None
         else dict.fromkeys(("entity_id", "type", "name", "slug", "matched_alias", "scheme"))
     )
-    fields |= {"match": told.match, "confidence": told.confidence}
+    fields |= {"match": told.match, "confidence": plain(told.confidence)}
     return Resolved(candidates=[_candidate(one) for one in told.candidates], **fields)
 
 
@@ -188,16 +215,17 @@ def endpoints() -> tuple[Endpoint, ...]:
             path="/entities/resolve",
             operation_id="resolveEntity",
             summary="Which entity a name means",
-            description="By name, former name, ISO code, ticker, CIK, LEI, slug or id. Exact first (case does not matter), else but for "
+            description="By name (of a country in the large languages too: Allemagne, 日本), former name, ISO code, ticker, CIK, LEI, slug or id. Exact first (case does not matter), else but for "
             "punctuation, accents, legal form and the like, else by likeness. A name valid on the day asked goes before one that is not; "
             "of companies of one name the only one with statements goes first. Where several fit as well, `entityId` is null and "
-            "all of them are candidates; likeness alone never answers for what looks like a ticker or a CIK. Nothing close: 404.",
+            "all of them are candidates; likeness alone never answers for what looks like a ticker or a CIK. Nothing close: 404. "
+            "With `scheme=native` the entity of which a published series has this code of its publisher's.",
             handler=Resolver().resolve,
             scope="reference:read",
             params=(
-                Param("alias", "The name.", required=True, maximum=_LONGEST, example="Apple Computer"),
+                Param("alias", "The name.", required=True, example="Apple Computer"),
                 Param("type", "Only entities of this type.", "enum", choices=(*PLACES, "company")),
-                Param("scheme", "Only names of this scheme.", "enum", choices=names.SCHEMES),
+                Param("scheme", "Only names of this scheme.", "enum", choices=(*names.SCHEMES, NATIVE)),
                 replace(
                     AS_OF,
                     window=False,

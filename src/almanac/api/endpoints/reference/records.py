@@ -11,6 +11,7 @@ from almanac.domain.fields import (
     Exposure,
     FrequencyWord,
     FreshnessStatus,
+    LicenseClass,
     ProviderId,
     SourceId,
     Time,
@@ -19,6 +20,11 @@ from almanac.domain.fields import (
     says,
 )
 
+#: Schemes of names that are found, beside those of entities' own.
+_Found = Annotated[
+    Literal["name", "former_name", "iso2", "iso3", "ticker", "cik", "lei", "slug", "other", "native"],
+    says("What kind of name that is: `native` is a publisher's code of a series of the entity. Null: as above."),
+]
 _Scheme = Annotated[
     Literal["name", "former_name", "iso2", "iso3", "ticker", "cik", "lei", "slug", "other"],
     says("What kind of name it is."),
@@ -47,7 +53,7 @@ class Candidate(Record):
     name: Annotated[str | None, says("Name of the entity. Null: as above.")]
     slug: Annotated[str | None, says("Its name in filters and paths. Null: as above.", "united-states")]
     matched_alias: Annotated[str | None, says("The name of it that was found. Null: as above.")]
-    scheme: Annotated[_Scheme | None, says("What kind of name that is. Null: as above.")]
+    scheme: _Found | None
     match: Annotated[
         Literal["exact", "normalized", "fuzzy"],
         says("`exact`: letter by letter; `normalized`: but for case, accents and legal forms; `fuzzy`: by likeness."),
@@ -79,7 +85,12 @@ class Country(Record):
     aliases: Annotated[list[str], says("Other names, former ones too.")]
     indicator_count: Annotated[int, says("How many indicators have values of it.")]
     rates_scope: Annotated[bool, says("Whether /rates has it as a scope.")]
-    freshness_status: FreshnessStatus
+    freshness_status: Annotated[
+        Literal["fresh", "stale", "unknown"],
+        says(
+            "`fresh` where at least half of its indicators are, those aside that their publishers ended; else `stale`."
+        ),
+    ]
 
 
 class ProviderSchema(Record):
@@ -104,6 +115,7 @@ class SourceRights(Record):
     redistributable: Annotated[bool, says("Whether its values may be passed on.")]
     reason: Annotated[str | None, says("Why its values are withheld. Null: they are not.")]
     license: Annotated[str, says("The terms it is published under, by name.")]
+    license_class: LicenseClass
     attribution: Annotated[str, says("What to write beside its values when showing them.")]
     commercial_use: Annotated[str, says("What the terms say of commercial use.", "yes")]
     derivatives_allowed: Annotated[bool, says("Whether values computed from it may be passed on, though it may not.")]
@@ -138,6 +150,8 @@ class SourceSchema(Record):
     last_success_at: Annotated[Time | None, says("When it was read without an error last. Null: never.")]
     health: Annotated[
         Literal["ok", "late", "failing", "never_run"],
-        says("`late`: longer unread, or older, than it should be; `failing`: the last attempts failed."),
+        says(
+            "`late`: longer unread, or older, than it should be; `failing`: the last attempts failed, or the newest answer is set aside."
+        ),
     ]
     freshness_status: FreshnessStatus

@@ -9,9 +9,10 @@ from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro.indicators import day
 from almanac.api.endpoints.reference import records, standing
+from almanac.api.rows.filters import LICENSE, licensed
 from almanac.api.rows.names import PLACES, place, suggested_place
 from almanac.api.rows.paging import keyset
-from almanac.api.rows.redaction import Redaction
+from almanac.api.rows.state_memory import redaction_of
 from almanac.domain.health import Feed, Tried, health
 from almanac.domain.reference import Entity, Provider, Source
 from almanac.domain.rights import Exposure, effective
@@ -73,6 +74,7 @@ class ReferenceLists:
                         redistributable=exposure is Exposure.public,
                         reason=None if exposure is Exposure.public else rights.channel_reason or rights.reason,
                         license=rights.license,
+                        license_class=rights.asks_for,  # type: ignore[arg-type]  # those of the rights are these
                         attribution=rights.attribution,
                         commercial_use=rights.commercial_use,
                         derivatives_allowed=rights.derivatives_allowed,
@@ -95,7 +97,7 @@ class ReferenceLists:
                 )
             )
 
-        page, following = keyset(ctx, directory.sources)
+        page, following = keyset(ctx, licensed(ctx))
         return ListAnswer([record(one) for one in page], following)
 
     def countries(self, ctx: Context) -> ListAnswer:
@@ -119,11 +121,12 @@ def country(ctx: Context) -> ItemAnswer:
         close = suggested_place(ctx, name)
         raise ApiError(
             404,
-            f"there is no country {quoted(name)}" + (f"; did you mean '{close}'?" if close else ""),
+            f"there is no country {quoted(name)}"
+            + (f"; did you mean '{close}'?" if close else ": give an ISO-2 or ISO-3 code, a name, an id or a slug"),
             {"parameter": "idOrIso", "suggestion": close} if close else None,
         )
     count = figures.indicators_of_entities(ctx.view, found.id).get(found.id, 0)
-    return ItemAnswer(_country(found, count, standing.alive(ctx.view, Redaction.of(ctx), "entity", found.id)))
+    return ItemAnswer(_country(found, count, standing.of_place(ctx.view, redaction_of(ctx), found.id)))
 
 
 def _country(entity: Entity, indicators: int, freshness: str | None) -> bytes:
@@ -169,6 +172,7 @@ def endpoints() -> tuple[Endpoint, ...]:
             description="Feeds, each with its licence, rights, health and freshness.",
             handler=lists.sources,
             scope="reference:read",
+            params=(LICENSE,),
             kind="list",
             threaded=lambda _: True,
             record=records.SourceSchema,

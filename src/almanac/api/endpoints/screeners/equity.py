@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -10,11 +11,12 @@ import numpy as np
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.params import Param
+from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerField
 from almanac.api.endpoints.screeners.screening import (
+    FURTHER,
     SCREEN_AS_OF,
-    AlignedColumn,
     ProcessCache,
     ScreenFields,
     Warmed,
@@ -23,7 +25,8 @@ from almanac.api.endpoints.screeners.screening import (
     filter_param,
     filters,
     filters_endpoint,
-    named,
+    further_fields,
+    looked_at,
     number,
     number_field,
     sort_field,
@@ -31,14 +34,16 @@ from almanac.api.endpoints.screeners.screening import (
     warn_of_numbers,
     warn_of_texts,
 )
+from almanac.api.rows.names import place as place_called
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Indicator
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import CURRENCY, CURRENCY_PER_SHARE, is_amount, is_money
-from almanac.reports.filter_text import Field
+from almanac.reports.filter_text import Clause, Field
 from almanac.reports.scoring import MEASURES
-from almanac.reports.screener import Column, Texts, matching, page, place
+from almanac.reports.screener import Column, Numbers, Texts, matching, page, place
 from almanac.store.companies.rows import last_tickers
+from almanac.store.observations.newest.columns import QUALITIES
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.reader import View
 
@@ -49,11 +54,21 @@ _CURRENCY = (
     "ISO code of the currency the company reports in. With a clause on it, amounts of money are compared as they stand; "
     "without one, companies that report in another currency than USD are left out of clauses on money, and sort last by it."
 )
+_QUALITIES_TOLD = (
+    "What checks say of the statements that the row's other filtered and sorted numbers rest on: ok, warning, and with "
+    "`quality=all` failed. A company of which no number is asked has none."
+)
 _TEXTS = {
     "sector": ("Sector", "Sector of the company, from its industry code; today's."),
     "industry": ("Industry", "Industry of the company, as the regulator names it; today's."),
     "currency": ("Reporting currency", _CURRENCY),
+    "country": (
+        "Country",
+        "Country of the company's domicile, by its id; a clause may name it by ISO code, slug or name. Today's.",
+    ),
+    "quality": ("Quality", _QUALITIES_TOLD),
 }
+_QUALITY = "quality"
 _RATIO = "ratio"
 _FRACTION = "As a fraction: 0.25 is 25 %."
 _DOLLARS = (
@@ -72,8 +87,9 @@ class EquityScreener(Warmed):
     def screen(self, ctx: Context) -> ListAnswer:
         """One page of the companies that satisfy the filter."""
         fields = _screen_fields(ctx.view.directory)
-        asked = clauses(ctx, fields)
+        asked = tuple(_of_place(ctx, clause) for clause in clauses(ctx, fields))
         by = sort_field(ctx, fields, *_IDENTITY)
+        further = further_fields(ctx, fields, *_IDENTITY)
         check_window(ctx)
         self._cache.readings.see(ctx.view)
         peers = Peers(self._cache, ctx)
@@ -81,16 +97,20 @@ class EquityScreener(Warmed):
         wanted = dict.fromkeys(clause.field.name for clause in asked)
         if by is not None and by not in _IDENTITY:
             wanted[by] = None
+        wanted |= dict.fromkeys(further)
         readings: dict[str, AlignedColumn] = {}
         columns: dict[str, Column] = {}
         for name in wanted:
-            if name in _TEXTS:
+            if name in _TEXTS and name != _QUALITY:
                 columns[name] = _texts(peers, name)
             elif name == _SCORE:
                 columns[name] = peers.scores().score
-            else:
+            elif name != _QUALITY:
                 readings[name] = peers.readings(name, dollars=dollars)
                 columns[name] = readings[name].values
+        quality = _quality(peers, readings.values(), columns.get(_SCORE))
+        if _QUALITY in wanted:
+            columns[_QUALITY] = quality
         warn_of_texts(ctx, asked, columns)
         shown = {
             name: one if isinstance(one, Texts) else np.where(peers.taking_part, one, np.nan)
@@ -106,13 +126,13 @@ class EquityScreener(Warmed):
         following = place(rows[-1], peers.table.ties, key) if cut.more else None
         as_of, ids = ctx.params["as_of"], peers.table.companies.ids
         delisted = {} if as_of is None else last_tickers(ctx.view, [ids[row] for row in rows], as_of)
-        return ListAnswer(_rows(peers, columns, readings, rows, delisted), following, total=cut.total)
+        return ListAnswer(_rows(peers, columns, readings, quality, rows, delisted), following, total=cut.total)
 
     def filters(self, ctx: Context) -> ItemAnswer:
         """The fields, operators and syntax of the filter."""
         peers = Peers(self._cache, ctx)
         companies, there = peers.table.companies, peers.taking_part
-        told = [self._told(peers, indicator) for _, indicator in sorted(_fields(ctx.view.directory).items())]
+        told = [self._describe(peers, indicator) for _, indicator in sorted(_fields(ctx.view.directory).items())]
         scores = peers.scores().score
         told.append(
             number_field(
@@ -121,7 +141,14 @@ class EquityScreener(Warmed):
                 scores,
             )
         )  # fmt: skip
-        values = {"sector": companies.sectors, "industry": companies.industries, "currency": companies.currencies}
+        values: dict[str, Sequence[str | None]] = {
+            "sector": companies.sectors,
+            "industry": companies.industries,
+            "currency": companies.currencies,
+            "country": companies.countries,
+        }
+        found = _quality(peers, (), scores)
+        values[_QUALITY] = tuple(found.at(row) for row in range(len(there)))
         for name, (title, description) in _TEXTS.items():
             taking_part = (value for value, takes in zip(values[name], there, strict=True) if takes)
             told.append(text_field(name, title, description, taking_part))
@@ -138,14 +165,14 @@ class EquityScreener(Warmed):
     def cold(self, values: dict[str, Any]) -> bool:
         if values["as_of"] is not None:
             return True
-        wanted = named(values["filter"]) | {(values["sort"] or "name").lower()}
+        wanted = looked_at(values, "name")
         if _SCORE in wanted:
             wanted |= set(MEASURES)
         wanted -= {_SCORE, *_TEXTS, *_IDENTITY}
         return not self._cache.readings.warm(wanted, pinned=values["cursor"] is not None)
 
     @staticmethod
-    def _told(peers: Peers, indicator: Indicator) -> ScreenerField:
+    def _describe(peers: Peers, indicator: Indicator) -> ScreenerField:
         found = peers.readings(indicator.slug, dollars=True)
         values = np.where(peers.taking_part, found.values, np.nan)
         unit, currency, notes = indicator.unit, None, []
@@ -189,15 +216,40 @@ def _find(directory: Directory, fields: dict[str, Indicator], name: str) -> Fiel
     return None if indicator is None or indicator.slug not in fields else Field(indicator.slug, text=False)
 
 
+def _of_place(ctx: Context, clause: Clause) -> Clause:
+    """A clause on the country with ids in place of its names, as far as they name one."""
+    if clause.field.name != "country":
+        return clause
+    found = [place_called(ctx, name) for name in clause.written]
+    ids = (value if one is None else one.id for one, value in zip(found, clause.values, strict=True))
+    return clause._replace(values=tuple(str(value) for value in ids))
+
+
 def _texts(peers: Peers, name: str) -> Texts:
     table = peers.table
-    return {"sector": table.sectors, "industry": table.industries, "currency": table.currencies}[name]
+    return {
+        "sector": table.sectors,
+        "industry": table.industries,
+        "currency": table.currencies,
+        "country": table.countries,
+    }[name]
+
+
+def _quality(peers: Peers, readings: Iterable[AlignedColumn], scores: Numbers | Texts | None) -> Texts:
+    """What checks say of what each row's numbers rest on; of a score that is what it was made of."""
+    worst = np.full(len(peers.newest), -1, dtype=np.int8)
+    for one in readings:
+        worst = np.maximum(worst, one.qualities())
+    if isinstance(scores, np.ndarray):
+        worst = np.maximum(worst, np.where(np.isnan(scores), np.int8(-1), peers.qualities(MEASURES)))
+    return Texts(worst.astype(np.int32), QUALITIES).in_order()
 
 
 def _rows(
     peers: Peers,
     columns: dict[str, Column],
     readings: dict[str, AlignedColumn],
+    quality: Texts,
     rows: list[int],
     delisted: dict[str, str],
 ) -> list[bytes]:
@@ -223,6 +275,7 @@ def _rows(
                     "periodEnd": wire_day(end),
                     "observedAt": wire_time(at),
                     "values": _values(columns, row),
+                    "quality": quality.at(row),
                 }
             )
         )
@@ -230,7 +283,7 @@ def _rows(
 
 
 def _values(columns: dict[str, Column], row: int) -> dict[str, msgspec.Raw | str]:
-    """What the row has of the filtered and sorted fields."""
+    """What the row has of the filtered and sorted fields, and the further ones."""
     found: dict[str, msgspec.Raw | str] = {}
     for name, column in columns.items():
         if isinstance(column, Texts):
@@ -249,7 +302,7 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
         Endpoint(
             path=_PATH,
             operation_id="screenCompanies",
-            summary="Companies by fundamentals, ratios, sector and industry",
+            summary="Companies by fundamentals, ratios, sector, industry and country",
             description="Companies whose newest statement ends within 18 months before the moment asked and whose latest readings, "
             "of these months too, satisfy every clause of the filter; one without a value that may be shown for a filtered field is left out. Ratios are "
             "fractions (0.25 is 25 %). Companies that report in another currency than USD are left out of clauses on money, and sort "
@@ -263,7 +316,18 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
                     "Any field of the filter, `ticker` or `name`; companies without the value come last either way.",
                     example="revenue_ttm",
                 ),
+                replace(FURTHER, example="return_on_equity,country"),
                 SCREEN_AS_OF,
+                Param(
+                    "quality",
+                    "`ok`: what rests on a statement that fails a grave check (a sign, an identity, a part for the whole, a "
+                    "warning not to rely on it) is no value; such a company is left out by a clause on it. `all`: it is one, "
+                    "and the row says `failed`.",
+                    kind="enum",
+                    choices=("ok", "all"),
+                    default="ok",
+                    example="all",
+                ),
             ),
             kind="list",
             record=EquityScreenerRow,

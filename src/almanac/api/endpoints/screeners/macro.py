@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import msgspec
@@ -11,10 +13,11 @@ import numpy.typing as npt
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param
+from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerRow
 from almanac.api.endpoints.screeners.screening import (
+    FURTHER,
     SCREEN_AS_OF,
-    AlignedColumn,
     ProcessCache,
     ScreenFields,
     Warmed,
@@ -24,7 +27,8 @@ from almanac.api.endpoints.screeners.screening import (
     filter_param,
     filters,
     filters_endpoint,
-    named,
+    further_fields,
+    looked_at,
     number,
     number_field,
     sort_field,
@@ -32,8 +36,10 @@ from almanac.api.endpoints.screeners.screening import (
     warn_of_numbers,
     warn_of_texts,
 )
+from almanac.api.rows.names import place as place_called
 from almanac.api.rows.names import suggested_place
 from almanac.api.rows.redaction import Redaction
+from almanac.api.rows.state_memory import redaction_of
 from almanac.domain.reference import Entity, Indicator
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of, is_money
@@ -72,13 +78,15 @@ class MacroScreener(Warmed):
         )
         asked = clauses(ctx, screened)
         by = sort_field(ctx, screened, _NAME)
+        further = further_fields(ctx, screened, _NAME, "country")
         places = self._places(ctx)
         wanted = _wanted(ctx, places)
         check_window(ctx)
-        redaction = Redaction.of(ctx)
+        redaction = redaction_of(ctx)
         named = dict.fromkeys(clause.field.name for clause in asked)
         if by is not None and by != _NAME:
             named[by] = None
+        named |= dict.fromkeys(further)
         found = {name: self._aligned(ctx, redaction, name, places) for name in named}
         columns: dict[str, Column] = {
             name: Texts.of(column.texts()) if _is_text(fields[name]) else column.values
@@ -86,6 +94,7 @@ class MacroScreener(Warmed):
         }
         warn_of_texts(ctx, asked, columns)
         warn_of_numbers(ctx, asked, columns)
+        _warn_of_no_reading(ctx, [clause.field.name for clause in asked], columns, wanted)
         mask = matching(asked, columns, wanted)
         key = None if by is None or by == _NAME else columns[by]
         cut = page(
@@ -99,7 +108,7 @@ class MacroScreener(Warmed):
     def filters(self, ctx: Context) -> ItemAnswer:
         """The fields, operators and syntax of the filter."""
         places, directory = self._places(ctx), ctx.view.directory
-        told = [self._told(ctx, indicator, places) for _, indicator in sorted(_fields(directory).items())]
+        told = [self._describe(ctx, indicator, places) for _, indicator in sorted(_fields(directory).items())]
         return ItemAnswer(filters(told, _EXAMPLE))
 
     def line_up(self, view: View) -> None:
@@ -111,7 +120,7 @@ class MacroScreener(Warmed):
     def cold(self, values: dict[str, Any]) -> bool:
         if values["as_of"] is not None:
             return True
-        wanted = named(values["filter"]) | {(values["sort"] or _NAME).lower()}
+        wanted = looked_at(values, _NAME)
         return not self._cache.readings.warm(wanted - {_NAME}, pinned=values["cursor"] is not None)
 
     def _places(self, ctx: Context) -> _Places:
@@ -149,7 +158,7 @@ class MacroScreener(Warmed):
         directory = ctx.view.directory
         matches = []
         for name, reading in found.items():
-            # What is only sorted by may have no value that can be shown.
+            # What is only sorted by, or told beside, may have no value that can be shown.
             if reading.places[row] < 0 or (np.isnan(reading.values[row]) and reading.text(row) is None):
                 continue
             series = directory.series(reading.series(row))
@@ -171,7 +180,7 @@ class MacroScreener(Warmed):
         )
         return encoded
 
-    def _told(self, ctx: Context, indicator: Indicator, places: _Places) -> ScreenerField:
+    def _describe(self, ctx: Context, indicator: Indicator, places: _Places) -> ScreenerField:
         found = aligned(self._cache, ctx, indicator.slug, places.numbers)
         if _is_text(indicator):
             return text_field(indicator.slug, indicator.name, indicator.description, found.texts())
@@ -212,10 +221,24 @@ def _wanted(ctx: Context, places: _Places) -> npt.NDArray[np.bool_]:
         return np.ones(len(places.ties), dtype=np.bool_)
     if "," in asked:
         raise refuse("country", f"takes one country, not {quoted(asked)}", code="type")
-    country = ctx.view.directory.country(asked)
+    country = place_called(ctx, asked)
     if country is None:
         ctx.warn("country", asked, "names no country or region", suggested_place(ctx, asked))
     return np.array([country is not None and e.id == country.id for e in places.entities], dtype=np.bool_)
+
+
+def _warn_of_no_reading(
+    ctx: Context, fields: Iterable[str], columns: Mapping[str, Column], wanted: npt.NDArray[np.bool_]
+) -> None:
+    """Say of the one country asked for which fields of the filter it has no reading of."""
+    asked, rows = ctx.params["country"], np.flatnonzero(wanted).tolist()
+    if asked is None or not rows:
+        return
+    for name in dict.fromkeys(fields):
+        column = columns[name]
+        if column.at(rows[0]) is None if isinstance(column, Texts) else np.isnan(column[rows[0]]):
+            fresh = "fresh " if ctx.params["freshness"] else ""
+            ctx.warn("country", asked, f"has no {fresh}reading of {name} that may be shown")
 
 
 def _code(entity: Entity) -> str:
@@ -237,13 +260,18 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             scope="screeners:read",
             params=(
                 filter_param(_EXAMPLE, "GET /screener/filters"),
-                Param("country", "Only this country or region: an ISO code; EUR for the euro area.", example="USA"),
+                Param(
+                    "country",
+                    "Only this country or region: an ISO code or its name; EUR for the euro area.",
+                    example="USA",
+                ),
                 Param(
                     "sort",
                     "Any field of the filter or `name`, which is the default; those without the value come last either way, ties are by "
                     "name, then id.",
                     example="cpi_inflation_yoy",
                 ),
+                replace(FURTHER, example="unemployment_rate"),
                 Param("freshness", "Only fresh readings are considered.", "enum", choices=("fresh",)),
                 SCREEN_AS_OF,
             ),

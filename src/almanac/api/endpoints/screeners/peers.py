@@ -4,11 +4,14 @@ The companies as one request sees them: who takes part at its moment, their late
 A company takes part while its newest statement ends within eighteen months before the moment asked, and with it its
 readings of those months: a line that it has not reported since is no figure of today's. What a plan does not reach takes
 no part: no reading that ends before its window, and no company whose newest statement does.
+
+An enterprise takes part once: a registrant that goes on as another one (a new holding company) gives its place to that
+one, and its readings where the new one has none yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -17,16 +20,20 @@ import numpy.typing as npt
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import day_of
-from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, aligned
+from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
+from almanac.api.endpoints.screeners.screening import ProcessCache, aligned
 from almanac.domain.periods import add_months, lowest_key
 from almanac.domain.units import currency_of, is_money
 from almanac.reports import scoring
 from almanac.reports.screener import Mask, Texts
+from almanac.store.companies.succession import known_successions
 from almanac.store.companies.universe import Companies, known_at
+from almanac.store.observations.newest.columns import QUALITIES
 
 #: The first day with all those months before it.
 _EARLY = add_months(date.min, scoring.MONTHS)
 _DOLLAR = "USD"
+_FAILED = QUALITIES.index("failed")
 
 
 class CompanyTable(NamedTuple):
@@ -61,25 +68,62 @@ class Peers:
         self.newest = cache.universe.newest(
             ctx.view, companies, version=ctx.version, as_of=self._as_of, first=first, last=last
         )
+        #: Rows of registrants that go on as another, and the rows of those.
+        self._handed_over = self._successions()
+        if self._handed_over:
+            self.newest = self.newest.copy()
+            self.newest[[old for old, _ in self._handed_over]] = 0
         self.taking_part: Mask = self.newest > 0
         self._first = lowest_key(first)
+        #: Whether figures count whose statements fail a grave check.
+        self._failed_too = ctx.params.get("quality") == "all"
 
-    def readings(self, slug: str, *, dollars: bool = False) -> AlignedColumn:
+    def _successions(self) -> list[tuple[int, int]]:
+        """Of those that take part at the moment asked, the older enterprises first: one may have gone on twice."""
+        return [(old, new) for old, new in self._pairs() if self.newest[new] > 0]
+
+    def _pairs(self) -> list[tuple[int, int]]:
+        """Rows of registrants that go on as another, and the rows of those, by the moment that could be told."""
+        rows = self.table.row
+        pairs = [
+            (one.since, rows[one.predecessor], rows[one.successor])
+            for one in known_successions(self._ctx.view, self._ctx.as_of)
+            if one.predecessor in rows and one.successor in rows
+        ]
+        return [(old, new) for _, old, new in sorted(pairs)]
+
+    def enterprises(self) -> Mask:
+        """Rows of registrants that do not go on as another one."""
+        found: Mask = np.ones(len(self.newest), dtype=np.bool_)
+        found[[old for old, _ in self._pairs()]] = False
+        return found
+
+    def compared(self, row: int) -> scoring.Compared:
+        """Among whom a company that takes part is scored."""
+        columns = {name: self.readings(name).values for name in scoring.MEASURES}
+        return scoring.compared(columns, self.table.sectors.codes, self.taking_part, row)
+
+    def readings(self, slug: str, *, dollars: bool = False, failed_too: bool | None = None) -> AlignedColumn:
         """
         The latest reading of an indicator, row by row; of companies that take part only one that does.
 
-        `dollars`: an amount of money counts only where the company reports in US dollars and so does the amount.
+        `dollars`: an amount of money counts only where the company reports in US dollars and so does the amount. What rests
+        on a statement that fails a grave check is no reading, unless the request says `quality=all`, or `failed_too`.
         """
+        failed_too = self._failed_too if failed_too is None else failed_too
         view, window = self._ctx.view, self._ctx.window_start
         if self._as_of is not None or self._ctx.version != view.version:
-            return self._read(slug, dollars=dollars)
+            return self._read(slug, dollars=dollars, failed_too=failed_too)
         # What is known today is asked for again and again; the reading of one company, too, is found in a column of all.
         state = (view.epoch, view.version, view.directory.reference, self._last)
-        return self._cache.lined_up(state, (slug, dollars, window), lambda: self._read(slug, dollars=dollars))
+        key = (slug, dollars, window, failed_too)
+        return self._cache.lined_up(state, key, lambda: self._read(slug, dollars=dollars, failed_too=failed_too))
 
-    def _read(self, slug: str, *, dollars: bool) -> AlignedColumn:
-        found = aligned(self._cache, self._ctx, slug, self.table.numbers)
+    def _read(self, slug: str, *, dollars: bool, failed_too: bool) -> AlignedColumn:
+        found = aligned(self._cache, self._ctx, slug, self.table.numbers).handed_over(self._handed_over)
         found = found.only(found.since(self._first) | ~self.taking_part)
+        if not failed_too:
+            found = found.only(found.qualities() < _FAILED)
         if not dollars:
             return found
         money = found.with_units(is_money)
@@ -92,9 +136,19 @@ class Peers:
         # What a score follows from: the data, the rights of now, the moment, and what the plan reaches.
         key = (
             scoring.MODEL, view.epoch, view.version, view.directory.reference, self._ctx.version, self._as_of,
-            self._ctx.window_start, self._last,
+            self._ctx.window_start, self._last, self._failed_too,
         )  # fmt: skip
         return self._cache.once(key, self._scored)
+
+    def qualities(self, names: Iterable[str]) -> npt.NDArray[np.int8]:
+        """
+        The worst that checks say of each row's readings of these measures, as places in `columns.QUALITIES`; -1 where it
+        has none of them.
+        """
+        found = np.full(len(self.newest), -1, dtype=np.int8)
+        for name in names:
+            found = np.maximum(found, self.readings(name).qualities())
+        return found
 
     def _scored(self) -> scoring.Scores:
         columns = {name: self.readings(name).values for name in scoring.MEASURES}

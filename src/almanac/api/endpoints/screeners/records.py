@@ -12,7 +12,7 @@ _Operator = Annotated[str, says("An operator of a clause.", enum=tuple(MEANINGS)
 
 
 class ScreenerMatch(Record):
-    """The latest reading of one filtered or sorted field."""
+    """The latest reading of one filtered, sorted or further field, with the day it is of."""
 
     field: Annotated[str, says("Slug of the field.", "cpi_inflation_yoy")]
     value: Annotated[float | str, says("The reading, in `unit`; words for an indicator of words.")]
@@ -31,7 +31,8 @@ class ScreenerRow(Record):
     name: Annotated[str, says("Name of the country or region.")]
     country: Annotated[str, says("Its ISO code; where it has none, what the parameter `country` takes.", "USA")]
     matches: Annotated[
-        list[ScreenerMatch], says("The readings that satisfy them, and that of the sort field where it has a value.")
+        list[ScreenerMatch],
+        says("The readings that satisfy them, and those of the sort field and of `fields` that have a value."),
     ]
 
 
@@ -54,8 +55,15 @@ class EquityScreenerRow(Record):
     values: Annotated[
         dict[str, float | str],
         says(
-            "The filtered and sorted fields that it has a value for, by field: ratios as fractions, money in the currency it "
+            "The filtered and sorted fields, and those named in `fields`, that it has a value for, by field: ratios as fractions, money in the currency it "
             "reports in, which is US dollars unless a clause names `currency`."
+        ),
+    ]
+    quality: Annotated[
+        Literal["ok", "warning", "failed"] | None,
+        says(
+            "The worst that checks say of the statements these numbers rest on; failed only with `quality=all`. Null: there are "
+            "none."
         ),
     ]
 

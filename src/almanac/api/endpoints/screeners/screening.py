@@ -7,7 +7,6 @@ import re
 import threading
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -18,17 +17,18 @@ from cachetools import LRUCache
 from almanac.api.contract.endpoint import Context, Endpoint, Handler
 from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param, day_of, nearest
+from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerFilters, ScreenerOperator
-from almanac.api.rows.filters import AS_OF
+from almanac.api.rows.filters import AS_OF, SUGGESTIONS
 from almanac.api.rows.names import suggested
 from almanac.domain.fragments import shortest
-from almanac.domain.periods import SPAN_BITS, end_of, lowest_key
+from almanac.domain.periods import lowest_key
 from almanac.reports import filter_text
 from almanac.reports.filter_text import Clause, Field, FilterError
-from almanac.reports.screener import Mask, Numbers, Texts
+from almanac.reports.screener import Numbers, Texts
 from almanac.reports.suggestions import Suggestions
 from almanac.store.companies.universe import Universe
-from almanac.store.observations.newest.columns import Column, Readings
+from almanac.store.observations.newest.columns import Readings
 from almanac.store.observations.reading.reader import View
 
 T = TypeVar("T")
@@ -67,7 +67,7 @@ class Warmed(abc.ABC):
         return values["as_of"] is None and self.cold(values)
 
     def awaits_all(self, _: dict[str, Any]) -> bool:
-        """The same of the list of fields, which looks at every column."""
+        """Say whether the list of fields has to wait for `warm`: it looks at every column."""
         return not self._warmed
 
 
@@ -77,9 +77,19 @@ def filter_param(example: str, fields: str) -> Param:
         "filter",
         "Comma-separated clauses `field:operator:value`, all of which must hold; at most 30. Operators: gt, lt, gte, lte, eq, in "
         f"(values of `in` separated by pipes); texts only eq and in. {fields} lists the fields.",
+        longest=filter_text.LONGEST,
         required=True,
         example=example,
     )
+
+
+#: Columns beside those that are filtered and sorted by.
+FURTHER = Param(
+    "fields",
+    "Further fields of the filter whose values the rows shall tell, by comma; they leave no row out.",
+    "list",
+    maximum=30,
+)
 
 
 def filters_endpoint(
@@ -155,64 +165,6 @@ class ProcessCache:
         return made
 
 
-class AlignedColumn(NamedTuple):
-    """A column aligned with the rows of a table: where each row's reading stands in it (-1: it has none)."""
-
-    column: Column
-    places: npt.NDArray[np.intp]
-    values: Numbers
-
-    @classmethod
-    def of(cls, column: Column, numbers: npt.NDArray[np.int32]) -> AlignedColumn:
-        """The readings of entities, by their small numbers."""
-        places = column.rows(numbers)
-        return cls(column, places, np.append(column.values, np.nan)[places])
-
-    def end(self, row: int) -> date:
-        return end_of(int(self.column.periods[self.places[row]]))
-
-    def ends(self) -> npt.NDArray[np.int64]:
-        """The last day of each row's period as an ordinal; 0 where it has no reading."""
-        found: npt.NDArray[np.int64] = np.append(self.column.periods >> SPAN_BITS, 0)[self.places]
-        return found
-
-    def known(self, row: int) -> int:
-        return int(self.column.known[self.places[row]])
-
-    def unit(self, row: int) -> str | None:
-        return self.column.units[int(self.column.unit[self.places[row]])]
-
-    def series(self, row: int) -> int:
-        return int(self.column.series[self.places[row]])
-
-    def text(self, row: int) -> str | None:
-        """The text of a row's reading; it has to have one."""
-        found: str | None = self.column.texts[self.places[row]]
-        return found
-
-    def texts(self) -> list[str | None]:
-        """The text of each row's reading."""
-        found = (*self.column.texts, None)
-        return [found[place] for place in self.places]
-
-    def only(self, mask: Mask) -> AlignedColumn:
-        """The same, other rows having no reading."""
-        return AlignedColumn(self.column, np.where(mask, self.places, -1), np.where(mask, self.values, np.nan))
-
-    def since(self, period: int) -> Mask:
-        """Rows whose reading is of a period with this key or a later one."""
-        passes = np.append(self.column.periods >= period, False)
-        found: Mask = passes[self.places]
-        return found
-
-    def with_units(self, wanted: Callable[[str | None], bool]) -> Mask:
-        """Rows whose reading is in a unit that is wanted."""
-        passes = np.array([*(wanted(unit) for unit in self.column.units), False], dtype=np.bool_)
-        codes = np.append(self.column.unit, len(self.column.units))
-        found: Mask = passes[codes[self.places]]
-        return found
-
-
 def aligned(cache: ProcessCache, ctx: Context, slug: str, numbers: npt.NDArray[np.int32]) -> AlignedColumn:
     """The latest readings of an indicator for entities, by their numbers; those before the plan's window are none."""
     found = AlignedColumn.of(
@@ -267,19 +219,42 @@ def sort_field(ctx: Context, fields: ScreenFields, *others: str) -> str | None:
     return field.name
 
 
+def further_fields(ctx: Context, fields: ScreenFields, *others: str) -> list[str]:
+    """The fields that rows shall tell too; `others`, which every row has, need no column. Raises ApiError 400."""
+    found = []
+    for name in ctx.params["fields"] or ():
+        field = fields.find(name)
+        if field is not None:
+            found.append(field.name)
+        elif name.lower() not in others:
+            said = f"must be fields of the filter, and {quoted(name)} is none"
+            raise refuse("fields", said, sorted(fields.called), fields.near(ctx, name), code="choice")
+    return found
+
+
+def looked_at(values: Mapping[str, Any], default: str) -> set[str]:
+    """What looks like a field in a request, for judging whether it will take long. Never an error."""
+    further = {name.lower() for name in values.get("fields") or ()}
+    return named(values["filter"]) | {(values["sort"] or default).lower()} | further
+
+
 def warn_of_texts(ctx: Context, asked: Iterable[Clause], columns: Mapping[str, Numbers | Texts]) -> None:
     """Say which texts of clauses nothing has. Only `columns` of what the request may see tell what there is instead."""
+    near: dict[str, Suggestions] = {}
     for clause in asked:
-        column = columns[clause.field.name]
+        column, field = columns[clause.field.name], clause.field.name
         if not isinstance(column, Texts):
             continue
         words = {filter_text.folded(word): word for word in column.words}
         said = zip(clause.values, clause.written, strict=True)
-        unknown = [(str(value), written) for value, written in said if value not in words]
-        near = Suggestions((word, ()) for word in words.values()) if unknown else None
-        for value, written in unknown:
-            meant = None if near is None else near.nearest(value)
-            ctx.warn("filter", written, f"is {_with_article(clause.field.name)} that nothing here has", meant)
+        for value, written in ((str(value), written) for value, written in said if value not in words):
+            meant = None
+            # It takes a good part of a millisecond each, so the first few have one, as in lists.
+            if len(ctx.warnings) < SUGGESTIONS:
+                if field not in near:
+                    near[field] = Suggestions((word, ()) for word in words.values())
+                meant = near[field].nearest(value)
+            ctx.warn("filter", written, f"is {_with_article(field)} that nothing here has", meant)
 
 
 def _with_article(noun: str) -> str:
@@ -300,15 +275,24 @@ def warn_of_numbers(
             continue
         low, high = float(np.nanmin(column)), float(np.nanmax(column))
         for value, written in zip(clause.values, clause.written, strict=True):
-            if isinstance(value, float) and _far(value, low, high):
+            if not isinstance(value, float) or not _far(value, low, high):
+                continue
+            # A bound that all values keep is none to speak of, unless it looks like a percentage where fractions are meant.
+            kept = clause.operator.startswith("l" if value > high else "g")
+            if not kept or field in fractions:
                 meant = value / 100
                 suggestion = f"{field}:{clause.operator}:{shortest(meant)}" if low <= meant <= high else None
-                reason = f"lies far outside the values of {field} here, which are {shortest(low)} to {shortest(high)}"
+                reason = f"lies far outside the values of {field} here, which are {_about(low)} to {_about(high)}"
                 ctx.warn(
                     "filter", f"{clause.head}:{written}",
                     f"{reason}, as fractions (0.25 is 25 %)" if field in fractions else reason,
                     suggestion if field in fractions else None,
                 )  # fmt: skip
+
+
+def _about(value: float) -> str:
+    """A bound for people: four digits that count, where a computed one has twelve."""
+    return shortest(float(f"{value:.4g}"))
 
 
 def _far(value: float, low: float, high: float) -> bool:

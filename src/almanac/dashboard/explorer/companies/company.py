@@ -9,8 +9,10 @@ from urllib.parse import quote
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.explorer.companies import restatements, statements
 from almanac.dashboard.explorer.companies.scores import shown_scores
+from almanac.dashboard.explorer.companies.standing import age, compared, unscored
 from almanac.dashboard.explorer.companies.statement_lines import KINDS, SCALES
 from almanac.dashboard.explorer.finding import series_address
+from almanac.dashboard.explorer.places import names
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
 from almanac.dashboard.words.dates import day
@@ -34,19 +36,23 @@ def company(visit: Visit) -> Answer:
     record = told.data
     chosen = {
         "statement": _one_of(visit.query.get("statement"), KINDS),
-        "frequency": _one_of(visit.query.get("frequency"), FREQUENCIES),
+        "frequency": visit.query.get("frequency", ""),
         "scale": _one_of(visit.query.get("scale"), SCALES),
         "periods": _one_of(visit.query.get("periods"), PERIODS),
     }
     errors: list[dict[str, str]] = []
-    try:
-        found = _statements(visit, record["entityId"], chosen, visit.as_of)
-    except ApiError as error:
-        if visit.as_of is None or error.status not in {400, 403}:
-            raise
-        errors.append({"field": "as_of", "message": error.message})
-        found = _statements(visit, record["entityId"], chosen, None)
-    past = visit.as_of if not errors else None
+    today = held = _find_statements(visit, record["entityId"], None)
+    past = visit.as_of
+    if past is not None:
+        try:
+            held = _find_statements(visit, record["entityId"], past)
+        except ApiError as error:
+            if error.status not in {400, 403}:
+                raise
+            errors.append({"field": "as_of", "message": error.message})
+            past = None
+    chosen["statement"] = _statement(visit, held, chosen)
+    chosen["frequency"] = _frequency(held, chosen)
     values: dict[str, Any] = {
         "record": record,
         "past": past,
@@ -54,13 +60,62 @@ def company(visit: Visit) -> Answer:
         "kinds": {name: title for name, (title, _) in KINDS.items()},
         "frequencies": FREQUENCIES,
         "scales": tuple(SCALES),
+        "country": names(visit, [record["country"]]).get(record["country"], "") if record["country"] else "",
         "figures": [] if past else _figures(record),
         "scores": shown_scores(record),
+        "age": age(record["lastPeriodEnd"], today, visit.today),
+        "unscored": unscored(record, visit.today),
+        "compared": compared(record),
+        "elsewhere": _elsewhere(visit, held, today, chosen),
         "series_address": series_address,
         "errors": errors,
-        **found,
+        **_statements(visit, record["entityId"], chosen, past),
     }
     return Html("explorer/company.html", values, 400 if errors else 200)
+
+
+#: The newest statement of each frequency and kind, as the interface has it.
+Held = dict[tuple[str, str], dict[str, Any]]
+
+
+def _find_statements(visit: Visit, entity: str, as_of: str | None) -> Held:
+    """Which statements there are: for what the page opens on, and where it leads to. Raises ApiError for a refused day."""
+    found: Held = {}
+    for frequency in FREQUENCIES:
+        told = visit.look_up(f"/companies/{entity}/financials", frequency=frequency, limit=1, as_of=as_of)
+        for kind, (_, place) in KINDS.items():
+            if told is not None and told.data[place]:
+                found[frequency, kind] = told.data[place][0]
+    return found
+
+
+def _statement(visit: Visit, held: Held, chosen: dict[str, str]) -> str:
+    """The kind that was asked for, else the first that there is, of the frequency where that was asked for: some file a balance alone."""
+    if visit.query.get("statement") in KINDS:
+        return chosen["statement"]
+    asked = (chosen["frequency"],) if chosen["frequency"] in FREQUENCIES else FREQUENCIES
+    there = {kind for frequency, kind in held if frequency in asked} or {kind for _, kind in held}
+    return next((kind for kind in KINDS if kind in there), chosen["statement"])
+
+
+def _frequency(held: Held, chosen: dict[str, str]) -> str:
+    """The frequency that was asked for, else the first with statements of the kind: many a filer has one of both only."""
+    if chosen["frequency"] in FREQUENCIES:
+        return chosen["frequency"]
+    return next((one for one in FREQUENCIES if (one, chosen["statement"]) in held), FREQUENCIES[0])
+
+
+def _elsewhere(visit: Visit, held: Held, today: Held, chosen: dict[str, str]) -> list[tuple[str, str]]:
+    """Where there are statements, in words and as an address, for a table that has none."""
+    here = (chosen["frequency"], chosen["statement"])
+    if here in held:
+        return []
+    found = [
+        (f"{KINDS[kind][0]}, {frequency}", visit.here(statement=kind, frequency=frequency)) for frequency, kind in held
+    ]
+    if here in today:
+        found.append(("The newest", visit.here(as_of=None)))
+    return found
 
 
 def _slug(visit: Visit, name: str) -> str | None:
@@ -97,6 +152,7 @@ def _statements(visit: Visit, entity: str, chosen: dict[str, str], as_of: str | 
         "table": table,
         "unit": statements.money_head(told["currency"], chosen["scale"]),
         "failed": statements.failed_checks(shown),
+        "absent": statements.absent_lines(shown),
         "restated": [
             {"title": line.title, "cell": cell, "statement": shown[number], "note": line.note}
             for line in table.lines
@@ -128,7 +184,9 @@ def _figures(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def figure(row: dict[str, Any], name: str) -> Look:
-    """How a key figure looks; one without a value may not be shown."""
+    """How a key figure looks; one without a value may not be shown, or rests on a statement that fails a grave check."""
+    if row["value"] is None and row["quality"] == "failed":
+        return Look("none", "A check failed", "left out, a check of a statement behind it does not hold")
     if row["value"] is None:
         return look_reading({"rights": {"valueWithheld": True, "exposure": "restricted"}})
     words = unit(row["unit"], "net_margin" if name.endswith("Margin") else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from almanac.dashboard.explorer.companies import splits
 from almanac.dashboard.explorer.companies.statements import Was
 from almanac.dashboard.words.dates import moment_of
 from almanac.domain.times import wire_time
@@ -35,9 +36,16 @@ def before(statements: Sequence[Row], ask: Callable[[str], Sequence[Row]]) -> tu
             del waiting[number]
             if was is None:
                 continue
-            for key, value in after["items"].items():
-                if key in was["items"] and was["items"][key] != value:
-                    found.setdefault((number, key), Was(was["items"][key], was, after))
+            changed = {
+                key: (was["items"][key], value)
+                for key, value in after["items"].items()
+                if key in was["items"] and was["items"][key] != value
+            }
+            shares = splits.of_shares(changed)
+            ratio = splits.split({key: changed[key] for key in shares})
+            told = "" if ratio is None else splits.words(ratio)
+            for key, (old, _) in changed.items():
+                found.setdefault((number, key), Was(old, was, after, told if key in shares else ""))
             if was["revisionStatus"] == "revised":
                 waiting[number] = was
     return found, bool(waiting)

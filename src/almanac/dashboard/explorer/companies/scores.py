@@ -21,6 +21,8 @@ _RATIO, _INDEX = unit("ratio"), unit("index")
 _IN_WORDS = 10**6
 _WHEN = {"ttm": "12 months", "1y_ago": "a year ago", "2y_ago": "two years ago", "3y_ago": "three years ago"}
 _PARTS = re.compile(rf"_({'|'.join(_WHEN)})(?=_|$)")
+#: What begins a further word of a score's name on the wire.
+_CAPITAL = re.compile(r"[A-Z]")
 _PILLARS = ("profitability", "growth", "strength", "efficiency", "quality")
 
 
@@ -36,7 +38,7 @@ def shown_scores(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _detail(name: str, one: dict[str, Any]) -> dict[str, Any]:
-    title, digits = _TITLES.get(name, (name, _DIGITS))
+    title, digits = _TITLES.get(name, (words(_CAPITAL.sub(lambda big: f"_{big[0].lower()}", name)), _DIGITS))
     tests = [
         {
             "name": words(test["name"]),

@@ -21,6 +21,25 @@ METHODS = {
     "day_weighted": "From the averages of longer spans, weighted by their days",
     "approximate_income_over_shares": "Income divided by average shares: an approximation",
 }
+#: What a check that failed found, by its name.
+FINDINGS = {
+    "balance_identity": "Assets are not what liabilities and equity come to",
+    "lines_add_up": "Lines of the income statement do not add up",
+    "gross_profit_within_revenue": "Gross profit does not fit revenue",
+    "cash_flows_add_up": "The cash flows do not come to the change in cash",
+    "cash_reconciles": "The change in cash is not that between the balance sheets",
+    "parts_within_whole": "A part is larger than its whole",
+    "earnings_per_share_times_shares": "Earnings per share times shares are not income",
+    "quarters_sum_to_year": "The quarters do not come to the year",
+    "quarter_among_neighbours": "Revenue is far from that of the quarters beside it",
+    "shares_of_one_basis": "Shares are counted otherwise than beside it",
+    "scale": "A number is of another scale than in the period before",
+    "signs_agree": "A sign does not fit the other lines",
+    "one_basis": "A difference of two filings, of which one was recast",
+    "two_bases": "A difference of two filings on different bases",
+    "consistent_filing": "A filing gives two values for one line",
+    "relied_upon": "The company says that this is not to be relied upon",
+}
 
 
 class StatementLine(NamedTuple):

@@ -7,15 +7,15 @@ from typing import Any
 
 import msgspec
 
-from almanac.dashboard.explorer.companies.statement_lines import LINES, METHODS, SCALES, StatementLine
-from almanac.dashboard.words.numbers import full, in_scale, places, scale
+from almanac.dashboard.explorer.companies.statement_lines import FINDINGS, LINES, METHODS, SCALES, StatementLine
+from almanac.dashboard.words.numbers import MINUS, full, in_scale, places, scale
 from almanac.dashboard.words.units import unit
 from almanac.dashboard.words.values import Look, look, look_field
 
 Row = dict[str, Any]
 
-#: Decimals of what is per share, and of amounts that are not whole in their scale.
-_PER_SHARE_DIGITS, _AMOUNT_DIGITS = 2, 1
+#: Decimals of what is per share, at least and at most, and of amounts that are not whole in their scale.
+_PER_SHARE_DIGITS, _PER_SHARE_MOST, _AMOUNT_DIGITS = 2, 4, 1
 #: A number whose unit stands at the head of the table, or beside its line.
 _NUMBER = unit("index")
 _NOTHING = look({})
@@ -27,6 +27,8 @@ class Was(msgspec.Struct, frozen=True):
     value: float
     before: Row
     after: Row
+    #: The split of shares that made the difference, in words.
+    split: str = ""
 
 
 class StatementCell(msgspec.Struct, frozen=True):
@@ -97,14 +99,24 @@ def withheld_for(statement: Row) -> str | None:
     return next((check["detail"] for check in quality["checks"] if check["detail"]), "The licence forbids it.")
 
 
-def failed_checks(statements: Iterable[Row]) -> list[tuple[str, str, list[Row]]]:
-    """What the checks of the statements found wrong: name, detail, and the statements, each finding once."""
-    found: dict[tuple[str, str], list[Row]] = {}
+def failed_checks(statements: Iterable[Row]) -> list[tuple[str, list[tuple[str, list[Row]]]]]:
+    """What the checks of the statements found wrong: a sentence for each check, with its findings and the statements of each."""
+    found: dict[str, dict[str, list[Row]]] = {}
     for one in statements:
         for check in one["quality"]["checks"]:
             if check["status"] == "failed":
-                found.setdefault((_plain(check["name"]), check["detail"] or ""), []).append(one)
-    return [(name, detail, of) for (name, detail), of in found.items()]
+                found.setdefault(check["name"], {}).setdefault(in_words(check["detail"] or ""), []).append(one)
+    return [(FINDINGS.get(name, f"{_plain(name)} failed"), list(details.items())) for name, details in found.items()]
+
+
+def absent_lines(statements: Iterable[Row]) -> list[tuple[str, list[Row]]]:
+    """Which lines are left out although something of them is filed, in words, and of which statements, each once."""
+    found: dict[str, list[Row]] = {}
+    for one in statements:
+        for check in one["quality"]["checks"]:
+            if check["name"] == "absent_with_reason" and check["detail"]:
+                found.setdefault(in_words(check["detail"]), []).append(one)
+    return list(found.items())
 
 
 def _line(
@@ -112,9 +124,14 @@ def _line(
 ) -> TableLine:
     shares, per_share = "shares" in line.key and "repurchase" not in line.key, "per_share" in line.key
     power = 0 if per_share else power
-    values = [float(one["items"][line.key]) for one in statements if line.key in one["items"]]
-    most = max((places(in_scale(value, scale(power))) for value in values), default=0)
-    digits = max(most, _PER_SHARE_DIGITS) if per_share else min(most, _AMOUNT_DIGITS)
+    # What we computed has more digits than anybody stated: the column is as precise as what was filed.
+    filed = [
+        float(one["items"][line.key])
+        for one in statements
+        if line.key in one["items"] and not (per_share and line.key in one["derivedItems"])
+    ]
+    most = max((places(in_scale(value, scale(power))) for value in filed), default=0)
+    digits = min(max(most, _PER_SHARE_DIGITS), _PER_SHARE_MOST) if per_share else min(most, _AMOUNT_DIGITS)
     cells = [
         _cell(line, one, restated.get((number, line.key)), place.get((id(one), line.title), ""), power, digits)
         for number, one in enumerate(statements)
@@ -129,7 +146,13 @@ def _cell(line: StatementLine, statement: Row, was: Was | None, derived: str, po
     value = float(statement["items"][line.key])
     if was is None:
         return StatementCell(_look(value, power, digits), derived)
-    return StatementCell(_look(value, power, digits, was.value), derived, was, _look(was.value, power, digits))
+    found = _look(value, power, digits, was.value)
+    if was.split:
+        # More shares for the same money are no revision, neither up nor down.
+        found = found._replace(
+            change=None, direction=None, note=was.split, spoken=f"{found.text}, restated for a {was.split}"
+        )
+    return StatementCell(found, derived, was, _look(was.value, power, digits))
 
 
 def _look(value: float, power: int, digits: int, was: float | None = None) -> Look:
@@ -154,6 +177,25 @@ def _how(lines: Iterable[StatementLine], statements: Sequence[Row]) -> list[How]
             told = METHODS.get(method, _plain(method))
             found.append(How(f"how-{line.key}-{number}", line.title, told, inputs, of))
     return found
+
+
+#: Keys of lines as they stand in running text: `net income`, `EBITDA`.
+_IN_TEXT = {
+    line.key: line.title if line.title.isupper() else line.title[0].lower() + line.title[1:]
+    for lines in LINES.values()
+    for line in lines
+}
+
+
+def in_words(detail: str) -> str:
+    """A finding of a check with its lines called as the table calls them."""
+    told = []
+    for word in detail.split(" "):
+        key = word.rstrip(",;:")
+        said = _IN_TEXT.get(key, key)
+        # A check writes numbers as programs do; people read a minus.
+        told.append((MINUS + said[1:] if said[:1] == "-" and said[1:2].isdigit() else said) + word[len(key) :])
+    return " ".join(told)
 
 
 def _plain(key: str) -> str:

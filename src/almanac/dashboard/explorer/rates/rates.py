@@ -15,9 +15,6 @@ from almanac.dashboard.visit import Answer, Html, Redirect, Visit
 from almanac.reports.rates import SCOPES, SLOPES, TENORS
 from almanac.reports.wording import listed
 
-#: What is derived of spreads and so known of any day; the rest the interface tells of today alone.
-_SPREADS = ("sovereign_spread_10y_peers", "sovereign_spread_10y_usa")
-
 
 def listing(visit: Visit) -> Answer:
     """All scopes: their yields and slopes, as known on any day."""
@@ -35,13 +32,12 @@ def listing(visit: Visit) -> Answer:
 
 
 def scope(visit: Visit) -> Answer:
-    """One scope: today what the analytics say of it, in the past what is known of its yields and what is derived of them."""
+    """One scope: what the analytics say of it, today or as known on a past day."""
     there = scopes(visit)
     name = visit.values["scope"]
-    # The analytics are of today alone: in the past they tell which scope is meant, and no number of theirs is shown.
     as_of, refused = day_asked(visit)
-    past = as_of is not None
-    told = (visit.look_up if past else visit.ask_known)(f"/rates/{name}")
+    # The analytics of today take no day: of a past one they tell which scope is meant, and no number of theirs is shown.
+    told = (visit.ask_known if as_of is None else visit.look_up)(f"/rates/{name}")
     if told is None:
         return Html("explorer/rates_none.html", {"text": _unsupported(name), "scopes": there}, 404)
     rates = told.data
@@ -50,20 +46,21 @@ def scope(visit: Visit) -> Answer:
     own = next(one for one in there if one.code == rates["scope"])
     chosen = _chosen(visit)
     peers = [one for one in there if one.code in chosen and one != own]
-    found = yields(visit, there, as_of, *((*slopes.SLUGS, *_SPREADS) if past else ()))
+    if as_of is not None:
+        past = visit.ask(f"/rates/{own.code}/history", as_of=as_of).data
+        rates = past[0] if past else None
+    found = yields(visit, there, as_of)
     before = year_before(visit, own, found.newest(own), as_of)
-    steep = slopes.as_known(there, found) if past else slopes.of_today(there, own, rates)
     values: dict[str, Any] = {
         **_always(as_of, refused),
         "own": own,
         "others": [one for one in there if one != own],
         "peers": peers,
         "compared": _compared(visit, there, own, peers),
-        "rates": None if past else rates,
-        "derived": [row for slug in _SPREADS if (row := found.derived(own, slug)) is not None] if past else [],
+        "rates": rates,
         "yields": found,
         "before": before,
-        "slopes": steep,
+        "slopes": slopes.of_scope(there, own, rates),
         "figure": figure(found, own, peers, before),
         "rows": [own, *(one for one in there if one != own)],
     }

@@ -48,12 +48,17 @@ class Slopes(NamedTuple):
 
     def _figure(self, name: str, own: Scope | None) -> ChartFigure:
         rows = [one for one in self.all if one.name == name]
-        told = [(one.scope.name, one.value) for one in rows]
+        # Slopes of one day rank by themselves; of several, each says its own.
+        apart = len({one.days for one in rows if one.value is not None}) > 1
+        told = [
+            (f"{one.scope.name} ({one.days})" if apart and one.value is not None else one.scope.name, one.value)
+            for one in rows
+        ]
         dots = [
             Dot(
                 one.scope.name,
                 one.value,
-                change(one.value, self.digits) if one.value is not None else "",
+                f"{change(one.value, self.digits)}{f', {one.days}' if apart else ''}" if one.value is not None else "",
                 one.scope == own,
             )
             for one in rows
@@ -67,19 +72,20 @@ class Slopes(NamedTuple):
         )
 
 
-def of_today(scopes: Sequence[Scope], own: Scope, rates: dict[str, Any]) -> Slopes:
-    """From the analytics of one scope, in basis points: its own slopes and its peers'."""
-    told = {(own.code, one["name"]): one for one in rates["slopes"]}
-    told |= {(one["scope"], one["name"]): one for one in rates["peerSlopes"]}
+def of_scope(scopes: Sequence[Scope], own: Scope, rates: dict[str, Any] | None) -> Slopes:
+    """From the analytics of one scope, in basis points: its own slopes and its peers'. None: nothing is known of it."""
+    said = rates or {"slopes": [], "peerSlopes": []}
+    told = {(own.code, one["name"]): one for one in said["slopes"]}
+    told |= {(one["scope"], one["name"]): one for one in said["peerSlopes"]}
     found = []
     for scope in scopes:
         for name in SLOPES:
             one = told.get((scope.code, name))
-            if one is None:
-                found.append(ScopeSlope(scope, name, None, Look("none", NO_DATA, NO_DATA)))
-                continue
-            days = " and ".join(dict.fromkeys(day(leg["periodEnd"]) for leg in one["legs"]))
-            found.append(ScopeSlope(scope, name, one["valueBp"], signed(one["valueBp"], 0), days))
+            value = None if one is None else one["valueBp"]
+            look = Look("none", NO_DATA, NO_DATA) if value is None else signed(value, 0)
+            days = [] if one is None else [day(leg["periodEnd"]) for leg in one["legs"]]
+            apart = ", too far apart" if one is not None and one["excluded"] else ""
+            found.append(ScopeSlope(scope, name, value, look, " and ".join(dict.fromkeys(days)) + apart))
     return Slopes(found, BASIS_POINTS, 0)
 
 

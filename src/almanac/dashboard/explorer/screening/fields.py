@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from almanac.dashboard.explorer.indicators import every_indicator
 from almanac.dashboard.explorer.screening.filters import EQUITY, Fields, Screener, unit_words
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.values import masked
@@ -81,26 +82,12 @@ def _grouped(
         for one in fields:
             found[next(title for title, holds in _EQUITY_GROUPS if holds(one["unit"]))].append(one)
     else:
-        categories = _categories(visit)
+        categories = {row["slug"]: row["category"] for row in every_indicator(visit)}
         for one in fields:
             title = categories.get(one["field"], _OTHERS).replace("_", " ").capitalize()
             found.setdefault(title, []).append(one)
         found = dict(sorted(found.items(), key=lambda pair: (pair[0] == _OTHERS, pair[0])))
     return [(title, sorted(ones, key=lambda one: one["name"].casefold())) for title, ones in found.items() if ones]
-
-
-def _categories(visit: Visit) -> dict[str, str]:
-    """The category of each indicator."""
-    found: dict[str, str] = {}
-    cursor: str | None = None
-    while True:
-        told = visit.look_up("/indicators", limit=500, cursor=cursor)
-        if told is None:
-            return found
-        found |= {row["slug"]: row["category"] for row in told.data}
-        cursor = told.next_cursor
-        if cursor is None:
-            return found
 
 
 def _withheld(visit: Visit, slugs: list[str]) -> dict[str, str]:

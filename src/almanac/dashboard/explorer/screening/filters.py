@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
-from almanac.api.contract.errors import ApiError
+from almanac.api.contract.errors import ApiError, refuse
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.numbers import fraction, number
 from almanac.dashboard.words.units import UnitWords, unit_of
-from almanac.reports.filter_text import MOST_CLAUSES, value_written, written
+from almanac.reports.filter_text import LONGEST, MOST_CLAUSES, value_written, written
 
 OPERATORS = (
     {"value": "gte", "label": "at least"},
@@ -22,6 +22,7 @@ OPERATORS = (
 )
 #: Rows that the form shows at least, without script to add more.
 _LEAST = 3
+_TOO_MANY = f"is one too many: at most {MOST_CLAUSES} are allowed, and none behind it was read"
 _MONEY = ("usd", "currency", "local_currency")
 
 Fields = Mapping[str, Mapping[str, Any]]
@@ -90,9 +91,18 @@ def text_of(query: Mapping[str, str], *, patient: bool = False) -> str:
 
 
 def rows_of(text: str, fields: Fields) -> list[FilterRow]:
-    """The clauses of a text, nothing judged yet."""
+    """
+    The clauses of a text, nothing judged yet but their number: of those that are too many, the first says so for all.
+
+    Raises ApiError 400 for a text that is longer than any filter.
+    """
+    if len(text) > LONGEST:
+        raise refuse("filter", f"must be at most {LONGEST:,} characters long, not {len(text):,}", code="range")
     rows = []
     for n, (clause, parts) in enumerate(written(text), 1):
+        if n > MOST_CLAUSES:
+            rows.append(FilterRow(n, value=clause, clause=clause, error=_TOO_MANY))
+            break
         if len(parts) != 3 or not all(parts):
             rows.append(FilterRow(n, value=clause, clause=clause))
             continue
@@ -110,6 +120,9 @@ def judged(
     good: list[str] = []
     found = []
     for row in rows:
+        if row.error:
+            found.append(row)
+            continue
         text = ",".join([*good, row.clause])
         try:
             total = passing(visit, screener, text, others)
@@ -128,7 +141,7 @@ def judged(
 
 def passing(visit: Visit, screener: Screener, text: str, others: Mapping[str, str | None]) -> int:
     """How many pass a filter. Raises ApiError where it is none."""
-    told = visit.desk.ask(visit.who.account, visit.who.plan, screener.path, {**others, "filter": text, "limit": 1})
+    told = visit.api.ask(visit.who.account, visit.who.plan, screener.path, {**others, "filter": text, "limit": 1})
     return told.total or 0
 
 

@@ -10,16 +10,16 @@ from typing import Any, NamedTuple
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.screening.filters import EQUITY, Fields, Screener, is_money, unit_words
 from almanac.dashboard.words.dates import day
-from almanac.dashboard.words.numbers import NO_SCALE, Scale, common_scale, full, in_scale, number
+from almanac.dashboard.words.numbers import NO_SCALE, Scale, full, in_scale, number, rounded, table_scale
 from almanac.dashboard.words.units import UnitWords, unit_of
 from almanac.dashboard.words.values import NO_DATA, Look, look_field, look_reading
 
 Row = Mapping[str, Any]
-_COMPANY = ("entityId", "name", "ticker", "cik", "country", "sector", "industry", "periodEnd", "observedAt")
+_COMPANY = ("entityId", "name", "ticker", "cik", "country", "sector", "industry", "periodEnd", "observedAt", "quality")
 _PLACE = ("entityId", "name", "country")
 _MATCH = ("value", "unit", "currency", "periodEnd", "observedAt", "freshnessStatus", "seriesId")
 #: Texts that the rows of companies have anyway.
-_TOLD = ("sector",)
+_TOLD = ("sector", "quality")
 
 
 class ScreenedCell(NamedTuple):
@@ -44,8 +44,23 @@ def value_columns(
 ) -> list[ValueColumn]:
     """A column for each field that was filtered or sorted by."""
     if screener is EQUITY:
-        return [_of_companies(name, fields[name], rows) for name in names if name in fields and name not in _TOLD]
+        own = [_of_companies(name, fields[name], rows) for name in names if name in fields and name not in _TOLD]
+        return [*own, _checks(rows)] if any(row["quality"] in _WORDS for row in rows) else own
     return [_of_places(name, fields[name], rows, as_of) for name in names if name in fields]
+
+
+#: What checks found, as people say it.
+_WORDS = {"warning": "One does not hold", "failed": "A grave one fails"}
+
+
+def _checks(rows: Sequence[Row]) -> ValueColumn:
+    """What checks say of the statements behind each row, which leads to them."""
+    cells = []
+    for row in rows:
+        words = _WORDS.get(row["quality"], "All hold")
+        href = f"/companies/{row['entityId']}" if row["quality"] in _WORDS else ""
+        cells.append(ScreenedCell(Look("plain", words, words), href))
+    return ValueColumn("quality", "Checks", False, cells)
 
 
 def _of_companies(name: str, field: Mapping[str, Any], rows: Sequence[Row]) -> ValueColumn:
@@ -53,7 +68,7 @@ def _of_companies(name: str, field: Mapping[str, Any], rows: Sequence[Row]) -> V
     if field["type"] == "text":
         return ValueColumn(name, field["name"], False, [ScreenedCell(_look_text(value)) for value in values])
     currencies = {row["values"].get("currency") for row in rows} if is_money(field) else {None}
-    unit = unit_words(name, field, next(iter(currencies)))
+    unit = unit_words(name, field, next(iter(currencies), None))
     if len(currencies) > 1:
         # Each in its own currency, so that none is read as another.
         cells = [
@@ -63,7 +78,7 @@ def _of_companies(name: str, field: Mapping[str, Any], rows: Sequence[Row]) -> V
         return ValueColumn(name, f"{field['name']}, each in its own currency", True, cells)
     numbers = [value for value in values if value is not None]
     large = bool(unit.before and not unit.after) or field["unit"] == "shares"
-    scale = common_scale(numbers) if large else NO_SCALE
+    scale = table_scale(numbers) if large else NO_SCALE
     if scale.power:
         cells = [ScreenedCell(_look_scaled(value, scale)) for value in values]
         return ValueColumn(
@@ -147,5 +162,8 @@ def _look_text(value: str | None) -> Look:
 def _look_scaled(value: float | None, scale: Scale) -> Look:
     if value is None:
         return Look("none", NO_DATA, NO_DATA)
-    text = number(in_scale(value, scale), 1)
+    told, digits = in_scale(value, scale), 1
+    while value and not rounded(told, digits):
+        digits += 1  # a number that is there is never told as nothing
+    text = number(told, digits)
     return Look("plain", text, text, full(value))

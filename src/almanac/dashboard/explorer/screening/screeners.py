@@ -18,6 +18,7 @@ from almanac.dashboard.explorer.screening.filters import EQUITY, MACRO, Screener
 from almanac.dashboard.explorer.screening.screened import lines
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, NotFound, Redirect, Visit
+from almanac.dashboard.words.numbers import read_whole
 
 _PAGE = 50
 #: A file holds at most so many rows, more than there are listed companies.
@@ -157,9 +158,7 @@ def _clean(visit: Visit) -> str | None:
     text = filters.text_of(visit.query)
     query = {"filter": text, **kept} if text else kept
     if "add" in visit.query:
-        query["rows"] = str(
-            min(int(kept["rows"]) if kept.get("rows", "").isdigit() and len(kept["rows"]) < 3 else 0, 29) + 1
-        )
+        query["rows"] = str(min(read_whole(kept.get("rows"), 2) or 0, 29) + 1)
     return f"{visit.path}?{urlencode(query, safe=':,')}" if query else visit.path
 
 

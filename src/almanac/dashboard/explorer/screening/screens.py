@@ -12,6 +12,7 @@ from almanac.dashboard.explorer.screening.fields import groups
 from almanac.dashboard.explorer.screening.filters import FilterRow, Screener
 from almanac.dashboard.explorer.screening.screened import value_columns
 from almanac.dashboard.visit import Visit
+from almanac.dashboard.words.numbers import read_whole
 
 
 def results(
@@ -68,7 +69,7 @@ def dressed(visit: Visit, screener: Screener, rows: list[FilterRow], known: filt
     new = visit.query.get("new", "")
     all_groups = groups(visit, screener, known)
     dressed = []
-    for row in filters.padded(rows, int(more) if more.isdigit() and len(more) < 3 else 0):
+    for row in filters.padded(rows, read_whole(more, 2) or 0):
         if new in known and not row.clause:
             row, new = row._replace(field=new), ""
         offered = all_groups

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from almanac.dashboard.explorer.places import called
 from almanac.dashboard.explorer.series.one_series import Row
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
@@ -118,7 +119,7 @@ def observation(visit: Visit) -> Answer:
     series = row["metadata"]["seriesId"]
     indicator = _name(visit, row["indicatorId"])
     entity = visit.look_up("/entities/resolve", alias=row["entityId"])
-    place = row["entityId"] if entity is None else entity.data["name"]
+    place = row["entityId"] if entity is None else called(entity.data)
     states = _states(found["vintages"], words)
     digits = words.digits([one["valueNumeric"] for one in found["vintages"]], computed=bool(row["derivedFrom"]))
     values: dict[str, Any] = {

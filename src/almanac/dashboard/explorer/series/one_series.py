@@ -10,6 +10,7 @@ import msgspec
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.asking import Told
 from almanac.dashboard.explorer.finding import series_address
+from almanac.dashboard.explorer.places import called
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.periods import frequency_of
 from almanac.domain.periods import Frequency
@@ -47,7 +48,7 @@ class Series(msgspec.Struct, frozen=True):
     @property
     def place(self) -> str:
         """What the entity is called."""
-        found: str = self.record["entityId"] if self.entity is None else self.entity["name"]
+        found: str = self.record["entityId"] if self.entity is None else called(self.entity)
         return found
 
     @property
@@ -133,7 +134,7 @@ def find(visit: Visit, name: str) -> Series | str | Missing:
 
 
 def _nearest_indicator(visit: Visit, slug: str, entity: str) -> tuple[Told | None, str | None]:
-    """The same of the indicator whose name comes nearest."""
+    """Find the series of the indicator whose name comes nearest, and that name."""
     told = visit.look_up("/observations/latest", indicator=slug, limit=1)
     for warning in [] if told is None else told.meta.get("warnings", []):
         if warning.get("suggestion"):

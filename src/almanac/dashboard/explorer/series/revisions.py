@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 
 import msgspec
 
@@ -51,7 +52,7 @@ def by_release(
 def _cell(now: Row | None, before: Row | None, oldest: Row, unit: UnitWords, digits: int, *, fresh: bool) -> Row:
     if now is None:
         return {"state": "none", "text": ""}
-    text = told(now, unit, digits)
+    text = write_state(now, unit, digits)
     if not fresh:
         return {"state": "same", "text": text}
     if now is oldest:
@@ -62,7 +63,7 @@ def _cell(now: Row | None, before: Row | None, oldest: Row, unit: UnitWords, dig
     }  # fmt: skip
 
 
-def told(row: Row, unit: UnitWords, digits: int) -> str:
+def write_state(row: Row, unit: UnitWords, digits: int) -> str:
     """A state in a table whose head has the unit."""
     if masked(row):
         return "Withheld"
@@ -86,21 +87,25 @@ def by_age(vintages: Vintages, unit: UnitWords, digits: int, frequency: str) -> 
         first = states[0]["observedAt"]
         later = f"{int(first[:4]) + 1}{first[4:]}"
         year = [one for one in states if one["observedAt"] <= later][-1] if states[-1]["observedAt"] > later else None
-        texts = [told(one, unit, digits) for one in states[:3]]
+        texts = [write_state(one, unit, digits) for one in states[:3]]
         texts += [""] * (3 - len(texts))
         rows.append(
             {
                 "period": period(cell[0], cell[1], frequency),
                 "states": len(states),
-                "texts": [*texts, "" if year is None else told(year, unit, digits), told(states[-1], unit, digits)],
+                "texts": [
+                    *texts,
+                    "" if year is None else write_state(year, unit, digits),
+                    write_state(states[-1], unit, digits),
+                ],
             }
         )
     return rows
 
 
-def foot(vintages: Vintages, unit: UnitWords, digits: int) -> list[Row]:
-    """What revisions amount to: from the first publication of a cell to its newest state, over all cells that have both."""
-    moves = []
+def moves(vintages: Vintages, unit: UnitWords) -> list[Decimal]:
+    """From the first publication of a cell to its newest state, over all cells that have both; zero for one that never changed."""
+    found = []
     for states in vintages.cells.values():
         first, last = states[0], states[-1]
         if (
@@ -108,15 +113,21 @@ def foot(vintages: Vintages, unit: UnitWords, digits: int) -> list[Row]:
             and first["valueNumeric"] is not None
             and last["valueNumeric"] is not None
         ):
-            moves.append(unit.scaled(last["valueNumeric"]) - unit.scaled(first["valueNumeric"]))
-    revised = [move for move in moves if move]
+            found.append(unit.scaled(last["valueNumeric"]) - unit.scaled(first["valueNumeric"]))
+    return found
+
+
+def foot(vintages: Vintages, unit: UnitWords, digits: int) -> list[Row]:
+    """What revisions amount to, over all cells whose first publication is known; nothing where none was revised."""
+    every = moves(vintages, unit)
+    revised = [move for move in every if move]
     if not revised:
         return []
     up = sum(move > 0 for move in revised)
     more = digits + 1
     return [
-        {"term": "Mean revision", "text": change(mean([float(move) for move in revised]), more)},
-        {"term": "Mean absolute revision", "text": number(mean([float(abs(move)) for move in revised]), more)},
+        {"term": "Mean revision", "text": change(mean([float(move) for move in every]), more)},
+        {"term": "Mean absolute revision", "text": number(mean([float(abs(move)) for move in every]), more)},
         {"term": "Revised up", "text": f"{up:,} of {len(revised):,}"},
-        {"term": "Never changed", "text": f"{len(moves) - len(revised):,} of {len(moves):,}"},
+        {"term": "Never changed", "text": f"{len(every) - len(revised):,} of {len(every):,}"},
     ]

@@ -16,10 +16,12 @@ from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.series import one_series, revisions, series_view, vintages
 from almanac.dashboard.explorer.series.nearby import about, other_sources, same_category
 from almanac.dashboard.explorer.series.one_series import Missing, Row, Series
+from almanac.dashboard.explorer.series.revision_pictures import pictures
 from almanac.dashboard.explorer.series.series_view import TABLE, Shown
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, Redirect, Visit
 from almanac.dashboard.words.dates import day, day_of, read_day
+from almanac.dashboard.words.numbers import many, read_whole
 from almanac.dashboard.words.periods import noun
 from almanac.dashboard.words.values import look
 
@@ -98,13 +100,13 @@ def _day(visit: Visit, typed: str) -> str:
 def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
     series = one.series
     pages = max(1, -(-len(one.rows) // TABLE))
-    number = min(max(_whole(visit.query.get("page")), 1), pages)
+    number = min(max(read_whole(visit.query.get("page")) or 1, 1), pages)
     event = series_view.next_release(visit, one)
     releases = one.every.releases
     figure = series_view.figure(visit, one)
     trail = series_view.trail(visit, one)
     if one.heads and one.newest is not None and not one.series.record["rights"]["valueWithheld"]:
-        title = figure.title
+        title = figure.unit or "Values"
     else:
         title = "Values"
     return {
@@ -126,6 +128,7 @@ def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
         "before": visit.here(page=str(number - 1)) if number > 1 else "",
         "after": visit.here(page=str(number + 1)) if number < pages else "",
         "csv": f"{series.address}.csv{_query(visit)}",
+        "compare": _compare(visit, series),
         "noun": noun(series.frequency).capitalize(),
         "triangle": series_view.triangle(one),
         "triangle_empty": _no_triangle(one),
@@ -133,7 +136,7 @@ def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
         "about": about(one),
         "nearby": same_category(visit, one),
         "others": other_sources(visit, one),
-        "asked": _asked(visit, series),
+        "asked": _requests_of(visit, series),
         # Many points are there to be zoomed: the page has what that takes where its range can become so long.
         "mounted": series.often,
         "points": f"{series.address}/points.json{_query(visit)}" if _alone(visit, one) else "",
@@ -145,12 +148,20 @@ def _alone(visit: Visit, one: Shown) -> bool:
     return one.series.often and len(one.rows) > MOST and one.as_of is None and visit.query.get("sources") != "all"
 
 
+def _compare(visit: Visit, series: Series) -> str:
+    """The query of a comparison that begins with this series on its day and in its range."""
+    kept = [(name, visit.query[name]) for name in ("as_of", "from", "to") if visit.query.get(name)]
+    if not visit.query.get("from") and not series.often:
+        kept.append(("from", one_series.ALL))
+    return urlencode([("series", series.id), *kept], safe=":")
+
+
 def _query(visit: Visit) -> str:
     kept = [(name, visit.query[name]) for name in ("as_of", "from", "to") if visit.query.get(name)]
     return f"?{urlencode(kept, safe=':')}" if kept else ""
 
 
-def _asked(visit: Visit, series: Series) -> list[Any]:
+def _requests_of(visit: Visit, series: Series) -> list[Any]:
     """The requests of the page, that of its table first."""
     return sorted(visit.asked, key=lambda one: not one.path_and_query.startswith(f"{series.list_path}?"))
 
@@ -187,7 +198,7 @@ def _known(one: Shown, releases: list[vintages.ReleaseDay]) -> str:
     if one.as_of is None:
         if len(releases) < 2:
             return ""
-        of = f", after {len(releases):,} releases since {day(releases[0].day)}" if one.every.complete else ""
+        of = f", after {many(len(releases), 'release')} since {day(releases[0].day)}" if one.every.complete else ""
         return f"Known today{of}. Choose a release to see what was known then."
     row = one.newest
     if row is None:
@@ -217,10 +228,6 @@ def _no_triangle(one: Shown) -> str:
     )
 
 
-def _whole(text: str | None) -> int:
-    return int(text) if text and text.isascii() and text.isdigit() and len(text) < 6 else 1
-
-
 # -- all revisions ------------------------------------------------------------------------------------------------------
 
 
@@ -232,7 +239,7 @@ def all_revisions(visit: Visit) -> Answer:
     one, typed, error = _on_its_day(visit, found)
     frequency = found.record["frequency"]
     aged = visit.query.get("by") == "age"
-    number = max(_whole(visit.query.get("page")), 1)
+    number = max(read_whole(visit.query.get("page")) or 1, 1)
     days = [release.day for release in one.then.releases]
     cells = list(one.then.cells)
     values: dict[str, Any] = {
@@ -268,6 +275,7 @@ def all_revisions(visit: Visit) -> Answer:
         }
     else:
         values |= {"text": "", "newer": "", "older": ""}
+    values["pictures"] = pictures(visit, found, one.then, one.unit, one.digits, one.known_to)
     return Html("explorer/revisions.html", values)
 
 
@@ -317,7 +325,7 @@ def _in_range(visit: Visit, series: Series) -> list[Row]:
 
 
 def _text(value: Any) -> str:
-    """As the interface's JSON has it."""
+    """Write a value as the interface's JSON has it."""
     return "" if value is None else value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 

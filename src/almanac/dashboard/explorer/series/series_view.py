@@ -16,9 +16,9 @@ from almanac.dashboard.explorer.series.vintages import Cell, Vintages, cell_of
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.captions import Topic, line_caption, lines_caption
 from almanac.dashboard.words.dates import clock, day, day_of, moment_of, short_day
-from almanac.dashboard.words.numbers import change, exact, full
-from almanac.dashboard.words.periods import code, period, period_of
-from almanac.dashboard.words.points import ChartPoint, counted, first_publications, points
+from almanac.dashboard.words.numbers import change, exact, full, many
+from almanac.dashboard.words.periods import code, of_row, period_of
+from almanac.dashboard.words.points import ChartPoint, breaks, counted, first_publications, points
 from almanac.dashboard.words.units import UnitWords, computed, unit_of
 from almanac.dashboard.words.values import Look, is_forecast, look, masked
 from almanac.domain.times import wire_time
@@ -63,7 +63,7 @@ def shown(visit: Visit, series: Series) -> Shown:
     newest = series.record["lastPeriod"]
     last = day_of(newest) if newest else None
     if as_of is not None:
-        last = min(last or date.max, date.fromisoformat(as_of[:10]))
+        last = min(last or date.max, day_of(as_of))
     span = one_series.range_of(visit, series, last)
     rows = one_series.read(visit, series, as_of=as_of, period_start=span.first, period_end=span.last)
     heads = [row for row in rows if not is_forecast(row)]
@@ -109,10 +109,8 @@ def chips(one: Shown, visit: Visit) -> list[Row]:
         found.append({"text": f"{counted(revised, one.series.frequency)} revised", "kind": "revised"})
     releases = one.then.releases
     if releases and one.then.complete:
-        word = "release" if len(releases) == 1 else "releases"
-        found.append(
-            {"text": f"{len(one.then.rows):,} vintages in {len(releases):,} {word} since {releases[0].day[:4]}"}
-        )
+        told = f"{many(len(one.then.rows), 'vintage')} in {many(len(releases), 'release')} since {releases[0].day[:4]}"
+        found.append({"text": told})
     rights = one.series.record["rights"]
     if rights["valueWithheld"]:
         found.append({"text": "Withheld: licence forbids redistribution", "kind": "withheld"})
@@ -210,25 +208,62 @@ def figure(visit: Visit, one: Shown) -> ChartFigure:
         caption = line_caption(topic, own, bounded=one.range.last is not None) if own else one_sentence(one, visit)
     return ChartFigure(
         id="chart",
-        title=one.unit.head or "Values",
+        title=_chart_name(one, own),
+        unit=one.unit.head,
         caption=caption,
         drawing=drawing,
         legend=legend,
-        readout=line_readout(lines, one.unit, one.digits, firsts=circles),
+        readout=line_readout(
+            lines, one.unit, one.digits, firsts=circles, since=_known_since(one.rows) if len(lines) == 1 else None
+        ),
         empty=one_sentence(one, visit),
     )
 
 
+def _chart_name(one: Shown, own: list[ChartPoint]) -> str:
+    """`Consumer price inflation, United States, 2011 to 2026`: what a chart shows, of where and of when."""
+    years = [date.fromordinal(point.end).year for point in own if point.value is not None]
+    span = "" if not years else f", {min(years)} to {max(years)}" if min(years) < max(years) else f", {years[0]}"
+    return f"{one.series.indicator['name']}, {one.series.place}{span}"
+
+
+def _known_since(rows: list[Row]) -> dict[tuple[int | None, int], str]:
+    """Since when each value is known, by the first and last day of its period."""
+    return {
+        (
+            None if row["periodStart"] is None else day_of(row["periodStart"]).toordinal(),
+            day_of(row["periodEnd"]).toordinal(),
+        ): day(row["observedAt"])
+        for row in rows
+    }
+
+
 def line(rows: list[Row]) -> Row:
-    """The points of one line in columns, oldest first: days since 1970, values, sentences."""
+    """
+    The points of one line in columns, oldest first: days since 1970, values, sentences. A gap is a point without a value
+    on the day after the one before it: whoever draws joins neighbours that have one.
+    """
     own = points(rows)
+    apart = set(breaks(own))
     unit = unit_of(rows[0]) if rows else unit_of({})
     digits = unit.digits([row["valueNumeric"] for row in rows if not masked(row)], computed=any(map(computed, rows)))
-    told = [
-        f"{point.period}: {'withheld' if point.state == 'withheld' else 'no data' if point.value is None else unit.sentence(point.value, digits)}"
-        for point in own
-    ]
-    return {"days": [point.at - _EPOCH for point in own], "values": [point.value for point in own], "told": told}
+    found: Row = {"days": [], "values": [], "told": []}
+
+    def put(day: int, value: float | None, words: str) -> None:
+        found["days"].append(day - _EPOCH)
+        found["values"].append(value)
+        found["told"].append(words)
+
+    for index, point in enumerate(own):
+        if index in apart and index and point.value is not None and own[index - 1].value is not None:
+            put(own[index - 1].at + 1, None, f"No value between {own[index - 1].period} and {point.period}")
+        missing = "withheld" if point.state == "withheld" else "no data"
+        put(
+            point.at,
+            point.value,
+            f"{point.period}: {missing if point.value is None else unit.sentence(point.value, digits)}",
+        )
+    return found
 
 
 def one_sentence(one: Shown, visit: Visit) -> str:
@@ -318,7 +353,7 @@ def trail(visit: Visit, one: Shown) -> Row:
 
 def period_of_row(row: Row) -> str:
     """The period of a row in our notation."""
-    return period(row["periodStart"], row["periodEnd"], row["frequency"])
+    return of_row(row)
 
 
 def _number(row: Row) -> Any:

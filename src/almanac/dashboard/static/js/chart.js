@@ -6,11 +6,13 @@ const APART = 250;
 
 /**
  * Makes a drawing readable. Its data block is `{"year": points in a year, "lines": [{"name", "class", "points": [[x, value
- * or null, sentence], …]}]}`; the drawing's `g.plot` says where x and values lie: from, to, first place, last place.
+ * or null, sentence], …]}]}`; the drawing's `g.plot` says where x and values lie: from, to, first place, last place. With
+ * `periods` (by x) a point tells its value alone, and the lines beside it are read along.
  */
 export function read(plot) {
   const data = JSON.parse(document.getElementById(plot.dataset.chart).textContent);
   const lines = data.lines.filter(({ points }) => points.length);
+  const { periods } = data;
   const readout = plot.closest("figure").querySelector(".readout");
   if (!lines.length) return;
   plot.tabIndex = 0;
@@ -19,6 +21,9 @@ export function read(plot) {
   const rule = shape("line", "cursor");
   const dot = shape("circle", "");
   dot.setAttribute("r", "5");
+  const beside = document.createElement("ul");
+  beside.className = "beside";
+  beside.setAttribute("aria-hidden", "true");
   let line = 0;
   let point = -1;
   let told = 0;
@@ -50,13 +55,45 @@ export function read(plot) {
         here.group.append(dot);
       }
     }
-    tell(sentence);
+    tell(periods ? `${lines[line].name}, ${periods[x]}: ${sentence}` : sentence);
+    if (periods) readBeside(x);
+    if (here) stand(here, x, value);
+  }
+
+  /** What the other lines say of the same day. */
+  function readBeside(x) {
+    const others = lines.flatMap((other, index) => {
+      const told = index !== line && other.points[nearest(other.points, x)];
+      return told && told[0] === x ? [[other.name, told[2].split(", ")[0]]] : [];
+    });
+    beside.replaceChildren(
+      ...others.map(([name, told]) => {
+        const item = document.createElement("li");
+        item.textContent = `${name}: ${told}`;
+        return item;
+      }),
+    );
+    readout.after(beside);
+  }
+
+  /** The words stand beside the mark, where there is room: left or right of it, and not over it. */
+  function stand({ svg, x: across, y: up }, x, value) {
+    const box = svg.getBoundingClientRect();
+    const place = (at(across, x) * box.width) / svg.viewBox.baseVal.width;
+    const words = readout.parentElement;
+    const left = place > box.width / 2;
+    words.style.left = left ? "auto" : `${Math.round(place) + 12}px`;
+    words.style.right = left ? `${Math.round(plot.clientWidth - place) + 12}px` : "auto";
+    const low = value !== null && at(up, value) < (up[2] + up[3]) / 2;
+    words.style.top = low ? "auto" : "0";
+    words.style.bottom = low ? "2.5rem" : "auto";
   }
 
   function leave() {
     point = -1;
     rule.remove();
     dot.remove();
+    beside.remove();
     tell("");
   }
 

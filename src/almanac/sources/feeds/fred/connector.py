@@ -19,9 +19,15 @@ from almanac.domain.times import DAY_SECONDS, end_of_day
 from almanac.sources.base import Connector, NamedRelease, Parsed, Payload, ReleaseDate, Request, SourceChanged
 from almanac.sources.feeds.fred import realtime, responses
 from almanac.sources.formats import strict
+from almanac.sources.reckoning import Size, periods
 
 _HOST = "api.stlouisfed.org"
 _BEGINNING, _END = date(1776, 7, 4), date(9999, 12, 31)  # of real time, in the words of the API
+
+#: States of a period in an archive, on average, and in the newest years of one; tags of a series, releases, dates of half a month.
+_STATES, _LATE_STATES, _TAGS, _RELEASES, _DATES = 12, 3, 30, 400, 1_000
+#: Separators and bytes of a row.
+_ROW = 6, 160
 
 #: Kinds of response that are FRED's and hold nothing this service keeps, with the reason to be shown.
 _SET_ASIDE = {
@@ -38,6 +44,10 @@ _COPYRIGHT = re.compile(r"(?<!not )\bcopyright(?:ed)?\b|\N{COPYRIGHT SIGN}|\ball
 #: FRED's keys are 32 lower-case letters and digits; an error message may repeat the request.
 _KEY = re.compile(r"\b[0-9a-z]{32}\b")
 
+#: Lists of which an answer may hold one page only.
+_PAGED: dict[str, type[responses.ListHead]] = {
+    "releases": responses.Releases, "releases/dates": responses.ReleaseDates, "release/dates": responses.ReleaseDates,
+}  # fmt: skip
 
 _Shape = TypeVar("_Shape")
 
@@ -56,38 +66,56 @@ class Fred:
     ) -> list[Request]:
         """Observations and tags of every mapped series, then the releases and their dates around `today`.
 
-        A, S, Q, M: the whole archive, `since` or not, for revisions reach back. W and D: an ordinary request, from
-        `since` on, because the API refuses more than 2,000 vintages in one response and daily series have more.
+        A, S, Q, M: the whole archive, or every period as it stood on the day of `since` and was changed after it, for
+        revisions reach back. W and D: an ordinary request, of periods from `since` on, because the API refuses more than 2,000
+        vintages in one response and daily series have more.
         The API's limit of 100,000 rows to a response, also its default, holds the archive of a monthly series; a
         response cut by it is an error when parsed. Raises ValueError naming the setting when there is no key.
         """
         if not key:
             raise ValueError(f"source {source.id} needs an API key in setting {source.key_setting or 'api_key'}")
 
-        def request(kind: str, **query: object) -> Request:
+        def request(kind: str, rows: int, **query: object) -> Request:
             asked = urlencode(sorted({"file_type": "json", **query}.items()))
-            return Request(f"https://{_HOST}/fred/{kind}?{asked}", {"api_key": key})
+            return Request(f"https://{_HOST}/fred/{kind}?{asked}", {"api_key": key}, size=Size.of(rows, *_ROW))
 
         planned: list[Request] = []
         for native, spec in sorted(series.items()):
             if spec.frequency.months:
-                span: dict[str, object] = {"realtime_start": _BEGINNING, "realtime_end": _END}
+                span: dict[str, object] = {"realtime_start": since or _BEGINNING, "realtime_end": _END}
+                rows = periods([spec.frequency], None, today) * (_STATES if since is None else _LATE_STATES)
             else:
                 span = {} if since is None else {"observation_start": since}
-            planned.append(request("series/observations", series_id=native, **span))
-        planned += [request("series/tags", series_id=native) for native in sorted(series)]
-        planned.append(request("releases"))
+                rows = periods([spec.frequency], since, today)
+            planned.append(request("series/observations", rows, series_id=native, **span))
+        planned += [request("series/tags", _TAGS, series_id=native) for native in sorted(series)]
+        planned.append(request("releases", _RELEASES))
         planned += [
             request(
                 "releases/dates",
+                _DATES,
                 realtime_start=first,
                 realtime_end=last,
                 include_release_dates_with_no_data="true",
-                limit=1000,
+                limit=_DATES,
             )
             for first, last in _halves(today)
         ]
         return planned
+
+    def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
+        """The next page of a list of releases or of their dates, where an answer says that there is one. Raises SourceChanged."""
+        url = urlsplit(payload.url)
+        kind = url.path.removeprefix("/fred/").strip("/")
+        shape = _PAGED.get(kind)
+        if shape is None or not key:
+            return []
+        refused = strict.json(payload.body, responses.Head, kind, Parsed()).error_code is not None
+        following = None if refused else strict.json(payload.body, shape, kind, Parsed()).next
+        if following is None:
+            return []
+        query = {name: value for name, value in parse_qsl(url.query) if name != "api_key"} | {"offset": str(following)}
+        return [Request(f"https://{_HOST}{url.path}?{urlencode(sorted(query.items()))}", {"api_key": key})]
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one response. A body of another shape, an error body, a misplaced date: SourceChanged."""
@@ -118,7 +146,9 @@ class Fred:
                 else:
                     parsed.unmapped[native] = len(response.observations)
         elif kind == "series/tags":
-            names = [tag.name for tag in read(responses.Tags).tags if tag.group_id == "cc"]
+            told = read(responses.Tags)
+            told.check(len(told.tags), where)  # a tag that was cut off might be the one that restricts
+            names = [tag.name for tag in told.tags if tag.group_id == "cc"]
             if native in series:
                 _tighten_by_tags(parsed, native, names)
             else:
@@ -126,13 +156,13 @@ class Fred:
         elif kind in {"series", "release/series"}:
             _tighten_by_notes(parsed, read(responses.SeriesList).seriess, series, where)
         elif kind in {"release", "releases", "series/release"}:
-            parsed.releases = [
-                NamedRelease(str(item.id), item.name, item.link) for item in read(responses.Releases).releases
-            ]
+            named = read(responses.Releases)
+            named.check(len(named.releases), where)
+            parsed.releases = [NamedRelease(str(item.id), item.name, item.link) for item in named.releases]
         elif kind in {"release/dates", "releases/dates"}:
-            parsed.release_dates = [
-                ReleaseDate(str(item.release_id), item.day) for item in read(responses.ReleaseDates).release_dates
-            ]
+            dated = read(responses.ReleaseDates)
+            dated.check(len(dated.release_dates), where)
+            parsed.release_dates = [ReleaseDate(str(item.release_id), item.day) for item in dated.release_dates]
         else:
             parsed.ignored = f"{kind}: {_SET_ASIDE.get(kind, 'a kind of response nobody reads')}"
         return parsed

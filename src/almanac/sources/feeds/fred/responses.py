@@ -6,6 +6,7 @@ from datetime import date
 
 import msgspec
 
+from almanac.sources.base import SourceChanged
 from almanac.sources.formats.strict import StrictRecord
 
 
@@ -55,6 +56,25 @@ class ListHead(StrictRecord, kw_only=True):
     count: int | None = None
     offset: int | None = None
     limit: int | None = None
+
+    def check(self, listed: int, where: str) -> None:
+        """Raise SourceChanged for a list that holds less than it says, whatever is on further pages."""
+        if self.count is None:
+            return
+        left = max(0, self.count - (self.offset or 0))
+        stated = left if self.limit is None else min(left, self.limit)
+        if listed != stated:
+            raise SourceChanged(
+                f"{where}: lists {listed}, says {self.count} from {self.offset or 0} with limit {self.limit}"
+            )
+
+    @property
+    def next(self) -> int | None:
+        """Where the next page begins, if there is one."""
+        if self.count is None or self.limit is None:
+            return None
+        following = (self.offset or 0) + self.limit
+        return following if self.limit > 0 and following < self.count else None
 
 
 class SeriesTag(StrictRecord):

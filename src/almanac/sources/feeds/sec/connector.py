@@ -16,14 +16,13 @@ from urllib.parse import urlsplit
 
 from almanac.catalog.companies import wanted_tags
 from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Connector, Limit, Options, Parsed, Payload, Request
+from almanac.sources.base import Connector, Options, Parsed, Payload, Request
 from almanac.sources.feeds.sec import datasets, facts, reference, submissions
 from almanac.sources.formats.archive import Archive, Budget
+from almanac.sources.reckoning import Size
 
 _DATA, _FILES = "https://data.sec.gov", "https://www.sec.gov"
 _HOSTS = frozenset(["data.sec.gov", "www.sec.gov", "sec.gov"])
-#: The SEC allows ten requests a second over all its hosts; one less, because the network bunches them.
-LIMIT = Limit("sec.gov", 9.0)
 
 _FACTS = re.compile(r"/api/xbrl/companyfacts/CIK([0-9]{10})\.json")
 _SUBMISSIONS = re.compile(r"/submissions/CIK([0-9]{10})\.json")
@@ -53,6 +52,15 @@ _SET_ASIDE = {
     "/search-filings/standard-industrial-classification": "the list of industry codes, which the catalogue has",
     "/info/edgar/siccodes": "the list of industry codes, which the catalogue has",
 }
+
+#: Rows of the list of tickers; facts, or filings, of one company; a nightly archive, which is read response by response.
+_LISTED = Size.of(12_000, 4, 90)
+#: Companies that the list of tickers names, whose responses are asked for where none are named.
+_COMPANIES = 8_000
+_ONE_COMPANY = Size.of(10_000, 10, 150)
+_ARCHIVED = Size(100_000_000, 0, 1_500_000_000)
+#: Bytes of such an archive at most: several times those of today's.
+_IN_FILE = 8 << 30
 
 _CONTACT = re.compile(r"[!-'*-~]+(?: [!-'*-~]+)*")
 _CIK = re.compile(r"(?:CIK)?([0-9]{1,10})", re.IGNORECASE)
@@ -89,9 +97,15 @@ class Sec:
         of a company's filings from its submissions. `since` narrows nothing: a response has a company's whole history.
         `key` is the contact that the SEC asks every client to state; without one ValueError names the setting.
         """
-        planned = [_request(_FILES + _LISTINGS, source, key)]
+        named = len(self.companies) - len(self._ciks())
+        others = 0 if self.bulk else named if self.companies else _COMPANIES
+        leads = (2 * others, _ONE_COMPANY) if others else None
+        planned = [replace(_request(_FILES + _LISTINGS, source, key), size=_LISTED, leads=leads)]
         if self.bulk:
-            planned += [_request(_FILES + path, source, key) for path in _ARCHIVES]
+            planned += [
+                replace(_request(_FILES + path, source, key), size=_ARCHIVED, most_in_file=_IN_FILE)
+                for path in _ARCHIVES
+            ]
         else:
             planned += _of_companies(self._ciks(), source, key)
         return planned
@@ -168,7 +182,7 @@ class Sec:
         return [cik for cik in dict.fromkeys(owners[ticker] for ticker in self._tickers()) if cik not in planned]
 
     def _members(self, payload: Payload, home: str) -> Iterator[Payload]:
-        archive = Archive(payload.body, Budget(_TOTAL, _LARGEST), urlsplit(payload.url).path)
+        archive = Archive(payload.file or payload.body, Budget(_TOTAL, _LARGEST), urlsplit(payload.url).path)
         asked = set(self._ciks())
         for name in archive.names:
             found = _MEMBER.fullmatch(name)
@@ -178,7 +192,9 @@ class Sec:
 
 def _of_companies(ciks: Sequence[int], source: Source, key: str | None) -> list[Request]:
     kinds = (f"{_DATA}/submissions/", f"{_DATA}/api/xbrl/companyfacts/")
-    return [_request(f"{kind}CIK{cik:010d}.json", source, key) for cik in ciks for kind in kinds]
+    return [
+        replace(_request(f"{kind}CIK{cik:010d}.json", source, key), size=_ONE_COMPANY) for cik in ciks for kind in kinds
+    ]
 
 
 def _request(url: str, source: Source, key: str | None) -> Request:
@@ -188,7 +204,7 @@ def _request(url: str, source: Source, key: str | None) -> Request:
     if _CONTACT.fullmatch(key) is None:
         raise ValueError(f"setting {setting} must be words in ASCII without brackets, like Jane Doe jane@example.org")
     agent = f"Almanac (self-hosted financial data service; {key})"
-    return Request(url, headers={"user-agent": agent}, limit=LIMIT)
+    return Request(url, headers={"user-agent": agent})
 
 
 CONNECTOR: Connector = Sec()

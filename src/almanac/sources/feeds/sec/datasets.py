@@ -1,7 +1,7 @@
 """The SEC's Financial Statement Data Sets: one zip archive a quarter, with the numbers of all statements filed in it.
 
-`sub.txt` lists the filings, `num.txt` the numbers, both tab-separated with a line of names. The archive is read line by
-line: of `num.txt`, which is large, only the rows that are taken are ever held.
+`sub.txt` lists the filings, `num.txt` the numbers, `pre.txt` the lines of their statements, all tab-separated with a line
+of names. The archive is read line by line: of `num.txt`, which is large, only the rows that are taken are ever held.
 
 Traps. A period's end is rounded to the nearest end of a month and its length to whole quarters, so the periods are not
 those of the company-facts interface for a filer whose quarters end on a weekday. The acceptance time is New York's
@@ -10,10 +10,12 @@ clock, rounded to the minute.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
@@ -22,7 +24,9 @@ from almanac.domain.companies import CompanyFacts, CompanyRecord, Fact, Filing, 
 from almanac.domain.filings import NEW_YORK, known_at, minute_rounded
 from almanac.domain.periods import add_months
 from almanac.sources.base import Parsed, SourceChanged
-from almanac.sources.feeds.sec.facts import MONETARY, accession, is_currency, main_currency, number
+from almanac.sources.feeds.sec import statement_lines
+from almanac.sources.feeds.sec.facts import MONETARY, accession, is_currency, main_currency, number, odd_days
+from almanac.sources.feeds.sec.statement_lines import TOTAL_REVENUE
 from almanac.sources.formats import strict
 from almanac.sources.formats.archive import Archive, Budget
 
@@ -57,7 +61,7 @@ class Table:
     def __init__(self, lines: Iterator[bytes], where: str, known: Sequence[str], optional: Sequence[str] = ()) -> None:
         self.where = where
         self._lines = lines
-        self.names = self._cells(next(lines, b""), 1)
+        self.names = self._cells(next(lines, b"").removeprefix(codecs.BOM_UTF8), 1)
         missing = sorted({*known} - {*self.names})
         #: Columns that nobody reads.
         self.unknown = sorted({*self.names} - {*known, *optional})
@@ -95,13 +99,21 @@ def read(body: bytes, name: str, wanted: frozenset[str]) -> Parsed:
         table = Table(stream.lines(_LINE), f"{where}/sub.txt", _SUB)
         parsed.meet(table.unknown, "column of sub.txt")
         submissions = _submissions(table)
+    totals: dict[str, str] = {}
+    if TOTAL_REVENUE in wanted and "pre.txt" in archive.names:
+        with archive.open("pre.txt") as stream:
+            lines = stream.lines(_LINE)
+            first = next(lines, b"")
+            if first.strip():
+                table = Table(chain([first], lines), f"{where}/pre.txt", statement_lines.COLUMNS)
+                totals = statement_lines.own_totals(dict(zip(table.names, row, strict=True)) for _, row in table.rows())
     with archive.open("num.txt") as stream:
         table = Table(stream.lines(_LINE), f"{where}/num.txt", _NUM, [_SEGMENTS])
         if (
             table.unknown
         ):  # as the segments once were, it may be a dimension: what is of the whole company then is in doubt
             raise SourceChanged(f"{table.where} has columns nobody reads: {', '.join(table.unknown)}")
-        numbers = _Numbers(submissions, wanted)
+        numbers = _Numbers(submissions, wanted, totals)
         numbers.take(table)
     latest = {
         one.cik: one.record
@@ -144,6 +156,8 @@ def _submission(row: Mapping[str, str], adsh: str, where: str) -> Submission:
         int(row["fy"]) if row["fy"] else None,
         row["fp"] or None,
     )
+    # `changed` is the day of the change to the former name, not from it (EDGAR's "date of name change"): until when it was
+    # used is not stated.
     changed = date.fromordinal(_day(row["changed"], f"{where}, changed")).isoformat() if row["changed"] else None
     record = CompanyRecord(
         cik=cik,
@@ -151,7 +165,7 @@ def _submission(row: Mapping[str, str], adsh: str, where: str) -> Submission:
         name=row["name"].strip() or f"CIK {cik}",
         sic=row["sic"] or None,
         fiscal_year_end=row["fye"] or None,
-        former_names=(FormerName(row["former"], None, changed),) if row["former"] else (),
+        former_names=(FormerName(row["former"], changed),) if row["former"] else (),
         state_of_incorporation=row["stprinc"] or row["countryinc"] or None,
         country=row["countryba"] or None,
     )
@@ -161,7 +175,11 @@ def _submission(row: Mapping[str, str], adsh: str, where: str) -> Submission:
 class _Numbers:
     """What is taken of `num.txt`, and counts of what is not."""
 
-    def __init__(self, submissions: Mapping[str, Submission], wanted: frozenset[str]) -> None:
+    def __init__(
+        self, submissions: Mapping[str, Submission], wanted: frozenset[str], totals: Mapping[str, str]
+    ) -> None:
+        """`totals`: filing → its own tag of total revenue."""
+        self._totals = totals
         self._submissions = submissions
         self._wanted = {tag: tag for tag in wanted}
         self._days: dict[str, int] = {}
@@ -184,7 +202,8 @@ class _Numbers:
                 raise SourceChanged(f"{where}: filing {strict.shown(cells[adsh])} is not in sub.txt")
             taxonomy, slash, _ = cells[version].partition("/")
             taxonomy = _TAXONOMY.get(taxonomy, taxonomy)
-            if not slash:
+            own = not slash and self._totals.get(cells[adsh]) == cells[tag] and is_currency(cells[uom])
+            if not slash and not own:
                 self.passed["custom tags"] += 1
                 continue
             if cells[coreg]:
@@ -195,7 +214,7 @@ class _Numbers:
                 continue
             if is_currency(cells[uom]) and taxonomy in MONETARY:
                 self.currencies[submission.cik][cells[uom]] += 1
-            full = self._wanted.get(f"{taxonomy}:{cells[tag]}")
+            full = TOTAL_REVENUE if own else self._wanted.get(f"{taxonomy}:{cells[tag]}")
             if full is None:
                 self.passed[f"{taxonomy} (other tags)"] += 1
             elif not cells[value]:
@@ -207,11 +226,16 @@ class _Numbers:
                     self.passed["rows of more than four quarters"] += 1
                     continue
                 filing = submission.filing
+                start = self._start(end, quarters) if quarters else None
+                odd = odd_days(start, end, filing.filed)
+                if odd is not None:
+                    self.passed[f"rows of {odd}"] += 1
+                    continue
                 self.facts.setdefault(submission.cik, []).append(
                     Fact(
                         full,
                         self._units.setdefault(cells[uom], cells[uom]),
-                        self._start(end, quarters) if quarters else None,
+                        start,
                         end,
                         strict.number(cells[value], f"{where}, value of {full} in {filing.accession}"),
                         filing.accession,

@@ -15,12 +15,14 @@ from typing import Any
 
 import msgspec
 
-from almanac.domain.companies import CompanyFacts, CompanyRecord, Fact, Filing
+from almanac.domain.companies import CompanyFacts, CompanyRecord, Fact, Filing, is_periodic
 from almanac.sources.base import Parsed, SourceChanged
 from almanac.sources.formats import strict
 
 #: The taxonomies of statements: a unit of theirs that is three capitals is a currency.
 MONETARY = ("us-gaap", "ifrs-full")
+#: Days by which a fact may end after its filing: data sets round ends to those of months.
+AHEAD_DAYS = 45
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _ACCESSION = re.compile(r"[0-9]{10}-[0-9]{2}-[0-9]{6}")
 
@@ -83,9 +85,10 @@ def read(body: bytes, cik: int, wanted: frozenset[str]) -> Parsed:
                     filing = filings[row.accn]
                     start = None if row.start is None else days.ordinal(row.start, full, row.accn)
                     end = days.ordinal(row.end, full, row.accn)
-                    if start is not None and start > end:
-                        backwards = f"{taxonomy} (periods that end before they begin)"
-                        parsed.unmapped[backwards] = parsed.unmapped.get(backwards, 0) + 1
+                    filed = days.ordinal(row.filed, full, row.accn)
+                    odd = odd_days(start, end, filed)
+                    if odd is not None:
+                        parsed.unmapped[f"{taxonomy} ({odd})"] = parsed.unmapped.get(f"{taxonomy} ({odd})", 0) + 1
                         continue
                     # Text is taken from the filing, so that 25,000 rows share one copy of it.
                     facts.append(
@@ -97,7 +100,7 @@ def read(body: bytes, cik: int, wanted: frozenset[str]) -> Parsed:
                             row.val + 0.0,
                             filing.accession,
                             filing.form if filing.form == row.form else row.form,
-                            days.ordinal(row.filed, full, row.accn),
+                            filed,
                             row.fy,
                             filing.fiscal_period if filing.fiscal_period == row.fp else row.fp,
                         )
@@ -115,6 +118,13 @@ def read(body: bytes, cik: int, wanted: frozenset[str]) -> Parsed:
         )
     )
     return parsed
+
+
+def odd_days(start: int | None, end: int, filed: int) -> str | None:
+    """What is wrong with the days of a fact: they were typed wrongly, and no reader may take them for the latest."""
+    if start is not None and start > end:
+        return "periods that end before they begin"
+    return "periods that end after they were filed" if end > filed + AHEAD_DAYS else None
 
 
 def number(cik: int | str, where: str) -> int:
@@ -154,13 +164,22 @@ def _filing(row: FactRow, tag: str, where: str, days: Days) -> Filing:
 
 
 def _main_currency(facts: Mapping[str, Mapping[str, Concept]]) -> str | None:
-    rows: Counter[str] = Counter()
-    for taxonomy in MONETARY:
-        for tag in facts.get(taxonomy, {}).values():
-            for unit, held in tag.units.items():
-                if _CURRENCY.fullmatch(unit):
-                    rows[unit] += len(held)
-    return main_currency(rows)
+    """The currency that the newest periodic report with money is in; of no such report, that of most rows."""
+    tags = [tag for taxonomy in MONETARY for tag in facts.get(taxonomy, {}).values()]
+    currencies = {unit for tag in tags for unit in tag.units if _CURRENCY.fullmatch(unit)}
+    if len(currencies) < 2:
+        return next(iter(currencies), None)
+    rows: dict[tuple[bool, str, str], Counter[str]] = {}
+    for tag in tags:
+        for unit in currencies & tag.units.keys():
+            for row in tag.units[unit]:
+                filing = (is_periodic(row.form), row.filed, row.accn)
+                rows.setdefault(filing, Counter())[unit] += 1
+    every: Counter[str] = Counter()
+    for counted in rows.values():
+        every.update(counted)
+    newest = rows[max(rows)] if rows else every
+    return min(newest, key=lambda unit: (-newest[unit], -every[unit], unit), default=None)
 
 
 def main_currency(rows: Mapping[str, int]) -> str | None:

@@ -76,13 +76,11 @@ def _ticker(
 def companies(entries: Iterable[Ticker]) -> list[CompanyRecord]:
     """One record for each company, all its tickers in the order of the list."""
     names: dict[int, str] = {}
-    listings: dict[int, list[Listing]] = {}
+    listings: dict[int, dict[str, Listing]] = {}
     for entry in entries:
         names.setdefault(entry.cik, entry.name)
-        held = listings.setdefault(entry.cik, [])
-        if all(listing.ticker != entry.ticker for listing in held):
-            held.append(Listing(entry.ticker, entry.exchange))
+        listings.setdefault(entry.cik, {}).setdefault(entry.ticker, Listing(entry.ticker, entry.exchange))
     return [
-        CompanyRecord(cik=cik, part="tickers", name=name or f"CIK {cik}", listings=tuple(listings[cik]))
+        CompanyRecord(cik=cik, part="tickers", name=name or f"CIK {cik}", listings=tuple(listings[cik].values()))
         for cik, name in names.items()
     ]

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import select
 import struct
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from psycopg import errors, pq
 from psycopg.adapt import Transformer
 
-from almanac.store.engine.patience import is_over, is_patient
-from almanac.store.engine.postgres.link import END_SECONDS, LOOK, PostgresLink
+from almanac.store.engine.patience import is_patient, took
+from almanac.store.engine.postgres.link import LOOK, PostgresLink, StatementEnd
 
 #: Statements prepared in one connection, and met once without being prepared, at most.
 _PREPARED, _MET = 1_000, 4_000
@@ -38,7 +39,8 @@ class Asking:
 
     def first(self, sql: bytes) -> bytes | None:
         """What the last of some short statements gives: the first value of its first row."""
-        result = self._checked(self._libpq.exec_(sql))
+        self._libpq.send_query(sql)
+        result = self._checked(self.result())
         return result.get_value(0, 0) if result.ntuples else None
 
     def rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
@@ -73,28 +75,39 @@ class Asking:
         return self._loaders.load_rows(0, result.ntuples, tuple)
 
     def result(self) -> Any:
-        """The result of what was sent first; the server is told to end it when nobody waits for it any more."""
-        libpq, patient, cancelled, last = self._libpq, is_patient(), False, None
+        """
+        The result of what was sent first; the server is told to end it when nobody waits for it any more. Raises
+        SilentServerError where it does not.
+        """
+        libpq, ending, last = self._libpq, StatementEnd(self._link), None
+        began = time.perf_counter()
+        look = LOOK if is_patient() else None
         try:
             while libpq.flush():
+                self._poll.modify(libpq.socket, select.POLLIN | select.POLLOUT)
+                self._came(look, ending)
+                self._poll.modify(libpq.socket, select.POLLIN)
                 libpq.consume_input()
             while True:
                 while libpq.is_busy():
-                    if not self._poll.poll(LOOK if patient else None) and not cancelled and is_over():
-                        cancelled = True
-                        self._link.cancel_safe(timeout=END_SECONDS)
+                    self._came(look, ending)
                     libpq.consume_input()
                 found = libpq.get_result()
-                if found is None:
-                    return last
-                if found.status == _SYNC:
-                    return found  # nothing follows it
+                if found is None or found.status == _SYNC:
+                    ending.through()
+                    return last if found is None else found  # nothing follows it
                 last = found
         except errors.Error:
             raise
         except BaseException:  # a signal: what the server still does is for nobody
             libpq.finish()
             raise
+        finally:
+            took(time.perf_counter() - began)
+
+    def _came(self, look: int | None, ending: StatementEnd) -> None:
+        if not self._poll.poll(look):
+            ending.look()
 
     def _checked(self, result: Any) -> Any:
         if result is None or result.status not in _GOOD:

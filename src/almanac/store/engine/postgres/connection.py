@@ -153,7 +153,7 @@ class PostgresConnection(ReadingConnection):
         self._check(statement, every[0])
         if not statement.writes:
             self._alone()  # the driver would take what was asked ahead for the answer
-            return FoundRows(self._asked(statement, every))
+            return FoundRows(self._ask_each(statement, every))
         with self._writing():
             if statement.copied_into is not None and len(every) >= _COPIED:
                 self._copy(statement, every)
@@ -168,7 +168,7 @@ class PostgresConnection(ReadingConnection):
     def seek(self, sql: str, keys: Sequence[Sequence[Any]], /) -> FoundRows:
         return self.executemany(sql.replace("{keys}", ""), keys)
 
-    def _asked(self, statement: Statement, rows: Sequence[Sequence[Any]]) -> list[Any]:
+    def _ask_each(self, statement: Statement, rows: Sequence[Sequence[Any]]) -> list[Any]:
         cursor = self._cursor
         cursor.executemany(statement.sql, _bound(statement, rows), returning=True)
         found = cursor.fetchall()

@@ -107,7 +107,7 @@ def has_table(connection: PostgresConnection, name: str) -> bool:
 
 def recreate(connection: PostgresConnection) -> None:
     """
-    The same as of a file; tables that are not the data's are left alone.
+    Empty the data database, whatever schema it had; tables that are not the data's are left alone.
 
     Of this schema their rows are taken away, not they: a snapshot begun before would find tables made anew empty, and must
     wait for them besides.

@@ -14,8 +14,10 @@ from almanac.store.engine.errors import (
     DamagedError,
     DatabaseError,
     FullError,
+    SilentError,
     StoppedError,
     UnavailableError,
+    UnfitError,
 )
 
 #: By the first characters of SQLSTATE, the longest that fits.
@@ -25,6 +27,7 @@ _BY_STATE: dict[str, type[DatabaseError]] = {
     "28": UnavailableError,  # not let in
     "3D": UnavailableError,  # no such database
     "3F": UnavailableError,  # no such schema
+    "22": UnfitError,  # a character or a number that no column takes
     "23": ConflictError,
     "40": BusyError,  # serialization, deadlock
     "42501": UnavailableError,  # not allowed
@@ -32,6 +35,7 @@ _BY_STATE: dict[str, type[DatabaseError]] = {
     "53": UnavailableError,
     "53100": FullError,
     "53200": FullError,
+    "54000": UnfitError,  # a value too long for its index
     "55P03": BusyError,  # a lock could not be had in time
     "55006": BusyError,
     "57": UnavailableError,  # the server shuts down, or starts
@@ -43,11 +47,20 @@ _BY_STATE: dict[str, type[DatabaseError]] = {
 }
 
 
+class SilentServerError(psycopg.OperationalError):
+    """A server that does not answer, for longer than anybody waits. The connection was given up."""
+
+
 def of(error: psycopg.Error) -> DatabaseError:
     """An error of the driver as one of ours."""
     state = error.sqlstate
     told = str(error).strip() or type(error).__name__
+    if isinstance(error, SilentServerError):
+        return SilentError(told)
     if state is None:
+        # The driver's own: it refuses what it cannot send, before the server sees it.
+        if isinstance(error, psycopg.DataError):
+            return UnfitError(told)
         lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
         return UnavailableError(told) if lost else DatabaseError(told)
     for length in (5, 2):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import select
 import struct
+import threading
+import time
 from collections.abc import Generator
 from decimal import Decimal
 from typing import Any
 
 import psycopg
-from psycopg import pq
+from psycopg import capabilities, generators, pq, waiting
 from psycopg.adapt import AdaptersMap, Dumper, Loader
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.types.numeric import FloatBinaryDumper, Int8BinaryDumper, Int8Dumper, NumericBinaryLoader
@@ -18,12 +20,13 @@ from psycopg.types.string import StrBinaryDumper
 from psycopg.waiting import Ready
 
 from almanac.store.engine.errors import UnavailableError
-from almanac.store.engine.patience import is_over, is_patient
+from almanac.store.engine.patience import check, grace, is_over, is_patient, took
+from almanac.store.engine.postgres.faults import SilentServerError
 
 #: So often it is asked whether anybody still waits for a statement, in milliseconds.
 LOOK = 20
-#: So long a statement is waited for that nobody waits for any more, seconds.
-END_SECONDS = 5.0
+#: So long a server is tried to be told that a statement is to end, seconds. Nobody waits for that.
+_TELL_SECONDS = 5.0
 #: What is said of a connection that its address does not say itself.
 _CUSTOMARY = {
     "application_name": "almanac",
@@ -88,9 +91,29 @@ class PostgresLink(psycopg.Connection[Any]):
     #: What asks by it directly (`asking`).
     asking: Any = None
 
+    @classmethod
+    def _connect_gen(cls, *args: Any, **named: Any) -> Generator[Any, Any, Any]:
+        """The driver's steps to a connection, as long as anybody waits for it. Between them it waits a tenth of a second at most."""
+        steps = super()._connect_gen(*args, **named)
+        try:
+            wanted = next(steps)
+            while True:
+                ready = yield wanted
+                if not ready and is_over():
+                    raise SilentServerError("the server does not answer")
+                wanted = steps.send(ready)
+        except StopIteration as end:
+            return end.value
+
     def wait(self, gen: Any, *args: Any, **named: Any) -> Any:
         """Run one of the driver's generators to its end; it waits for the server now and then."""
-        return self._wait_patiently(gen) if is_patient() else super().wait(gen, *args, **named)
+        if not is_patient():
+            return super().wait(gen, *args, **named)
+        began = time.perf_counter()
+        try:
+            return self._wait_patiently(gen)
+        finally:
+            took(time.perf_counter() - began)
 
     def __del__(self, *_: Any) -> None:
         # One that nobody holds any more is closed without a word, as a file is.
@@ -98,24 +121,73 @@ class PostgresLink(psycopg.Connection[Any]):
             self.pgconn.finish()
 
     def _wait_patiently(self, gen: Generator[Any, Any, Any]) -> Any:
-        cancelled = False
-        waiting = select.poll()
+        ending = StatementEnd(self)
+        looking = select.poll()
         try:
             wanted = next(gen)
             while True:
-                waiting.register(self.pgconn.socket, _EVENTS[int(wanted)])
-                events = waiting.poll(LOOK)
-                if not events and not cancelled and is_over():
-                    cancelled = True
-                    self.cancel_safe(timeout=END_SECONDS)
+                looking.register(self.pgconn.socket, _EVENTS[int(wanted)])
+                events = looking.poll(LOOK)
+                if not events:
+                    ending.look()
                 wanted = gen.send(_ready(events[0][1]) if events else Ready.NONE)
         except StopIteration as end:
+            ending.through()
             return end.value
         except psycopg.Error:
+            ending.through()
             raise
         except BaseException:  # a signal: what the server still does is for nobody
             self.pgconn.finish()
             raise
+
+
+class StatementEnd:
+    """
+    The end of one wait for a server: it is told to end its work when nobody waits for that any more, and where it does not
+    say within the patience's grace that it has, the connection is given up.
+    """
+
+    __slots__ = ("_link", "_telling", "_until")
+
+    def __init__(self, link: PostgresLink) -> None:
+        self._link = link
+        self._telling: threading.Thread | None = None
+        self._until = 0.0
+
+    def look(self) -> None:
+        """Nothing has come yet. Raises SilentServerError."""
+        if self._telling is not None:
+            if time.monotonic() >= self._until:
+                self._link.pgconn.finish()
+                raise SilentServerError("the server does not answer")
+        elif is_over():
+            self._until = time.monotonic() + grace()
+            self._telling = _told_to_end(self._link.pgconn)
+
+    def through(self) -> None:
+        """All has come. A word that is still on its way to the server would end another statement: then the connection is given up."""
+        if self._telling is not None:
+            self._telling.join(max(0.0, self._until - time.monotonic()))
+            if self._telling.is_alive():
+                self._link.pgconn.finish()
+
+
+def _told_to_end(libpq: Any) -> threading.Thread:
+    """A server told to end what it does for a connection, over another one, in a thread: it may not answer there either."""
+
+    def tell() -> None:
+        with contextlib.suppress(psycopg.Error):
+            if capabilities.has_cancel_safe():
+                word.start()
+                waiting.wait_conn(generators.cancel(word), interval=0.1, timeout=_TELL_SECONDS)
+            else:
+                word.cancel()
+
+    word = libpq.cancel_conn() if capabilities.has_cancel_safe() else libpq.get_cancel()
+    thread = threading.Thread(target=tell, name="cancel", daemon=True)
+    thread.start()
+    return thread
 
 
 _EVENTS = {1: select.POLLIN, 2: select.POLLOUT, 3: select.POLLIN | select.POLLOUT}
@@ -127,7 +199,11 @@ def _ready(events: int) -> Ready:
 
 
 def opened(url: str, *, prepared: bool) -> PostgresLink:
-    """Connect. Raises UnavailableError where it cannot be; the address is never repeated, for it has a password in it."""
+    """
+    Connect. Raises UnavailableError where it cannot be, StoppedError where nobody waits for it any more; the address is never
+    repeated, for it has a password in it.
+    """
+    check()
     try:
         said = conninfo_to_dict(url)
     except psycopg.Error:

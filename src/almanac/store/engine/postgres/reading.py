@@ -16,7 +16,7 @@ from psycopg import pq
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.postgres.ahead import Ahead, LostWithAnotherError
 from almanac.store.engine.postgres.asking import asking_of
-from almanac.store.engine.postgres.faults import faults
+from almanac.store.engine.postgres.faults import SilentServerError, faults
 from almanac.store.engine.postgres.link import PostgresLink
 from almanac.store.engine.postgres.settling import UNSETTLED, Machines, looks
 
@@ -89,6 +89,9 @@ class ReadingConnection:
                     return token
             self._alone()
             self._asking.first(b"ROLLBACK")
+        except SilentServerError:
+            self._drop()
+            raise
         except psycopg.Error:
             self._drop()
         return None
@@ -176,7 +179,11 @@ class ReadingConnection:
         """Connect again where the connection was lost; what was to be done in it failed then, and nothing of it stays."""
         if self._ahead.begun:
             return
-        self._settle()
+        try:
+            self._settled()
+        except SilentServerError:
+            self._drop()
+            raise
         if self._link.closed and not self._closed:
             self._again()
 
@@ -187,6 +194,8 @@ class ReadingConnection:
         """
         try:
             return begin()
+        except SilentServerError:
+            raise  # another would wait as long
         except psycopg.OperationalError:
             if not self._link.closed:
                 raise
@@ -207,14 +216,26 @@ class ReadingConnection:
 
     def _settle(self) -> None:
         """Take the answer to the end of a snapshot. Where the connection was lost meanwhile, the next use makes another."""
+        try:
+            self._settled()
+        except SilentServerError:
+            self._drop()
+
+    def _settled(self) -> None:
+        """Wait for an answer. Raises SilentServerError where nobody waits any longer for that answer."""
         if self._ending:
             self._ending = False
-            with contextlib.suppress(psycopg.Error):
-                while self._link.pgconn.get_result() is not None:
-                    pass
+            try:
+                self._asking.result()
+            except SilentServerError:
+                raise
+            except psycopg.Error:
+                pass
         if not self._ahead.begun:
             try:
                 self._ahead.leave()
+            except SilentServerError:
+                raise
             except psycopg.Error:
                 self._drop()
             if self._ahead.failed is not None:

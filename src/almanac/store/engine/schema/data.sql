@@ -56,38 +56,16 @@ CREATE INDEX lineage_digest ON lineage(digest);
 -- What rows say beside their value, as a JSON object; many say the same.
 CREATE TABLE note(note INTEGER PRIMARY KEY, body TEXT NOT NULL UNIQUE) STRICT;
 
+-- The truth, and all of it: one row for each published state of each cell of a series. It stood from `known_at` until just
+-- before `until`, when the next one was known (NULL: there is none), as the data versions from `from_version` until just
+-- before `to_version` have it. One that gets another successor is closed, and written again.
 CREATE TABLE vintages(
-  topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL, known_at INTEGER NOT NULL,
+  topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL, known_at INTEGER NOT NULL, until INTEGER,
   from_version INTEGER NOT NULL, payload INTEGER NOT NULL, to_version INTEGER NOT NULL,
   value REAL, text TEXT, flags INTEGER NOT NULL, released_at INTEGER, ingested_at INTEGER NOT NULL,
   note INTEGER, lineage INTEGER NOT NULL, hash INTEGER NOT NULL,
   PRIMARY KEY(topic, period, series, known_at, from_version)) WITHOUT ROWID, STRICT;
 CREATE INDEX vintages_hash ON vintages(hash);  -- leads from a row's id to the row (almanac.store.observations.id_hashes)
--- Lists by observedAt as of a past moment, and of rows known when they were released by releasedAt: in twice six parts,
--- by how many days after its period's end a row was known (almanac.store.observations.reading.lags). No row is looked at for it.
-CREATE INDEX vintages_known ON vintages(
-  (CASE WHEN released_at = known_at THEN 6 ELSE 0 END
-    + CASE WHEN known_at / 86400 + 719163 - (period >> 14) < 0 THEN 0 WHEN known_at / 86400 + 719163 - (period >> 14) < 32 THEN 1
-    WHEN known_at / 86400 + 719163 - (period >> 14) < 128 THEN 2 WHEN known_at / 86400 + 719163 - (period >> 14) < 512 THEN 3
-    WHEN known_at / 86400 + 719163 - (period >> 14) < 2048 THEN 4 ELSE 5 END),
-  known_at, topic, period, released_at);
--- The few that are not: released at one time, known at another; and those of periods of an odd length, by their first day
--- (almanac.store.observations.reading.walks).
-CREATE INDEX vintages_late ON vintages(released_at) WHERE released_at <> known_at;
-CREATE INDEX vintages_odd ON vintages((period >> 14) + (period & 16383) - 16382)
-  WHERE (period & 16383) < 16383
-    AND 16382 - (period & 16383) <> 0
-    AND 16382 - (period & 16383) <> 6
-    AND 16382 - (period & 16383) NOT BETWEEN 27 AND 30
-    AND 16382 - (period & 16383) NOT BETWEEN 88 AND 91
-    AND 16382 - (period & 16383) <> 97
-    AND 16382 - (period & 16383) NOT BETWEEN 180 AND 183
-    AND 16382 - (period & 16383) NOT BETWEEN 272 AND 274
-    AND 16382 - (period & 16383) <> 279
-    AND 16382 - (period & 16383) NOT BETWEEN 363 AND 365
-    AND 16382 - (period & 16383) <> 370;
--- Lists by periodEnd as of a past moment, in sixteen parts, each in order (almanac.store.observations.reading.lists).
-CREATE INDEX vintages_end ON vintages((topic >> 3 & 15), (period >> 14));
 
 -- Where cells changed: for each topic and data version the span of their periods. High 4611686018427387904 (WHOLE): all cells of
 -- the topic, whose rights, unit or lineage are others (almanac.store.observations.writing.dependents). Never dropped: changes of any age are asked for.
@@ -95,23 +73,6 @@ CREATE TABLE change(
   topic INTEGER NOT NULL, version INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
   PRIMARY KEY(topic, version)) WITHOUT ROWID, STRICT;
 CREATE INDEX change_version ON change(version);
-
--- What was ever taken in when: for each moment and topic the span of the periods. And topics with a vintage that lacks
--- a release or a first day (`what`). Both may say more than is left, never less: lists by ingestedAt, releasedAt and
--- periodStart are found by them.
-CREATE TABLE ingested(
-  at INTEGER NOT NULL, topic INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
-  PRIMARY KEY(at, topic)) WITHOUT ROWID, STRICT;
-CREATE TABLE lacking(what TEXT NOT NULL, topic INTEGER NOT NULL, PRIMARY KEY(what, topic)) WITHOUT ROWID, STRICT;
--- The same of all vintages of a kind, frequency and source, of companies or not, known when released (at_once) or not: how many
--- there ever were, between which periods, the first day of any, by how many days at most a period ended after its vintage was
--- known, when the first and the last was, and how many days periods that are no instants have between first and last.
-CREATE TABLE extent(
-  kind TEXT NOT NULL, frequency TEXT NOT NULL, company INTEGER NOT NULL, source TEXT NOT NULL, at_once INTEGER NOT NULL,
-  low INTEGER NOT NULL, high INTEGER NOT NULL, vintages INTEGER NOT NULL,
-  first_day INTEGER NOT NULL, ahead INTEGER NOT NULL, first_known INTEGER NOT NULL, last_known INTEGER NOT NULL,
-  shortest INTEGER NOT NULL, longest INTEGER NOT NULL,
-  PRIMARY KEY(kind, frequency, company, source, at_once)) WITHOUT ROWID, STRICT;
 
 -- The latest vintage of each cell, already written for the wire as marked text (almanac.domain.fragments).
 -- Companies have no rows here: their cells are many, seldom asked for one by one, and nearly all have one vintage, so
@@ -123,26 +84,6 @@ CREATE TABLE current(
   flags INTEGER NOT NULL, lineage INTEGER NOT NULL,
   marked BLOB NOT NULL,
   PRIMARY KEY(topic, period, series, from_version)) WITHOUT ROWID, STRICT;
-CREATE INDEX current_known ON current(
-  (CASE WHEN released_at = known_at THEN 6 ELSE 0 END
-    + CASE WHEN known_at / 86400 + 719163 - (period >> 14) < 0 THEN 0 WHEN known_at / 86400 + 719163 - (period >> 14) < 32 THEN 1
-    WHEN known_at / 86400 + 719163 - (period >> 14) < 128 THEN 2 WHEN known_at / 86400 + 719163 - (period >> 14) < 512 THEN 3
-    WHEN known_at / 86400 + 719163 - (period >> 14) < 2048 THEN 4 ELSE 5 END),
-  known_at, topic, period, released_at);
-CREATE INDEX current_late ON current(released_at) WHERE released_at <> known_at;
-CREATE INDEX current_odd ON current((period >> 14) + (period & 16383) - 16382)
-  WHERE (period & 16383) < 16383
-    AND 16382 - (period & 16383) <> 0
-    AND 16382 - (period & 16383) <> 6
-    AND 16382 - (period & 16383) NOT BETWEEN 27 AND 30
-    AND 16382 - (period & 16383) NOT BETWEEN 88 AND 91
-    AND 16382 - (period & 16383) <> 97
-    AND 16382 - (period & 16383) NOT BETWEEN 180 AND 183
-    AND 16382 - (period & 16383) NOT BETWEEN 272 AND 274
-    AND 16382 - (period & 16383) <> 279
-    AND 16382 - (period & 16383) NOT BETWEEN 363 AND 365
-    AND 16382 - (period & 16383) <> 370;
-CREATE INDEX current_end ON current((topic >> 3 & 15), (period >> 14));
 CREATE INDEX current_ended ON current(to_version) WHERE to_version < 2147483647;
 
 -- Of the same topics the open vintages that a later one of their cell took the place of, written likewise: each was what was

@@ -15,13 +15,11 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from almanac.domain.observations import FORECAST
-from almanac.domain.periods import EVERY_KEY, SPAN_BITS, Frequency
-from almanac.domain.times import day_at
+from almanac.domain.observations import AHEAD
+from almanac.domain.periods import SPAN_BITS, Frequency
 from almanac.store.engine.patience import check
-from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.selection import COMPANY, NO_COMPANY, Conditions, Selection, in_order
+from almanac.store.observations.reading.selection import HAS_VALUE, Conditions, Selection, in_order, standing
 
 #: Of so many topics at most it is remembered that they had a reading by a past day, and for so many questions.
 _RARE, _STATES_HELD = 20_000, 8
@@ -31,8 +29,6 @@ _CHUNK = 250
 _BETWEEN = 4_096
 #: That pairs are many is remembered too.
 _UNKNOWN: Any = object()
-#: No period has a higher key.
-ANY_KEY = EVERY_KEY[1]
 
 
 class WantedFreshness(NamedTuple):
@@ -210,8 +206,9 @@ def _judged(
     """
     The pairs whose reading may be of a freshness, in order, from one on: as many as make a chunk.
 
-    It is the newest one of all frequencies. Where several series compete in a topic the newest may not be chosen, and
-    where readings have other bounds too it may not be within them: then each tells.
+    It is the newest one of all frequencies. Where several series compete in a topic the newest may not be chosen, where
+    some may be sent and others not it may be of one that may, and where readings have other bounds too it may not be within
+    them: then each tells.
     """
     special = set(view.directory.judged_otherwise())
     ranks = {one.value: one.rank for one in Frequency}
@@ -237,6 +234,8 @@ def _judged(
         last = pair
         series = list(group)
         alone = not bounded and len({one.topic for one in series}) == len(series)
+        if alone and len(series) > 1:
+            alone = len({view.directory.series(one.number).rights.withheld for one in series}) == 1
         telling = [max(series, key=order)] if alone else series
         if any(map(hopeful, telling)):
             pairs += 1
@@ -259,15 +258,9 @@ def _newest_periods(
     newest, values = "s.last_period", list[Any]()
     if as_of is not None:
         query.add("s.first_known <= ?", as_of)
-        # Where nothing became known since, it is the one of now; else it is looked for below what can have been known.
-        newest = (
-            f"CASE WHEN s.last_known <= ? THEN s.last_period ELSE (SELECT x.period FROM vintages x WHERE x.topic = s.topic AND x.series = s.series"
-            f" AND x.period <= {_last_period(view, as_of)} AND x.to_version = {OPEN} AND x.known_at <= ? AND x.flags & {FORECAST} = 0"
-            " AND (x.value IS NOT NULL OR x.text IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM vintages y WHERE y.topic = x.topic"
-            f" AND y.period = x.period AND y.series = x.series AND y.known_at > x.known_at AND y.known_at <= ? AND y.to_version = {OPEN})"
-            " ORDER BY x.period DESC LIMIT 1) END"
-        )
-        values = [as_of] * 3
+        # Where nothing became known since, it is the one of now.
+        newest = f"CASE WHEN s.last_known <= ? THEN s.last_period ELSE ({_NEWEST_PERIOD}) END"
+        values = [as_of, view.version, view.version, as_of, as_of]
     sql = (
         f"SELECT t.indicator, t.entity, t.topic, t.frequency, s.series, {newest} FROM topic t CROSS JOIN series s ON s.topic = t.topic"
         f" WHERE {query.where} ORDER BY {in_order('t.indicator', 't.entity', descending=descending)}"
@@ -278,22 +271,8 @@ def _newest_periods(
         yield found
 
 
-def last_periods(view: View, as_of: int) -> dict[tuple[str, bool], int]:
-    """
-    The highest period key that a vintage known by a moment can have, by frequency and whether it is a company's.
-
-    So the newest period of a past day is not looked for among all that came later.
-    """
-    day = day_at(as_of)
-    return {
-        key: min(ANY_KEY, (max(0, day + ahead + 1) << SPAN_BITS) - 1) for key, ahead in view.extents.ahead().items()
-    }
-
-
-def _last_period(view: View, as_of: int) -> str:
-    """The same of a topic `t`, in SQL."""
-    cases = " ".join(
-        f"WHEN t.frequency = '{frequency}' AND {COMPANY.format('t.entity') if company else NO_COMPANY.format('t.entity')} THEN {key}"
-        for (frequency, company), key in last_periods(view, as_of).items()
-    )
-    return f"CASE {cases} ELSE {ANY_KEY} END" if cases else str(ANY_KEY)
+#: The newest period of a series `s` that is no forecast; bound is twice the data version, and twice the moment.
+_NEWEST_PERIOD = (
+    f"SELECT x.period FROM vintages x WHERE x.topic = s.topic AND x.series = s.series AND {standing('?', '?')}"
+    f" AND x.flags & {AHEAD} = 0 AND {HAS_VALUE.format('x')} ORDER BY x.period DESC LIMIT 1"
+)

@@ -20,14 +20,14 @@ import numpy.typing as npt
 from cachetools import LRUCache
 
 from almanac.domain.fragments import value_of
-from almanac.domain.observations import FORECAST
+from almanac.domain.observations import AHEAD, quality
 from almanac.domain.periods import Frequency, end_of
-from almanac.store.observations.newest.latest import reading
+from almanac.store.observations.newest.latest import frequencies_of, reading
+from almanac.store.observations.reading.choose import Origin
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.row_rights import withheld
 from almanac.store.observations.reading.rows import ObservationRow
-from almanac.store.observations.reading.selection import COMPANY, NO_COMPANY, Selection
-from almanac.store.observations.reading.states import EVER
+from almanac.store.observations.reading.selection import EVER, HAS_VALUE, Selection, standing
 
 #: Columns kept at most: all fields that can be screened by, at two versions. Some fifty megabytes where there are 6,000
 #: companies. As-of columns serve the pages of one walk. With fewer, the lists of both screeners' fields drove each other out.
@@ -38,6 +38,8 @@ _LINEAGES_HELD = 100_000
 _RESTLESS = 30.0
 
 Integers = npt.NDArray[np.int64]
+#: What checks may say of a reading, the best first.
+QUALITIES = ("ok", "warning", "failed")
 
 
 class Column(NamedTuple):
@@ -58,6 +60,8 @@ class Column(NamedTuple):
     known: Integers
     series: Integers
     withheld: npt.NDArray[np.bool_]
+    #: What checks say of each reading: 0 ok, 1 warning, 2 failed, as places in `QUALITIES`.
+    quality: npt.NDArray[np.int8]
 
     def rows(self, numbers: npt.NDArray[np.int32]) -> npt.NDArray[np.intp]:
         """Where the readings of these entities stand, -1 for those that have none."""
@@ -82,13 +86,9 @@ class _NewestRow(NamedTuple):
     text: str | None
 
     @property
-    def alive(self) -> bool:
-        return self.value is not None or self.text is not None
-
-    @property
     def stands(self) -> bool:
         """Whether it is a reading, where its topic has no other row in the cell."""
-        return self.alive and not self.flags & FORECAST
+        return not self.flags & AHEAD
 
 
 class Readings:
@@ -175,10 +175,18 @@ class Readings:
         shut = withheld(view, view.directory, origins, self._judged)
         if shut:
             best = [
-                one._replace(value=None, text=None) if origin in shut else one
+                _public(view, indicator, one, version, as_of) if origin in shut else one
                 for one, origin in zip(best, origins, strict=True)
             ]
-        entities, _, periods, series, _, known, _, units, values, texts = zip(*best, strict=True) if best else _EMPTY
+            hidden = [
+                origin in shut and one.value is None and one.text is None
+                for one, origin in zip(best, origins, strict=True)
+            ]
+        else:
+            hidden = [False] * len(best)
+        entities, _, periods, series, _, known, flags, units, values, texts = (
+            zip(*best, strict=True) if best else _EMPTY
+        )
         number = {name: place for place, name in enumerate(dict.fromkeys(units))}
         return Column(
             self.numbers(entities),
@@ -189,7 +197,8 @@ class Readings:
             np.array(periods, dtype=np.int64),
             np.array(known, dtype=np.int64),
             np.array(series, dtype=np.int64),
-            np.array([origin in shut for origin in origins], dtype=np.bool_),
+            np.array(hidden, dtype=np.bool_),
+            np.array([QUALITIES.index(quality(one)) for one in flags], dtype=np.int8),
         )
 
 
@@ -218,23 +227,24 @@ def _chosen(
     view: View, indicator: str, entity: str, frequency: str, cell: Sequence[_NewestRow], version: int, as_of: int | None
 ) -> _NewestRow | None:
     """The preferred row of a cell; where it is none, or a forecast, what older cells have."""
-    if len(cell) > 1:
-        latest: dict[int, _NewestRow] = {}
-        for one in cell:
-            if one.series not in latest or one.known > latest[one.series].known:
-                latest[one.series] = one
-        cell = list(latest.values())
-    alive = [one for one in cell if one.alive]
-    if alive:
-        chosen = (
-            alive[0]
-            if len(alive) == 1
-            else min(alive, key=lambda one: view.directory.preference_key(one.series, one.lineage, version))
-        )
-        if not chosen.flags & FORECAST:
-            return chosen
+    chosen = view.preference.preferred(cell, version, _origin)
+    if not chosen.flags & AHEAD:
+        return chosen
     row = reading(view, Selection(), indicator, entity, [frequency], version=version, as_of=as_of)
     return None if row is None else _of_row(row)
+
+
+def _origin(row: _NewestRow) -> Origin:
+    return row.series, row.lineage
+
+
+def _public(view: View, indicator: str, shut: _NewestRow, version: int, as_of: int | None) -> _NewestRow:
+    """The latest reading of an entity whose newest row may not be sent: one that may, else that row without its value."""
+    frequencies = frequencies_of(view, indicator, shut.entity)
+    row = reading(view, Selection(), indicator, shut.entity, frequencies, version=version, as_of=as_of)
+    if row is None or view.directory.row_rights(row.series, row.lineage).withheld:
+        return shut._replace(value=None, text=None)
+    return _of_row(row)
 
 
 def _of_row(row: ObservationRow) -> _NewestRow:
@@ -247,36 +257,17 @@ def _of_row(row: ObservationRow) -> _NewestRow:
 
 
 def _newest(view: View, indicator: str, version: int, as_of: int | None) -> list[_NewestRow]:
-    """
-    All rows of the newest cell of each topic that has a row which is no forecast, by entity and frequency.
-
-    Under `as_of` all vintages of that cell that were known then; so of companies always.
-    """
-    if as_of is not None:
-        return list(map(_NewestRow._make, view.execute(_THEN, (indicator, version, as_of))))
-    shown = view.execute(_NOW, (indicator, version))
-    found = [_NewestRow._make((*line[:-1], *value_of(line[-1]))) for line in shown]
-    found += map(_NewestRow._make, view.execute(_COMPANIES, (indicator, version, EVER)))
-    return sorted(found, key=_TOPIC)
-
-
-_OPEN = "{0}.from_version <= ?2 AND {0}.to_version > ?2"
-_COLUMNS = "SELECT t.entity, t.frequency, x.period, x.series, x.lineage, x.known_at, x.flags, p.unit"
-
-
-def _query(columns: str, table: str, condition: str, more: str = "") -> str:
-    mine, inner = (f"{condition} AND {_OPEN}".format(name) for name in "xy")
-    newest = (
-        f"SELECT y.period FROM {table} y WHERE y.topic = t.topic AND y.flags & {FORECAST} = 0 AND {inner}"
-        " ORDER BY y.period DESC LIMIT 1"
-    )
-    return (
-        f"{_COLUMNS}, {columns} FROM topic t CROSS JOIN {table} x ON x.topic = t.topic AND x.period = ({newest})"
-        f" CROSS JOIN series s ON s.series = x.series CROSS JOIN spec p USING(spec) WHERE t.indicator = ?1{more} AND {mine} ORDER BY t.entity, t.frequency"
+    """All rows of the newest cell of each topic that has a row which is no forecast, by entity and frequency."""
+    return list(
+        map(_NewestRow._make, view.execute(_OF_INDICATOR, (indicator, version, EVER if as_of is None else as_of)))
     )
 
 
-_NOW = _query("x.marked", "current", "TRUE", f" AND {NO_COMPANY.format('t.entity')}")
-_KNOWN = "{0}.known_at <= ?3"
-_THEN = _query("x.value, x.text", "vintages", _KNOWN)
-_COMPANIES = _query("x.value, x.text", "vintages", _KNOWN, f" AND {COMPANY.format('t.entity')}")
+_OF_INDICATOR = (
+    "SELECT t.entity, t.frequency, x.period, x.series, x.lineage, x.known_at, x.flags, p.unit, x.value, x.text"
+    " FROM topic t CROSS JOIN vintages x ON x.topic = t.topic AND x.period = ("
+    f"SELECT y.period FROM vintages y WHERE y.topic = t.topic AND y.flags & {AHEAD} = 0 AND {standing('?2', '?3', 'y')}"
+    f" AND {HAS_VALUE.format('y')} ORDER BY y.period DESC LIMIT 1)"
+    " CROSS JOIN series s ON s.series = x.series CROSS JOIN spec p USING(spec)"
+    f" WHERE t.indicator = ?1 AND {standing('?2', '?3')} AND {HAS_VALUE.format('x')} ORDER BY t.entity, t.frequency"
+)

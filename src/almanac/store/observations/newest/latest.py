@@ -1,33 +1,41 @@
-"""The latest reading of an indicator for an entity: newest period that is no forecast, then the higher frequency,
-then the preferred order.
+"""
+The latest reading of an indicator for an entity: newest period that is no forecast, then the higher frequency, then the
+preferred order.
+
+A row that may not be sent is none as long as there is one that may: it would hide what is public. Where all of them may
+not, it is the newest.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, groupby, islice
+from itertools import groupby, islice
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from almanac.domain.companies import is_company
-from almanac.domain.observations import FORECAST
+from almanac.domain.observations import AHEAD
 from almanac.domain.periods import SPAN_BITS, lowest_key
 from almanac.store.engine.patience import check
-from almanac.store.observations.newest.candidates import ANY_KEY, Candidates, WantedFreshness, candidates, last_periods
+from almanac.store.observations.newest.candidates import Candidates, WantedFreshness, candidates
+from almanac.store.observations.reading.choose import Origin
 from almanac.store.observations.reading.directory import SeriesInfo
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.rows import BORROW, BORROWED, CURRENT, VINTAGE, ObservationRow, RowReader
-from almanac.store.observations.reading.selection import LISTED, NO_COMPANY, Selection, of_sources
-from almanac.store.observations.reading.states import EVER
-from almanac.store.observations.reading.wanted_keys import reachable
+from almanac.store.observations.reading.rows import VINTAGE, ObservationRow, RowReader
+from almanac.store.observations.reading.selection import (
+    EVER,
+    HAS_VALUE,
+    LISTED,
+    NO_COMPANY,
+    Selection,
+    of_sources,
+    standing,
+)
 
 #: Pairs looked at beyond what a page lacks: some have no reading.
 _SPARE = 16
-#: So many cells of a topic are looked at together with those of others; further ones of that topic alone.
-_OLDER = 4
 
 
 class _Pair(NamedTuple):
@@ -44,8 +52,6 @@ class _Newest(NamedTuple):
 
     series: SeriesInfo
     period: int
-    #: From `current`, or from `vintages`.
-    shown: bool
     columns: tuple[Any, ...]
 
 
@@ -68,36 +74,23 @@ def latest(
     """
     rows: list[ObservationRow] = []
     last: list[Any] | None = None
-    among = reachable(view.extents, selection, as_of)
-    if selection.empty or among.empty:
+    if selection.empty:
         return rows, None
     reader = RowReader(view.directory)
     hopeful = candidates(view, selection, freshness, as_of, descending=descending) if version == view.version else None
-    bounds = None if as_of is None else last_periods(view, as_of)
-    pairs = _pairs(view, among, descending, after, hopeful)
+    pairs = _pairs(view, selection, descending, after, hopeful)
     while some := list(islice(pairs, limit + _SPARE - len(rows))):
         check()
-        by_bound: dict[int, list[int]] = {}
-        for pair in some:
-            for frequency, topic in zip(pair.frequencies, pair.topics, strict=True):
-                bound = ANY_KEY if bounds is None else bounds.get((frequency, is_company(pair.entity)), ANY_KEY)
-                by_bound.setdefault(bound, []).append(topic)
-        found: dict[int, _Newest | None] = {}
-        for bound, topics in by_bound.items():
-            found |= _newest_of_topics(view, selection, topics, version, as_of, bound)
+        found = _newest_of_topics(view, selection, [topic for pair in some for topic in pair.topics], version, as_of)
         for pair in some:
             one = _of_pair(view, selection, pair, found, version, as_of)
             if one is None or (accept is not None and not accept(one.series)):
                 continue
             if len(rows) == limit:
                 return rows, last
-            rows.append(one if isinstance(one, ObservationRow) else _row(reader, one))
+            rows.append(one if isinstance(one, ObservationRow) else reader.vintage(one.columns))
             last = [pair.indicator, pair.entity]
     return rows, None
-
-
-def _row(reader: RowReader, found: _Newest) -> ObservationRow:
-    return (reader.shown if found.shown else reader.stated)(found.columns)
 
 
 def _of_pair(
@@ -110,9 +103,15 @@ def _of_pair(
 ) -> _Newest | ObservationRow | None:
     """What `reading` says of a pair, whose topics were looked at together with others; it is asked where that did not tell."""
     rows = [found[topic] for topic in pair.topics if topic in found]
-    if None in rows:
+    best = None if None in rows else _best(row for row in rows if row is not None)
+    if None in rows or (best is not None and _shut(view, best.series, best.columns[_LINEAGE - 1])):
         return reading(view, selection, pair.indicator, pair.entity, pair.frequencies, version=version, as_of=as_of)
-    return _best(row for row in rows if row is not None)
+    return best
+
+
+def _shut(view: View, series: SeriesInfo, lineage: int) -> bool:
+    """Whether a row may not be sent."""
+    return view.directory.row_rights(series, lineage).withheld
 
 
 _Found = TypeVar("_Found", _Newest, ObservationRow)
@@ -124,62 +123,38 @@ def _best(rows: Iterable[_Found]) -> _Found | None:
 
 
 def _newest_of_topics(
-    view: View, selection: Selection, topics: Sequence[int], version: int, as_of: int | None, bound: int
+    view: View, selection: Selection, topics: Sequence[int], version: int, as_of: int | None
 ) -> dict[int, _Newest | None]:
     """
     The newest row of each topic that is no forecast; one without any is left out. None: that takes a look at each cell.
-    `bound`: no period has a higher key.
 
     It is one of the newest cell with such a row: newer ones have none but forecasts. There only the choice among several
-    rows may end with a forecast, or with none: then it is of an older cell that says something. A cell that ends before a
-    plan's window leaves none behind it, all older ones do too; other bounds take a look at each.
+    rows may end with a forecast, or with none: then it is of an older cell. A cell that ends before a plan's window leaves
+    none behind it, all older ones do too; other bounds take a look at each.
     """
     first = 0 if selection.ends_from is None else lowest_key(selection.ends_from)
     otherwise = selection.bounded or selection.starts_from is not None or selection.ends_by is not None
     directory, sources = view.directory, selection.sources
-    again: dict[int, int] = {}
-    shown = [] if as_of is not None else view.execute(_NOW, (json.dumps(topics), version)).fetchall()
-    # Of those that have no row there all cells are withdrawn, or they are a company's.
-    left = set(topics).difference(found[0] for found in shown)
-    known = EVER if as_of is None else as_of
-    bound_to = (json.dumps([topic for topic in topics if topic in left]), version, known, bound)
-    stated = view.execute(_THEN, bound_to) if left else ()
+    found = view.execute(_NEWEST, (json.dumps(topics), version, EVER if as_of is None else as_of)).fetchall()
     newest: dict[int, _Newest | None] = {}
-    cells = chain(shown, stated)
-    for _ in range(_OLDER):
-        # Not every engine keeps the rows of a topic together.
-        for topic, rows_of in groupby(sorted(cells, key=itemgetter(0)), key=itemgetter(0)):
-            group, written = list(rows_of), topic not in left
-            if group[0][_PERIOD] < first:
-                continue
-            if otherwise:
-                newest[topic] = None
-                continue
-            last: dict[int, tuple[Any, ...]] = {}
-            for found in group:
-                if found[_SERIES] not in last or found[_KNOWN] > last[found[_SERIES]][_KNOWN]:
-                    last[found[_SERIES]] = found
-            rows = [one for one in last.values() if written or one[_VALUE] is not None or one[_TEXT] is not None]
-            if sources is not None:
-                rows = [one for one in rows if directory.series(one[_SERIES]).source.id in sources]
-            chosen = (
-                min(rows, key=lambda one: directory.preference_key(one[_SERIES], one[_LINEAGE], version))
-                if len(rows) > 1
-                else rows[0]
-                if rows
-                else None
-            )
-            if chosen is not None and not chosen[_FLAGS] & FORECAST:
-                newest[topic] = _Newest(directory.series(chosen[_SERIES]), chosen[_PERIOD], written, chosen[1:])
-            elif written:
-                newest[topic] = None
-            else:
-                again[topic] = group[0][_PERIOD] - 1
-        if not again:
-            return newest
-        older = ((json.dumps([topic]), version, known, below) for topic, below in again.items())
-        cells, again = chain(view.executemany(_STANDING, older)), {}
-    return newest | dict.fromkeys(found[0] for found in cells)
+    # Not every engine keeps the rows of a topic together.
+    for topic, rows_of in groupby(sorted(found, key=itemgetter(0)), key=itemgetter(0)):
+        rows = list(rows_of)
+        if rows[0][_PERIOD] < first:
+            continue
+        if sources is not None and not otherwise:
+            rows = [one for one in rows if directory.series(one[_SERIES]).source.id in sources]
+        chosen = view.preference.preferred(rows, version, _origin) if rows and not otherwise else None
+        newest[topic] = (
+            None
+            if chosen is None or chosen[_FLAGS] & AHEAD
+            else _Newest(directory.series(chosen[_SERIES]), chosen[_PERIOD], chosen[1:])
+        )
+    return newest
+
+
+def _origin(found: tuple[Any, ...]) -> Origin:
+    return found[_SERIES], found[_LINEAGE]
 
 
 def reading(
@@ -193,12 +168,18 @@ def reading(
     as_of: int | None,
 ) -> ObservationRow | None:
     """The latest reading of one indicator for one entity, None where there is none."""
-    found = [
-        row
-        for frequency in frequencies
-        if (row := _newest(view, selection, indicator, entity, frequency, version, as_of)) is not None
-    ]
-    return _best(found)
+
+    def newest(among: Selection, *, public: bool) -> ObservationRow | None:
+        rows = (_newest(view, among, indicator, entity, one, version, as_of, public=public) for one in frequencies)
+        return _best(row for row in rows if row is not None)
+
+    best = newest(selection, public=False)
+    if best is None or not _shut(view, best.series, best.lineage):
+        return best
+    every = (view.directory.series(number) for number in numbers_of(view, indicator, entity))
+    shown = frozenset(one.source.id for one in every if not one.rights.withheld)
+    sources = shown if selection.sources is None else shown & selection.sources
+    return newest(msgspec.structs.replace(selection, sources=sources), public=True) or best
 
 
 def _pairs(
@@ -262,8 +243,17 @@ _GROUP = "SELECT DISTINCT s.topic AS value FROM series s WHERE s.source IN ({})"
 
 
 def _newest(
-    view: View, selection: Selection, indicator: str, entity: str, frequency: str, version: int, as_of: int | None
+    view: View,
+    selection: Selection,
+    indicator: str,
+    entity: str,
+    frequency: str,
+    version: int,
+    as_of: int | None,
+    *,
+    public: bool,
 ) -> ObservationRow | None:
+    """The newest row of a topic that is no forecast. `public`: and that may be sent."""
     one = msgspec.structs.replace(selection, indicators=(indicator,), entities=(entity,), frequency=frequency)
     after: list[Any] | None = None
     limit = 1
@@ -272,11 +262,20 @@ def _newest(
             one, version=version, as_of=as_of, every=False, sort="topic", descending=True, after=after, limit=limit
         )
         for row in rows:
-            if not row.flags & FORECAST:
+            if not row.flags & AHEAD and not (public and _shut(view, row.series, row.lineage)):
                 return row
         if after is None:
             return None
-        limit = 100  # only forecasts so far: they may go on for years
+        limit = 100  # only forecasts so far, or what may not be sent: they may go on for years
+
+
+def numbers_of(view: View, indicator: str, entity: str) -> list[int]:
+    """Numbers of the series of an indicator for an entity that have vintages."""
+    found = view.execute(
+        "SELECT s.series FROM series s JOIN topic t USING(topic) WHERE t.indicator = ? AND t.entity = ? AND s.vintages > 0",
+        (indicator, entity),
+    )
+    return [row[0] for row in found]
 
 
 def frequencies_of(view: View, indicator: str, entity: str) -> list[str]:
@@ -285,32 +284,12 @@ def frequencies_of(view: View, indicator: str, entity: str) -> list[str]:
     return [row[0] for row in found]
 
 
-#: Places of columns behind the number of the topic: of both tables, then of `vintages`.
-_PERIOD, _SERIES, _KNOWN, _FLAGS, _LINEAGE, _VALUE, _TEXT = 1, 2, 3, 6, 7, 8, 9
-_OPEN = "{0}.from_version <= ?2 AND {0}.to_version > ?2"
-
-
-def _query(table: str, columns: str, borrow: str, known: str, bound: str, standing: str = "") -> str:
-    """
-    Rows of the newest cell of topics that has one that is no forecast: bound are the topics, the version, the moment, and
-    the highest key. `standing`: what else is true of that one.
-    """
-    newest = (
-        f"SELECT y.period FROM {table} y WHERE y.topic = n.value AND y.flags & {FORECAST} = 0"
-        f" AND {(_OPEN + known).format('y')}{bound}{standing} ORDER BY y.period DESC LIMIT 1"
-    )
-    return (
-        f"SELECT x.topic, {columns} FROM json_each(?1) n CROSS JOIN {table} x ON x.topic = n.value AND x.period = ({newest})"
-        f" {borrow} WHERE {(_OPEN + known).format('x')}"
-    )
-
-
-_KNOWN_BY, _BELOW = " AND {0}.known_at <= ?3", " AND y.period <= ?4"
-_NOW = _query("current", CURRENT, "", "", "")
-_THEN = _query("vintages", f"{VINTAGE}, {BORROWED}", BORROW, _KNOWN_BY, _BELOW)
-#: Not one that was withdrawn or superseded by then.
-_STANDING = _query(
-    "vintages", f"{VINTAGE}, {BORROWED}", BORROW, _KNOWN_BY, _BELOW,
-    " AND (y.value IS NOT NULL OR y.text IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM vintages z WHERE z.topic = y.topic"
-    f" AND z.period = y.period AND z.series = y.series AND z.known_at > y.known_at AND {(_OPEN + _KNOWN_BY).format('z')})",
-)  # fmt: skip
+#: Places of columns behind the number of the topic.
+_PERIOD, _SERIES, _FLAGS, _LINEAGE = 1, 2, 6, 7
+#: Rows of the newest cell of topics that has one that is no forecast: bound are the topics, the version, and the moment.
+_NEWEST = (
+    f"SELECT x.topic, {VINTAGE} FROM json_each(?1) n CROSS JOIN vintages x ON x.topic = n.value AND x.period = ("
+    f"SELECT y.period FROM vintages y WHERE y.topic = n.value AND y.flags & {AHEAD} = 0 AND {standing('?2', '?3', 'y')}"
+    f" AND {HAS_VALUE.format('y')} ORDER BY y.period DESC LIMIT 1)"
+    f" WHERE {standing('?2', '?3')} AND {HAS_VALUE.format('x')}"
+)

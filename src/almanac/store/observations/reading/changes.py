@@ -9,38 +9,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import chain, groupby, islice
-from operator import itemgetter
+from itertools import islice
 from typing import Any, NamedTuple
 
 from almanac.domain.fragments import marked
 from almanac.store.engine.patience import check
-from almanac.store.observations.period_days import END, PART
-from almanac.store.observations.reading.keys import EVERY_PART
-from almanac.store.observations.reading.lags import KNOWN_WITHIN, known_spans, listed
+from almanac.store.observations.reading.choose import Origin
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import BORROW, BORROWED, VINTAGE, ObservationRow, RowReader, cut
 from almanac.store.observations.reading.selection import TOPIC_ORDER, Conditions, Selection, already_given, in_order
-from almanac.store.observations.reading.topic_rows import TOPICS
-from almanac.store.observations.reading.wanted_keys import reachable
 from almanac.store.observations.writing.dependents import WHOLE
 
 #: Where more was noted than this, topics are gone through in order instead, each looked up: a page then ends the search.
 _MANY = 20_000
 
-#: So many topics are looked up at once at first, and at most.
+#: So many topics are looked at together at first, and at most.
 _AT_ONCE, _AT_ONCE_MOST = 256, 4_096
-
-#: So many vintages at most within bounds on knowledge are gone through for the cells they are of.
-_NEAR = 50_000
-#: Of so many questions it is remembered which topics have such vintages.
-_QUESTIONS_HELD = 8
-
-#: That topics are many is remembered too.
-_UNKNOWN: Any = object()
-
-#: A moment by which everything is known.
-_EVER = 1 << 62
 
 #: A vintage as found: from_version, to_version, then the columns `VINTAGE` and `BORROWED`.
 _VintageRow = tuple[Any, ...]
@@ -67,17 +51,13 @@ class Changes:
         self._db = view
         self._directory = view.directory
         self._rows = RowReader(view.directory)
-        self._selection = reachable(view.extents, selection, as_of)
+        self._selection = selection
         self._since, self._version, self._as_of = since, version, as_of
         # A rebuild writes every vintage anew: what was served before it is not known any more, so every cell may differ.
         rebuilt: int = self._db.execute(
             "SELECT coalesce(max(version), 0) FROM version WHERE cause = 'rebuild' AND version <= ?", (version,)
         ).get
         self._forgotten = 0 < since < rebuilt
-        #: Where few cells have a vintage within the bounds: how those vintages `x` are found, with what that binds; and of
-        #: topics that are looked at now the periods of such cells. Others give nothing.
-        self._near: tuple[str, tuple[Any, ...]] | None = None
-        self._cells: dict[int, list[int]] = {}
         #: The earliest version from `since` on of which the vintages tell.
         self._base = rebuilt if self._forgotten else since
 
@@ -88,10 +68,13 @@ class Changes:
         Rows as served now, and the place to go on from (None: that was all).
 
         A cell that is served no more has a row without a value, `withdrawn`. `every`: the series of a cell one by one,
-        else its preferred row.
+        else its preferred row. Raises TooBroadError, within bounds on knowledge, instead of the first page of what would
+        take too long.
         """
         if self._selection.empty:
             return [], None
+        if after is None and self._selection.bounded:
+            self._db.check_room(self._selection)
         return cut(self._walk(every, descending, after), self._selection, limit)
 
     def _walk(
@@ -124,115 +107,35 @@ class Changes:
         if place is not None:
             query.from_topic(place[:3], descending)
         order = f"ORDER BY {in_order(*TOPIC_ORDER, descending=descending)}"
-        topics = self._bounded()
-        if not self._since and self._selection.bounded and self._version == self._db.version:
-            query.known_topics(self._selection)  # what was taken away since has no row: nothing had been before
-        counted = f"SELECT count(*) FROM (SELECT 1 FROM change WHERE {_later('version')} LIMIT {_MANY})"
-        noted: int = self._db.execute(counted, span).get
-        if topics is not None:
-            if noted < min(len(topics), _MANY):
-                changed = {topic for (topic,) in self._db.execute(f"{_TOUCHED} SELECT topic FROM touched", span * 2)}
-                topics = [topic for topic in topics if topic in changed]
-            yield from self._spanned(topics, query, order)
-            return
+        noted: int = self._db.execute(
+            f"SELECT count(*) FROM (SELECT 1 FROM change WHERE {_later('version')} LIMIT {_MANY})", span
+        ).get
         if noted < _MANY:
             sql = f"{_TOUCHED} SELECT {_NAMES}, u.low, u.high FROM touched u CROSS JOIN topic t ON t.topic = u.topic"
             found = self._db.scan(f"{sql} WHERE {query.where} {order}", (*span, *span, *query.values))
         else:
-            within = Conditions()
-            within.periods(self._selection)
-            if within.values:
-                query.add(
-                    f"EXISTS (SELECT 1 FROM vintages x WHERE x.topic = t.topic AND {within.where})", *within.values
-                )
             sql = f"SELECT {_NAMES}, {_LOW}, {_HIGH} FROM topic t WHERE {query.where} {order}"
             found = self._db.scan(sql, (*span * 4, *query.values))
-        for row in found:
-            if row[5] is not None:
-                yield _ChangedTopic(*row)
+        changed = (_ChangedTopic(*row) for row in found if row[5] is not None)
+        within = self._within()
+        return self._near(changed, within) if within.values else changed
 
-    def _spanned(self, topics: list[int], query: Conditions, order: str) -> Iterator[_ChangedTopic]:
-        """Those of some topics that changed, in order: what was noted of them is looked at as far as a page needs it."""
-        where = "json_each(?) g CROSS JOIN topic t ON t.topic = g.value WHERE TRUE"
-        if len(topics) > TOPICS:  # rather gone through in order than sorted
-            where = "topic t WHERE +t.topic IN (SELECT value FROM json_each(?))"
-        names = f"SELECT {_NAMES} FROM {where} AND {query.where} {order}"
-        waiting, size = iter(self._db.scan(names, (json.dumps(topics), *query.values))), _AT_ONCE
-        while some := list(islice(waiting, size)):
+    def _near(self, topics: Iterator[_ChangedTopic], within: Conditions) -> Iterator[_ChangedTopic]:
+        """Those of some topics that have a vintage within the bounds, as far as a page needs them: what a cell gives is one of its vintages."""
+        sql = (
+            "SELECT DISTINCT x.topic FROM vintages x WHERE x.topic IN (SELECT value FROM json_each(?))"
+            f" AND {within.where}"
+        )
+        size = _AT_ONCE
+        while some := list(islice(topics, size)):
             check()
-            given = json.dumps([one[3] for one in some])
-            sql = f"SELECT t.topic, {_LOW}, {_HIGH} FROM json_each(?) g CROSS JOIN topic t ON t.topic = g.value"
-            spans = {topic: span for topic, *span in self._db.execute(sql, (*(self._since, self._version) * 4, given))}
-            changed = [_ChangedTopic._make((*one, *spans[one[3]])) for one in some if spans[one[3]][1] is not None]
-            if changed and self._near is not None:
-                rows, bound = self._near
-                sql = f"SELECT DISTINCT x.topic, x.period {rows} AND x.topic IN (SELECT value FROM json_each(?)) ORDER BY 1, 2"
-                found = self._db.execute(sql, (*bound, json.dumps([one.number for one in changed])))
-                self._cells = {
-                    topic: [period for _, period in group] for topic, group in groupby(found, key=itemgetter(0))
-                }
-            yield from changed
+            numbers = json.dumps([one.number for one in some])
+            near = {topic for (topic,) in self._db.execute(sql, (numbers, *within.values))}
+            yield from (one for one in some if one.number in near)
             size = min(4 * size, _AT_ONCE_MOST)
-
-    def _bounded(self) -> list[int] | None:
-        """
-        Topics with vintages within the bounds on knowledge, or of the periods asked for; None where those are many.
-
-        What a cell gives is one of its vintages, so no others need be looked at. Few cells are remembered one by one.
-        """
-        selection = self._selection
-        query = Conditions()
-        query.periods(selection)
-        if not selection.bounded:
-            if not self._db.few_end(selection, _EVER):
-                return None
-            low, high = selection.ends or (1, 0)
-            within = f"FROM ({EVERY_PART}) s CROSS JOIN vintages x INDEXED BY vintages_end"
-            return self._topics_near(f"{within} WHERE {PART} = s.column1 AND {END} BETWEEN ? AND ? AND {query.where}", (low, high, *query.values))  # fmt: skip
-        spans = known_spans(self._db.extents, selection, self._as_of)
-        if not spans:
-            return []
-        rows = f"FROM {listed(spans)} s CROSS JOIN vintages x INDEXED BY vintages_known WHERE {KNOWN_WITHIN} AND {query.where}"
-        bound = (*chain.from_iterable(spans), *query.values)
-        near = self._topics_near(rows, bound)
-        return self._db.touched(selection, self._as_of) if near is None else near
-
-    def _topics_near(self, rows: str, bound: tuple[Any, ...]) -> list[int] | None:
-        """
-        Topics of some vintages `x`, whose cells alone are looked at; None where those are many.
-
-        Whether they changed is asked as far as a page needs it.
-        """
-        held: dict[object, list[int] | None] = self._db.shared.setdefault("topics within bounds", {})
-        topics: list[int] | None = held.get((rows, bound), _UNKNOWN)
-        if topics is _UNKNOWN:
-            found = self._db.execute(
-                f"WITH n(topic) AS MATERIALIZED (SELECT x.topic {rows} LIMIT {_NEAR + 1})"
-                f" SELECT DISTINCT c.many, n.topic FROM (SELECT CASE WHEN count(*) > {_NEAR} THEN 1 ELSE 0 END AS many FROM n) c"
-                " LEFT JOIN n ON c.many = 0",
-                bound,
-            ).fetchall()
-            if len(held) >= _QUESTIONS_HELD:
-                held.clear()
-            topics = None if found[0][0] else [topic for _, topic in found if topic is not None]
-            held[rows, bound] = topics
-        self._near = None if topics is None else (rows, bound)
-        return topics
 
     def _periods(self, topic: _ChangedTopic, descending: bool, begin: int | None) -> Iterator[int]:
         """Periods of a topic in which a vintage came or ended after `since`; of a whole one all periods."""
-        if self._near is not None:
-            held = [
-                period
-                for period in self._cells[topic.number]
-                if topic.low <= period <= topic.high
-                and (begin is None or (period <= begin if descending else period >= begin))
-            ]
-            if held and topic.high != WHOLE:
-                bound = (json.dumps(held), topic.number, self._version, self._since, self._since, self._version)
-                held = sorted(period for (period,) in self._db.execute(_CHANGED, bound))
-            yield from reversed(held) if descending else held
-            return
         query = Conditions()
         query.add("x.topic = ?", topic.number)
         query.add("x.period BETWEEN ? AND ?", topic.low, topic.high)
@@ -241,19 +144,23 @@ class Changes:
         if topic.high != WHOLE:
             query.add("(x.from_version > ? OR x.to_version <= ?)", self._since, self._version)
         if self._selection.bounded:
-            # What a cell gives is one of its vintages: where none is within the bounds, the cell need not be looked at.
             near = Conditions()
-            near.known(self._selection, None)
-            query.add(
-                f"EXISTS (SELECT 1 FROM vintages k WHERE {_SAME_CELL} AND {near.where.replace('x.', 'k.')})",
-                *near.values,
-            )
+            near.known(self._selection)
+            near_too = near.where.replace("x.", "k.")
+            query.add(f"EXISTS (SELECT 1 FROM vintages k WHERE {_SAME_CELL} AND {near_too})", *near.values)
         if begin is not None:
             query.add(f"x.period {'<=' if descending else '>='} ?", begin)
         order = in_order("x.period", descending=descending)
         sql = f"SELECT DISTINCT x.period FROM vintages x WHERE {query.where} ORDER BY {order}"
         for (period,) in self._db.scan(sql, query.values):
             yield period
+
+    def _within(self) -> Conditions:
+        """Vintages within the bounds on periods and knowledge."""
+        query = Conditions()
+        query.periods(self._selection)
+        query.known(self._selection)
+        return query
 
     def _stated(self, query: Conditions) -> None:
         """Vintages that one of the two states may be made of."""
@@ -335,11 +242,14 @@ class Changes:
         return row._replace(marked=text, withdrawn=True)
 
     def _prefer(self, found: list[_VintageRow], version: int) -> _VintageRow:
-        """The first in order of preference; a withheld row never wins over a public one."""
-        return min(found, key=lambda one: self._directory.preference_key(one[_SERIES_AT], one[_LINEAGE_AT], version))
+        return self._db.preference.preferred(found, version, _origin)
 
     def _rank(self, row: ObservationRow) -> tuple[int, str, str]:
         return self._directory.rank_of(row.series, self._version)
+
+
+def _origin(found: _VintageRow) -> Origin:
+    return found[_SERIES_AT], found[_LINEAGE_AT]
 
 
 def _alive(found: _VintageRow) -> bool:
@@ -360,11 +270,6 @@ def _later(column: str) -> str:
     return f"{column} > ? AND {column} <= ?"
 
 
-#: Of some periods of a topic those in which a vintage came or ended, of those that one of the two states may be made of.
-_CHANGED = (
-    "SELECT DISTINCT x.period FROM json_each(?) h CROSS JOIN vintages x ON x.period = h.value WHERE x.topic = ?"
-    " AND x.from_version <= ? AND x.to_version > ? AND (x.from_version > ? OR x.to_version <= ?)"
-)
 #: Topics with the spans noted for them; of indicators whose order of sources is another, all cells.
 _TOUCHED = (
     "WITH touched(topic, low, high) AS MATERIALIZED (SELECT topic, min(low), max(high) FROM ("

@@ -43,6 +43,8 @@ class SeriesRights(msgspec.Struct, frozen=True):
     exposure: Exposure
     reason: str | None
     license: str
+    #: Of LICENSE_CLASSES, that of the source.
+    license_class: str
     attribution: str
     #: `,"attribution":…,"freshnessStatus":`
     credit: bytes
@@ -64,6 +66,8 @@ class SeriesInfo(msgspec.Struct, frozen=True):
     kind: str
     source: Source
     inputs: tuple[str, ...]
+    #: Ids of the sources it was read from, of a computed one those of its inputs.
+    read_from: tuple[str, ...]
     #: The source is simulated, or one of the series it is computed from is.
     simulated: bool
     #: ISO code of the money it counts in; None where it counts none.
@@ -123,7 +127,7 @@ class Directory:
 
     def read_by(self, connection: Database) -> Directory:
         """
-        The same for another thread, which asks by a connection of its own. What one of them learns all know: it follows
+        Let another thread have this directory, which asks by a connection of its own. What one of them learns all know: it follows
         from the reference version alone.
         """
         found = copy.copy(self)
@@ -265,10 +269,11 @@ class Directory:
             rights = self._raw_rights(spec, source, Exposure(tightened), reason)
         entity = self.entities.get(spec.entity)
         currency = currency_of(spec.unit, spec.currency or (None if entity is None else entity.currency))
-        infos = [self.series_by_id(name) for name in every]
-        simulated = source.simulated or any(info.simulated for info in infos if info is not None)
+        infos = [info for name in every if (info := self.series_by_id(name)) is not None]
+        simulated = source.simulated or any(info.simulated for info in infos)
+        read_from = tuple(sorted({one for info in infos for one in info.read_from})) or (source.id,)
         return SeriesInfo(
-            number, identifier, topic, spec, kind, source, inputs, simulated, currency, rights,
+            number, identifier, topic, spec, kind, source, inputs, read_from, simulated, currency, rights,
             names=_names(spec, source),
             derived_from=b',"derivedFrom":' + dumps(inputs).encode(),
             unit=f',"unit":{dumps(spec.unit)},"frequency":"{spec.frequency.word}"'.encode(),
@@ -295,7 +300,9 @@ class Directory:
             why = rights.reason
         else:
             why = rights.channel_reason or rights.reason or f"{source.name} may not be redistributed"
-        return _rights(exposure, why, spec.license or rights.license, spec.attribution or rights.attribution)
+        return _rights(
+            exposure, why, spec.license or rights.license, rights.asks_for, spec.attribution or rights.attribution
+        )
 
     def _derived_rights(self, source: Source, inputs: Iterable[str]) -> SeriesRights:
         infos = [info for info in (self.series_by_id(name) for name in inputs) if info is not None]
@@ -315,7 +322,7 @@ class Directory:
                 f"Calculated by Almanac from: {'; '.join(attributions)}" if attributions else source.rights.attribution
             )
         licenses = sorted({i.rights.license for i in infos})
-        return _rights(exposure, why, "; ".join(licenses) or source.rights.license, attribution)
+        return _rights(exposure, why, "; ".join(licenses) or source.rights.license, source.rights.asks_for, attribution)
 
 
 def _hold(held: dict[K, T], key: K, value: T) -> T:
@@ -326,7 +333,9 @@ def _hold(held: dict[K, T], key: K, value: T) -> T:
     return value
 
 
-def _rights(exposure: Exposure, reason: str | None, license_: str, attribution: str) -> SeriesRights:
+def _rights(
+    exposure: Exposure, reason: str | None, license_: str, license_class: str, attribution: str
+) -> SeriesRights:
     public = exposure is Exposure.public
     body = {
         "exposure": exposure.name,
@@ -334,12 +343,14 @@ def _rights(exposure: Exposure, reason: str | None, license_: str, attribution: 
         "valueWithheld": not public,
         "reason": reason,
         "license": license_,
+        "licenseClass": license_class,
         "attribution": attribution,
     }
     return SeriesRights(
         exposure,
         reason,
         license_,
+        license_class,
         attribution,
         credit=f',"attribution":{dumps(attribution)},"freshnessStatus":'.encode(),
         encoded=b'},"rights":' + dumps(body).encode() + b"}",
@@ -370,7 +381,7 @@ def _common(values: Iterable[str | None]) -> str | None:
 def _metadata(spec: SeriesSpec, kind: str, currency: str | None, *, simulated: bool) -> bytes:
     """Series-level metadata, only what applies, as an object that a row's own goes on with."""
     found: dict[str, Any] = {
-        "nativeId": spec.native if kind == "raw" else None,
+        "nativeId": spec.code if kind == "raw" else None,
         "seasonalAdjustment": spec.seasonal_adjustment,
         "annualized": spec.annualized or None,
         "basis": spec.basis,

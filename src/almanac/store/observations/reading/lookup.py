@@ -159,7 +159,7 @@ _STATED = (
 _STRICTER = f"SELECT 1 FROM series s CROSS JOIN spec p USING(spec) WHERE s.source = ?{_STATED}"
 _STRICTER_OF_COMPANY = (
     "SELECT 1 FROM topic t CROSS JOIN series s ON s.topic = t.topic CROSS JOIN spec p USING(spec)"
-    f" WHERE t.entity = ? AND +s.source = ?{_STATED}"
+    f" WHERE t.entity = ? AND s.source || '' = ?{_STATED}"
 )
 
 

@@ -13,10 +13,12 @@ from almanac.domain.companies import is_company
 from almanac.domain.fragments import rendered
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.notes import body_sql
+from almanac.store.observations.reading.choose import Origin, RowPreference
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.rows import BORROW, BORROWED, ObservationRow
 from almanac.store.observations.reading.selection import (
     CELL_ORDER,
+    EVER,
     TOPIC_ORDER,
     Conditions,
     Position,
@@ -24,7 +26,6 @@ from almanac.store.observations.reading.selection import (
     in_order,
 )
 from almanac.store.observations.reading.states import ListPart, merged, parts
-from almanac.store.observations.reading.wanted_keys import Extents, TooFewError, reachable
 
 #: Places of the columns of a found row: what a page of bytes is made of,
 TOPIC, PERIOD, SERIES, LINEAGE, KNOWN, MARKED = range(6)
@@ -47,8 +48,6 @@ _UNWRITTEN = _VINTAGES.removesuffix(BORROW).replace(BORROWED, "NULL")
 
 #: Rows fetched beyond what a batch is expected to need, and the most fetched at once.
 _SPARE, _MOST = 8, 20_000
-#: Of so many rows looked at for those known within bounds one in so many should be.
-_IN_VAIN, _RARE = 4_000, 8
 
 
 #: A row as found: a tuple with the columns above.
@@ -59,13 +58,12 @@ class Pages:
     """Pages of one state of the store."""
 
     def __init__(
-        self, db: Database, directory: Directory, version: int, extents: Extents, shared: dict[str, Any]
+        self, db: Database, directory: Directory, version: int, preference: RowPreference, shared: dict[str, Any]
     ) -> None:
         self._db = db
-        self._extents = extents
+        self._preference = preference
         self._directory = directory
         self._version = version
-        self._best: dict[tuple[int, ...], int] = {}
         #: The first topic of a kind, of companies or of all others, either way.
         self._first: dict[tuple[str, bool, bool, bool], tuple[Any, ...] | None] = shared.setdefault("first topics", {})
 
@@ -80,9 +78,8 @@ class Pages:
         limit: int,
         whole: bool = False,
     ) -> tuple[list[PageRow], list[Any] | None]:
-        """The preferred row of each cell, and the place to go on from (None: that was all).
-
-        Raises TooFewError where hardly any row was known within the bounds asked for, if there are any.
+        """
+        The preferred row of each cell, and the place to go on from (None: that was all). Bounds on knowledge are not looked at.
 
         `after`: what an earlier call returned. `whole`: with all that a `ObservationRow` has, not only what its bytes need.
         """
@@ -136,20 +133,17 @@ class Pages:
         limit: int,
         whole: bool,
     ) -> tuple[list[PageRow], list[Any] | None]:
-        """The same of what is in one table, `until` a topic, itself included."""
+        """Find the preferred row of each cell among those of one table, `until` a topic, itself included."""
         as_of = part.as_of
-        selection = reachable(self._extents, part.selection, as_of)
+        selection = part.selection
         place = Position(*after) if after else None
         wanted = self._wanted(selection)
-        observed = (
-            selection.observed if selection.observed_from is not None or selection.observed_to is not None else None
-        )
         rows: list[PageRow] = []
         alone, settled = self._topic(selection, version)
         # Cells of companies are in no other table.
         then = as_of is not None and not (settled and not _any_company(selection))
         # A batch is fetched whole, which is cheaper than row by row: one row a cell at first, more where cells have more.
-        size, looked_at = limit + 2, 0
+        size = limit + 2
         while True:
             sql, values = _query(
                 selection,
@@ -160,12 +154,11 @@ class Pages:
                 until,
                 vintages=then,
                 whole=whole,
-                newest=version == self._version,
             )
             before = len(rows)
             batch = list(self._db.execute(f"{sql} LIMIT {size}", values))
             ended = len(batch) < size
-            singles = None if wanted or observed else self._singles(batch, place, ended=ended, sure=alone and not then)
+            singles = None if wanted else self._singles(batch, place, ended=ended, sure=alone)
             if singles is None:
                 cells = self._cells(batch, place, ended=ended)
                 last = cells[-1][0] if cells else None
@@ -174,12 +167,10 @@ class Pages:
                         cell = [one for one in cell if wanted(one[SERIES])]
                         if not cell:
                             continue
-                    chosen = cell[0] if not then and len(cell) == 1 else self._choose(cell, version, then=then)
-                    if chosen is not None and (observed is None or observed(chosen[KNOWN])):
-                        rows.append(chosen)
+                    rows.append(self._preference.preferred(cell, version, _origin))
             else:
                 last = singles[-1] if singles else None
-                rows += [row for row in singles if _alive(row)] if then else singles
+                rows += singles
             if last is not None:
                 place = Position(*self._place(last))
             if len(rows) > limit:
@@ -187,9 +178,6 @@ class Pages:
                 return rows, self._place(rows[-1])
             if ended:
                 return rows, None
-            looked_at += len(batch)
-            if observed and looked_at > _IN_VAIN and len(rows) * _RARE < looked_at:
-                raise TooFewError
             # As many rows again as the page still lacks, at the rate at which this batch gave them.
             gained = len(rows) - before
             lacking = limit + 1 - len(rows)
@@ -247,11 +235,8 @@ class Pages:
             del cells[-1]
         return cells
 
-    def _choose(self, cell: list[PageRow], version: int, *, then: bool) -> PageRow | None:
-        return self._then(cell, version) if then else self._prefer(cell, version)
-
     def rows(self, found: list[PageRow]) -> list[ObservationRow]:
-        """The same rows with their series, for those who need more than bytes."""
+        """Give found rows their series, for those who need more than bytes."""
         series = self._directory.series
         return [
             ObservationRow(series(f[SERIES]), f[PERIOD], f[KNOWN], f[RELEASED], f[INGESTED], f[FLAGS], f[LINEAGE], f[MARKED])
@@ -277,22 +262,6 @@ class Pages:
 
         return wanted
 
-    def _then(self, cell: list[PageRow], version: int) -> PageRow | None:
-        """Of a cell's vintages known by then, the last of each series; of those with a value, the preferred."""
-        if len(cell) == 1:
-            last = cell
-        else:
-            latest: dict[int, PageRow] = {}
-            for one in cell:
-                held = latest.get(one[SERIES])
-                if held is None or one[KNOWN] > held[KNOWN]:
-                    latest[one[SERIES]] = one
-            last = list(latest.values())
-        alive = [one for one in last if _alive(one)]
-        if not alive:
-            return None
-        return alive[0] if len(alive) == 1 else self._prefer(alive, version)
-
     def _rendered(self, f: PageRow) -> PageRow:
         """A vintage that is not the one shown now, with the parts that could not be borrowed."""
         series = self._directory.series(f[SERIES]).id
@@ -301,22 +270,9 @@ class Pages:
         )  # fmt: skip
         return (*f[:MARKED], text, *f[RELEASED:])
 
-    def _prefer(self, rows: list[PageRow], version: int) -> PageRow:
-        """The first in order of preference; a withheld row never wins over a public one."""
-        if any(row[LINEAGE] for row in rows):
-            return min(rows, key=lambda row: self._directory.preference_key(row[SERIES], row[LINEAGE], version))
-        # The choice among the same series is the same in every cell of one version, for as long as this view lasts.
-        key = (version, *[row[SERIES] for row in rows])
-        best = self._best.get(key)
-        if best is None:
-            keys = [self._directory.preference_key(row[SERIES], 0, version) for row in rows]
-            best = self._best[key] = keys.index(min(keys))
-        return rows[best]
 
-
-def _alive(row: PageRow) -> bool:
-    """Whether a vintage has a value."""
-    return row[VALUE] is not None or row[TEXT] is not None
+def _origin(row: PageRow) -> Origin:
+    return row[SERIES], row[LINEAGE]
 
 
 def _any_company(selection: Selection) -> bool:
@@ -339,20 +295,20 @@ def _query(
     *,
     vintages: bool,
     whole: bool,
-    newest: bool,
 ) -> tuple[str, list[Any]]:
     query = Conditions()
     query.topics(selection)
-    if selection.bounded and newest:
-        query.known_topics(selection)
     if place is not None:
         query.resume(place, descending)
     if until is not None:
         query.from_topic(until, not descending)
     query.periods(selection)
-    query.pinned(version)
-    if as_of is not None:
-        query.add("x.known_at <= ?", as_of)
+    if vintages:
+        query.standing(version, EVER if as_of is None else as_of)
+    else:  # a past state of settled cells is what of them was known by then
+        query.pinned(version)
+        if as_of is not None:
+            query.add("x.known_at <= ?", as_of)
     stated = _VINTAGES if _any_other(selection) else _UNWRITTEN
     columns = stated if vintages else _ROWS if whole else _BYTES
     return f"{columns} WHERE {query.where} ORDER BY {in_order(*CELL_ORDER, descending=descending)}", query.values

@@ -15,18 +15,18 @@ from datetime import UTC, date, datetime
 from types import TracebackType
 from typing import Any
 
-from almanac.domain.observations import FORECAST
+from almanac.domain.observations import AHEAD
 from almanac.domain.periods import end_of, freshness
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import SCHEMA
-from almanac.store.engine.errors import DatabaseError, UnavailableError
+from almanac.store.engine.errors import DatabaseError, SilentError, StoppedError, UnavailableError
 from almanac.store.engine.opening import Place
+from almanac.store.engine.patience import at_most, at_once, check, patiently
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Rows
 from almanac.store.observations.reading.directory import Directory, SeriesInfo
-from almanac.store.observations.reading.lists import Lists
-from almanac.store.observations.reading.selection import NOT_SUPERSEDED
-from almanac.store.observations.reading.states import moment
+from almanac.store.observations.reading.lists import MOST_SORTED, Lists
+from almanac.store.observations.reading.selection import EVER, HAS_VALUE, standing
 
 _NEWEST_HELD = 200_000
 #: That a series has no period is known of it too.
@@ -60,6 +60,9 @@ class Reader:
     `at_turn` has an action done when the event loop of this thread has done all that waits by now, and says whether
     there is such a loop. Where there is, the requests of one turn share a transaction: all of them had come before it
     began, so none of them misses what was written before it was asked.
+
+    `begin_seconds`: how long a server may take to begin a read, of whoever may ask another one instead. `most_sorted`: so
+    many vintages at most are gone through for a list in another order than that of topics, or within bounds on knowledge.
     """
 
     def __init__(
@@ -68,8 +71,12 @@ class Reader:
         busy_seconds: float = 1.0,
         *,
         at_turn: Callable[[Callable[[], object]], bool] = lambda _: False,
+        begin_seconds: float | None = None,
+        most_sorted: int = MOST_SORTED,
     ) -> None:
         self._path = path
+        self._most_sorted = most_sorted
+        self._begin_seconds = begin_seconds
         self._busy = busy_seconds
         self._at_turn = at_turn
         self._here = _Thread()
@@ -77,6 +84,11 @@ class Reader:
         #: What a thread read last of the reference records and series, and of which file and version: others go on with it.
         self._known: tuple[object, Directory | None] = (None, None)
         self._opened = _Opened(self)
+
+    @property
+    def name(self) -> str:
+        """Which database it is, as it may be shown."""
+        return self._path.name
 
     def view(self) -> AbstractContextManager[View]:
         """
@@ -93,14 +105,27 @@ class Reader:
         if here.lasting and here.view is not None:
             return here.view
         lasting = self._turns()
-        db = self._connection()
         # Where the token is the one of last time, nobody has written since: what was learnt then still holds.
-        state = db.begin_snapshot()
+        db, state = self._begun() if self._begin_seconds is None else self._begun_soon(self._begin_seconds)
         if here.view is None or here.state != state:
             here.view, here.state = self._renewed(db), state
         here.view.forget()
         here.lasting = lasting
         return here.view
+
+    def _begun(self) -> tuple[Database, int]:
+        """The connection, in a snapshot, and the change token of that."""
+        db = self._connection()
+        return db, db.begin_snapshot()
+
+    def _begun_soon(self, seconds: float) -> tuple[Database, int]:
+        """Begin a snapshot within so long. Raises SilentError."""
+        try:
+            with at_most(seconds):
+                return self._begun()
+        except StoppedError:
+            check()  # it is over for whoever asks, and nothing is said against the server
+            raise SilentError(f"{self._path} begins no read within {seconds:g} seconds") from None
 
     def expected(self) -> View | None:
         """
@@ -142,21 +167,19 @@ class Reader:
         for work in waiting:
             work()
         here.turning = False
-        self._release()
+        with patiently(at_once()):
+            self._release()
 
     def _renewed(self, db: Database) -> View:
         here = self._here
         meta = self._meta(db)
         if meta["schema"] != SCHEMA:
-            raise UnavailableError(
-                f"{self._path} has schema {meta['schema']}, this server reads {SCHEMA}: restart it with the version"
-                " that wrote the store"
-            )
+            raise UnavailableError(f"{self._path} has schema {meta['schema']}, {_refused(meta['schema'])}")
         reference = int(meta["reference"])
         if here.directory is None or here.directory.reference != reference or here.epoch != meta["epoch"]:
             here.directory, here.epoch = self._directory(db, reference, meta["epoch"]), meta["epoch"]
         version, epoch = int(meta["version"]), meta["epoch"]
-        return View(db, version, epoch, here.directory, self._shared_by((epoch, version, reference)))
+        return View(db, version, epoch, here.directory, self._shared_by((epoch, version, reference)), self._most_sorted)
 
     def _directory(self, db: Database, reference: int, epoch: str) -> Directory:
         """The directory of one thread, with all that another one learnt of the same file and reference version."""
@@ -253,8 +276,11 @@ class _Opened:
 class View(Lists):
     """One state of the store, read by one request after the other until somebody writes."""
 
-    def __init__(self, db: Database, version: int, epoch: str, directory: Directory, shared: dict[str, Any]) -> None:
-        super().__init__(db, directory, version, shared)
+    def __init__(
+        self, db: Database, version: int, epoch: str, directory: Directory, shared: dict[str, Any],
+        most_sorted: int = MOST_SORTED,
+    ) -> None:  # fmt: skip
+        super().__init__(db, directory, version, shared, most_sorted)
         self.version = version
         self.epoch = epoch
         self.directory = directory
@@ -272,7 +298,7 @@ class View(Lists):
         return self._db.execute(sql, values)
 
     def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
-        """The same for what may give more rows than is wanted."""
+        """Ask this state what may give more rows than are wanted."""
         return self._db.scan(sql, values)
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> Rows:
@@ -290,32 +316,25 @@ class View(Lists):
         key = (series.number, version, -1 if as_of is None else as_of)
         found: int | None = self._newest.get(key, _UNKNOWN)
         if found is _UNKNOWN:
-            as_of = moment(series.spec.entity, as_of)
-            if as_of is None:
-                sql = (
-                    "SELECT period FROM current WHERE topic = ? AND series = ? AND from_version <= ? AND to_version > ?"
-                    f" AND flags & {FORECAST} = 0 ORDER BY period DESC LIMIT 1"
-                )
-                values: tuple[Any, ...] = (series.topic, series.number, version, version)
-            else:
-                sql = (
-                    "SELECT x.period FROM vintages x WHERE x.topic = ? AND x.series = ? AND x.from_version <= ? AND x.to_version > ?"
-                    f" AND x.known_at <= ? AND x.flags & {FORECAST} = 0 AND (x.value IS NOT NULL OR x.text IS NOT NULL)"
-                    f" AND {NOT_SUPERSEDED}"
-                    " ORDER BY x.period DESC LIMIT 1"
-                )
-                values = (series.topic, series.number, version, version, as_of, as_of, version, version)
-            found = self._newest[key] = self._db.execute(sql, values).get
+            at = EVER if as_of is None else as_of
+            found = self._newest[key] = self._db.execute(_NEWEST_PERIOD, (series.topic, series.number, version, at)).get
         return found
 
     def freshness(self, series: SeriesInfo, version: int, as_of: int | None, today: date) -> str:
-        """`freshnessStatus` of a series on a day."""
-        if series.spec.discontinued:
+        """`freshnessStatus` of a series on a day: what every age is judged by, of a row as of a reading made of it."""
+        spec = series.spec
+        newest = None if spec.discontinued or spec.judged_by_fetch else self.newest_period(series, version, as_of)
+        return self.judged(series, None if newest is None else end_of(newest), as_of, today)
+
+    def judged(self, series: SeriesInfo, newest_end: date | None, as_of: int | None, today: date) -> str:
+        """Judge a series of which the last day of its newest period is known already."""
+        spec = series.spec
+        if spec.discontinued:
             return "stale"
-        if series.spec.judged_by_fetch:
-            return freshness(self._last_fetch(series.source.id, as_of), today, _allowance(series))
-        newest = self.newest_period(series, version, as_of)
-        return freshness(None if newest is None else end_of(newest), today, _allowance(series))
+        if spec.judged_by_fetch:
+            read = (self._last_fetch(one, as_of) for one in series.read_from)
+            newest_end = max((day for day in read if day is not None), default=None)
+        return freshness(newest_end, today, spec.allowance_days or spec.frequency.allowance_days)
 
     def _last_fetch(self, source: str, as_of: int | None) -> date | None:
         """Day of a source's newest answer: of any, now; of the newest that was kept, for a past moment."""
@@ -328,5 +347,15 @@ class View(Lists):
         return None if found is None else datetime.fromtimestamp(found, UTC).date()
 
 
-def _allowance(series: SeriesInfo) -> int:
-    return series.spec.allowance_days or series.spec.frequency.allowance_days
+#: Bound: topic, series, version and moment.
+_NEWEST_PERIOD = (
+    f"SELECT x.period FROM vintages x WHERE x.topic = ?1 AND x.series = ?2 AND {standing('?3', '?4')} AND x.flags & {AHEAD} = 0"
+    f" AND {HAS_VALUE.format('x')} ORDER BY x.period DESC LIMIT 1"
+)
+
+
+def _refused(schema: str) -> str:
+    """What to do about a store of another schema than this program's: one that a later version took over, or one of an earlier."""
+    if schema.isdigit() and int(schema) < int(SCHEMA):
+        return f"this version needs {SCHEMA}: `almanac upgrade --plan` says what is to be done"
+    return f"this server reads {SCHEMA}: restart it with the version that wrote the store"

@@ -2,38 +2,62 @@
 Several databases that hold the same data, a primary and its replicas: each read goes to one that is far enough.
 
 A replica answers whoever has not seen a newer data version than it has reached; the primary answers all others, and goes
-unasked otherwise. One that cannot be reached, or is behind, is left out for a moment. So reads go on without the primary,
-and nobody is told less than before: where no replica has got as far and the primary is lost, the read fails.
+unasked otherwise. One that is behind is left out for a moment; one that cannot be reached, or says nothing, until a thread of
+its own has reached it again: no request waits for it twice. So reads go on without the primary, and nobody is told less than
+before: where no replica has got as far and the primary is lost, the read fails.
 """
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 
-from almanac.store.engine.errors import UnavailableError
+from almanac.store.engine.errors import DatabaseError, UnavailableError
+from almanac.store.engine.patience import Patience, patiently
 from almanac.store.observations.reading.reader import Reader, View
 
-#: How long one is left out that cannot be reached, and one that is behind, seconds.
-_AWAY_SECONDS, _BEHIND_SECONDS = 2.0, 0.1
+#: How long one is left out that is behind, seconds.
+_BEHIND_SECONDS = 0.1
+#: How often one that is left out is tried again, and how long it may take then to begin a read.
+_TRY_SECONDS, _TRIED_SECONDS = 0.5, 2.0
+#: How long one of several may take to begin a read (`Reader`), before another one is asked.
+BEGIN_SECONDS = 1.0
+
+#: What is told of a database that is left out (the reason), and of one that answers again (None).
+Tell = Callable[[str, str | None], object]
 
 
 class Replicas:
-    """A primary and its replicas as one process reads them; `view` is one consistent state of one of them."""
+    """
+    A primary and its replicas as one process reads them; `view` is one consistent state of one of them.
+
+    `tell` is told which is left out, and which answers again. `watched`: whether a thread tries those that are left out.
+    """
 
     def __init__(
-        self, primary: Reader, replicas: Sequence[Reader], *, monotonic: Callable[[], float] = time.monotonic
+        self,
+        primary: Reader,
+        replicas: Sequence[Reader],
+        *,
+        monotonic: Callable[[], float] = time.monotonic,
+        tell: Tell = lambda _name, _reason: None,
+        watched: bool = True,
     ) -> None:
         self._primary = primary
         self._replicas = tuple(replicas)
         self._monotonic = monotonic
-        #: Until when each is left out: because it cannot be reached, because it is behind.
-        self._away: dict[Reader, float] = {}
+        self._tell, self._watched = tell, watched
+        #: Those that cannot be reached; and until when one is left out because it is behind.
+        self._away: set[Reader] = set()
         self._behind: dict[Reader, float] = {}
         self._next = 0
         self._newest = 0
+        self._lock = threading.Lock()
+        self._watching: threading.Thread | None = None
+        self._closed = threading.Event()
 
     def view(self, least: int | None = None) -> AbstractContextManager[View]:
         """
@@ -46,7 +70,7 @@ class Replicas:
         """What entering `view` does: the reader that was chosen, and its state."""
         failed: list[UnavailableError] = []
         for reader in self._in_turn():
-            if not self._rests(reader, self._behind):
+            if self._behind.get(reader, 0.0) <= self._monotonic():
                 view = self._tried(reader, least, failed)
                 if view is not None:
                     return reader, view
@@ -67,12 +91,28 @@ class Replicas:
         """What leaving `view` does. An error of the database leaves as one of ours."""
         try:
             reader.end(error)
-        except UnavailableError:
-            self._leave_out(reader)
+        except UnavailableError as fault:
+            self._leave_out(reader, fault)
             raise
 
+    def try_again(self) -> bool:
+        """Try those that are left out; whether there are any still. The thread that watches does it every so often."""
+        for reader in tuple(self._away):
+            try:
+                with patiently(Patience(_TRIED_SECONDS)), reader.view():
+                    pass
+            except DatabaseError:
+                continue
+            finally:
+                reader.close()  # as far as this thread has it open
+            with self._lock:
+                self._away.discard(reader)
+            self._tell(reader.name, None)
+        return bool(self._away)
+
     def close(self) -> None:
-        """Close the databases as far as this thread has them open."""
+        """Close the databases as far as this thread has them open, and try none again."""
+        self._closed.set()
         for reader in (self._primary, *self._replicas):
             reader.close()
 
@@ -82,21 +122,34 @@ class Replicas:
         yield from self._replicas[begin:]
         yield from self._replicas[:begin]
 
-    def _rests(self, reader: Reader, until: dict[Reader, float]) -> bool:
-        return until.get(reader, 0.0) > self._monotonic()
+    def _leave_out(self, reader: Reader, error: UnavailableError) -> None:
+        with self._lock:
+            if reader in self._away:
+                return
+            self._away.add(reader)
+            if self._watched and self._watching is None:
+                self._watching = threading.Thread(target=self._watch, name="replicas", daemon=True)
+                self._watching.start()
+        self._tell(reader.name, str(error))
 
-    def _leave_out(self, reader: Reader) -> None:
-        self._away[reader] = self._monotonic() + _AWAY_SECONDS
+    def _watch(self) -> None:
+        while not self._closed.wait(_TRY_SECONDS):
+            if self.try_again():
+                continue
+            with self._lock:
+                if not self._away:
+                    self._watching = None
+                    return
 
     def _tried(self, reader: Reader, least: int, failed: list[UnavailableError]) -> View | None:
         """A state of one database that has got so far; None where it has not, or cannot be read."""
-        if self._rests(reader, self._away):
+        if reader in self._away:
             return None
         try:
             view = reader.view().__enter__()
         except UnavailableError as error:
             failed.append(error)
-            self._leave_out(reader)
+            self._leave_out(reader, error)
             return None
         if view.version < least:
             reader.end(None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from almanac.domain.fragments import id_of, rendered
@@ -44,11 +44,11 @@ class ObservationRow(NamedTuple):
 def cut(
     stream: Iterable[tuple[ObservationRow, list[Any]]], selection: Selection, limit: int
 ) -> tuple[list[ObservationRow], list[Any] | None]:
-    """A page: the first rows of a walk that pass the bounds on `observedAt`, and the place of the last (None: that was all)."""
+    """A page: the first rows of a walk that pass what no index knows, and the place of the last (None: that was all)."""
     rows: list[ObservationRow] = []
     place: list[Any] | None = None
     for row, here in stream:
-        if not selection.observed(row.known):
+        if not selection.passes(row.known, row.marked):
             continue
         if len(rows) == limit:
             return rows, place
@@ -69,7 +69,11 @@ class RowReader:
         series = self._directory.series(number)
         return ObservationRow(series, period, known, released, ingested, flags, lineage, marked)
 
-    def stated(self, found: tuple[Any, ...]) -> ObservationRow:
+    def vintage(self, found: Sequence[Any]) -> ObservationRow:
+        """From the columns `VINTAGE`."""
+        return self.stated((*found, None))
+
+    def stated(self, found: Sequence[Any]) -> ObservationRow:
         """From the columns `VINTAGE` and `BORROWED`; what could not be borrowed is rendered anew."""
         period, number, known, released, ingested, flags, lineage, value, text, note, marked = found
         series = self._directory.series(number)

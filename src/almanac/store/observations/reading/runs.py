@@ -9,7 +9,6 @@ known, many short topics, rivals of which some are filtered out) `Runs.page` say
 
 from __future__ import annotations
 
-import functools
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -23,7 +22,7 @@ from almanac.domain.periods import highest_key, lowest_key
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.selection import TOPIC_ORDER, Conditions, Selection, in_order
-from almanac.store.observations.spans.period_spans import NEVER, PeriodSpan, PlannedTopic, day_to_test
+from almanac.store.observations.spans.period_spans import NEVER, PeriodSpan, PlannedTopic
 
 #: Topics looked at for one page. Beyond, one query over all of them costs less than one for each.
 _TOPICS = 6
@@ -182,9 +181,8 @@ class Runs:
         above, below, start = bounds
         if after is not None and topic.key == _topic_of(after):
             above, below = (above, min(below, after[3])) if descending else (max(above, after[3]), below)
-        first_day, sure = day_to_test(start, topic.longest, above)
         newest, raw = version == self._version, kind == "raw"
-        return PeriodSpan(topic, above, below, first_day, sure, version, newest, as_of, descending, raw)
+        return PeriodSpan(topic, above, below, start, version, newest, as_of, descending, raw)
 
     def _any(self, span: PeriodSpan) -> bool:
         """Whether there is any row in a span."""
@@ -205,7 +203,7 @@ class Runs:
         )
 
     def _chosen(self, span: PeriodSpan, limit: int) -> _TopicRead:
-        """The same of a topic with rivals: of each cell the row of the preferred series."""
+        """Read the first cells of a topic with rivals: of each the row of the preferred series."""
         found: list[Any] = self._db.execute(*span.chosen(limit, self._order(span))).fetchall()
         return _read_of([(period, lineage, series, text) for period, lineage, series, text, _ in found])
 
@@ -228,7 +226,7 @@ class Runs:
         )
 
     def _past(self, span: PeriodSpan, limit: int) -> _TopicRead:
-        """The same at the newest version, where all rows are written already."""
+        """Read the first cells of a past state at the newest version, where all rows are written already."""
         rivals = len(span.topic.series)
         if rivals == 1:
             rows, last, lineage, text = self._db.execute(*span.then(limit)).get
@@ -261,16 +259,15 @@ class Runs:
         if first is not None:
             query.from_topic(first, descending)
         found: list[tuple[Any, ...]] = self._db.execute(
-            "SELECT t.topic, t.indicator, t.entity, t.frequency, count(*), max(s.series), sum(s.rows), count(*) FILTER (WHERE s.rows <> s.vintages), t.kind"
+            "SELECT t.topic, t.indicator, t.entity, t.frequency, count(*), max(s.series), sum(s.rows), count(*) FILTER (WHERE s.rows <> s.vintages)"
             f" FROM topic t CROSS JOIN series s ON s.topic = t.topic WHERE {query.where}"
-            f" GROUP BY {in_order(*TOPIC_ORDER, descending=False)}, t.kind, t.topic"
+            f" GROUP BY {in_order(*TOPIC_ORDER, descending=False)}, t.topic"
             f" ORDER BY {in_order(*TOPIC_ORDER, descending=descending)} LIMIT {_TOPICS + 1}",
             query.values,
         ).fetchall()
-        endless = self._endless([row[0] for row in found])
         topics: list[PlannedTopic] = []
         rows = 0
-        for number, indicator, entity, frequency, count, series, held, revised, kind in found[:_TOPICS]:
+        for number, indicator, entity, frequency, count, series, held, revised in found[:_TOPICS]:
             # A series that has no rows now may have had some at the version of an older cursor: it counts.
             rivals = (series,) if count == 1 else tuple(one for (one,) in self._db.execute(_SERIES_OF, (number,)))
             # Nor are a company's cells kept written, so that nothing could be joined.
@@ -280,21 +277,9 @@ class Runs:
                 or any(self._directory.series(one).rights.withheld for one in rivals)
             ):
                 return _Plan(tuple(topics), False, rows)
-            longest = None if number in endless else self._longest.get((kind, frequency), 0)
-            topics.append(PlannedTopic(number, (indicator, entity, frequency), rivals, not revised, longest))
+            topics.append(PlannedTopic(number, (indicator, entity, frequency), rivals, not revised))
             rows += held
         return _Plan(tuple(topics), len(found) <= _TOPICS, rows)
-
-    def _endless(self, topics: list[int]) -> set[int]:
-        """Those of some topics that have ever had a period without a first day."""
-        marks = ", ".join("?" * len(topics))
-        sql = f"SELECT topic FROM lacking WHERE what = 'start' AND topic IN ({marks})"
-        return {topic for (topic,) in self._db.execute(sql, topics)} if topics else set()
-
-    @functools.cached_property
-    def _longest(self) -> dict[tuple[str, str], int]:
-        """How many days lie between the first and the last of a period at most, by kind and frequency."""
-        return {(kind, frequency): days or 0 for kind, frequency, days in self._db.execute(_LONGEST)}
 
 
 def _plan_key(selection: Selection, first: tuple[str, str, str] | None, descending: bool) -> tuple[Any, ...]:
@@ -324,5 +309,3 @@ def _bounds(selection: Selection) -> tuple[int, int, int | None]:
 
 _PERIOD, _SERIES, _PLACE = itemgetter(0), itemgetter(2), itemgetter(0, 2)
 _SERIES_OF = "SELECT series FROM series WHERE topic = ?"
-#: How long periods are at most. Never too little, and asked by itself: not every engine joins it with what is spread.
-_LONGEST = "SELECT kind, frequency, max(longest) FROM extent WHERE company = 0 GROUP BY kind, frequency"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from almanac.domain.companies import FiscalPeriod
 from almanac.domain.periods import EVERY_KEY, highest_key, lowest_key
 from almanac.store.observations.period_sql import END_ORDINAL_SQL, START_ORDINAL_SQL, STARTS_FROM_SQL
 
@@ -31,6 +32,8 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     ends_from: date | None = None
     observed_from: int | None = None
     observed_to: int | None = None
+    #: Rows of fiscal periods inside this one alone: their own words say so. Bounds on days go with it, lest all be read.
+    fiscal: FiscalPeriod | None = None
 
     @property
     def empty(self) -> bool:
@@ -47,12 +50,6 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
         return self.observed_from is not None or self.observed_to is not None
 
     @property
-    def ends(self) -> tuple[int, int] | None:
-        """Between which days periods end, both included, as ordinals; None where either side is open."""
-        lower = max((day for day in (self.ends_from, self.starts_from) if day is not None), default=None)
-        return None if lower is None or self.ends_by is None else (lower.toordinal(), self.ends_by.toordinal())
-
-    @property
     def keys(self) -> tuple[int, int]:
         """Between which keys periods are, both included, as far as their last day tells."""
         lower = max((day for day in (self.ends_from, self.starts_from) if day is not None), default=None)
@@ -61,6 +58,10 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
             low if lower is None else lowest_key(lower),
             high if self.ends_by is None else highest_key(self.ends_by),
         )
+
+    def passes(self, known: int, marked: bytes) -> bool:
+        """Whether a row that was found otherwise, known at a time and with these own parts, passes what no index knows."""
+        return self.observed(known) and (self.fiscal is None or any(note in marked for note in self.fiscal.notes))
 
     def observed(self, known: int) -> bool:
         """`observed_from` and `observed_to` test the row that was chosen; they never make an older vintage appear."""
@@ -94,8 +95,6 @@ SORTS: dict[str, str | None] = {
 }
 #: Those that may be null: an instant has no start, a backfill no release.
 NULLABLE = frozenset({"period_start", "released_at"})
-#: Those an index gives in order, however many topics there are.
-INDEXED = frozenset({"topic", "period_end", "observed_at"})
 
 
 def already_given(here: Any, last: Any, descending: bool) -> bool:
@@ -113,11 +112,24 @@ def in_order(*columns: str, descending: bool) -> str:
 TOPIC_ORDER = ("t.indicator", "t.entity", "t.frequency")
 CELL_ORDER = (*TOPIC_ORDER, "x.period")
 
-#: A vintage `x` known by a moment, and none after it that was: binds the moment, and twice the data version.
-NOT_SUPERSEDED = (
-    "NOT EXISTS (SELECT 1 FROM vintages y WHERE y.topic = x.topic AND y.period = x.period AND y.series = x.series"
-    " AND y.known_at > x.known_at AND y.known_at <= ? AND y.from_version <= ? AND y.to_version > ?)"
-)
+#: Later than anything is known: what stands then stands now.
+EVER = 1 << 62
+
+
+def standing(version: str, moment: str, row: str = "x") -> str:
+    """
+    That a row of `vintages` stood at a moment, as a data version has it: of each cell of a series there is one, or none.
+
+    `version` and `moment` are marks of what is bound, each meant twice.
+    """
+    return (
+        f"{row}.from_version <= {version} AND {row}.to_version > {version}"
+        f" AND {row}.known_at <= {moment} AND ({row}.until IS NULL OR {row}.until > {moment})"
+    )
+
+
+#: That a row has a value: others are withdrawals.
+HAS_VALUE = "({0}.value IS NOT NULL OR {0}.text IS NOT NULL)"
 
 
 #: An entity that is no company, as an index of topics has it; and one that is, with a `+` as below.
@@ -221,21 +233,33 @@ class Conditions:
         if selection.starts_from is not None:
             self.add(STARTS_FROM_SQL.format("x.period", "?"), selection.starts_from.toordinal())
 
-    def known(self, selection: Selection, as_of: int | None) -> None:
-        """Rows that came to be known in the span asked for, and by `as_of`."""
+    def known(self, selection: Selection) -> None:
+        """Rows that came to be known in the span asked for."""
         if selection.observed_from is not None:
             self.add("x.known_at >= ?", selection.observed_from)
-        until = [moment for moment in (selection.observed_to, as_of) if moment is not None]
-        if until:
-            self.add("x.known_at <= ?", min(until))
+        if selection.observed_to is not None:
+            self.add("x.known_at <= ?", selection.observed_to)
+
+    def fiscal(self, selection: Selection) -> None:
+        """Rows whose own words say that their period is of the fiscal one asked for: few notes do, and each is stored once."""
+        if selection.fiscal is not None:
+            words = [note.decode() for note in selection.fiscal.notes]
+            said = " OR ".join(["instr(n.body, ?) > 0"] * len(words))
+            self.add(f"x.note IN (SELECT n.note FROM note n WHERE {said})", *words)
 
     def known_topics(self, selection: Selection) -> None:
-        """Topics that may have rows known in that span: what is counted of series tells, at the newest version."""
+        """Topics that may have rows known in the span asked for: what is counted of series tells, at the newest version."""
+        if not selection.bounded:
+            return
         span = "CASE WHEN s.last_known >= ? AND s.first_known <= ? THEN 1 ELSE 0 END"
         low = -1 if selection.observed_from is None else selection.observed_from
-        high = 1 << 62 if selection.observed_to is None else selection.observed_to
+        high = EVER if selection.observed_to is None else selection.observed_to
         # A correlated EXISTS would have the rows sorted.
         self.add(f"(SELECT max({span}) FROM series s WHERE s.topic = t.topic) = 1", low, high)
+
+    def standing(self, version: int, as_of: int) -> None:
+        """Rows that stood at a moment, as a data version has it, and have a value."""
+        self.add(f"{standing('?', '?')} AND {HAS_VALUE.format('x')}", version, version, as_of, as_of)
 
     def pinned(self, version: int) -> None:
         self.add("x.from_version <= ? AND x.to_version > ?", version, version)

@@ -14,10 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from almanac.domain.companies import is_company
-from almanac.store.observations.reading.selection import Selection
-
-#: Later than anything is known.
-EVER = 1 << 61
+from almanac.store.observations.reading.selection import EVER, Selection
 
 _Row = TypeVar("_Row")
 
@@ -27,26 +24,6 @@ class ListPart(NamedTuple):
 
     selection: Selection
     as_of: int | None
-
-    @property
-    def table(self) -> str:
-        return "current" if self.as_of is None else "vintages"
-
-
-def moment(entity: str, as_of: int | None) -> int | None:
-    """The moment at which the cells of an entity are to be read: None for `current`."""
-    return EVER if as_of is None and is_company(entity) else as_of
-
-
-def walked(selection: Selection, as_of: int | None) -> list[ListPart]:
-    """
-    The same for a list that an index gives in order, over everything: that of `vintages` has companies and all others.
-
-    In two parts a walk for the rows of one kind would pass over all of the other kind.
-    """
-    if as_of is None and selection.entities is None and selection.companies and selection.countries:
-        return [ListPart(selection, EVER)]
-    return parts(selection, as_of)
 
 
 def parts(selection: Selection, as_of: int | None) -> list[ListPart]:

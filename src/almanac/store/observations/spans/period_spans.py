@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from msgspec import Struct
 
-from almanac.domain.periods import SPAN_BITS
 from almanac.store.observations.spans import statements
 
 #: No period key, knowledge time or version is as large.
@@ -25,8 +24,6 @@ class PlannedTopic(NamedTuple):
     series: tuple[int, ...]
     #: Every cell has one vintage, the one shown now: a past state is what of it was known by then.
     settled: bool
-    #: So many days lie between the first and the last of any of its periods at most; None: some have no first.
-    longest: int | None
 
 
 class PeriodSpan(Struct, frozen=True):
@@ -37,8 +34,6 @@ class PeriodSpan(Struct, frozen=True):
     below: int
     #: The first day a period may start on, as an ordinal; None: each may.
     start: int | None
-    #: From this key on all periods start on that day or later.
-    sure: int
     version: int
     #: Whether no row came later than that version.
     newest: bool
@@ -79,17 +74,5 @@ class PeriodSpan(Struct, frozen=True):
         return statements.Shape(self.as_of is not None, self.start is not None, self.newest, self.descending, self.raw)
 
     def _bound(self, limit: int) -> tuple[int | None, ...]:
-        """What it binds: ?1 to ?8."""
-        return self.topic.number, self.above, self.below, self.version, self.as_of, self.start, self.sure, limit
-
-
-def day_to_test(start: int | None, longest: int | None, above: int) -> tuple[int | None, int]:
-    """
-    The first day to test periods for, as an ordinal, and the key from which on none needs the test.
-
-    A period that ends as long after that day as any is long begins on it or later. None: that is so of all above a key.
-    """
-    if start is None or longest is None:
-        return start, NEVER
-    certain = start + longest << SPAN_BITS
-    return (None if certain <= above + 1 else start), certain
+        """What it binds: ?1 to ?7."""
+        return self.topic.number, self.above, self.below, self.version, self.as_of, self.start, limit

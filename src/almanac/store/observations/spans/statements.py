@@ -1,8 +1,7 @@
 """
 What the rows of one topic are asked by, joined or chosen by the database (almanac.store.observations.reading.runs).
 
-Each binds ?1 to ?8: topic, periods between which rows lie, version, `as_of`, first day, the period from which on all begin
-then or later, and how many rows at most.
+Each binds ?1 to ?7: topic, periods between which rows lie, version, `as_of`, first day, and how many rows at most.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Shape(NamedTuple):
 
 @functools.lru_cache
 def _where(shape: Shape, above: str = "?2", below: str = "?3") -> str:
-    """Rows of a span, which binds ?1 to ?7."""
+    """Rows of a span, which binds ?1 to ?6."""
     where = f"{_cells(shape, above, below)} AND x.to_version > ?4"
     if not shape.newest:
         where += " AND x.from_version <= ?4"
@@ -38,7 +37,7 @@ def _where(shape: Shape, above: str = "?2", below: str = "?3") -> str:
 def _cells(shape: Shape, above: str, below: str) -> str:
     """Rows of the span's cells, of any version and whenever they were known."""
     where = f"x.topic = ?1 AND x.period > {above} AND x.period < {below}"
-    return where + (f" AND (x.period >= ?7 OR {STARTS_FROM_SQL.format('x.period', '?6')})" if shape.starts else "")
+    return where + (f" AND {STARTS_FROM_SQL.format('x.period', '?6')}" if shape.starts else "")
 
 
 @functools.lru_cache
@@ -55,18 +54,18 @@ def now(shape: Shape) -> str:
         f" EXISTS(SELECT 1 FROM current x WHERE {_where(shape, **behind)})"
         f" FROM (SELECT count(*) AS rows, {last}(period) AS last, {lineage} AS lineage, max(from_version) AS newest,"
         f" CAST(group_concat(marked, x'{END.hex()}') AS BLOB) AS text FROM (SELECT x.period, x.lineage, x.from_version, x.marked"
-        f" FROM current x WHERE {_where(shape)} ORDER BY x.period{way} LIMIT ?8))"
+        f" FROM current x WHERE {_where(shape)} ORDER BY x.period{way} LIMIT ?7))"
     )
 
 
 @functools.lru_cache
 def chosen(rivals: int, shape: Shape) -> str:
-    """The first cells of `current`, of each the row of the series of the least rank; ranks are bound behind ?8."""
+    """The first cells of `current`, of each the row of the series of the least rank; ranks are bound behind ?7."""
     # With a single min(), SQLite takes the other columns from the row that has it: the preferred one of the cell.
-    rank = f"CASE x.series {' '.join(f'WHEN ?{2 * n + 9} THEN ?{2 * n + 10}' for n in range(rivals))} END"
+    rank = f"CASE x.series {' '.join(f'WHEN ?{2 * n + 8} THEN ?{2 * n + 9}' for n in range(rivals))} END"
     return (
         f"SELECT x.period, x.lineage, x.series, x.marked, min({rank}) FROM current x WHERE {_where(shape)}"
-        f" GROUP BY x.period ORDER BY x.period{' DESC' if shape.descending else ''} LIMIT ?8"
+        f" GROUP BY x.period ORDER BY x.period{' DESC' if shape.descending else ''} LIMIT ?7"
     )
 
 
@@ -77,7 +76,7 @@ def _past(shape: Shape, columns: str, above: str = "?2", below: str = "?3") -> s
         f"SELECT {columns} FROM current x WHERE {_where(shape, above, below)} UNION ALL SELECT {columns} FROM superseded x"
         f" WHERE {_cells(shape, above, below)} AND x.known_at <= ?5 AND x.until > ?5"
     )
-    return f"{read} ORDER BY period{' DESC' if shape.descending else ''} LIMIT ?8"
+    return f"{read} ORDER BY period{' DESC' if shape.descending else ''} LIMIT ?7"
 
 
 @functools.lru_cache
@@ -96,7 +95,7 @@ def past(shape: Shape) -> str:
 
 @functools.lru_cache
 def past_chosen(shape: Shape) -> str:
-    """The same row by row, of all series of the topic."""
+    """Rows known by ?5, one by one, of all series of the topic."""
     return _past(shape, "x.period, x.lineage, x.series, x.marked")
 
 
@@ -109,7 +108,7 @@ def then(shape: Shape) -> str:
         f"SELECT v.period, v.lineage, v.series, c.marked, {_VINTAGE} FROM"
         f" (SELECT x.period, x.lineage, x.series, x.from_version, max(x.known_at) AS known_at, x.value, x.text, x.flags,"
         f" x.released_at, x.ingested_at, x.note FROM vintages x WHERE {_where(shape)}"
-        f" GROUP BY x.period, x.series HAVING x.value IS NOT NULL OR x.text IS NOT NULL ORDER BY x.period{way}, x.series{way} LIMIT ?8) v"
+        f" GROUP BY x.period, x.series HAVING x.value IS NOT NULL OR x.text IS NOT NULL ORDER BY x.period{way}, x.series{way} LIMIT ?7) v"
         " LEFT JOIN current c ON c.topic = ?1 AND c.period = v.period AND c.series = v.series"
         " AND c.from_version = v.from_version AND c.known_at = v.known_at"
     )
@@ -123,10 +122,10 @@ _VINTAGE = f"v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at,
 def exists(past: bool, shape: Shape) -> str:
     """Whether there is any row."""
     if not past:
-        return f"SELECT 1 FROM current x WHERE {_where(shape)} LIMIT ?8"
+        return f"SELECT 1 FROM current x WHERE {_where(shape)} LIMIT ?7"
     if shape.newest:
         return f"SELECT 1 FROM ({_past(shape, 'x.period')})"
     return (
         f"SELECT 1 FROM (SELECT x.value, x.text, max(x.known_at) FROM vintages x WHERE {_where(shape)}"
-        " GROUP BY x.period, x.series HAVING x.value IS NOT NULL OR x.text IS NOT NULL LIMIT ?8)"
+        " GROUP BY x.period, x.series HAVING x.value IS NOT NULL OR x.text IS NOT NULL LIMIT ?7)"
     )

@@ -29,9 +29,8 @@ from almanac.store.observations.id_hashes import number_of, series_prefix
 from almanac.store.observations.notes import Notes, body_sql
 from almanac.store.observations.withheld_ids import NAMED, found_by, series_hash
 from almanac.store.observations.writing import lineages, series_figures
-from almanac.store.observations.writing.dependents import note_whole
+from almanac.store.observations.writing.dependents import NOTE_SQL, note_whole
 from almanac.store.observations.writing.fold import History, by_period, fold
-from almanac.store.observations.writing.found_by import ListedAs, Noted
 from almanac.store.observations.writing.superseded import SupersededRows
 
 __all__ = ["Batch", "Handle", "History", "by_period", "fold"]
@@ -51,7 +50,6 @@ class Handle(NamedTuple):
     lineage: int
     #: Whether its rows are kept written for the wire, in `current`: those of companies are not.
     paged: bool
-    listed: ListedAs
 
 
 class Batch:
@@ -68,7 +66,8 @@ class Batch:
         self._referred = False
         self._ending = contextlib.ExitStack()
         self._notes = Notes(connection)
-        self._noted = Noted()
+        #: Between which periods cells of a topic changed.
+        self._noted: dict[int, tuple[int, int]] = {}
         self._specs: dict[str, int] = {}
         #: Numbers of sets of inputs: most rows that name theirs by themselves name one of few.
         self._lineages: dict[tuple[str, ...], int] = {}
@@ -95,7 +94,7 @@ class Batch:
     def _end(self, kind: type[BaseException] | None, *_: object) -> None:
         """The last of the transaction: what was written becomes a data version."""
         if kind is None and self._changed:
-            self._noted.write(self._db, self.version)
+            self._db.executemany(NOTE_SQL, [(topic, self.version, *span) for topic, span in self._noted.items()])
             if self._restated:
                 note_whole(self._db, self.version, self._restated)
             # As late as can be: until it can be read, cursors are given to the version before, whose rows they will want.
@@ -132,7 +131,6 @@ class Batch:
         number = specs.put(self._db, spec, self._specs)
         lineage = self.lineage(inputs) if inputs else 0
         allowance, paged = _allowance(spec), not is_company(spec.entity)
-        listed = ListedAs(kind, spec.frequency.value, not paged, spec.source)
         found = self._db.execute(
             f"SELECT series, topic, spec, lineage FROM series WHERE {NAMED}", found_by(identifier)
         ).fetchone()
@@ -142,12 +140,12 @@ class Batch:
                 "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, ?)",
                 (identifier, topic, spec.source, number, lineage, series_hash(identifier)),
             )
-            handle = Handle(series, identifier, topic, allowance, True, lineage, paged, listed)
+            handle = Handle(series, identifier, topic, allowance, True, lineage, paged)
             self._empty.add(series)
             self._unspoken.add(series)
             self._reference_changed()
         else:
-            handle = Handle(found[0], identifier, found[1], allowance, False, found[3], paged, listed)
+            handle = Handle(found[0], identifier, found[1], allowance, False, found[3], paged)
             if found[2] != number or found[3] != lineage:
                 self._db.execute(
                     "UPDATE series SET spec = ?, lineage = ? WHERE series = ?", (number, lineage, found[0])
@@ -162,16 +160,15 @@ class Batch:
         held = self._handles.get(identifier)
         if held is None:
             found = self._db.execute(
-                f"SELECT s.series, s.topic, s.lineage, t.kind FROM series s JOIN topic t USING(topic) WHERE {NAMED}",
+                f"SELECT series, topic, lineage FROM series WHERE {NAMED}",
                 found_by(identifier),
             ).fetchone()
             if found is None:
                 raise KeyError(identifier)
             spec = specs.of(self._db, identifier)
             paged = not is_company(spec.entity)
-            listed = ListedAs(found[3], spec.frequency.value, not paged, spec.source)
             held = self._handles[identifier] = Handle(
-                found[0], identifier, found[1], _allowance(spec), False, found[2], paged, listed
+                found[0], identifier, found[1], _allowance(spec), False, found[2], paged
             )
         return held
 
@@ -209,7 +206,7 @@ class Batch:
         return held
 
     def known_lineage(self, inputs: Sequence[str]) -> int | None:
-        """The same of a set that has a number already; None for one that has not."""
+        """Number of a set of input series that has one already; None for one that has not."""
         return lineages.known(self._db, inputs)
 
     # -- vintages ---------------------------------------------------------------------------------------------------
@@ -316,18 +313,18 @@ class Batch:
             if before == after:
                 continue
             changed.append(period)
-            for v in before:
-                if v not in after:
-                    closed.append((version, topic, period, place, v.known))
+            was, now = until_next(before), until_next(after)
+            closed += [(version, topic, period, place, one[0].known) for one in was if one not in now]
             bits = 0
-            for v in after:
-                if v in before:
+            for one in now:
+                v, until = one
+                if one in was:
                     bits = 0
                     continue
                 bits = digest(name, period, v.known, v.value, v.text)
                 inserted.append(
-                    (topic, period, place, v.known, version, v.payload, v.value, v.text, v.flags, v.released, v.ingested,
-                     self._notes.number(v.note), v.lineage, number_of(leading, bits))
+                    (topic, period, place, v.known, until, version, v.payload, v.value, v.text, v.flags, v.released,
+                     v.ingested, self._notes.number(v.note), v.lineage, number_of(leading, bits))
                 )  # fmt: skip
             if series.paged:
                 superseded.change(period, before, after)
@@ -349,23 +346,26 @@ class Batch:
         if not changed:
             return changed
         self._changed = True
-        self._noted.changed(topic, changed[0], changed[-1])
+        low, high = self._noted.get(topic, (changed[0], changed[-1]))
+        self._noted[topic] = min(low, changed[0]), max(high, changed[-1])
         if closed:
             self._db.executemany(_CLOSE_NEW, closed)
             self._db.executemany(_CLOSE, closed)
         self._empty.discard(place)
         self._db.executemany(_INSERT, inserted)
-        self._noted.new(topic, series.listed, inserted)
         if series.paged:
             if ended:
                 self._db.executemany(_END_NEW, ended)
                 self._db.executemany(_END, ended)
             self._db.executemany(_SHOW, shown)
             superseded.write(self._db)
-        series_figures.keep(
-            self._db, topic, place, paged=series.paged, closed=closed, inserted=inserted, ended=ended, shown=shown
-        )
+        series_figures.keep(self._db, topic, place, closed=closed, inserted=inserted, ended=ended, shown=shown)
         return changed
+
+
+def until_next(vintages: Sequence[Vintage]) -> list[tuple[Vintage, int | None]]:
+    """Vintages of a cell, ascending, each with when the next one was known (None: there is none): until then it stood."""
+    return list(zip(vintages, [*(one.known for one in vintages[1:]), None], strict=False))
 
 
 def _allowance(spec: SeriesSpec) -> int:
@@ -385,7 +385,7 @@ _NONE: list[Vintage] = []
 # The version is bound, not written into the statements: then they are prepared once, not for every payload.
 #: Whether the newest payload folded into a series comes after one, or is that.
 _FOLDED = "SELECT 1 FROM series s JOIN payload p ON p.payload = s.folded WHERE s.series = ? AND (p.fetched_at, p.sha256) {} (?, ?)"
-_INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?,?)"
+_INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?,?)"
 _SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?)"
 _THIS = "WHERE topic = ?2 AND period = ?3 AND series = ?4"
 #: What this very batch wrote goes without a trace; what was there before is kept, ended at this version.

@@ -19,7 +19,7 @@ def put(db: Database, inputs: Sequence[str]) -> int:
 
 
 def known(db: Database, inputs: Sequence[str]) -> int | None:
-    """The same of a set that has a number already; None for one that has not."""
+    """Number of a set of input series that has one already; None for one that has not."""
     listed = _listed(inputs)
     sql = "SELECT lineage FROM lineage WHERE digest = ? AND inputs = ?"
     found: int | None = db.execute(sql, (digest_of(listed), listed)).get

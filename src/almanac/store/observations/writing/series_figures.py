@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from almanac.domain.observations import FORECAST
+from almanac.domain.observations import AHEAD
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.sqlite import OPEN
 
@@ -18,7 +18,6 @@ def keep(
     topic: int,
     series: int,
     *,
-    paged: bool,
     closed: _Bound,
     inserted: _Bound,
     ended: _Bound,
@@ -26,8 +25,7 @@ def keep(
 ) -> None:
     """
     Bring the figures into step with vintages that were closed and inserted, and rows of `current` that were ended and
-    shown, all of one series and ascending by period. Only what may have shrunk is looked up: in `current`, or for a series
-    that is not `paged`, and has no rows there, among its vintages.
+    shown, all of one series and ascending by period. Only what may have shrunk is looked up.
     """
     times = [row[3] for row in inserted]
     db.execute(
@@ -37,14 +35,14 @@ def keep(
             len(shown) - len(ended),
             len(inserted) - len(closed),
             shown[0][1] if shown else None,
-            next((row[1] for row in reversed(shown) if not row[7] & FORECAST), None),
+            next((row[1] for row in reversed(shown) if not row[7] & AHEAD), None),
             min(times, default=None),
             max(times, default=None),
         ),
     )
     # Read, then written: tables that stand on different machines are not spoken of in one statement that writes.
     if ended:
-        periods = db.execute(_PERIODS if paged else _PERIODS_STATED, (topic, series)).fetchone() or (None, None)
+        periods = db.execute(_PERIODS, (topic, series)).fetchone() or (None, None)
         db.execute("UPDATE series SET first_period = ?, last_period = ? WHERE series = ?", (*periods, series))
     if closed:
         known = db.execute(_KNOWN, (topic, series)).fetchone() or (None, None)
@@ -64,15 +62,10 @@ _GROW = (
 def _periods(shown: str) -> str:
     return (
         f"SELECT (SELECT x.period {shown} ORDER BY x.period LIMIT 1),"
-        f" (SELECT x.period {shown} AND x.flags & {FORECAST} = 0 ORDER BY x.period DESC LIMIT 1)"
+        f" (SELECT x.period {shown} AND x.flags & {AHEAD} = 0 ORDER BY x.period DESC LIMIT 1)"
     )
 
 
 _THIS = f"x WHERE x.topic = ?1 AND x.series = ?2 AND x.to_version = {OPEN}"
-_PERIODS = _periods(f"FROM current {_THIS}")
-_PERIODS_STATED = _periods(
-    f"FROM vintages {_THIS} AND (x.value IS NOT NULL OR x.text IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM vintages y"
-    " WHERE y.topic = x.topic AND y.period = x.period AND y.series = x.series AND y.known_at > x.known_at"
-    f" AND y.to_version = {OPEN})"
-)
+_PERIODS = _periods(f"FROM vintages {_THIS} AND x.until IS NULL AND (x.value IS NOT NULL OR x.text IS NOT NULL)")
 _KNOWN = f"SELECT min(known_at), max(known_at) FROM vintages WHERE topic = ?1 AND series = ?2 AND to_version = {OPEN}"

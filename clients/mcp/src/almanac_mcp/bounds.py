@@ -1,0 +1,62 @@
+"""Bounds of time as a model writes them: days, months, quarters, halves and years, fiscal years of a company too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from .asking import Api, Record
+from .text import words
+from .text.refusals import RefusalError
+
+#: Every form that a bound may have, as a refusal says it.
+FORMS = "2024, 2024-Q3 (Q3 2024, 2024Q3), 2024-H1, 2024-06, 2024-06-30; of a company FY2024, FY2024-Q3 (fiscal Q3 2024)"
+
+
+def within(start: str | None, end: str | None, *, names: Sequence[str] = ("start", "end")) -> dict[str, str | None]:
+    """First and last day that two bounds mean. Raises RefusalError for one that is none, with the forms there are."""
+    return {
+        names[0]: None if start is None else _day(names[0], start, words.first_day(start)),
+        names[1]: None if end is None else _day(names[1], end, words.last_day(end)),
+    }
+
+
+def _day(name: str, given: str, found: str) -> str:
+    try:
+        datetime.fromisoformat(found)
+    except ValueError:
+        raise RefusalError(f"{name!r} is {words.plain(given)!r}, which is no day or period", allowed=FORMS) from None
+    return found
+
+
+async def of_entity(
+    api: Api, entity: Record | None, start: str | None, end: str | None, as_of: str | None
+) -> tuple[dict[str, str | None], list[str]]:
+    """Read bounds for one entity, whose fiscal periods are looked up where it is a company; and what has to be said of it."""
+    if entity is None or entity["type"] != "company":
+        fiscal = [one for one in (start, end) if one is not None and words.fiscal(one) is not None]
+        said = f"{' and '.join(dict.fromkeys(fiscal))} is taken by the calendar: only companies have fiscal years here"
+        return within(start, end), [said] if fiscal else []
+    years = {one: await _fiscal(api, entity, one, as_of) for one in dict.fromkeys((start, end)) if one is not None}
+    first = None if start is None else years[start]
+    last = None if end is None else years[end]
+    notes = [
+        f"{words.spelled(one)} of {entity['name']} is {found[0]} to {found[1]}" for one, found in years.items() if found
+    ]
+    return within(start if first is None else first[0], end if last is None else last[1]), notes
+
+
+async def _fiscal(api: Api, entity: Record, text: str, as_of: str | None) -> tuple[str, str] | None:
+    """First and last day of a company's fiscal period, as its income statement of that has them. None: none is meant."""
+    meant = words.fiscal(text)
+    if meant is None:
+        return None
+    frequency = "annual" if meant[1] == "FY" else "quarterly"  # halves are among the quarters
+    found = await api.item("companies.financials", entity["entityId"], frequency=frequency, limit=100, as_of=as_of)
+    told = {
+        (one["fiscalYear"], one["fiscalPeriod"]): one for one in found.record["incomeStatements"] if one["periodStart"]
+    }
+    if (one := told.get(meant)) is None:
+        there = [f"FY{year}" if part == "FY" else f"FY{year}-{part}" for year, part in sorted(told)]
+        raise RefusalError(f"{entity['name']} has no statement of {words.spelled(text)}", allowed=there)
+    return words.day(one["periodStart"]), words.day(one["periodEnd"])

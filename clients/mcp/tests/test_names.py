@@ -1,0 +1,77 @@
+"""Names of places and companies: codes are countries', tickers say so, and what one tool prints the next one takes."""
+
+import re
+
+import pytest
+
+from almanac.domain.companies import company_id
+
+#: Coldharbor Software, whose ticker is a country's code too.
+HOMONYM = company_id(9_900_011)
+FIVE = ["USA", "JPN", "DEU", "FRA", "ITA"]
+
+
+@pytest.mark.parametrize("code", ["USA", "US", "usa", "iso3:USA", "country_usa"])
+def test_a_code_of_a_country_is_the_country_however_many_are_asked(model, code):
+    for places in ([code], [code, "JPN"], [code, *FIVE[1:]]):
+        text = model.call("almanac_latest", places=places, indicators=["gov_yield_10y", "net_income"])
+        assert "country_usa,gov_yield_10y," in text
+        assert HOMONYM not in text
+
+
+@pytest.mark.parametrize("name", ["ticker:USA", "TICKER: usa", "cik:9900011", HOMONYM])
+def test_a_ticker_says_that_it_is_one(model, name):
+    for places in ([name], [name, *FIVE]):
+        text = model.call("almanac_latest", places=places, indicators=["net_income"])
+        assert f"{HOMONYM},net_income," in text
+    assert HOMONYM in model.call("almanac_company", company=name)
+
+
+def test_where_only_a_company_can_be_meant_its_ticker_alone_will_do(model):
+    assert HOMONYM in model.call("almanac_company", company="USA")
+
+
+def test_what_a_tool_prints_the_next_tool_takes(model):
+    screened = model.call("almanac_screen", universe="companies", filter="revenue_ttm:gt:0", limit=25)
+    rows = [line.split(",") for line in screened.splitlines() if line.startswith("company_")]
+    assert (HOMONYM, "ticker:USA") in [(row[0], row[1]) for row in rows]
+    assert len(rows) > 5
+    for company, ticker in ((row[0], row[1]) for row in rows):
+        for name in (company, ticker):
+            assert f"({company})" in model.call("almanac_series", indicators=["net_income"], places=[name], last=1)
+    (marks,) = re.findall(rf"\({HOMONYM}, (\S+), cik (\d+)\)", model.call("almanac_company", company=HOMONYM))
+    assert marks[0] == "ticker:USA"
+    for line in model.call("almanac_screen", universe="countries", filter="gov_yield_10y:gt:0").splitlines():
+        if re.match(r"[A-Z]{3},", line):
+            assert "no value" not in model.call("almanac_latest", places=[line[:3]], indicators=["gov_yield_10y"])
+    found = model.call("almanac_find", query="Coldharbor Software")
+    (entity,) = re.findall(r"(?m)^(company_\d+),", found)
+    assert entity == HOMONYM
+
+
+def test_a_name_that_nobody_has_is_told_how_such_are_named(model):
+    text = model.refused("almanac_latest", places=["Xyzzy Qwerty"], indicators=["cpi_index"])
+    assert "nothing is close to it" in text
+    assert (
+        "places have ISO codes (DEU, DE), ids (country_deu) and names in the large languages (Germany, Allemagne, 日本)"
+        in text
+    )
+    assert "tickers as ticker:AAPL" in text
+    text = model.refused("almanac_company", company="Xyzzy Qwerty")
+    assert "call almanac_find; companies have ids, CIKs, LEIs, names, and tickers as ticker:AAPL" in text
+
+
+def test_a_place_without_a_curve_is_told_whose_curve_is_that_of_its_currency(model):
+    text = model.refused("almanac_rates", scope="Germany")
+    assert "Germany has no curve of its own here; its currency, EUR, has: EUR (Euro area)" in text
+    assert "suggestion: EUR" in text
+    assert "allowed: AUS, CAN, CHE, EUR, GBR, JPN, USA" in model.refused("almanac_rates", scope="Xyzzy")
+    assert "not_found" in model.refused("almanac_rates", scope="Brazil")
+
+
+@pytest.mark.parametrize("query", ["Xyzzy Qwerty", "日本国 何"])
+def test_what_is_not_found_is_told_how_things_are_named(model, query):
+    text = model.call("almanac_find", query=query)
+    assert "nothing is close to this" in text
+    assert "places have ISO codes (DEU, DE)" in text
+    assert "tickers as ticker:AAPL" not in model.call("almanac_find", query=query, kind="place")

@@ -1,0 +1,67 @@
+"""Saying why a list is empty, where what is named has rows: of which frequencies, periods and since when they are known."""
+
+from __future__ import annotations
+
+from almanac.api.contract.endpoint import Context
+from almanac.domain.periods import Frequency, Period, end_of
+from almanac.domain.releases import period_name
+from almanac.domain.times import wire_time
+from almanac.store.observations.reading.selection import Selection
+from almanac.store.summary.series import SeriesSpan, spans
+
+#: Bounds of a list on its periods.
+_PERIODS = ("period", "period_start", "period_end")
+#: The same where days are asked for and not when they were known (/rates/{scope}/history).
+_DAYS = ("start_date", "end_date")
+
+
+def warn_of_nothing(ctx: Context, asked: Selection) -> None:
+    """
+    Say in `meta.warnings` which parameter leaves nothing of what is named, and what there is. Call it for an empty first page.
+
+    Nothing is said where no indicator and no entity is named, where something else was said already, and of single
+    values in between: that those are not there is what the empty list says.
+    """
+    if ctx.after is not None or ctx.warnings or asked.empty or (asked.indicators is None and asked.entities is None):
+        return
+    found = spans(ctx.view, asked)
+    if not found:
+        return
+    params = ctx.params
+    frequency = params.get("frequency")
+    if frequency is not None:
+        of_that = [one for one in found if one.frequency == frequency]
+        if not of_that:
+            ctx.warn("frequency", frequency, f"there is nothing of this frequency here, but {_listed(found)}")
+            return
+        found = of_that
+    as_of, known = params.get("as_of"), min(one.first_known for one in found)
+    if as_of is not None and as_of < known:
+        ctx.warn(
+            "as_of", wire_time(as_of), f"nothing was known by then: what is here is known from {wire_time(known)} on"
+        )
+        return
+    first, last = end_of(min(one.first_period for one in found)), end_of(max(one.last_period for one in found))
+    if ctx.window_start is not None:
+        first = max(first, ctx.window_start)
+    low = max((day for day in (asked.starts_from, ctx.window_start) if day is not None), default=None)
+    if (low is not None and low > last) or (asked.ends_by is not None and asked.ends_by < first):
+        bounds = _PERIODS if "period" in params else _DAYS
+        name = next((name for name in bounds if params.get(name) is not None), None)
+        if name is not None:
+            value = params[name]
+            shown = wire_time(value) if isinstance(value, int) else _written(value)
+            ctx.warn(name, shown, f"no period here lies there: they end from {first} to {last}, {_listed(found)}")
+
+
+def _written(period: Period) -> str:
+    """A period as a client writes it."""
+    every = (Frequency.ANNUAL, Frequency.QUARTERLY, Frequency.MONTHLY)
+    own = next((one for one in every if Period.ending(period.end, one) == period), Frequency.DAILY)
+    return period_name(period.key, own)
+
+
+def _listed(found: list[SeriesSpan]) -> str:
+    """`monthly (M) and quarterly (Q) rows`."""
+    names = [f"{Frequency(one.frequency).word} ({one.frequency})" for one in found]
+    return f"{', '.join(names[:-1])}{' and ' if len(names) > 1 else ''}{names[-1]} rows"

@@ -1,0 +1,145 @@
+"""
+In which currency amounts of a local currency are: as a message states it, else that of the place on the day of the edition.
+
+A currency is a place's for a time. Amounts in another than the one of today make a series of its own, a variant by the
+code of the currency (`imf:country_bgr:real_gdp:A:bgn`), so a change of currency is no revision.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import date
+
+import msgspec
+
+from almanac.domain.reference import IN_CURRENCY, Entity, SeriesSpec
+from almanac.domain.units import LOCAL, currency_of
+
+#: What messages write of amounts in whatever currency is the place's, or of none.
+_NOT_SAID = frozenset(["", "_Z", "_X", "XDC", "NAC", "DOMESTIC"])
+
+
+class Currency(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A currency: its ISO 4217 code, and what publishers call it in words."""
+
+    id: str
+    names: tuple[str, ...]
+
+
+class Changeover(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A place that went over to another currency. `until`: the first day of the other one."""
+
+    entity: str
+    currency: str
+    until: date
+
+    @property
+    def id(self) -> str:
+        """What tells it from others."""
+        return f"{self.entity} {self.currency}"
+
+
+class UnknownCurrency(Exception):  # noqa: N818  (the name says what was met)
+    """A message states a currency that nobody knows. Its amounts are not to be read as those of another."""
+
+
+class Currencies:
+    """What is known of currencies, and of which places had which."""
+
+    def __init__(
+        self,
+        currencies: Iterable[Currency] = (),
+        changeovers: Iterable[Changeover] = (),
+        entities: Mapping[str, Entity] | None = None,
+    ) -> None:
+        self._entities = entities or {}
+        self._codes: dict[str, set[str]] = defaultdict(set)
+        for one in currencies:
+            for name in (one.id, *one.names):
+                self._codes[_plain(name)].add(one.id)
+        self._former: dict[str, list[Changeover]] = defaultdict(list)
+        for change in sorted(changeovers, key=lambda one: one.until):
+            self._former[change.entity].append(change)
+
+    def of_day(self, entity: str, day: date) -> str | None:
+        """ISO code of a place's currency on a day; None where it has none."""
+        place = self._entities.get(entity)
+        now = None if place is None else place.currency
+        return next((one.currency for one in self._former.get(entity, ()) if day < one.until), now)
+
+    def native(self, native: str, spec: SeriesSpec, stated: str | None, day: date) -> str:
+        """
+        The native code under which amounts go that a message of that day has: with their currency, where that is not the
+        place's of today. Amounts of no local currency, and of one that the catalogue states, go under their own.
+
+        Raises UnknownCurrency naming what the message states, where nobody knows it.
+        """
+        if spec.currency is not None or currency_of(spec.unit, LOCAL) != LOCAL:
+            return native
+        place = self._entities.get(spec.entity)
+        if place is None or place.currency is None:
+            return native
+        code = self._stated(stated, spec.entity, day) or self.of_day(spec.entity, day)
+        return native if code in {None, place.currency} else f"{native}{IN_CURRENCY}{code}"
+
+    def _stated(self, text: str | None, entity: str, day: date) -> str | None:
+        """ISO code of what a message states; None where it states nothing."""
+        if (text or "").strip() in _NOT_SAID:
+            return None
+        codes = self._codes.get(_plain(text or ""), set())
+        likely = [
+            self.of_day(entity, day),
+            self.of_day(entity, date.max),
+            *(one.currency for one in self._former.get(entity, ())),
+        ]
+        found = next((code for code in likely if code in codes), None)
+        if found is None and len(codes) == 1:
+            (found,) = codes
+        if found is None:
+            raise UnknownCurrency(text)
+        return found
+
+
+def apart(native: str) -> tuple[str, str | None]:
+    """A native code, and the currency of its amounts where that is not the place's of today."""
+    plain, _, code = native.partition(IN_CURRENCY)
+    return plain, code or None
+
+
+def in_currency(spec: SeriesSpec, code: str) -> SeriesSpec:
+    """The series of the same amounts in another currency than the place's of today."""
+    variant = code.lower() if spec.variant is None else f"{spec.variant}-{code.lower()}"
+    return msgspec.structs.replace(
+        spec,
+        native=f"{spec.native}{IN_CURRENCY}{code}",
+        currency=code,
+        variant=variant,
+        name=f"{spec.name}, amounts in {code}",
+    )
+
+
+def problems(
+    currencies: Mapping[str, Currency], changeovers: Mapping[str, Changeover], entities: Mapping[str, Entity]
+) -> Iterable[str]:
+    """Every contradiction, one line each."""
+    for change in changeovers.values():
+        if change.entity not in entities:
+            yield f"changeover {change.id}: unknown entity {change.entity}"
+        elif entities[change.entity].currency == change.currency:
+            yield f"changeover {change.id}: {change.currency} is the currency of today"
+        if change.currency not in currencies:
+            yield f"changeover {change.id}: unknown currency {change.currency}"
+    for entity in entities.values():
+        if currencies and entity.currency is not None and entity.currency not in currencies:
+            yield f"entity {entity.id}: unknown currency {entity.currency}"
+
+
+def _plain(name: str) -> str:
+    """A name without capitals, accents and punctuation."""
+    letters = unicodedata.normalize("NFKD", name.casefold()).replace("ł", "l")
+    words = "".join(
+        one if one.isalnum() else "" if one in "'.’" or unicodedata.combining(one) else " " for one in letters
+    )
+    return " ".join(words.split())

@@ -1,0 +1,175 @@
+"""`almanac start`: real data, served, by one command."""
+# ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from almanac.commands.progress import Progress
+from almanac.commands.serve import chosen, listeners
+from almanac.commands.shared import put, say, settings
+from almanac.commands.sources import named_sources, summary
+
+if TYPE_CHECKING:
+    from almanac.catalog.records import Catalog
+    from almanac.config import Settings
+    from almanac.domain.reference import Source
+    from almanac.pipeline.ingest.outcome import RunOutcome
+
+EMAIL = "operator@localhost"
+_KEY_NAME = "almanac start"
+
+
+@click.command()
+@listeners
+@click.option(
+    "--from",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Read a mirror folder (mirror.csv) in place of the network.",
+)
+@click.option("--load-only", is_flag=True, help="Load, say what further sources need, and end: nothing is served.")
+def start(folder: Path | None, load_only: bool, no_dashboard: bool, **options: Any) -> None:
+    """Serve real data: of every publisher that asks for neither a key nor a consent.
+
+    Makes a first account and a key where there is no account, serves at once, and meanwhile loads what is new of one source
+    after the other, those first that rates and briefs need, then the past of each. It says what is there already, how far it is
+    and how long the rest takes; what each further source needs; and then asks publishers again when they are due, as `almanac worker` does.
+
+    With --load-only: exit 0 all good, 3 some quarantined or failed, 1 nothing ingested.
+    """
+    found = chosen(settings(), dashboard=False if no_dashboard else None, **options)
+    if load_only:
+        sys.exit(_load(found, folder))
+    _serve(found, folder)
+
+
+def _serve(found: Settings, folder: Path | None) -> None:
+    import msgspec
+
+    from almanac import hosting
+    from almanac.pipeline.workplace import REAL, Workplace
+    from almanac.welcome import first_account, loading_beside, next_steps
+
+    commands = [["start", "--load-only", *(() if folder is None else ("--from", str(folder.resolve())))]]
+    if folder is None:
+        commands.append(["worker"])
+
+    def said(number: int, code: int) -> None:
+        if number == 0 and code:
+            say("nothing could be loaded" if code == 1 else f"some of it could not be loaded (exit {code})")
+
+    if sys.stderr.isatty() and found.log_level == "info":  # a line for each request would tear the bars apart
+        found = msgspec.structs.replace(found, log_level="warning")
+    with hosting.claimed(found):
+        # One that holds the simulated world is refused before anything is made.
+        with Workplace(found, kind=REAL, tell=say):
+            pass
+        for line in next_steps(first_account(found, EMAIL, _KEY_NAME, fresh_key=False)):
+            put(line)
+        sys.stdout.flush()
+        with loading_beside(found, "data of publishers", commands, said, quiet=False):
+            hosting.run(found)
+
+
+def _load(found: Settings, folder: Path | None) -> int:
+    """Load every source that needs nothing. The exit code of `almanac ingest`; 0 where nothing is due."""
+    from almanac.catalog.load import shipped
+    from almanac.domain.memory import seldom_searched
+    from almanac.pipeline.ingest.outcome import exit_code
+
+    catalog = shipped()
+    sources = [source for source in _by_size(catalog) if _asks_for_nothing(source)]
+    say(f"loading {len(sources)} sources that ask for neither a key nor a consent")
+    with seldom_searched():
+        outcomes = _from_publishers(found, sources) if folder is None else _from_mirror(found, sources, folder)
+    summary(outcomes)
+    _further(found, catalog)
+    return exit_code(outcomes) if outcomes or folder is not None else 0
+
+
+def _from_mirror(found: Settings, sources: Sequence[Source], folder: Path) -> Sequence[RunOutcome]:
+    """Read a mirror folder, sources with few series first."""
+    from almanac.loading import noted
+    from almanac.pipeline.ingest.mirrored import from_mirror
+    from almanac.pipeline.workplace import REAL, Workplace
+
+    with (
+        Workplace(found, kind=REAL, tell=say) as world,
+        noted(found.home, "data of publishers") as note,
+        Progress(note=note)() as progress,
+    ):
+        return from_mirror(world, sources, folder, progress.say, progress.track)
+
+
+def _from_publishers(found: Settings, sources: Sequence[Source]) -> Sequence[RunOutcome]:
+    """
+    One round of a worker over what is due: what is new of each source in the order of need, then what each has of the past.
+
+    What was asked before stands, so a second start goes on where the first one was.
+    """
+    from almanac.catalog.load import shipped
+    from almanac.commands.advance import LoadAdvance
+    from almanac.commands.worker import owner, stopping
+    from almanac.loading import noted
+    from almanac.pipeline.ingest.lease import Leaseholder
+    from almanac.pipeline.ingest.plans import plans
+    from almanac.pipeline.ingest.worker import Worker
+
+    with noted(found.home, "data of publishers") as note:
+        overall = ""
+
+        def tell(line: str) -> None:
+            nonlocal overall
+            overall = advance.words
+            note(overall)
+            progress.say(line)
+
+        with (
+            Progress(note=lambda text: note(f"{overall}; {text}" if overall else text))() as progress,
+            stopping() as stop,
+        ):
+            advance = LoadAdvance(plans(found, shipped(), sources), tell)
+            for line in advance.beginning():
+                progress.say(line)
+            worker = Worker(
+                found,
+                [source.id for source in sources],
+                Leaseholder(owner()),
+                progress.say,
+                stop,
+                chance=random.Random(),  # noqa: S311  (whom to spare and when is no secret)
+                track=progress.track,
+                asking=advance.ask,
+            )
+            return worker.round().outcomes
+
+
+def _by_size(catalog: Catalog) -> list[Source]:
+    """Real sources, those with few series first: the first numbers are there soon, and one that takes long holds none up."""
+    return sorted(named_sources(catalog, ()), key=lambda source: (len(catalog.series.get(source.id, ())), source.id))
+
+
+def _asks_for_nothing(source: Source) -> bool:
+    from almanac.domain.rights import Exposure
+
+    return not source.key_required and source.rights.channel is Exposure.public
+
+
+def _further(found: Settings, catalog: Catalog) -> None:
+    """What each source needs that was left out; one that has it by now is asked by `almanac worker`, or by name."""
+    from almanac.pipeline.ingest.worker import all_lacking
+
+    left_out = [source for source in named_sources(catalog, ()) if not _asks_for_nothing(source)]
+    put()
+    put(f"{len(left_out)} further source{'' if len(left_out) == 1 else 's'}:")
+    for source in left_out:
+        missing = all_lacking(found, source)
+        needs = f"needs {'; and '.join(missing)}" if missing else f"has what it needs: almanac ingest {source.id}"
+        put(f"{source.id} ({source.name}) {needs}")

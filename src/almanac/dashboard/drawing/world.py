@@ -1,0 +1,61 @@
+"""A map of the world in one reading: five classes of about as many places each, and what is stale or withheld told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from markupsafe import Markup
+
+from almanac.dashboard.drawing.outlines import outlines
+from almanac.dashboard.drawing.svg import attribute
+
+#: Classes that values are put in.
+CLASSES = 5
+Kind = Literal["q1", "q2", "q3", "q4", "q5", "old", "withheld"]
+
+
+class MapPlace(NamedTuple):
+    """A country of the map: how it is filled, what is said of it under the pointer, and where it leads."""
+
+    kind: Kind
+    words: str
+    href: str
+
+
+def classes(values: Sequence[float]) -> list[int]:
+    """The class of each value, from 1 for the lowest: fifths by rank; what is equal is in one class."""
+    order = sorted(values)
+    firsts: dict[float, int] = {}
+    for rank, value in enumerate(order):
+        firsts.setdefault(value, rank)
+    return [firsts[value] * CLASSES // len(order) + 1 for value in values]
+
+
+def world_map(places: Mapping[str, MapPlace]) -> Markup:
+    """
+    The map, places by their ISO 3166-1 alpha-3 code; nothing where none of them is large enough to be seen on it.
+
+    Hidden from readers, who have the table: its links are for a pointer alone.
+    """
+    world = outlines()
+    shown = {code: place for code, place in places.items() if code in world.paths}
+    if not shown:
+        return Markup()
+    land = "".join(one for code, one in world.paths.items() if code not in shown)
+    drawn = [f'<path class="land" d="{land}"/>']
+    drawn += [
+        f'<a href="{attribute(place.href)}" tabindex="-1"><path class="{place.kind}" d="{world.paths[code]}">'
+        f"<title>{attribute(place.words)}</title></path></a>"
+        for code, place in shown.items()
+    ]
+    return Markup(  # noqa: S704  (our own outlines and classes; words and addresses are escaped)
+        f'<svg class="world" viewBox="0 0 {world.width} {world.height}" width="{world.width}" height="{world.height}"'
+        f' aria-hidden="true" focusable="false">{"".join(drawn)}</svg>'
+    )
+
+
+def without_outline(codes: Mapping[str, str]) -> list[str]:
+    """Names of places that the map has no outline of, by code."""
+    paths = outlines().paths
+    return sorted(name for code, name in codes.items() if code not in paths)

@@ -1,0 +1,73 @@
+"""Any past day of a page that is of one day: the ends of months as places of a slider, and links for those without script."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import msgspec
+
+from almanac.dashboard.visit import Visit
+from almanac.dashboard.words.dates import day
+
+#: Ends of months that a slider goes back over.
+MONTHS = 120
+
+
+class PastSlider(msgspec.Struct, frozen=True):
+    """Days as places, the last of them today: `days` as addresses have them, `words` as people read them."""
+
+    days: tuple[str, ...]
+    words: tuple[str, ...]
+    #: The place of the day of the page: the newest that is no later.
+    now: int
+    #: Addresses of the place before, of the one after, and of today; empty where there is none.
+    back: str
+    ahead: str
+    today: str
+    #: Places of the first end of a month of each year, for marks.
+    ticks: tuple[int, ...]
+
+    @property
+    def last(self) -> int:
+        return len(self.days) - 1
+
+    @property
+    def said(self) -> str:
+        """The day of the page, for who hears the slider."""
+        return f"Known {'today' if self.now == self.last else f'on {self.words[self.now]}'}"
+
+
+def past_slider(visit: Visit, since: date | None = None) -> PastSlider:
+    """The slider of the page that is visited. `since`: no earlier than this, where the plan or the data reach no further."""
+    days = _ends_of_months(visit.today, since)
+    known = visit.known_on
+    words = [*map(day, days), f"{day(visit.today)}, today"]
+    last = len(days)
+    now = last if known is None else max((place for place, one in enumerate(days) if one <= known), default=0)
+    # Between two ends of months the one before is a step back already.
+    between = known is not None and bool(days) and days[min(now, last - 1)] < known
+    back = now if between else now - 1
+    ahead = now + 1
+
+    def to(place: int) -> str:
+        return visit.here(as_of=days[place].isoformat() if place < last else None, page=None)
+
+    return PastSlider(
+        tuple([one.isoformat() for one in days] + [visit.today.isoformat()]),
+        tuple(words),
+        now,
+        to(back) if back >= 0 else "",
+        to(ahead) if known is not None and ahead <= last else "",
+        visit.here(as_of=None, page=None) if known is not None else "",
+        tuple(place for place, one in enumerate(days) if one.month == 1),
+    )
+
+
+def _ends_of_months(today: date, since: date | None) -> list[date]:
+    """Ends of months before today, oldest first."""
+    found: list[date] = []
+    end = today.replace(day=1) - timedelta(days=1)
+    while len(found) < MONTHS and (since is None or end >= since):
+        found.append(end)
+        end = end.replace(day=1) - timedelta(days=1)
+    return found[::-1]

@@ -1,0 +1,111 @@
+"""The accounts as pages use them: who is signed in, what they used, and the parts of the store that pages write to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Protocol
+
+import msgspec
+
+from almanac.api.use.limits import Decision
+from almanac.dashboard.letters import Letters
+from almanac.store.accounts.accounts import Accounts
+from almanac.store.accounts.authentication import Authentication, Letter
+from almanac.store.accounts.form_numbers import FormNumbers
+from almanac.store.accounts.records import AccountInfo
+from almanac.store.accounts.web_sessions import WebSession
+from almanac.store.usage.reports import UsageReports
+
+
+class Person(msgspec.Struct, frozen=True):
+    """Somebody signed in: `role` is `user` or `operator`. `session` names the web session, and is no secret."""
+
+    account: str
+    email: str
+    plan: str
+    role: str
+    session: str
+
+
+class Peeking(Protocol):
+    """The limiter, as far as it is looked at."""
+
+    def peek(self, account: str, limit: int, now: float) -> Decision:
+        """What is left of this minute, without counting a request."""
+        ...
+
+
+class Sessions(Protocol):
+    """Web sessions, as far as it is asked whose one is."""
+
+    def find(self, token: str, *, now: int) -> tuple[WebSession, AccountInfo] | None:
+        """The session of a cookie and its account; None for one that ended or never was."""
+        ...
+
+
+class People:
+    """
+    What the dashboard keeps of people. `walltime` is real time: sessions, keys and limits know no other. `sessions`: where it
+    is asked who came, if not where all else of people is.
+
+    `accounts` is opened for it alone, apart from the one in which keys are verified.
+    """
+
+    def __init__(
+        self,
+        accounts: Accounts,
+        usage: UsageReports,
+        limiter: Peeking,
+        letters: Letters,
+        authentication: Authentication | None = None,
+        sessions: Sessions | None = None,
+        walltime: Callable[[], float] = time.time,
+    ) -> None:
+        self.accounts, self.usage = accounts, usage
+        self.authentication = authentication or Authentication(accounts)
+        self._sessions = sessions or self.authentication.sessions
+        self.forms = FormNumbers(accounts)
+        self._limiter, self._letters, self._walltime = limiter, letters, walltime
+
+    def now(self) -> int:
+        """Real time, unix seconds."""
+        return int(self._walltime())
+
+    def walltime(self) -> float:
+        """Real time, unix seconds and what is between two of them."""
+        return self._walltime()
+
+    def today(self) -> date:
+        """Today, UTC, by real time: usage is counted by it."""
+        return datetime.fromtimestamp(self.now(), UTC).date()
+
+    def person(self, token: str) -> Person | None:
+        """Whose web session a cookie's value is; None for one that ended or never was."""
+        found = self._sessions.find(token, now=self.now())
+        if found is None:
+            return None
+        session, account = found
+        return Person(account.id, account.email, account.plan, account.role, session.id)
+
+    def left(self, account: str, limit: int) -> Decision:
+        """What is left of this minute for an account."""
+        return self._limiter.peek(account, limit, self._walltime())
+
+    def used_by_key(self, account: str, days: int = 30) -> dict[str, int]:
+        """Requests of the last days, by the prefix of the key."""
+        return {row.name: row.requests for row in self.usage.by("key", account, *self._last(days))}
+
+    def used_by_accounts(self, accounts: Sequence[str], days: int = 30) -> dict[str, int]:
+        """Requests of the last days, of each of some accounts."""
+        return self.usage.requests(accounts, *self._last(days))
+
+    def _last(self, days: int) -> tuple[int, int]:
+        """First and last of the last days, ordinals."""
+        last = self.today()
+        return (last - timedelta(days=days - 1)).toordinal(), last.toordinal()
+
+    def write_later(self, make: Callable[[int], Letter | None], address: str) -> None:
+        """Have a letter made, with the time it is then, and sent, after this page was answered."""
+        self._letters.later(lambda: make(self.now()), address)

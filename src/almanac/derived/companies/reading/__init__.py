@@ -1,0 +1,1 @@
+"""How the items of a period are read from the facts that are known of it."""

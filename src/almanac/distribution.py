@@ -1,0 +1,76 @@
+"""What this installation is called, which version it is, and how more of it is installed. Nothing here imports another part."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+#: The name it is installed under. It is on no index: what stands there as `almanac` is another project's.
+NAME = "almanac-service"
+#: The number of the version that is worked on. A commit follows it, but for one that has a tag.
+NUMBER = "0.1.0"
+#: Where its checkout is, if this runs in one.
+_ROOT = Path(__file__).parents[2]
+#: What Git says of a commit: the last tag before it, if there is any, with the commits since; and whether files differ from it.
+_DESCRIBED = re.compile(
+    r"(?:v(?P<number>\d[0-9a-z.]*)-(?P<since>\d+)-g)?(?P<commit>[0-9a-f]{7,40})(?P<changed>-dirty)?"
+)
+_GIT_SECONDS = 5.0
+
+
+@cache
+def version() -> str:
+    """The version of this installation: of a checkout its state now, else that of what was built, as it was installed."""
+    return _of_checkout(_ROOT) or metadata.version(NAME)
+
+
+def built() -> str:
+    """
+    The version of what is built here: of the checkout, or where Git's part of it is missing, as in an image, of the commit that
+    SOURCE_COMMIT names. An archive of the sources brings its version with it, and this is not asked.
+    """
+    commit = os.environ.get("SOURCE_COMMIT", "")
+    return _of_checkout(_ROOT) or (NUMBER if _DESCRIBED.fullmatch(commit) is None else f"{NUMBER}+g{commit[:12]}")
+
+
+def _of_checkout(root: Path) -> str | None:
+    """`0.2.0` of a commit tagged `v0.2.0`, `0.2.0+3.gabc` of a later one, `0.1.0+gabc` where there is no tag; None where Git cannot tell."""
+    if not (root / ".git").exists():
+        return None
+    command = [
+        "git",
+        "-C",
+        str(root),
+        "describe",
+        "--tags",
+        "--match=v[0-9]*",
+        "--long",
+        "--always",
+        "--dirty",
+        "--abbrev=12",
+    ]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, timeout=_GIT_SECONDS, check=True)  # noqa: S603  (our own words)
+    except (OSError, subprocess.SubprocessError):  # no Git, or a folder of somebody else's
+        return None
+    found = _DESCRIBED.fullmatch(told.stdout.strip())
+    if found is None:
+        return None
+    local = [f"g{found['commit']}"] if found["since"] != "0" else []
+    if found["since"] not in {None, "0"}:
+        local.insert(0, found["since"])
+    if found["changed"]:
+        local.append("changed")
+    return (found["number"] or NUMBER) + ("+" + ".".join(local) if local else "")
+
+
+def how_to_install(extra: str) -> str:
+    """How an extra of it is installed, to go on a sentence that says what needs it."""
+    return (
+        f"install the extra {extra} of Almanac, which is on no index. In its checkout: pip install '.[{extra}]'; "
+        f"from its wheel file: pip install './{NAME.replace('-', '_')}-….whl[{extra}]'"
+    )

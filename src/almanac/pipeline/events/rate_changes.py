@@ -1,0 +1,81 @@
+"""Changes of policy rates as events, from the rates of each day. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+from almanac.domain.events import EventState, event_id, settle
+from almanac.domain.numbers import exact_sum
+from almanac.domain.periods import Frequency, end_of
+from almanac.domain.releases import HeadlineVintage, is_before
+from almanac.domain.times import midnight
+from almanac.pipeline.events.release_states import States
+
+#: Smaller differences of a policy rate are new definitions (a midpoint, a mean), no moves. Percentage points.
+SMALLEST_MOVE = 0.05
+
+
+def rate_changes(vintages: Sequence[HeadlineVintage], source: str, place: tuple[str, str]) -> States:
+    """
+    Changes of a daily policy rate, dated by the day on which they take effect, from vintages by (period, known).
+
+    A change is told between neighbours in time: after a gap nobody knows when the rate moved. A change that a later correction takes back is canceled. A day without a value any more counts as if it was not
+    there: the next one is held against the day before it.
+    """
+    entity, name = place
+    by_event: States = {}
+    #: The day before, and behind a day of which a value was withdrawn those further back; the nearest first.
+    before: list[list[HeadlineVintage]] = []
+    for period, group in groupby(vintages, key=lambda one: one.period):
+        now = list(group)
+        if before and not is_before(before[0][0].period, period, Frequency.DAILY):
+            before = []
+        told = [one for day_ in before for one in day_]
+        if told and (len(told) > 1 or len(now) > 1 or _moved(told[0].value, now[0].value)):
+            states: list[EventState] = []
+            day = end_of(period)
+            identifier = event_id(source, f"policy_rate_change:{entity}", day.isoformat())
+            for known in sorted({one.known for one in (*told, *now)}):
+                moved = _moved(_nearest(before, known), _at(now, known))
+                if not moved and not states:
+                    continue
+                states.append(
+                    EventState(
+                        event=identifier,
+                        known_at=known,
+                        occurred_at=midnight(day.toordinal()),
+                        precision="day",
+                        time_zone="UTC",
+                        category="central_bank",
+                        type="policy_rate_change",
+                        title=f"{name}: policy rate change, effective",
+                        status="released" if moved else "canceled",
+                        source=source,
+                        entity=entity,
+                        country=entity,
+                        indicator="policy_rate",
+                        period=day.isoformat(),
+                    )
+                )
+            if states:
+                by_event[identifier] = settle(states)
+        before = [now, *before] if any(one.value is None for one in now) else [now]
+    return by_event
+
+
+def _moved(before: float | None, now: float | None) -> bool:
+    return before is not None and now is not None and abs(exact_sum(now, -before)) >= SMALLEST_MOVE
+
+
+def _at(states: Sequence[HeadlineVintage], known: int) -> float | None:
+    return next((one.value for one in reversed(states) if one.known <= known), None)
+
+
+def _nearest(days: Iterable[Sequence[HeadlineVintage]], known: int) -> float | None:
+    """The value of the first of these days that was not withdrawn by then; None where that one was not known yet."""
+    for states in days:
+        value = _at(states, known)
+        if value is not None or states[0].known > known:
+            return value
+    return None

@@ -1,0 +1,34 @@
+"""Letting responses pass that are held for what they would withdraw."""
+
+from __future__ import annotations
+
+from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.outcome import RunOutcome, Say
+from almanac.pipeline.workplace import Workplace
+from almanac.store.log import payloads
+
+
+class NotHeld(Exception):  # noqa: N818  (the name says what is the matter)
+    """There is no such response to let pass. The message says which there are."""
+
+
+def accept(world: Workplace, sha256: str, say: Say) -> list[RunOutcome]:
+    """
+    Let the responses with that hash pass, or with the one hash that begins so: recorded for good, then taken in.
+
+    Killed in between, it is run again. Raises NotHeld where none is held, or hashes of several begin so.
+    """
+    held = [row for row in payloads.quarantined(world.db) if row.held]
+    meant = [row for row in held if row.sha256.startswith(sha256.lower())]
+    hashes = sorted({row.sha256 for row in meant})
+    if len(hashes) != 1:
+        every = hashes or sorted({row.sha256 for row in held})
+        there = f"held are {', '.join(every)}" if every else "none is held"
+        raise NotHeld(f"no one response is held whose SHA-256 begins with {sha256!r}: {there}")
+    outcomes = []
+    for source in sorted({row.source for row in meant}):
+        ours = sorted((row for row in meant if row.source == source), key=lambda row: row.ref.order)
+        run = Ingest(world, world.catalog.sources[source], say)
+        world.raw.accept(source, hashes[0], world.settings.clock())
+        outcomes.append(run.again([row.kept for row in ours]))
+    return outcomes

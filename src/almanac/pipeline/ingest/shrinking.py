@@ -1,0 +1,86 @@
+"""
+Responses that would withdraw much of what is served: kept, and held until somebody says that they are right.
+
+A publisher that sends half a file means a fault more often than that half of its values are none. Whether a response is
+held follows from what the responses before it in the order of folding made of its series, and from which were accepted,
+both of which the raw store knows: so it is the same in whatever order they arrive, and after a rebuild.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from almanac.domain.observations import ReportedValue
+from almanac.store.log.payloads import HELD
+from almanac.store.observations.writing.batch import Handle
+
+#: A response is held that would withdraw more values than this, and more than one in so many of what its series serve.
+LEAST, ONE_IN = 50, 10
+
+
+class SeriesClaim(NamedTuple):
+    """What a response says of one series: the values, and the span of period keys that it lists completely."""
+
+    series: Handle
+    statements: Sequence[ReportedValue]
+    complete: tuple[int, int] | None
+
+
+class Loss(NamedTuple):
+    """Values that a response would withdraw, and those that its series serve before it."""
+
+    withdrawn: int
+    served: int
+
+    @property
+    def is_too_much(self) -> bool:
+        return self.withdrawn > LEAST and self.withdrawn * ONE_IN > self.served
+
+    def explain(self, sha256: str) -> str:
+        """Why the response with that hash is held, for people."""
+        return (
+            f"{HELD}would withdraw {self.withdrawn} of the {self.served} values that its series serve;"
+            f" if that is right: almanac ingest --accept {sha256}"
+        )
+
+
+def loss(
+    claims: Iterable[SeriesClaim],
+    count: Callable[[Handle], int],
+    periods: Callable[[Handle, tuple[int, int]], Collection[int]],
+) -> Loss:
+    """What a response would withdraw. `count`: how many values a series serves; `periods`: the keys of those in a span."""
+    series: dict[int, Handle] = {}
+    withdrawn: dict[int, set[int]] = {}
+    for claim in claims:
+        handle = claim.series
+        series[handle.number] = handle
+        stated = _stated(claim.statements)
+        empty = {period for period, has_value in stated.items() if not has_value}
+        spans = [claim.complete] if claim.complete else []
+        if empty:
+            spans.append((min(empty), max(empty)))
+        if not spans:
+            continue
+        span = min(first for first, _ in spans), max(last for _, last in spans)
+        gone = withdrawn.setdefault(handle.number, set())
+        for period in periods(handle, span):
+            listed = stated.get(period)
+            if listed is None:
+                listed = claim.complete is None or not claim.complete[0] <= period <= claim.complete[1]
+            if not listed:
+                gone.add(period)
+    return Loss(sum(map(len, withdrawn.values())), sum(count(handle) for handle in series.values()))
+
+
+def _stated(statements: Sequence[ReportedValue]) -> dict[int, bool]:
+    """Cells that a response states, and whether they have a value by what it says of them last."""
+    last: dict[int, tuple[bool, int, bool]] = {}
+    for line in statements:
+        # What is known since the capture alone comes behind all that was known before.
+        at = (line.known is None, line.known or 0)
+        held = last.get(line.period)
+        if held is None or at >= held[:2]:
+            last[line.period] = (*at, line.value is not None or line.text is not None)
+    return {period: has_value for period, (_, _, has_value) in last.items()}

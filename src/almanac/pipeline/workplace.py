@@ -1,0 +1,317 @@
+"""The pieces a pipeline command works with, opened together: settings, catalogue, raw store, data database."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from almanac.catalog.currencies import apart, in_currency
+from almanac.catalog.load import shipped
+from almanac.catalog.records import Catalog, is_simulated, simulated_copy
+from almanac.config import Settings, real_time
+from almanac.domain.reference import SeriesSpec
+from almanac.domain.rights import Consent
+from almanac.domain.times import DAY_SECONDS
+from almanac.pipeline import belonging
+from almanac.pipeline.belonging import RawStoreError
+from almanac.pipeline.derive.companies import CompanyDeriver
+from almanac.pipeline.derive.derivation import Changes, Deriver
+from almanac.pipeline.events.releases import ReleaseEvents
+from almanac.pipeline.processes import Processes, cores
+from almanac.store.engine import opening, spare
+from almanac.store.engine.data_schema import meta, set_meta
+from almanac.store.engine.errors import StoreError, UnavailableError
+from almanac.store.engine.protocol import Database
+from almanac.store.observations import specs
+from almanac.store.observations.reading.directory import MIXED_SOURCE
+from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.tidy import purge
+from almanac.store.raw.captures import RawStore
+from almanac.store.summary import records
+
+REAL, SIMULATED = "real", "simulated"
+#: How long a command waits for another writer: longer than any one transaction of an ingest takes.
+_WAIT_SECONDS = 120.0
+#: How far the clocks of hosts may be apart that give cursors and write.
+_APART_SECONDS = 3_600
+#: How long the end of a load waits for readers, so that its log can be cut: requests take far less.
+_LOG_SECONDS = 5.0
+
+
+class WorldError(Exception):
+    """The store holds the other world. Real and simulated data are never mixed."""
+
+
+class Workplace:
+    """
+    Everything a command needs, for one store of one world. Use as a context manager.
+
+    `kind`: what is to be taken in; None: nothing, and whichever world the store holds already (real for an empty one). Raises
+    WorldError on a mix, RawStoreError where payloads are to go into another raw store than the data's, and on the way in and out StoreError, which says what to do, where the database cannot be used (UnavailableError).
+    `rebuilding`: the tables are about to be made anew, so they may be of any schema and are not looked at.
+    `looking`: nothing is made, upgraded or written; the store must be there, and of today's schema.
+    `tell` hears what keeps it from being open at once.
+    """
+
+    deriver: Deriver
+    company_deriver: CompanyDeriver
+    releases: ReleaseEvents
+    #: The data version whose series the deriver knows; None where it may know of some that are not there.
+    _known: int | None = None
+    _rebuilding = False
+    _looking = False
+    _cleared = False
+    _tell: Callable[[str], object] = staticmethod(lambda _: None)
+
+    def __init__(
+        self,
+        settings: Settings,
+        kind: str | None = None,
+        *,
+        rebuilding: bool = False,
+        looking: bool = False,
+        tell: Callable[[str], object] | None = None,
+    ) -> None:
+        self.settings = settings
+        self._tell = tell or self._tell
+        self._looking = looking
+        if not looking:
+            settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._place = opening.place(settings.data_place)
+        self.raw = RawStore.at(settings.raw_place)
+        self._rebuilding = rebuilding
+        try:
+            try:
+                with opening.faults():
+                    self._open(kind)
+            except UnavailableError:
+                # Whoever is to take something in has it noted that it could not: for that the store has to be open.
+                if kind is None or not self.give_room():
+                    raise
+                with opening.faults():
+                    self._open(kind)
+        except UnavailableError as error:
+            raise StoreError(opening.advice(error, self._place)) from None
+        except (WorldError, RawStoreError):
+            self.db.close()
+            raise
+
+    def _open(self, kind: str | None) -> None:
+        settings = self.settings
+        self.db: Database = (
+            opening.connect(self._place, read_only=True)
+            if self._looking
+            else opening.create(self._place, any_schema=self._rebuilding, busy_seconds=_WAIT_SECONDS)
+        )
+        if isinstance(self._place, Path) and not self._looking:
+            spare.keep(self._place)
+        held = meta(self.db, "world") or self._kept()
+        if kind is not None and held is not None and held != kind:
+            raise WorldError(
+                f"the store in {settings.home} holds {held} data and cannot take {kind} data: "
+                f"the two are never mixed; choose another ALMANAC_HOME"
+            )
+        if kind is not None:
+            with contextlib.suppress(
+                ConnectionError
+            ):  # storage that is away: `claim` looks again before anything is kept
+                belonging.check(self.db, self.raw, settings)
+        self.kind = kind or held or REAL
+        self.processes = Processes(settings.processes or cores())
+        self.company_deriver = CompanyDeriver(self.db, self.processes)
+        self.catalog = self._catalog()
+        self.releases = ReleaseEvents(self.catalog, self.db, self._orders(), simulated_world=self.kind == SIMULATED)
+        if not self._rebuilding and not self._looking:
+            self.sync()
+            self.renew()
+
+    def _catalog(self) -> Catalog:
+        if self.kind != SIMULATED:
+            return shipped()
+        from almanac.sandbox.world import catalog  # noqa: PLC0415  (numpy-heavy, and only this world needs it)
+
+        return catalog()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.processes.close()
+            if error is None and self.db.written():
+                self.db.truncate_log(_LOG_SECONDS)
+        finally:
+            self.db.close()
+        fault = opening.fault(error)
+        if isinstance(fault, UnavailableError):
+            raise StoreError(opening.advice(fault, self._place)) from error
+        if fault is not None and fault is not error:
+            raise fault from error
+
+    @contextmanager
+    def batch(self, cause: str) -> Iterator[Batch]:
+        """One write transaction, one data version at most. The deriver knows all series that are there at its beginning."""
+        try:
+            with Batch(self.db, real_time(), cause, real_time) as batch:
+                # Another process may have written since; or a batch of ours was undone, and with it series it had made.
+                if self._known != batch.version - 1 and not self._rebuilding:
+                    self.renew()
+                yield batch
+        except BaseException:  # whatever ended it, a signal too: what was learnt of it is undone with it
+            self._known = None
+            self.company_deriver.forget()
+            self.releases.forget()
+            raise
+        self._known = batch.version if batch.changed else batch.version - 1
+
+    def bring_into_step(self, batch: Batch, changes: Changes) -> None:
+        """Compute, inside the batch that changed them, all that follows from cells and companies that changed; `changes` grows."""
+        self.deriver.run(batch, changes)
+        self.company_deriver.run(batch)
+        self.releases.run(batch, changes)
+
+    def tidy(self) -> int:
+        """Drop rows no cursor can ask for any more: those that ended longer ago than a cursor lives. Returns how many."""
+        return purge(self.db, real_time() - self.settings.cursor_days * DAY_SECONDS - _APART_SECONDS)
+
+    def give_room(self) -> bool:
+        """
+        Give up the room that was held back on the disk of a database file: what is written next is of what failed there. False
+        where there was none.
+        """
+        return isinstance(self._place, Path) and spare.give_up(self._place)
+
+    def claim(self) -> None:
+        """
+        Mark the store as holding this world, and as belonging to this raw store, before the first payload goes in. Clears away
+        what kills left behind. Raises RawStoreError where it belongs to another.
+        """
+        if not self._cleared:
+            self.raw.blobs.check()
+            self.raw.tidy()
+            belonging.settle(self.db, self.raw, self.settings)
+            self._cleared = True
+        if meta(self.db, "world") != self.kind:
+            with self.db.transaction():
+                set_meta(self.db, "world", self.kind)
+
+    def _kept(self) -> str | None:
+        """The world of what the raw store holds: the data database may be new while the payloads are not."""
+        source = self.raw.any_source()
+        return None if source is None else SIMULATED if is_simulated(source) else REAL
+
+    def renew(self) -> None:
+        """Forget what is known of the series and learn it again from the store."""
+        self._known = int(meta(self.db, "version") or 0)
+        self.deriver = Deriver(self.catalog, self.db, self.processes)
+
+    def write_catalog(self, batch: Batch) -> None:
+        """Write the reference records into the store as part of a batch."""
+        records.sync(self.db, batch, self._records(), self._orders())
+        self.releases.write_meetings(batch)
+
+    def out_of_step(self) -> bool:
+        """Whether `sync` would write anything."""
+        held = {spec.id: spec for spec in specs.in_use(self.db)}
+        return bool(self._moved(held)) or self._differs(self._records(), self._orders())
+
+    def sync(self) -> None:
+        """
+        Bring reference records, consents, orders of preference and specifications of series in the store into step with
+        catalogue and settings.
+        """
+        kinds, orders = self._records(), self._orders()
+        held = {spec.id: spec for spec in specs.in_use(self.db)}
+        moved = self._moved(held)
+        if moved or self._differs(kinds, orders):
+            if held:
+                self._tell("the store is brought into step with catalogue and settings")
+            with self.batch("catalogue") as batch:
+                records.sync(self.db, batch, kinds, orders)
+                self.releases.write_meetings(batch)
+                for spec in moved:
+                    batch.series(spec, "raw")
+                    self.deriver.register(spec)
+                # Which inputs are preferred follows from rights and orders.
+                self.deriver.reconsider()
+                self.bring_into_step(batch, {})
+
+    def _moved(self, held: Mapping[str, SeriesSpec]) -> list[SeriesSpec]:
+        """Series whose specification in the catalogue is another than in the store, whose `held` are."""
+        known = self.catalog.series_by_id
+        return [
+            one
+            for key, one in ({**known, **self._in_other_currencies(held)}).items()
+            if key in held and held[key] != one
+        ]
+
+    def _in_other_currencies(self, held: Mapping[str, SeriesSpec]) -> dict[str, SeriesSpec]:
+        """What the catalogue makes of the series in former currencies among those held, by id."""
+        found: dict[str, SeriesSpec] = {}
+        for key, one in held.items():
+            _, code = apart(one.native)
+            main = None
+            if code is not None:
+                ends = (f":{code.lower()}", f"-{code.lower()}")
+                main = next(filter(None, (self.catalog.series_by_id.get(key.removesuffix(end)) for end in ends)), None)
+            if code is not None and main is not None:
+                found[key] = in_currency(main, code)
+        return found
+
+    def _differs(self, kinds: dict[str, dict[str, msgspec.Struct]], orders: dict[str, list[str]]) -> bool:
+        return records.differs(self.db, kinds, orders) or self.releases.meetings_differ()
+
+    def _records(self) -> dict[str, dict[str, msgspec.Struct]]:
+        catalog = self.catalog
+        sources = {key: s for key, s in catalog.sources.items() if self._belongs(s.simulated, key)}
+        providers = {s.provider for s in sources.values()}
+        consents: dict[str, Consent] = {
+            key: consent for key in sources if (consent := self.settings.consent(key)) is not None
+        }
+        orders = self._orders()
+        indicators = {
+            i.id: msgspec.structs.replace(i, preferred=tuple(orders.get(i.slug, ())))
+            for i in catalog.indicators.values()
+        }
+        return {
+            "provider": {key: p for key, p in catalog.providers.items() if key in providers},
+            "source": dict(sources),
+            "indicator": dict(indicators),
+            "entity": dict(catalog.entities),
+            "consent": dict(consents),
+            "unit": dict(catalog.units),
+            "release": {one.type: one for one in self.releases.releases},
+        }
+
+    def _belongs(self, simulated: bool, source: str) -> bool:
+        return source == MIXED_SOURCE or simulated == (self.kind == SIMULATED)
+
+    def _orders(self) -> dict[str, list[str]]:
+        """
+        Sources by preference for every indicator. A derived one has our own mixed values, then the order of its first input.
+
+        A simulated source stands where the source it imitates would.
+        """
+        found: dict[str, list[str]] = {}
+
+        def order(slug: str) -> list[str]:
+            if slug not in found:
+                indicator = self.catalog.indicators[slug]
+                named = [] if indicator.kind == "raw" else [s for s in order(indicator.inputs[0]) if s != MIXED_SOURCE]
+                for source in indicator.preferred:
+                    copy = simulated_copy(source, self.catalog.sources) if self.kind == SIMULATED else None
+                    named += [copy or source]
+                found[slug] = [MIXED_SOURCE, *named] if indicator.kind == "derived" else named
+            return found[slug]
+
+        for slug in self.catalog.indicators:
+            order(slug)
+        return found

@@ -1,0 +1,82 @@
+"""
+The ten years before a reading, and where it stands among them: one rule, wherever that is told. Pure.
+
+A place is told where the ten years are all known, of a number that has no trend. What is known of them follows from the
+vintage of the reading: the same value has the same place in a brief and in the summary of its release.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from datetime import date
+from typing import NamedTuple
+
+from almanac.domain.numbers import mean_difference, significant
+from almanac.domain.periods import Frequency, end_of
+from almanac.domain.releases import NEAR_DAYS
+
+YEARS = 10
+#: Units in which a number has no trend, so that its place among those of ten years says something.
+LEVEL_FREE = frozenset({"percent", "percentage_points", "points", "ratio", "months"})
+#: Of so many periods one may be missing: a month that was never surveyed ends no series.
+_ONE_IN = 10
+#: Days of business and weeks in ten years.
+_PERIODS = {Frequency.DAILY: 2_600, Frequency.WEEKLY: 520}
+#: Days in the shortest period of a frequency of months.
+_SHORTEST = 28
+
+
+class Decade(NamedTuple):
+    """Numbers of a series over the ten years before a reading. `oldest`: key of the first period among them."""
+
+    values: Sequence[float]
+    oldest: int
+
+
+class DecadePlace(NamedTuple):
+    """
+    Where a value stands among others, which do not include it, to twelve significant digits.
+
+    `z_score`: (value - mean) / sd, sd with n - 1, None where all others are equal. `percentile`: the mid-rank
+    100·(below + equal/2)/n.
+    """
+
+    z_score: float | None = None
+    percentile: float | None = None
+
+
+def begins(period: int) -> date:
+    """The first last day of a period that a reading is compared with: the same day ten years before its own."""
+    end = end_of(period)
+    # The last day of a month ten years ago is the last day of that month: February has a say.
+    day = min(end.day, 28) if end.month == 2 else end.day
+    return end.replace(year=max(1, end.year - YEARS), day=day)
+
+
+def is_whole(past: Decade, period: int, frequency: Frequency) -> bool:
+    """Whether ten years are known: from their first period on, and of ten periods nine."""
+    late = (end_of(past.oldest) - begins(period)).days
+    step = {Frequency.DAILY: NEAR_DAYS, Frequency.WEEKLY: 7}.get(frequency, frequency.months * _SHORTEST)
+    periods = _PERIODS.get(frequency) or YEARS * 12 // frequency.months
+    return late < step and len(past.values) * _ONE_IN >= periods * (_ONE_IN - 1)
+
+
+def standing(value: float, unit: str | None, period: int, frequency: Frequency, past: Decade | None) -> DecadePlace:
+    """Where a reading stands among its ten years; nowhere where they are not whole, or where its numbers have a trend."""
+    if past is None or unit not in LEVEL_FREE or not is_whole(past, period, frequency):
+        return DecadePlace()
+    return place(value, past.values)
+
+
+def place(value: float, among: Sequence[float]) -> DecadePlace:
+    """Place a number among those that it may be placed among."""
+    count = len(among)
+    mean = math.fsum(among) / count
+    spread = math.sqrt(math.fsum((one - mean) ** 2 for one in among) / (count - 1))
+    # Numbers that all are the same leave a spread of rounding errors at most.
+    z_score = significant(mean_difference([value], among) / spread) if min(among) != max(among) else None
+    ordered = sorted(among)
+    middle = (bisect_left(ordered, value) + bisect_right(ordered, value)) / 2
+    return DecadePlace(z_score, significant(100 * middle / count))

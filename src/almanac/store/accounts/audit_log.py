@@ -1,0 +1,45 @@
+"""What operators did to accounts, in the order they did it: written in one step with the deed, and never changed."""
+
+from __future__ import annotations
+
+import msgspec
+
+from almanac.store.accounts.file import AccountsFile
+
+#: Who did what was done by a command: whoever may read the data folder.
+COMMAND_LINE = "command line"
+
+
+class AuditLine(msgspec.Struct, frozen=True):
+    """One line. `n` counts up; `at` is in unix seconds."""
+
+    n: int
+    at: int
+    #: An operator's address, or `command line`.
+    who: str
+    #: `plan`, `disable`, `enable`, `delete`, `role`, `invite`, …
+    what: str
+    #: The address or prefix it was done to.
+    subject: str
+    detail: str
+
+
+class AuditLog:
+    """The list."""
+
+    def __init__(self, file: AccountsFile) -> None:
+        self._file = file
+
+    def note(self, who: str, what: str, subject: str, detail: str = "", *, now: int) -> None:
+        """Write a line; within `AccountsFile.changing` in one step with the deed."""
+        with self._file.opened() as db:
+            db.execute(
+                "INSERT INTO deed(n, at, who, what, subject, detail) VALUES(NULL, ?, ?, ?, ?, ?)",
+                (now, who, what, subject, detail),
+            )
+
+    def latest(self, limit: int = 100, *, before: int | None = None) -> list[AuditLine]:
+        """The latest first, those before number `before` where it is given."""
+        sql = "SELECT n, at, who, what, subject, detail FROM deed WHERE n < ? ORDER BY n DESC LIMIT ?"
+        with self._file.opened() as db:
+            return [AuditLine(*row) for row in db.execute(sql, (before if before is not None else 1 << 62, limit))]

@@ -1,0 +1,77 @@
+"""Turns and leases: when each source is asked next, and which one process may ask it now."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from almanac.domain.cadence import Turn
+from almanac.store.engine.protocol import Database
+from almanac.store.engine.queryable import Queryable
+
+
+class SourceTurn(NamedTuple):
+    """A source's turn, and who holds it until when (unix seconds, real time); owner None: nobody."""
+
+    turn: Turn
+    owner: str | None = None
+    expires_at: int = 0
+
+    def by(self, now: int) -> str | None:
+        """Whose lease runs at a moment."""
+        return self.owner if now < self.expires_at else None
+
+
+def read(db: Queryable) -> dict[str, SourceTurn]:
+    """Source → its turn and lease. One that was never asked is not there."""
+    rows = db.execute("SELECT source, asked_at, failures, retry_at, owner, expires_at FROM turn")
+    return {row[0]: SourceTurn(Turn(*row[1:4]), row[4], row[5] or 0) for row in rows}
+
+
+def take(db: Database, source: str, owner: str, now: int, until: int) -> Turn | None:
+    """
+    Take a source's lease until a moment. Returns its turn as it is now, None while another owner's lease runs.
+
+    Of several processes that try at once, one gets it: a lease is one row, written under the database's lock. One that
+    its owner left behind when it died is taken over once it has run out.
+    """
+    with db.transaction():
+        row = db.execute(
+            "INSERT INTO turn VALUES(?1, NULL, 0, NULL, ?2, ?4) ON CONFLICT(source) DO UPDATE"
+            " SET owner = ?2, expires_at = ?4 WHERE owner IS NULL OR owner = ?2 OR expires_at <= ?3"
+            " RETURNING asked_at, failures, retry_at",
+            (source, owner, now, until),
+        ).fetchone()
+    return Turn(*row) if row else None
+
+
+def renew(db: Database, source: str, owner: str, until: int) -> bool:
+    """Let a lease run until a later moment. False: it is another's by now."""
+    with db.transaction():
+        return db.update("UPDATE turn SET expires_at = ? WHERE source = ? AND owner = ?", (until, source, owner)) == 1
+
+
+def end(db: Database, source: str, owner: str, turn: Turn) -> bool:
+    """Write down how a turn ended and give the lease back. False, and nothing is written, if it is another's by now."""
+    with db.transaction():
+        ended = db.update(
+            "UPDATE turn SET asked_at = ?, failures = ?, retry_at = ?, owner = NULL, expires_at = NULL"
+            " WHERE source = ? AND owner = ?",
+            (*turn, source, owner),
+        )
+    return ended == 1
+
+
+def leave(db: Database, source: str, owner: str) -> None:
+    """Give a lease back; the turn stays as it was."""
+    with db.transaction():
+        db.execute("UPDATE turn SET owner = NULL, expires_at = NULL WHERE source = ? AND owner = ?", (source, owner))
+
+
+def note(db: Database, source: str, began: int) -> None:
+    """A source was asked whole, and well, without a lease: by a person's command. Its next turn is the one after."""
+    with db.transaction():
+        db.execute(
+            "INSERT INTO turn VALUES(?1, ?2, 0, NULL, NULL, NULL) ON CONFLICT(source) DO UPDATE"
+            " SET asked_at = max(coalesce(asked_at, ?2), ?2), failures = 0, retry_at = NULL",
+            (source, began),
+        )

@@ -1,0 +1,167 @@
+"""What one command gives a newcomer: a first account, a key, what to open; and a load that goes on beside the service."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from almanac.config import Settings
+from almanac.loading import noted
+from almanac.store.accounts.accounts import AccountError, Accounts
+from almanac.store.accounts.authentication import Authentication
+from almanac.store.engine.opening import place
+
+_PLAN = "pro"
+#: How long the service is waited for before the load begins anyway, and how long a load may take to end when told to.
+_SERVING_SECONDS, _ENDING_SECONDS = 60.0, 30.0
+
+Say = Callable[[str], None]
+
+
+class Welcome(NamedTuple):
+    """
+    What somebody needs to begin. `key` and `password` where they were made just now: they are kept nowhere.
+
+    `email` None: there were accounts already, which are nobody's business here, and none was made.
+    """
+
+    settings: Settings
+    email: str | None
+    key: str | None
+    password: str | None
+
+
+def first_account(settings: Settings, email: str, key_name: str, *, fresh_key: bool) -> Welcome:
+    """
+    The operator's account of this address, with a password and a key where it has none.
+
+    `fresh_key`: a key at every run, in place of the one of the run before. Without it a second run leaves keys as they are,
+    and a service that has other accounts gets none of ours.
+    """
+    now = int(time.time())
+    accounts = Accounts(place(settings.accounts_place), settings.secret)
+    try:
+        if not fresh_key and all(held.email != email for held in accounts.list_accounts()) and accounts.list_accounts():
+            return Welcome(settings, None, None, None)
+        try:
+            found = accounts.create_account(email, _PLAN, settings.plans, now=now, role="operator")
+        except AccountError:
+            found = accounts.account(email)
+        password = None
+        if found.password_set is None:
+            password = secrets.token_urlsafe(12)
+            accounts.set_role(email, "operator")
+            Authentication(accounts).set_password(email, password, now=now)
+        held = [key for key in accounts.list_keys(email) if key.name == key_name]
+        if held and not fresh_key:
+            return Welcome(settings, email, None, password)
+        for key in held:
+            accounts.revoke(key.id, now=now)
+        text, _ = accounts.create_key(email, name=key_name, now=now)
+    finally:
+        accounts.close()
+    return Welcome(settings, email, text, password)
+
+
+def next_steps(welcome: Welcome) -> list[str]:
+    """What to do now, a line each: where to look, how to sign in, a key, and a first request."""
+    settings, email, key, password = welcome
+    home = f"ALMANAC_HOME={settings.home} almanac"
+    lines = []
+    if settings.dashboard:
+        lines.append(f"Dashboard: {settings.dashboard_address}")
+        if email is not None:
+            again = f"as shown at the first run ({home} accounts password {email} sets another)"
+            lines += [f"E-mail: {email}", f"Password: {again if password is None else password}"]
+    if key is None:
+        lines.append(f"Key: as shown before ({home} keys create --account {email or 'E-MAIL'} makes another)")
+    else:
+        lines.append(f"Key: {key}")
+    return [*lines, f"Try: {first_request(settings, key or '$ALMANAC_API_KEY')}"]
+
+
+def first_request(settings: Settings, key: str) -> str:
+    """A command to paste."""
+    quote = '"' if key.startswith("$") else "'"
+    return f"curl -H {quote}x-api-key: {key}{quote} {settings.api_address}/rates/USA"
+
+
+@contextlib.contextmanager
+def loading_beside(
+    settings: Settings,
+    what: str,
+    commands: Sequence[Sequence[str]],
+    said: Callable[[int, int], None],
+    *,
+    quiet: bool,
+) -> Iterator[None]:
+    """
+    Run commands of ours one after the other in a process of their own, from when the service answers to the end of the block.
+
+    They are given the home and the engine of these settings. `said` hears the number and the exit code of each that came to
+    its end; the dashboard says meanwhile that `what` is being loaded. Ended with the block, as if the terminal had been
+    closed: where one of them was, the next run goes on. `quiet`: what they say goes nowhere.
+    """
+    ended = threading.Event()
+    thread = threading.Thread(target=_load, args=(settings, what, commands, said, ended, quiet), name="loading")
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _load(
+    settings: Settings,
+    what: str,
+    commands: Sequence[Sequence[str]],
+    said: Callable[[int, int], None],
+    ended: threading.Event,
+    quiet: bool,
+) -> None:
+    environ = {**os.environ, "ALMANAC_HOME": str(settings.home)}
+    for name, value in (("ALMANAC_DATABASE_URL", settings.database_url), ("ALMANAC_RAW_URL", settings.raw_url)):
+        environ.pop(name, None)
+        if value is not None:
+            environ[name] = str(value)
+    output = subprocess.DEVNULL if quiet else None
+    with noted(settings.home, what):
+        _wait_for(settings, ended)
+        for number, words in enumerate(commands):
+            if ended.is_set():
+                return
+            command = [sys.executable, "-m", "almanac", *words]
+            process = subprocess.Popen(command, env=environ, stdout=output, stderr=output)  # noqa: S603  (our own command)
+            while process.poll() is None and not ended.wait(0.2):
+                pass
+            if process.poll() is None:
+                _end(process)
+                return
+            said(number, process.returncode)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_ENDING_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _wait_for(settings: Settings, ended: threading.Event) -> None:
+    """Until the interface is listened on: a load that began before it would take the cores that it starts on."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  (no address to listen on)
+    until = time.monotonic() + _SERVING_SECONDS
+    while not ended.wait(0.1) and time.monotonic() < until:
+        with contextlib.suppress(OSError), socket.create_connection((host, settings.port), timeout=1.0):
+            return

@@ -1,0 +1,98 @@
+"""Statements as tables: how precisely columns are told, and what a split makes of a restated line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from almanac.dashboard.explorer.companies import restatements, statements
+from almanac.dashboard.explorer.companies.statement_lines import FINDINGS
+
+
+def income(end: str, items: dict[str, float], computed: tuple[str, ...] = (), **more: Any) -> dict[str, Any]:
+    return {
+        "frequency": "quarterly", "periodEnd": f"{end}T00:00:00Z", "items": items, "revisionStatus": "initial",
+        "observedAt": f"{end}T00:00:00Z", "derivedItems": {key: {"method": "formula", "derivedFrom": []} for key in computed},
+        "quality": {"status": "ok", "checks": []}, **more,
+    }  # fmt: skip
+
+
+def texts(*told: dict[str, Any]) -> list[str]:
+    (line,) = statements.table("income", told, {}, "millions").lines
+    return [cell.look.text for cell in line.cells]
+
+
+def test_a_figure_per_share_is_told_as_precisely_as_it_was_filed() -> None:
+    """What was computed between two filed ones has twelve digits, which are nobody's."""
+    key = "earnings_per_share_basic"
+    filed, made = income("2026-03-28", {key: 2.02}), income("2025-09-27", {key: 1.853893534160}, (key,))
+    assert texts(filed, made) == ["2.02", "1.85"]
+    assert texts(made) == ["1.85"]
+    assert texts(income("2026-03-28", {key: 0.4975}), made) == ["0.4975", "1.8539"]
+    assert texts(income("2026-03-28", {key: 0.123456789})) == ["0.1235"]
+    # The whole number stays beside the short one.
+    (line,) = statements.table("income", [made], {}, "millions").lines
+    assert line.cells[0].look.full == "1.85389353416"
+
+
+def test_a_line_that_a_split_changed_is_no_revision_up_or_down() -> None:
+    before = income(
+        "2019-09-28",
+        {"revenue": 260e9, "earnings_per_share_basic": 11.97, "weighted_average_shares_basic": 4_617_834_000},
+    )
+    after = income(
+        "2019-09-28",
+        {"revenue": 261e9, "earnings_per_share_basic": 2.99, "weighted_average_shares_basic": 18_471_336_000},
+        revisionStatus="revised",
+        observedAt="2020-10-30T10:00:00Z",
+    )
+    was, _ = restatements.before([after], lambda _: [before])
+    assert {key: one.split for (_, key), one in was.items()} == {
+        "revenue": "",
+        "earnings_per_share_basic": "4-for-1 split",
+        "weighted_average_shares_basic": "4-for-1 split",
+    }
+    looks = {line.key: line.cells[0].look for line in statements.table("income", [after], was, "millions").lines}
+    per_share = looks["earnings_per_share_basic"]
+    assert (per_share.text, per_share.direction, per_share.note) == ("2.99", None, "4-for-1 split")
+    assert per_share.spoken == "2.99, restated for a 4-for-1 split"
+    assert looks["revenue"].direction == "up"
+
+
+def test_what_checks_found_is_told_in_sentences() -> None:
+    def check(name: str, detail: str | None, status: str = "failed") -> dict[str, Any]:
+        return {"name": name, "status": status, "detail": detail}
+
+    def quality(*checks: dict[str, Any]) -> dict[str, Any]:
+        return {"quality": {"status": "warning", "checks": list(checks)}}
+
+    one = income(
+        "2026-03-28", {}, **quality(check("signs_agree", "research_and_development -5 is negative; ebitda: so"))
+    )
+    other = income(
+        "2025-12-27", {}, **quality(check("signs_agree", "cost_of_revenue -1 is negative"), check("x_y", None))
+    )
+    fine = income("2025-09-27", {}, **quality(check("scale", "revenue 1", "passed")))
+    assert statements.failed_checks([one, other, fine]) == [
+        (
+            "A sign does not fit the other lines",
+            [
+                ("research and development −5 is negative; EBITDA: so", [one]),
+                ("cost of revenue −1 is negative", [other]),
+            ],
+        ),
+        ("X y failed", [("", [other])]),
+    ]
+
+
+def test_every_check_has_a_sentence() -> None:
+    """Of checks as the derivation makes them, over a statement of each kind that has nothing."""
+    from almanac.derived.companies import checks
+
+    nothing = checks.CheckedPeriod(
+        get=lambda _: None, before=lambda _: None, closing=lambda _: None, opening=lambda _: None, quarters=(),
+        additive=(), keys=(), contradicted=None,
+    )  # fmt: skip
+    made = {
+        check.name for of in (checks.of_income, checks.of_balance, checks.of_cash_flow) for check in of(nothing)
+    } | checks.FATAL
+    assert made - {"absent_with_reason"} == set(FINDINGS)

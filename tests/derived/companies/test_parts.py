@@ -1,0 +1,240 @@
+"""A part never stands for the whole, and the filer's own arithmetic decides between candidates. All filers are invented."""
+
+import pytest
+
+from tests.support.filer import Filer, value, ytd
+
+END = "2024-12-31"
+YEAR = ytd(2024, 4)
+
+
+def filed(flows=None, balances=None, template="industrial"):
+    """One annual report with these lines."""
+    filer = Filer(template)
+    lines = {
+        "NetIncomeLoss": {YEAR: 50},
+        "NetCashProvidedByUsedInOperatingActivities": {YEAR: 90},
+        "Assets": {END: 1_000},
+    }
+    lines |= {tag: {YEAR: amount} for tag, amount in (flows or {}).items()}
+    lines |= {tag: {END: amount} for tag, amount in (balances or {}).items()}
+    filer.file("10-K", "2025-02-20", END, lines, fy=2024, fp="FY")
+    return filer
+
+
+def year(item, **lines):
+    return value(filed(lines).financials().years, item, END)
+
+
+def sheet(item, template="industrial", **lines):
+    return value(filed(None, lines, template).financials().balances, item, END)
+
+
+def reason(filer, kind):
+    """Item → why it is absent, as the statement says."""
+    statements = filer.swept().statements
+    (body,) = [versions[-1].body for key, versions in statements.items() if key.kind == kind and key.frequency == "A"]
+    (told,) = [check.detail for check in body.quality.checks if check.name == "absent_with_reason"]
+    assert body.quality.status == "ok"
+    return dict(part.removeprefix("no ").split(": ", 1) for part in (told or "").split("; ") if part)
+
+
+WELLS, OTHER = "PaymentsToAcquireOilAndGasPropertyAndEquipment", "PaymentsToAcquireOtherPropertyPlantAndEquipment"
+
+
+def test_a_small_line_is_not_the_capital_expenditure():
+    assert year("capital_expenditure", **{WELLS: 1_063, OTHER: 61}) == 1_124
+    assert year("capital_expenditure", **{WELLS: 1_063}) == 1_063
+    assert year("capital_expenditure", PaymentsToAcquirePropertyPlantAndEquipment=40, PaymentsToExploreAndDevelopOilAndGasProperties=1_500) == 1_540  # fmt: skip
+    alone = filed({OTHER: 61})
+    assert value(alone.financials().years, "capital_expenditure", END) is None
+    assert "free_cash_flow" not in alone.financials().years
+    assert reason(alone, "cash_flow") == {"capital_expenditure": f"only_part_reported: us-gaap:{OTHER}"}
+
+
+def test_bought_and_improved_real_estate_is_one_expenditure():
+    assert year("capital_expenditure", PaymentsToAcquireRealEstate=300, PaymentsForCapitalImprovements=20) == 320
+
+
+CONTRACTS = "RevenueFromContractWithCustomerExcludingAssessedTax"
+
+
+def test_a_slice_of_94_percent_is_not_revenue():
+    assert year("revenue", RegulatedAndUnregulatedOperatingRevenue=14_206, **{CONTRACTS: 13_300}) == 14_206
+    assert year("revenue", RegulatedOperatingRevenue=2_427) == 2_427
+
+
+def test_contracts_beside_leases_are_no_total_unless_arithmetic_says_so():
+    lessor = filed({CONTRACTS: 12, "OperatingLeaseLeaseIncome": 3_094})
+    assert value(lessor.financials().years, "revenue", END) is None
+    assert reason(lessor, "income")["revenue"].startswith("only_part_reported")
+    proved = {CONTRACTS: 1_000, "OperatingLeaseLeaseIncome": 30, "CostsAndExpenses": 700, "OperatingIncomeLoss": 300}
+    assert year("revenue", **proved) == 1_000
+    assert year("revenue", **{CONTRACTS: 1_000}) == 1_000
+
+
+def test_what_no_standard_tag_gives_says_so():
+    assert reason(filed({"OperatingIncomeLoss": 5}), "income")["revenue"].startswith("own_tag")
+
+
+def test_the_totals_of_a_statement_win_over_its_lines():
+    assert year("revenue", SalesRevenueGoodsNet=80, SalesRevenueServicesNet=20) == 100
+    assert year("revenue", OilAndGasRevenue=80, **{"pre:TotalRevenue": 130}) == 130
+
+
+def test_cost_and_expenses_are_those_that_lead_to_the_results():
+    excise = {"Revenues": 101, "CostOfGoodsSold": 41, "ExciseAndSalesTaxes": 23, "GrossProfit": 37}
+    assert year("cost_of_revenue", **excise) == 64
+    assert year("cost_of_revenue", Revenues=101, GrossProfit=37) == 64
+    # A tag stated by itself is proved by the lines beside it, although revenue might be added up from the same tag.
+    stated = {"Revenues": 101, "GrossProfit": 37, "CostOfRevenue": 64, "CostOfGoodsSold": 58, "CostOfServices": 3}
+    assert year("cost_of_revenue", **stated) == 64
+    conflict = filed({"Revenues": 101, "CostOfRevenue": 53, "GrossProfit": 37})
+    assert value(conflict.financials().years, "cost_of_revenue", END) is None
+    assert reason(conflict, "income")["cost_of_revenue"].startswith("in_conflict")
+    # Operating expenses with the cost of revenue in them, told by the operating income.
+    lines = {"Revenues": 101, "CostOfRevenue": 61, "OperatingExpenses": 87, "OperatingIncomeLoss": 14}
+    assert year("operating_expenses", **lines) == 26
+    assert year("operating_expenses", **lines | {"OperatingExpenses": 26}) == 26
+    assert year("operating_expenses", **lines | {"OperatingExpenses": 33}) is None
+
+
+PRE_TAX = "IncomeLossFromContinuingOperationsBeforeIncomeTaxesExtraordinaryItemsNoncontrollingInterest"
+OTHER_PRE_TAX = (
+    "IncomeLossFromContinuingOperationsBeforeIncomeTaxesMinorityInterestAndIncomeLossFromEquityMethodInvestments"
+)
+
+
+def test_the_tax_and_the_income_before_it_are_those_that_lead_to_net_income():
+    lines = {PRE_TAX: 9_101, "IncomeTaxExpenseBenefit": -3_107, "IncomeTaxExpenseBenefitContinuingOperations": 3_107}
+    assert year("income_tax", **lines, ProfitLoss=5_994) == 3_107
+    assert year("income_tax", **lines, NetIncomeLoss=5_994) == 3_107  # no line says that there are minorities
+    assert year("income_tax", **lines, ProfitLoss=5_921, IncomeLossFromDiscontinuedOperationsNetOfTax=-73) == 3_107
+    assert year("income_tax", **lines, ProfitLoss=5_921) == -3_107  # neither leads there: the declared order
+    # Income of associates stands before tax in one tag, after it in the other.
+    lines = {PRE_TAX: 9_163, OTHER_PRE_TAX: 9_101, "IncomeTaxExpenseBenefit": 3_107}
+    assert year("income_before_tax", **lines, ProfitLoss=5_994) == 9_101
+    assert year("income_before_tax", **lines, ProfitLoss=6_056, IncomeLossFromEquityMethodInvestments=62) == 9_163
+
+
+def test_the_change_in_cash_has_the_effect_of_exchange_rates_in_it():
+    flows = {
+        "NetCashProvidedByUsedInOperatingActivities": 91, "NetCashProvidedByUsedInInvestingActivities": -41, "NetCashProvidedByUsedInFinancingActivities": -27,
+        "EffectOfExchangeRateOnCashAndCashEquivalents": -6,
+    }  # fmt: skip
+    assert year("net_change_in_cash", CashAndCashEquivalentsPeriodIncreaseDecrease=17, **flows) == 17
+    assert year("net_change_in_cash", CashAndCashEquivalentsPeriodIncreaseDecrease=23, **flows) == 17
+
+
+DUE, DEPOSITS = "CashAndDueFromBanks", "InterestBearingDepositsInBanks"
+ENDS_WITH = "CashCashEquivalentsRestrictedCashAndRestrictedCashEquivalents"
+
+
+def test_cash_of_a_bank_is_what_its_cash_flow_statement_ends_with():
+    assert sheet("cash_and_equivalents", "bank", **{DUE: 22, DEPOSITS: 291, ENDS_WITH: 313}) == 313
+    assert sheet("cash_and_equivalents", "bank", **{DUE: 22, DEPOSITS: 17, ENDS_WITH: 22}) == 22
+    assert sheet("cash_and_equivalents", "bank", **{DUE: 22, DEPOSITS: 290}) is None
+    assert sheet("cash_and_equivalents", "bank", **{DUE: 22}) == 22
+
+
+@pytest.mark.parametrize(
+    ("lines", "debt"),
+    [
+        ({"LongTermDebt": 400, "CommercialPaper": 60}, 460),
+        ({"LongTermDebtNoncurrent": 200, "LinesOfCreditCurrent": 90, "LongTermDebtCurrent": 10}, 300),
+        ({"LongTermDebtNoncurrent": 181, "DebtCurrent": 7}, 188),
+        ({"SeniorLongTermNotes": 100, "ConvertibleDebtNoncurrent": 50}, 150),
+    ],
+)
+def test_total_debt_is_all_of_it_once(lines, debt):
+    assert sheet("total_debt", **lines) == debt
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "RedeemableNoncontrollingInterestEquityFairValue",
+        "TemporaryEquityRedemptionValue",
+        "TemporaryEquityCarryingAmount",
+    ],
+)
+def test_what_can_be_redeemed_is_no_liability(between):
+    lines = {"LiabilitiesAndStockholdersEquity": 1_000, "StockholdersEquity": -1_100, between: 1_400}
+    assert sheet("total_liabilities", **lines) == 700
+
+
+def test_minority_interests_are_what_all_equity_has_beyond_the_parents():
+    all_of = "StockholdersEquityIncludingPortionAttributableToNoncontrollingInterest"
+    lines = {"Liabilities": 600, "StockholdersEquity": 360, all_of: 400, "LiabilitiesAndStockholdersEquity": 1_000}
+    assert sheet("minority_interest", **lines) == 40
+    assert sheet("minority_interest", **lines | {"StockholdersEquity": 400}) is None
+
+
+def test_liabilities_that_leave_out_the_current_ones_are_not_all():
+    lines = {"Assets": 1_001, "Liabilities": 397, "LiabilitiesCurrent": 203, "StockholdersEquity": 401}
+    assert sheet("total_liabilities", **lines) == 600
+
+
+def test_the_style_of_a_period_is_told_by_its_tags():
+    lines = {"InterestIncomeExpenseNet": 90, "NoninterestIncome": 40, "NoninterestExpense": 70, "InterestAndDividendIncomeOperating": 150}  # fmt: skip
+    assert year("revenue", **lines) == 130  # a lender registered as something else
+
+
+def balances(**lines):
+    """Assets and the lines that they must be."""
+    found = filed(None, {"Assets": 9_104, **lines}).financials().balances
+    keys = ("total_liabilities", "shareholders_equity", "minority_interest", "temporary_equity")
+    return tuple(value(found, key, END) for key in keys)
+
+
+@pytest.mark.parametrize("tag", ["PreferredStockValue", "OtherMinorityInterests", "LimitedPartnersCapitalAccount"])
+def test_what_stands_between_liabilities_and_equity_is_told_by_what_they_leave(tag):
+    owned = {"StockholdersEquity": 2_907, "MinorityInterest": 101}
+    assert balances(Liabilities=6_001, **owned, **{tag: 95}) == (6_001, 2_907, 101, 95)
+    # Of most filers it is a line of equity, and then it is no other.
+    assert balances(Liabilities=6_096, **owned, **{tag: 95}) == (6_096, 2_907, 101, None)
+    assert balances(Liabilities=6_096, **owned, **{tag: 0}) == (6_096, 2_907, 101, None)
+    assert balances(Liabilities=6_001, **owned, **{tag: 83}) == (6_001, 2_907, 101, None)
+    assert balances(**owned, **{tag: 95}) == (6_096, 2_907, 101, None)
+
+
+@pytest.mark.parametrize("tag", ["StockholdersEquity", "PartnersCapital"])
+def test_equity_of_the_owners_is_without_minorities_whatever_its_tag_has_in_it(tag):
+    assert balances(Liabilities=6_001, MinorityInterest=101, **{tag: 3_103}) == (6_001, 3_002, 101, None)
+    assert balances(Liabilities=6_001, MinorityInterest=101, **{tag: 3_002}) == (6_001, 3_002, 101, None)
+    # What is current and what is not give the liabilities.
+    halves = {"LiabilitiesCurrent": 2_503, "LiabilitiesNoncurrent": 3_498}
+    assert balances(MinorityInterest=101, **halves, **{tag: 3_103}) == (6_001, 3_002, 101, None)
+    # Nothing tells: the tag means what it says.
+    assert balances(MinorityInterest=101, **{tag: 3_002}) == (6_001, 3_002, 101, None)
+
+
+def test_current_and_other_liabilities_are_all_only_where_the_sheet_says_so():
+    lines = {"Assets": 9_104, "StockholdersEquity": 3_103, "LiabilitiesCurrent": 1_303, "LiabilitiesNoncurrent": 2_207}
+    assert sheet("total_liabilities", **lines, LongTermDebtAndCapitalLeaseObligations=2_491) == 6_001
+    assert sheet("total_liabilities", **lines | {"LiabilitiesNoncurrent": 4_698}) == 6_001
+    short = filed(None, lines)
+    assert value(short.financials().balances, "total_liabilities", END) is None
+    assert reason(short, "balance")["total_liabilities"] == "in_conflict: 3,510 where the other lines give 6,001"
+
+
+PLANT = "PaymentsToAcquirePropertyPlantAndEquipment"
+
+
+def test_what_is_bought_beside_property_is_no_capital_expenditure():
+    assert year("capital_expenditure", **{PLANT: 2_394}, PaymentsToAcquireOtherProductiveAssets=541) == 2_394
+    # One tag is the total with some filers, and what was bought besides with others: never below the property.
+    assert year("capital_expenditure", **{PLANT: 2_394}, PaymentsToAcquireProductiveAssets=541) == 2_394
+    assert year("capital_expenditure", **{PLANT: 2_394}, PaymentsToAcquireProductiveAssets=2_935) == 2_935
+    assert year("capital_expenditure", **{PLANT: 1_899}, PaymentsToAcquireRealEstate=75) == 1_899
+    assert year("capital_expenditure", **{PLANT: 103}, PaymentsToAcquireRealEstate=2_900) == 3_003
+
+
+def test_a_line_under_two_tags_is_counted_once():
+    assert year("capital_expenditure", **{PLANT: 179, OTHER: 179}) == 179
+    assert year("capital_expenditure", **{PLANT: 179, OTHER: 173}) == 352
+    # A later report gives the line in another tag, and the year before restated in it.
+    filer = filed({OTHER: 9_707})
+    filer.file("10-K", "2026-02-20", "2025-12-31", {PLANT: {YEAR: 9_683, ytd(2025, 4): 8_101}, "NetIncomeLoss": {ytd(2025, 4): 7}}, fy=2025, fp="FY")  # fmt: skip
+    assert value(filer.financials().years, "capital_expenditure", END) is None  # less than what was a part of it
+    assert value(filer.financials().years, "capital_expenditure", "2025-12-31") == 8_101

@@ -1,0 +1,190 @@
+"""Two hosts and one database: the raw store that the data came from is known by its name, and what is another's takes nothing in."""
+
+import shutil
+
+import msgspec
+import pytest
+
+from almanac.config import Settings
+from almanac.pipeline import belonging
+from almanac.pipeline.belonging import RawStoreError, Standing
+from almanac.pipeline.operate.backup import backup
+from almanac.pipeline.operate.rebuild import rebuild
+from almanac.pipeline.operate.restore import restore
+from almanac.pipeline.workplace import REAL, Workplace
+from almanac.store.engine.data_schema import meta
+from almanac.store.raw.captures import IDENTITY, Corrupt, RawStore
+from almanac.store.raw.folder import Folder
+from tests.support import postgres
+from tests.support.places import place_for
+from tests.support.treasury_home import NOW, ROWS, served, take
+
+pytestmark = [
+    pytest.mark.postgres,
+    pytest.mark.skipif(postgres.why_not() is not None, reason=postgres.why_not() or ""),
+]
+
+
+@pytest.fixture
+def first(tmp_path):
+    """A host that shares its database, with a folder of its own."""
+    with place_for("postgres", tmp_path / "x") as place:
+        yield Settings(home=tmp_path / "first", database_url=place.url, now=NOW)
+
+
+@pytest.fixture
+def second(first, tmp_path):
+    return msgspec.structs.replace(first, home=tmp_path / "second")
+
+
+def ingest(settings, rows=ROWS):
+    with Workplace(settings, kind=REAL) as world:
+        return take(world, settings.home / "mirror", rows)
+
+
+def nameless(settings):
+    """As an earlier version left it."""
+    (settings.raw_path / IDENTITY).unlink()
+    with Workplace(settings) as world, world.db.transaction():
+        world.db.execute("DELETE FROM meta WHERE k = 'raw'")
+
+
+def stands(settings):
+    with Workplace(settings) as world:
+        return belonging.standing(world.db, world.raw, settings)
+
+
+def test_the_second_host_that_would_ingest_is_refused_and_may_serve(first, second):
+    ingest(first, ROWS[:2])
+    assert (stands(first), stands(second)) == (Standing.own, Standing.another)
+    with pytest.raises(
+        RawStoreError, match=r"is not the raw store that the data came from .*it holds 0 of their 2 payloads"
+    ):
+        ingest(second)
+    assert not second.raw_path.exists()
+    with Workplace(second) as world:  # as `serve` opens it
+        assert "this host may serve the data" in belonging.explain_other_store(world.db, world.raw, second)
+    ingest(first)
+    with Workplace(first) as world:
+        assert belonging.explain_other_store(world.db, world.raw, first) is None
+
+
+def test_what_the_setting_says_is_taken_as_meant(first, second):
+    ingest(first, ROWS[:2])
+    meant = msgspec.structs.replace(second, raw_stores="several")
+    ingest(meant, ROWS[2:4])
+    with pytest.raises(RawStoreError):  # each has half of them now, and only the first has their name
+        ingest(second)
+    ingest(first, ROWS[4:5])
+
+
+def test_a_folder_that_both_share_is_one_raw_store(first, second, tmp_path):
+    shared = [msgspec.structs.replace(one, raw_url=str(tmp_path / "shared")) for one in (first, second)]
+    ingest(shared[0], ROWS[:2])
+    ingest(shared[1], ROWS[2:])
+    for one in shared:
+        with Workplace(one, rebuilding=True) as world:
+            before = served(world)
+            rebuild(world, lambda _: None)
+            assert served(world) == before
+
+
+def test_of_two_that_begin_at_once_one_is_refused(first, second):
+    """Neither the database nor either folder has a name when both look."""
+    worlds = [Workplace(first, kind=REAL), Workplace(second, kind=REAL)]
+    worlds[0].claim()
+    with pytest.raises(RawStoreError):
+        worlds[1].claim()
+    for world in worlds:
+        world.db.close()
+
+
+def test_killed_between_the_raw_stores_name_and_the_databases_the_next_run_goes_on(first):
+    with Workplace(first, kind=REAL) as world:
+        name = world.raw.identify()
+    ingest(first, ROWS[:1])
+    with Workplace(first) as world:
+        assert meta(world.db, "raw") == name
+
+
+def test_a_database_that_has_a_name_and_no_payload_yet_is_not_the_second_ones(first, second):
+    with Workplace(first, kind=REAL) as world:
+        world.claim()
+    with pytest.raises(RawStoreError):
+        Workplace(second, kind=REAL)
+    with Workplace(first, kind=REAL) as world:
+        world.claim()
+
+
+def test_a_store_of_an_earlier_version_gets_a_name_with_its_next_payload(first, second):
+    ingest(first, ROWS[:3])
+    nameless(first)
+    assert stands(first) is Standing.unknown
+    with pytest.raises(RawStoreError):  # not where it lacks what the data came from
+        ingest(second)
+    min((first.raw_path / "index").rglob("*.json")).unlink()  # one that was lost long ago stalls nobody
+    ingest(first)
+    assert stands(first) is Standing.own
+    with Workplace(first) as world:
+        assert meta(world.db, "raw") == world.raw.identity()
+
+
+def test_a_copy_without_the_name_is_the_same_raw_store(first, tmp_path):
+    ingest(first, ROWS[:3])
+    moved = msgspec.structs.replace(first, raw_url=str(tmp_path / "moved"))
+    shutil.copytree(first.raw_path / "index", tmp_path / "moved" / "index")
+    shutil.copytree(first.raw_path / "objects", tmp_path / "moved" / "objects")
+    ingest(moved)
+    assert (stands(moved), stands(first)) == (Standing.own, Standing.own)
+
+
+def test_the_name_comes_along_with_a_backup_and_lasts_through_a_rebuild(first, tmp_path):
+    ingest(first, ROWS[:3])
+    name = RawStore(Folder(first.raw_path)).identity()
+    backup(first, tmp_path / "file")
+    restored = Settings(home=tmp_path / "restored", now=NOW)
+    restore(restored, tmp_path / "file")
+    with Workplace(restored, rebuilding=True) as world:
+        rebuild(world, lambda _: None)
+        assert meta(world.db, "raw") == world.raw.identity() == name
+    ingest(restored)
+
+
+def test_after_a_rebuild_without_what_is_missing_the_data_are_this_hosts(first, second):
+    ingest(first, ROWS[:3])
+    with Workplace(second, rebuilding=True) as world:
+        rebuild(world, lambda _: None, without=3)
+    assert (stands(second), stands(first)) == (Standing.own, Standing.another)
+
+
+def test_a_name_that_is_none_is_told_and_nothing_is_taken_in(first):
+    ingest(first, ROWS[:1])
+    (first.raw_path / IDENTITY).write_text("x")
+    with pytest.raises(Corrupt, match="identity: is not 32 hexadecimal digits"):
+        ingest(first)
+    with Workplace(first) as world:
+        assert belonging.explain_other_store(world.db, world.raw, first) is None
+
+
+@pytest.mark.sqlite  # files
+def test_a_file_of_an_earlier_version_takes_in_whatever_its_raw_store_has_lost(tmp_path):
+    chosen = Settings(home=tmp_path / "home", now=NOW)
+    ingest(chosen, ROWS[:3])
+    nameless(chosen)
+    for path in (chosen.raw_path / "index").rglob("*.json"):
+        path.unlink()
+    ingest(chosen)
+    assert stands(chosen) is Standing.own
+
+
+def test_storage_that_is_away_is_told_by_the_ingest_and_not_by_opening(first, monkeypatch):
+    ingest(first, ROWS[:1])
+
+    def away(_):
+        raise ConnectionError("the storage cannot be reached")
+
+    monkeypatch.setattr(RawStore, "identity", away)
+    with Workplace(first, kind=REAL) as world:
+        with pytest.raises(ConnectionError):
+            world.claim()
+        assert belonging.explain_other_store(world.db, world.raw, first) is None

@@ -1,0 +1,27 @@
+"""Some companies of the simulated world in a store of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from almanac.config import Settings
+from almanac.pipeline.ingest.simulation import take_in
+from almanac.pipeline.workplace import SIMULATED, Workplace
+from almanac.sandbox.companies.cast import Filer, cast
+from almanac.sandbox.companies.responses import companies
+from almanac.sandbox.world import Response
+
+
+def first_of_trades() -> dict[str, Filer]:
+    """The first filer of each trade, by the trade's name."""
+    return {one.trade.name: one for one in reversed(cast())}
+
+
+def load(settings: Settings, filers: Iterable[Filer]) -> None:
+    """Take in all that these filed. About half a second of work for each."""
+    wanted = [f"CIK{one.cik:010d}" for one in filers]
+    pages = (page for page in companies(settings.clock()) if any(name in page.url for name in wanted))
+    with Workplace(settings, kind=SIMULATED) as opened:
+        take_in(
+            opened, (Response(p.source, p.url, p.make(), p.fetched_at, p.media_type) for p in pages), lambda _: None
+        )
