@@ -117,7 +117,7 @@ ADDRESSES: dict[str, list[Look]] = {
     "/console": _of("pro", "/console"),
     "/console/swagger": _of("pro", "/console/swagger"),
     "/tutorials": _of("pro", "/tutorials"),
-    "/tutorials/{name}": [*_of("pro", "/tutorials/javascript", "/tutorials/four-tasks"), Look("/tutorials/none", status=404)],
+    "/tutorials/{name}": [*_of("pro", "/tutorials/dashboard", "/tutorials/javascript", "/tutorials/four-tasks"), Look("/tutorials/none", status=404)],
     "/openapi.json": _of("pro", "/openapi.json"),
     "/keys": [*_of("pro", "/keys", "/keys?revoked=all"), *_of("operator", "/keys")],
     "/keys/new": _of("pro", "/keys/new"),

@@ -16,6 +16,8 @@ from tests.support.paths import ROOT
 
 SOURCE = ROOT / "docs/tutorials"
 FOLDER = ROOT / "src/almanac/dashboard/templates/tutorials"
+#: The one whose addresses are the dashboard's own: there they are links.
+GUIDE = "dashboard"
 _ADDRESS = "http://127.0.0.1:8000"
 _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table")
 _COMMENT = re.compile(r"(?m)^<!-- [^\n]* -->\n")
@@ -24,7 +26,10 @@ _HEAD = "{# Written by `make docs` from docs/tutorials. #}\n" + '{% from "parts/
 
 def templates() -> dict[str, str]:
     """Each template by its file name, in the order of the dashboard."""
-    return {f"{name}.html": template((SOURCE / f"{name}.md").read_text("utf-8")) for name, *_ in TUTORIALS}
+    return {
+        f"{name}.html": template((SOURCE / f"{name}.md").read_text("utf-8"), pages=name == GUIDE)
+        for name, *_ in TUTORIALS
+    }
 
 
 def update() -> Iterator[Path]:
@@ -37,11 +42,11 @@ def update() -> Iterator[Path]:
             yield path
 
 
-def template(text: str) -> str:
-    """The body of a page, without its title, as a template that knows where the service is."""
+def template(text: str, *, pages: bool = False) -> str:
+    """The body of a page, without its title, as a template that knows where the service is. `pages`: addresses are links."""
     tokens = _MARKDOWN.parse(_COMMENT.sub("", text))
     assert tokens[0].tag == "h1"
-    return _HEAD + "".join(_written(tokens[3:]))
+    return _HEAD + "".join(_written(tokens[3:], pages))
 
 
 def heading_id(text: str) -> str:
@@ -49,14 +54,14 @@ def heading_id(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
-def _written(tokens: Sequence[Token]) -> Iterator[str]:
+def _written(tokens: Sequence[Token], pages: bool) -> Iterator[str]:
     boxes = 0
     for at, token in enumerate(tokens):
         if token.type == "fence":
             boxes += 1
             yield f'{{{{ code_box({_literal(token.content)}, "code-{boxes}") }}}}\n'
         elif token.type == "inline":
-            yield _inline(token.children or [])
+            yield _inline(token.children or [], pages)
         elif token.type == "heading_open":
             yield f'<{token.tag} id="{heading_id(tokens[at + 1].content)}">'
         elif token.type == "table_open":
@@ -67,7 +72,7 @@ def _written(tokens: Sequence[Token]) -> Iterator[str]:
             yield f"<{'/' if token.nesting < 0 else ''}{token.tag}>" + ("\n" if token.nesting < 0 else "")
 
 
-def _inline(tokens: Sequence[Token]) -> str:
+def _inline(tokens: Sequence[Token], pages: bool) -> str:
     parts, ends = [], []
     for token in tokens:
         if token.type == "text":
@@ -75,7 +80,8 @@ def _inline(tokens: Sequence[Token]) -> str:
         elif token.type == "softbreak":
             parts.append("\n")
         elif token.type == "code_inline":
-            parts.append(f"<code>{_plain(token.content)}</code>")
+            code = f"<code>{_plain(token.content)}</code>"
+            parts.append(f'<a href="{_plain(token.content)}">{code}</a>' if pages and token.content.startswith("/") else code)
         elif token.type == "link_open":
             href = _link(str(token.attrs["href"]))
             parts.append("" if href is None else f'<a href="{escape(href)}">')

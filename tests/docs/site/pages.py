@@ -18,8 +18,8 @@ INSTEAD = {"README.md": "index.md"}
 #: Sections in their order, with pages by name or by pattern; what is not there is left out.
 SECTIONS = (
     ("", ("index.md", "start.md")),
-    ("Tutorials", ("tutorials/first-series.md", "tutorials/point-in-time.md", "tutorials/companies.md",
-                   "tutorials/screens.md", "tutorials/backtest.md", "tutorials/javascript.md", "tutorials/agents.md",
+    ("Tutorials", ("tutorials/dashboard.md", "tutorials/first-series.md", "tutorials/point-in-time.md",
+                   "tutorials/companies.md", "tutorials/screens.md", "tutorials/backtest.md", "tutorials/javascript.md", "tutorials/agents.md",
                    "tutorials/*.md")),
     ("Python client", ("client/index.md", "client/*.md")),
     ("Language models", ("mcp.md", "mcp/*.md")),

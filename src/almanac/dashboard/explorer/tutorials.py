@@ -7,6 +7,7 @@ from almanac.dashboard.visit import Answer, Html, NotFound, Visit
 
 #: Name, title and what it is about, in the order in which to read them. `make docs` writes the template of each.
 TUTORIALS = (
+    ("dashboard", "The dashboard", "what its pages show, past days, comparisons, files for a spreadsheet or a slide"),
     ("first-series", "A first series", "find an indicator, see which series there are of it, read one"),
     ("point-in-time", "What was known when", "what was known on a day, how a number changed, where it comes from"),
     ("companies", "Companies", "a company's statements, restated ones too"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from almanac.sandbox.companies import formats
@@ -27,6 +27,9 @@ from almanac.sandbox.feeds import PendingResponse
 SEC = "sandbox-sec"
 #: The facts are fetched this much later than the submissions, which say when the facts' filings could be read.
 _AFTER_SUBMISSIONS = 60
+#: Papers of a quarter that is not over are filed too: a purchase of another company, and the prospectus of one that goes
+#: public, 110 days before its first quarter begins, which may have sixteen weeks. The docket keeps what was fetched.
+_AHEAD = timedelta(days=230)
 #: The list of tickers was first fetched then.
 _FIRST_TICKERS = int(datetime(2015, 12, 31, 12, tzinfo=UTC).timestamp())
 _BOOKS = {"goods": goods, "finance": finance, "fund": fund, "shell": shell}
@@ -48,18 +51,11 @@ class FilingHistory(NamedTuple):
 def filed(number: int, now: int) -> FilingHistory:
     """The company of that number with all that can have been fetched by `now` (unix seconds)."""
     company, today = filer(number), datetime.fromtimestamp(now, UTC).date()
-    # Who goes public files before its first quarter is over.
-    calendar = fiscal_calendar(company, today)
-    calendar = calendar if calendar.ends else _first_year(company, today)
+    calendar = fiscal_calendar(company, today + _AHEAD)
     if not calendar.ends:
         return FilingHistory(company, calendar, TrueBooks({}, {}, [], [], [], []), [])
     books = _BOOKS[company.trade.books](company.continues or company, calendar)
     return FilingHistory(company, calendar, books, docket(company, calendar, books, now))
-
-
-def _first_year(company: Filer, today: date) -> Calendar:
-    """The year to come of a company without a quarter so far."""
-    return fiscal_calendar(company, today + timedelta(days=366))
 
 
 def companies(now: int) -> Iterator[PendingResponse]:

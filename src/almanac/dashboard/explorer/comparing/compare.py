@@ -91,6 +91,7 @@ def _values(visit: Visit, one: ReadComparison) -> dict[str, Any]:
         "before": visit.here(page=str(number - 1)) if number > 1 else "",
         "after": visit.here(page=str(number + 1)) if number * view.rows_of_page(one) < total else "",
         "downloads": [(kind.upper(), f"/compare.{kind}?{query}") for kind in ("csv", "xlsx", "svg")],
+        "picture": f"/compare.svg?{query}",
         "sources": view.sources(one.shown),
         "errors": [{"field": each.field, "message": each.message} for each in one.asked.problems],
     }

@@ -63,6 +63,7 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest?.("button");
   if (button?.dataset.copy) copy(button);
   else if (button?.dataset.reveal) reveal(button);
+  else if (button?.dataset.png) picture(button);
 });
 
 /** Changes the words of a button for two seconds; what follows them for readers stays. */
@@ -87,6 +88,14 @@ async function copy(button) {
     getSelection().selectAllChildren(source);
     tell(button, /Mac|iPhone|iPad/.test(navigator.userAgent) ? "Press ⌘C" : "Press Ctrl+C");
   }
+}
+
+async function picture(button) {
+  const { savePng } = await import("./png.js");
+  await savePng(button.dataset.png).then(
+    () => tell(button, "Saved"),
+    () => tell(button, "Cannot be drawn"),
+  );
 }
 
 function reveal(button) {
