@@ -108,7 +108,10 @@ def test_a_spreadsheet_and_a_picture_are_saved(visitor: Callable[..., Visitor]) 
     # Twice as wide and as high as the picture says of itself.
     size = re.search(rb'viewBox="0 0 (\d+) (\d+)" width', found["SVG"])
     assert size is not None
-    assert (png[:8], struct.unpack(">2I", png[16:24])) == (b"\x89PNG\r\n\x1a\n", tuple(2 * int(one) for one in size.groups()))
+    assert (png[:8], struct.unpack(">2I", png[16:24])) == (
+        b"\x89PNG\r\n\x1a\n",
+        tuple(2 * int(one) for one in size.groups()),
+    )
     book = openpyxl.load_workbook(io.BytesIO(found["XLSX"]))
     assert book.sheetnames == ["Data", "About"]
     row = next(book["Data"].iter_rows(min_row=2, values_only=True))

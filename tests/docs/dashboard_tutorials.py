@@ -81,7 +81,9 @@ def _inline(tokens: Sequence[Token], pages: bool) -> str:
             parts.append("\n")
         elif token.type == "code_inline":
             code = f"<code>{_plain(token.content)}</code>"
-            parts.append(f'<a href="{_plain(token.content)}">{code}</a>' if pages and token.content.startswith("/") else code)
+            parts.append(
+                f'<a href="{_plain(token.content)}">{code}</a>' if pages and token.content.startswith("/") else code
+            )
         elif token.type == "link_open":
             href = _link(str(token.attrs["href"]))
             parts.append("" if href is None else f'<a href="{escape(href)}">')
