@@ -80,6 +80,7 @@ def addresses(client: Client) -> dict[str, list[str]]:
     series = {kind: some(rows) for kind, rows in found.items()}
     scopes = ("AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA")
     latest = [row["id"] for row in client.data("/observations/latest?limit=500")]
+    compared = [f"indicator={slug}&entities={','.join(some(places)[:5])}" for slug in some(slugs)[:10]]
     filters = ("net_margin:gt:0.1", "score:gte:50", "piotroski_f:gte:8", "return_on_equity:gte:0.15,score:gt:10")
     return {
         "overview": ["/"],
@@ -99,6 +100,9 @@ def addresses(client: Client) -> dict[str, list[str]]:
         "rates": ["/rates"],
         "rates of a scope": [f"/rates/{one}" for one in scopes],
         "rates of a scope, a past day": [f"/rates/{one}?as_of=2024-05-01" for one in scopes],
+        "compare": [f"/compare?{one}" for one in compared],
+        "compare, a past day, over a year": [f"/compare?{one}&as_of=2024-05-01&show=year" for one in compared],
+        "comparisons as files": [f"/compare.{kind}?{one}" for one in compared[:4] for kind in ("csv", "xlsx", "svg")],
         "companies": ["/companies"],
         "company": [f"/companies/{one}" for one in some(companies)],
         "company, a past day": [f"/companies/{one}?as_of=2025-03-01" for one in some(companies)],
@@ -108,6 +112,8 @@ def addresses(client: Client) -> dict[str, list[str]]:
         "screeners, while typing": ["/screeners/macro.json?filter=cpi_inflation_yoy:gt:2", *(f"/screeners/equity.json?filter={one}" for one in filters)],
         "screeners as files": ["/screeners/macro.csv?filter=cpi_inflation_yoy:gt:2", f"/screeners/equity.csv?filter={filters[0]}"],
         "calendar": ["/calendar", *(f"/calendar?from=2026-{month:02}-05" for month in range(1, 11))],
+        "calendar as files": ["/calendar.csv", "/calendar.ics"],
+        "tutorials": ["/tutorials", "/tutorials/dashboard"],
         "sources": ["/sources"], "source": [f"/sources/{one['id']}" for one in client.data("/sources?limit=500")],
         "keys": ["/keys"], "usage": ["/usage", "/usage?by=key", "/usage?by=endpoint", "/usage?by=status"],
         "account": ["/account"], "console": ["/console", "/console/swagger", "/openapi.json"],

@@ -76,8 +76,8 @@ def _pattern(path):
 
 #: Pages that hold nothing but a form, one payload of many, and what is saved as a file.
 NOT_LOOKED_AT = {
-    "/account/delete", "/account/sessions", "/keys/new", "/keys/{id}/revoke", "/keys/{id}/rotate", "/operate/accounts/{id}/{deed}",
-    "/operate/invitations", "/operate/invitations/{id}/withdraw", "/operate/quarantine/{number}", "/usage.csv",
+    "/account/delete", "/account/sessions", "/keys/new", "/keys/{id}/revoke", "/keys/{id}/rotate", "/keys/{id}/used.json",
+    "/operate/accounts/{id}/{deed}", "/operate/invitations", "/operate/invitations/{id}/withdraw", "/operate/quarantine/{number}", "/usage.csv",
 }  # fmt: skip
 
 

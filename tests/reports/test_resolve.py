@@ -120,6 +120,8 @@ def test_a_ticker_in_small_letters_is_a_word_too():
         ("Acme Wigdets", "acme"), ("Acme Widgetts Inc", "acme"), ("AcmeWidgets", "acme"), ("Widgets Acme", "acme"), ("Deltalnd", "country_de"),
         ("Forwerd Widgets", "fwd"), ("Megafarma Laboratories International", None), ("Megapharma Laboratoreis Internatonal", "mega"),
         ("Megapharma Laboratories", "mega"),
+        # A slip in the legal form.
+        ("Acme Widgets Corporatin", "acme"), ("Acme Wigdets Incorporatd", "acme"), ("Megapharma Laboratories Limitd", None),
         # Less than half of the name, a whole name (it has a legal form) that another only begins with, a word within.
         ("Megapharma", None), ("Megapharma Laboratories Inc", None), ("Laboratories", None),
         # The first letter and digits are no slips; what looks like a code is never taken for a name.

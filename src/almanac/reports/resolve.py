@@ -23,6 +23,8 @@ _EXACT, _NORMALIZED, _FUZZY = 1.0, 0.95, 0.9
 _NOT_THEN, _DECIDED = 0.9, 0.95
 #: Letters that a slip, or two, may be among.
 _ONE_SLIP, _TWO_SLIPS = 4, 10
+#: Legal forms long enough that a slip among their letters is still known for one.
+_LONG_FORMS = ("incorporated", "corporation", "companies", "company", "limited")
 #: Written like a ticker (with a class behind it) or like a CIK.
 _CODE = re.compile(r"[a-z0-9]{1,5}([./-][a-z0-9]{1,3}| [a-z0-9]{1,2})?|(cik)?[\s:#]*[0-9]{1,10}", re.IGNORECASE)
 
@@ -83,10 +85,17 @@ def resolve(
         return _equals(matches, also)
     close = [
         (name, likeness)
-        for name, likeness in spellings.close(normal(text))
+        for name, likeness in spellings.close(_without_form(text))
         if name.entity in subjects and (schemes is None or name.scheme in schemes)
     ]
     return _likes(text, close, subjects, day)
+
+
+def _without_form(text: str) -> str:
+    """The normal name of a text; a legal form with a slip (`Corporatin`), which the normal name still has, is left out."""
+    norm = normal(text)
+    name, _, last = norm.rpartition(" ")
+    return name if name and any(OSA.distance(last, form) == 1 for form in _LONG_FORMS) else norm
 
 
 def exactly(
@@ -230,7 +239,7 @@ def _may_answer(text: str, like: Match) -> bool:
     one letter in four (two in ten), never the first and never a digit. Or it is longer, begins with the text, and the
     text is at least half of it and has no legal form, which would end a whole name. No country has one either.
     """
-    asked, norm = normal(text), like.alias.norm
+    asked, norm = _without_form(text), like.alias.norm
     whole = folded(without_mark(text)).removeprefix("the ") == asked
     closed = asked.replace(" ", "")
     if closed == norm.replace(" ", "") or sorted(asked.split()) == sorted(norm.split()):

@@ -103,7 +103,8 @@ def test_what_is_right_fails_nothing(filers):
 
 
 def test_what_rests_on_any_of_many_wrong_figures_is_marked(filers):
-    assert wrong(filers, range(160)) > 100
+    # Most of what a wrong figure touches is left out with its reason, and so fails nothing.
+    assert wrong(filers, range(160)) > 60
 
 
 def wrong(filers, seeds):
