@@ -59,6 +59,8 @@ class StandIn(LoopbackServer):
         #: Times of requests by room, and until when a room shuts out.
         self._asked: dict[str, deque[float]] = defaultdict(deque)
         self._shut: dict[str, float] = {}
+        #: Answers that a room prepares: from when on each can be had.
+        self._ready: dict[str, float] = {}
         self._under_way: tuple[str, Reply] | None = None
         super().__init__(self._handler())
 
@@ -78,6 +80,9 @@ class StandIn(LoopbackServer):
             if asked.path.startswith(before):
                 return Reply(b"", status=301, headers={"location": asked.url.replace(before, after, 1)})
         reply = room.answer(asked)
+        if room.rules.prepares is not None and reply.values >= room.rules.prepares[0]:
+            if asked.now < self._ready.setdefault(asked.url, asked.now + room.rules.prepares[1]):
+                reply = room.preparing
         for trouble in self.trouble:
             reply = trouble(room, asked, reply)
         if reply.status == 200 and not reply.cut:
