@@ -8,6 +8,7 @@ is answered as it would answer, and written down.
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
@@ -80,9 +81,9 @@ class StandIn(LoopbackServer):
             if asked.path.startswith(before):
                 return Reply(b"", status=301, headers={"location": asked.url.replace(before, after, 1)})
         reply = room.answer(asked)
-        if room.rules.prepares is not None and reply.values >= room.rules.prepares[0]:
-            if asked.now < self._ready.setdefault(asked.url, asked.now + room.rules.prepares[1]):
-                reply = room.preparing
+        most, wait = room.rules.prepares or (math.inf, 0.0)
+        if reply.values >= most and asked.now < self._ready.setdefault(asked.url, asked.now + wait):
+            reply = room.preparing
         for trouble in self.trouble:
             reply = trouble(room, asked, reply)
         if reply.status == 200 and not reply.cut:

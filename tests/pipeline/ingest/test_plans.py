@@ -127,6 +127,33 @@ def test_a_store_a_day_old_is_asked_for_a_fifth_of_the_first_load_at_most(tmp_pa
     assert together(one.a_day for one in before.values()).values <= first.values / 5
 
 
+def test_a_day_of_companies_asks_for_a_fifth_of_their_first_load_at_most(tmp_path):
+    """By who files on a day, as reckoned at most, and by those whose day of the slow round it is."""
+    home = tmp_path / "home"
+    (before,) = planned(home, "sec").values()
+    asked = int(datetime.fromisoformat("2026-11-24T12:00:00Z").timestamp())
+    listed = next(one.url for one in before.requests if one.url.endswith("company_tickers_exchange.json"))
+    led = [
+        f"https://data.sec.gov/{folder}/CIK{cik:010d}.json"
+        for cik in range(1, 8_001)
+        for folder in ("submissions", "api/xbrl/companyfacts")
+    ]
+    with Workplace(Settings(home=home, now=NOW), kind=REAL) as world:
+        with world.db.transaction():
+            rows = [("sec", url, listed, asked) for url in [listed, *led]]
+            world.db.executemany("INSERT INTO request VALUES(?, ?, ?, ?)", rows)
+        schedule.note(world.db, "sec", asked)
+    (after,) = planned(home, "sec", now="2026-11-25T08:00:00Z").values()
+    assert before.at_once.requests > 16_000
+    for name in ("requests", "values", "bytes", "seconds"):
+        first, second, daily = (getattr(one, name) for one in (before.at_once, after.at_once, after.a_day))
+        assert 0 < second <= first / 5, name
+        assert 0 < daily <= first / 5, name
+    # The index says who filed: its listing is asked for before the list of companies.
+    assert [one.next for one in after.requests] == [None, None]
+    assert "daily-index" in after.requests[0].url
+
+
 def test_what_is_new_is_asked_before_the_past_and_nothing_twice_by_hand(tmp_path):
     found = planned(tmp_path / "home", "boc-valet", "imf", "rba", "mof-japan", "us-treasury-par")
     for name, words in (("boc-valet", "start_date=2025-01-01"), ("imf", "startPeriod=2023")):
