@@ -78,6 +78,8 @@ class Request:
     closed: bool = False
     #: The newest part of what another request brings whole: asked each turn in its place, never beside it.
     newest: bool = False
+    #: Changes so seldom that of several turns of a day the first one asks it.
+    once_a_day: bool = False
     #: Statuses by which the publisher says that there is nothing in what was asked for: an answer, and no failure.
     empty: frozenset[int] = frozenset()
     #: Words of a short answer, or of a refusal, by which the publisher says that it prepares the data: later, not failed.

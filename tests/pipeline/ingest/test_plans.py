@@ -154,6 +154,43 @@ def test_a_day_of_companies_asks_for_a_fifth_of_their_first_load_at_most(tmp_pat
     assert "daily-index" in after.requests[0].url
 
 
+def test_what_changes_seldom_is_asked_by_the_first_turn_of_a_day(tmp_path):
+    """Tags of FRED, say, whose turns are three a day."""
+    home = tmp_path / "home"
+    before = planned(home, "fred")["fred"]
+
+    def after(asked, now):
+        moment = int(datetime.fromisoformat(asked).timestamp())
+        with Workplace(Settings(home=home, now=now), kind=REAL) as world:
+            world.claim()
+            for request in before.requests:
+                requests.note(world.db, "fred", request.url, request.url, moment)
+            schedule.note(world.db, "fred", moment)
+        found = planned(home, "fred", now=now)["fred"].requests
+        return {one.url for one in found if one.next is None and one.portion == "newest"}
+
+    first = after("2026-11-24T22:15:00Z", "2026-11-25T00:15:00Z")
+    second = after("2026-11-25T00:15:00Z", "2026-11-25T14:15:00Z")
+    assert first == {one.url for one in before.requests if one.portion == "newest"}
+    assert {url.partition("?")[0].rpartition("/fred/")[2] for url in first - second} == {
+        "series/tags", "releases", "releases/dates"
+    }  # fmt: skip
+    assert len(second) == 1 + sum("series/observations" in url for url in first)
+
+
+def test_a_day_of_everything_is_a_fifth_of_the_first_load_at_most_in_requests_too(tmp_path):
+    """
+    With keys and with companies. Without these it is more: most publishers answer one series at a time, so that what is new takes
+    as many requests as the whole.
+    """
+    names = [one.id for one in shipped().sources.values() if one.connector and one.cadence and not one.simulated]
+    found = planned(tmp_path / "home", *names).values()
+    first, daily = together(one.at_once for one in found), together(one.a_day for one in found)
+    assert first.requests > 16_000
+    for name in ("requests", "values", "bytes", "seconds"):
+        assert 0 < getattr(daily, name) <= getattr(first, name) / 5, name
+
+
 def test_what_is_new_is_asked_before_the_past_and_nothing_twice_by_hand(tmp_path):
     found = planned(tmp_path / "home", "boc-valet", "imf", "rba", "mof-japan", "us-treasury-par")
     for name, words in (("boc-valet", "start_date=2025-01-01"), ("imf", "startPeriod=2023")):

@@ -85,14 +85,19 @@ def reckoned(catalog: Catalog, source: Source, now: int, per_second: float = _PA
 
 def daily(source: Source, plan: list[Request], now: int, per_second: float, limit: Limit | None) -> Workload:
     """What a day asks on average: each turn what is new, and its share of the slow round."""
-    newest = workload_of([request for request in plan if not request.closed], per_second, limit, only_news=True)
+    each = [request for request in plan if not request.closed]
+    often, seldom = (
+        workload_of([request for request in each if request.once_a_day is once], per_second, limit, only_news=True)
+        for once in (False, True)
+    )
     past = workload_of([request for request in plan if request.closed], per_second, limit)
     # Of what answers lead to, that which is not new has its day of the slow round too.
     for request in plan:
         if request.news is not None and request.news_since is None:
             count, size = led(request, only_news=False)
             past = together([past, workload_of([Request(request.url, size=size)] * count, per_second, limit)])
-    return together([newest.times(turns_a_day(source, now)), past.times(1 / SLOW_ROUND)])
+    turns = turns_a_day(source, now)
+    return together([often.times(turns), seldom.times(min(turns, 1.0)), past.times(1 / SLOW_ROUND)])
 
 
 def turns_a_day(source: Source, now: int) -> float:

@@ -44,9 +44,10 @@ def wanted(
             return request.closed and request.url not in held
         if request.url in again:
             return True
-        if portion is Portion.OWED or not request.closed:
-            return portion is Portion.NEWEST
         state = held.get(request.url)
+        if portion is Portion.OWED or not request.closed:
+            today = request.once_a_day and state is not None and (state.answered_at or 0) >= midnight_of(now)
+            return portion is Portion.NEWEST and not today
         return state is not None and (state.answered_at or 0) < its_day(request.url, now)
 
     asked = [request for request in plan if is_wanted(request)]
@@ -184,6 +185,11 @@ class Unregistered:
 
     def note(self, request: Request, via: str, *, answered: bool) -> None:
         pass
+
+
+def midnight_of(now: int) -> int:
+    """When the day of a moment began, UTC."""
+    return now // DAY_SECONDS * DAY_SECONDS
 
 
 def its_day(url: str, now: int) -> int:
