@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from itertools import pairwise
 
 import httpx2
@@ -97,13 +98,13 @@ class Running:
             time.sleep(0.2)
         return found
 
-    def served(self, path, key):
-        """What is answered, None where nobody listens yet or there is nothing."""
+    def serves(self, path, key, there):
+        """Whether what is answered has something in it; nobody may listen yet."""
         try:
             answer = httpx2.get(f"http://127.0.0.1:{self.port}{path}", headers={"x-api-key": key}, timeout=30)
         except httpx2.TransportError:
-            return None
-        return answer.json() if answer.status_code == 200 else None
+            return False
+        return answer.status_code == 200 and there(answer.json())
 
     def end(self):
         if self._process.poll() is None:
@@ -141,7 +142,7 @@ def test_first_numbers_come_before_histories_and_it_says_how_far_it_is(tmp_path,
             key = started.until(lambda: started.said(r"^Key: (alm_\w+)"), "a key")[0][1]
             came = {}
             for path, there in FIRST.items():
-                started.until(lambda: (found := started.served(path, key)) and there(found), path)  # noqa: B023
+                started.until(partial(started.serves, path, key, there), path)
                 came[path] = time.monotonic() - started.began
             asked_before = {line.room for line in stand_in.log}
             past_before = started.said("its past is there")

@@ -65,9 +65,10 @@ _LISTED = Size.of(12_000, 4, 90)
 #: Companies that the list of tickers names, whose responses are asked for where none are named.
 _COMPANIES = 8_000
 _ONE_COMPANY = Size.of(10_000, 10, 150)
-#: Of the companies listed, those with new submissions on a day, with facts, and with a report whose facts are asked for again
-#: as they may be late; in parts of a thousand. As many at most as the lists of 38 companies say of a year (2025/26).
-_SUBMITTED, _STATED, _REPORTED = 200, 92, 16
+#: Of the companies listed, in parts of a thousand: those with new submissions on a day of work, with new facts, and with a
+#: report whose facts are asked for again as they may be late. So many as of a year (2025/26) the lists say of those fifteen of
+#: 29 listed companies that filed least: they are large ones, and most are smaller.
+_SUBMITTED, _STATED, _REPORTED = 151, 79, 15
 #: Entries of a quarter's listing of indexes, of which there are five a day; lines of the index of a day.
 _LISTING = Size.of(400, 10, 120)
 _INDEX = Size.of(12_000, 5, 100)
@@ -147,7 +148,7 @@ class Sec:
         path = urlsplit(payload.url).path
         if path == _LISTINGS and not self.bulk:
             return _of_companies(self._listed(reference.tickers_with_exchanges(payload.body, Parsed())), source, key)
-        if indexes.LISTING.fullmatch(path):
+        if indexes.is_listing(path):
             today = datetime.fromtimestamp(payload.fetched_at, UTC).date()
             return [
                 replace(_request(_FILES + name, source, key), size=_INDEX, settled_at=indexes.settled_at(day))
@@ -205,7 +206,7 @@ class Sec:
             return datasets.read(payload.body, found[1], wanted_tags())
         if path in _ARCHIVES:
             return Parsed(ignored=f"{path}: an archive of many responses, each of which is read in its place")
-        if indexes.LISTING.fullmatch(path):
+        if indexes.is_listing(path):
             days = len(
                 list(indexes.masters(payload.body, datetime.fromtimestamp(payload.fetched_at, UTC).date(), path))
             )

@@ -20,8 +20,8 @@ from almanac.sources.base import SourceChanged
 from almanac.sources.formats import strict
 
 FOLDER = "/Archives/edgar/daily-index/"
-LISTING = re.compile(r"/Archives/edgar/daily-index/[0-9]{4}/QTR[1-4]/index\.json")
-MASTER = re.compile(r"/Archives/edgar/daily-index/[0-9]{4}/QTR[1-4]/master\.([0-9]{8})\.idx")
+_LISTING = re.compile(r"/Archives/edgar/daily-index/[0-9]{4}/QTR[1-4]/index\.json")
+_MASTER = re.compile(r"/Archives/edgar/daily-index/[0-9]{4}/QTR[1-4]/master\.([0-9]{8})\.idx")
 #: Days whose indexes are looked at: so many that everything is asked for once in them, on the slow round.
 WINDOW = 35
 _NAME = re.compile(r"master\.([0-9]{8})\.idx")
@@ -43,7 +43,7 @@ class _Directory(msgspec.Struct):
     item: list[_Item]
 
 
-class _Listing(msgspec.Struct):
+class _QuarterListing(msgspec.Struct):
     directory: _Directory
 
 
@@ -55,10 +55,15 @@ def quarters(today: date) -> list[str]:
     return list(dict.fromkeys(_folder(day) + "index.json" for day in (last, first)))
 
 
+def is_listing(path: str) -> bool:
+    """Whether a path is that of a quarter's listing."""
+    return _LISTING.fullmatch(path) is not None
+
+
 def masters(body: bytes, today: date, where: str) -> Iterator[tuple[str, date]]:
     """Path and day of every index that a listing has of the days before today. Raises SourceChanged."""
     try:
-        listed = msgspec.json.decode(body, type=_Listing).directory.item
+        listed = msgspec.json.decode(body, type=_QuarterListing).directory.item
     except msgspec.DecodeError as error:
         raise SourceChanged(f"{where}: {error}") from None
     for item in listed:
@@ -116,5 +121,5 @@ def _day(text: str, where: str) -> date:
 
 def day_of(path: str) -> date | None:
     """The day of the index at a path; None for another path."""
-    found = MASTER.fullmatch(path)
+    found = _MASTER.fullmatch(path)
     return None if found is None else _day(found[1], path)
