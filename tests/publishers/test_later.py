@@ -1,11 +1,17 @@
-"""What a publisher prepares first comes later: that is no failure, and holds nothing else of the source up."""
+"""
+What a publisher prepares first comes later: that is no failure, and holds nothing else of the source up. What cannot be read is
+one, though the publisher answered.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 
+from almanac.domain.times import DAY_SECONDS
+from almanac.pipeline.operate.status import status
 from almanac.pipeline.workplace import REAL, Workplace
 from almanac.store.log import requests
+from tests.publishers import troubles
 from tests.publishers.rehearsal import rehearsal
 from tests.publishers.test_rehearsed_month import START, at, work
 
@@ -16,7 +22,7 @@ def test_large_extractions_of_eurostat_come_later_and_the_rest_at_once(tmp_path,
         # Asked again meanwhile, they still wait: nothing else came, and it does well all the same.
         statuses = [line.status for line in stand_in.log]
         assert statuses[-2:] == [413, 413]
-        assert _error(settings) is None
+        assert _health(settings, "eurostat") == ("ok", None)
         # Until before its next turn.
         said += work(settings, stand_in.clock, at(START) + 3_000, ["eurostat"])
         answers = defaultdict(list)
@@ -38,11 +44,31 @@ def test_large_extractions_of_eurostat_come_later_and_the_rest_at_once(tmp_path,
             standing = requests.standing(world.db, "eurostat")
             assert all(one.answered_at is not None for one in standing.values())
             assert len(standing) == len(answers)
-        assert _error(settings) is None
+        assert _health(settings, "eurostat") == ("ok", None)
         assert stand_in.broken == []
 
 
-def _error(settings):
-    """What is wrong with the source, None for nothing."""
+def test_an_answer_that_cannot_be_read_is_owed_until_the_next_turn_and_the_source_fails(tmp_path, monkeypatch):
+    with rehearsal(tmp_path / "home", START, monkeypatch.setattr, keys=False) as (settings, stand_in, _):
+        end = at(START) + 3_600
+        busy = troubles.altered("rba", "f2-data.csv", 0, end, lambda _: b"<html>Down for maintenance</html>")
+        stand_in.trouble.append(busy)
+        work(settings, stand_in.clock, end, ["rba"])
+        with Workplace(settings, kind=REAL) as world:
+            owed = [url for url, one in requests.standing(world.db, "rba").items() if one.answered_at is None]
+        assert [url.rpartition("/")[2] for url in owed] == ["f2-data.csv"]
+        health, reason = _health(settings, "rba")
+        assert (health, "cannot be read" in reason) == ("failing", True)
+        # The publisher would say the same at once: it is asked again at its next turn, and then all is well.
+        assert [line.url for line in stand_in.log].count(owed[0]) == 1
+        work(settings, stand_in.clock, end + DAY_SECONDS, ["rba"])
+        with Workplace(settings, kind=REAL) as world:
+            assert all(one.answered_at is not None for one in requests.standing(world.db, "rba").values())
+        assert _health(settings, "rba")[0] == "ok"
+        assert [line.url for line in stand_in.log].count(owed[0]) == 2
+
+
+def _health(settings, source):
+    """How the source does, and why."""
     with Workplace(settings, kind=REAL) as world:
-        return world.db.execute("SELECT last_error FROM source_state WHERE source = 'eurostat'").get
+        return next((one.health, one.reason) for one in status(world.db, settings.clock()).sources if one.id == source)
