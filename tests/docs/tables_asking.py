@@ -45,6 +45,8 @@ def way(plan: list[Request]) -> str:
         others = [parse_qs(whole.query) for whole in wholes if whole.path == url.path]
         words |= {name for name, value in query.items() if others and all(other.get(name) != value for other in others)}
     told = [f"from a day on: {', '.join(f'`{word}`' for word in sorted(words))}"] if words else []
+    if any(request.news_since is not None for request in plan):
+        told.append("what the publisher's lists of news name, and what they lead to")
     if any(request.closed for request in plan) and not narrowed:
         told.append("the newest file or window")
     if not told:

@@ -73,8 +73,8 @@ class Figure:
 
 @functools.cache
 def spans(frequency: Frequency) -> list[Span]:
-    """All periods to a year beyond any rehearsal, oldest first. Days are those of weeks of work."""
-    return list(_spans(frequency, _BEGINNINGS[frequency], date(2028, 1, 1)))
+    """All periods to a year beyond any rehearsal and today, oldest first. Days are those of weeks of work."""
+    return list(_spans(frequency, _BEGINNINGS[frequency], date(max(2028, date.today().year + 2), 1, 1)))
 
 
 def _spans(frequency: Frequency, first: date, end: date) -> Iterator[Span]:

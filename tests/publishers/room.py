@@ -37,6 +37,8 @@ class Rules:
     #: Refuses (403) a User-Agent that does not say in parentheses who asks; `contact`: and by what address.
     named: bool = False
     contact: bool = False
+    #: From so many values on an answer is prepared first, for so many seconds, in which `Room.preparing` is said.
+    prepares: tuple[int, float] | None = None
     #: Folder → where it has moved to: answered by a redirect.
     moved: Mapping[str, str] = field(default_factory=dict)
     publishes: Timetable = field(default_factory=Timetable)
@@ -73,6 +75,8 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     #: Native code → when the newest figure in the answer was published.
     series: Mapping[str, float] = field(default_factory=dict)
+    #: How many values it has, where that decides how it is given.
+    values: int = 0
     #: Whether the connection ends in the middle of the body.
     cut: bool = False
     #: When what it says last changed, where the publisher states it.
@@ -92,6 +96,8 @@ class Room:
     rules: Rules
     #: Ids of the catalogue's sources that it publishes.
     sources: tuple[str, ...]
+    #: What is said while an answer is prepared.
+    preparing = Reply(b"")
 
     def __init__(self, figures: Figures) -> None:
         self.figures = figures

@@ -8,6 +8,7 @@ is answered as it would answer, and written down.
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
@@ -59,6 +60,8 @@ class StandIn(LoopbackServer):
         #: Times of requests by room, and until when a room shuts out.
         self._asked: dict[str, deque[float]] = defaultdict(deque)
         self._shut: dict[str, float] = {}
+        #: Answers that a room prepares: from when on each can be had.
+        self._ready: dict[str, float] = {}
         self._under_way: tuple[str, Reply] | None = None
         super().__init__(self._handler())
 
@@ -78,6 +81,9 @@ class StandIn(LoopbackServer):
             if asked.path.startswith(before):
                 return Reply(b"", status=301, headers={"location": asked.url.replace(before, after, 1)})
         reply = room.answer(asked)
+        most, wait = room.rules.prepares or (math.inf, 0.0)
+        if reply.values >= most and asked.now < self._ready.setdefault(asked.url, asked.now + wait):
+            reply = room.preparing
         for trouble in self.trouble:
             reply = trouble(room, asked, reply)
         if reply.status == 200 and not reply.cut:

@@ -29,6 +29,8 @@ class LoadAdvance:
             for portion in _PORTIONS
             if _due(one, portion)
         }
+        #: Requests that have no answer of any use, by source and portion.
+        self._waiting: dict[tuple[str, str], int] = {}
 
     def beginning(self) -> Iterator[str]:
         """What is there, what waits, and what is asked now."""
@@ -63,11 +65,14 @@ class LoadAdvance:
     @property
     def words(self) -> str:
         """How far all of it is, in one line."""
-        left = {source for source, portion in self._left if portion == "newest"}
-        past = {source for source, portion in self._left if portion == "past"}
+        missing = self._left.keys() | self._waiting.keys()
+        left = {source for source, portion in missing if portion == "newest"}
+        past = {source for source, portion in missing if portion == "past"}
         new = f"what is new of {len(self._planned) - len(left)} of {_many(len(self._planned), 'source')} is there"
         whole = len(self._planned) - len(left | past)
         ahead = f"about {span(self.seconds)} left" if self._left else "all of them asked"
+        if count := sum(self._waiting.values()):
+            ahead += f", {_many(count, 'request')} {'waits' if count == 1 else 'wait'} for an answer"
         return f"{new}, the whole of {whole}, {ahead}"
 
     def ask(
@@ -84,7 +89,11 @@ class LoadAdvance:
         ended = "past" if portion is Portion.PAST else "newest"
         self._left.pop((source.id, ended), None)
         brought = f"{source.id}: {_PORTIONS[ended]}"
+        self._waiting.pop((source.id, ended), None)
+        if portion is Portion.OWED:  # of either kind, and all that was left of both
+            self._waiting.pop((source.id, "past"), None)
         if count := len(outcome.failed) + len(outcome.later):
+            self._waiting[source.id, ended] = count
             brought = f"{source.id}: {_many(count, 'request')} without an answer yet"
         self._tell(f"{brought}; {self.words}")
         return outcome

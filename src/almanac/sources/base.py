@@ -78,6 +78,8 @@ class Request:
     closed: bool = False
     #: The newest part of what another request brings whole: asked each turn in its place, never beside it.
     newest: bool = False
+    #: Changes so seldom that of several turns of a day the first one asks it.
+    once_a_day: bool = False
     #: Statuses by which the publisher says that there is nothing in what was asked for: an answer, and no failure.
     empty: frozenset[int] = frozenset()
     #: Words of a short answer, or of a refusal, by which the publisher says that it prepares the data: later, not failed.
@@ -88,6 +90,13 @@ class Request:
     most_in_file: int | None = None
     #: How many further requests the answer leads to, and how large each of theirs is, as reckoned.
     leads: tuple[int, Size] | None = None
+    #: Of those, how many have something new on a day, where the publisher lists which (`news_since` of another request).
+    news: int | None = None
+    #: Leads to the publisher's lists of what is new since then (unix seconds): where all of them can be read, what other answers
+    #: lead to is asked for only if they name it, if it was never asked for, or on its day of the slow round.
+    news_since: int | None = None
+    #: Of a list of news: from when on it has nothing new for who has asked (unix seconds), and is itself not asked for again.
+    settled_at: int | None = None
 
 
 #: Days of a month in which the one before may still be completed in a file of all that is over.
@@ -273,6 +282,19 @@ class Leading(Protocol):
 
 
 @runtime_checkable
+class Announcing(Protocol):
+    """A connector of a publisher that lists what it has that is new."""
+
+    def announced(self, payload: Payload) -> Mapping[str, int] | None:
+        """
+        What a list names: URL → from when on whoever asks for it has all that is new (unix seconds). None: this is no such list.
+
+        Raises SourceChanged.
+        """
+        ...
+
+
+@runtime_checkable
 class Packed(Protocol):
     """A connector of a publisher that also sends many responses in one archive."""
 
@@ -315,6 +337,11 @@ def unpacked(reader: Connector, payload: Payload) -> Iterator[Payload]:
 def followed(reader: Connector, payload: Payload, source: Source, key: str | None) -> list[Request]:
     """What a response leads to. Raises as `Leading.follow` does."""
     return reader.follow(payload, source, key) if isinstance(reader, Leading) else []
+
+
+def announced(reader: Connector, payload: Payload) -> Mapping[str, int]:
+    """What a response names as new, if it is a list of that. Raises SourceChanged."""
+    return (reader.announced(payload) if isinstance(reader, Announcing) else None) or {}
 
 
 def connector(name: str) -> Connector:

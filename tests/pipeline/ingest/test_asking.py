@@ -96,7 +96,7 @@ class Held:
         for url in urls:
             self.rows.pop(url, None)
 
-    def note(self, db, source, url, via, answered_at):
+    def note(self, db, source, url, via, answered_at, keep):
         self.rows[url] = RequestState(via, answered_at)
 
 

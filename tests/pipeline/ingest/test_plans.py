@@ -18,7 +18,7 @@ from almanac.pipeline.ingest.workload import seconds_at, together
 from almanac.pipeline.workplace import REAL, Workplace
 from almanac.sources.base import Limit, connector
 from almanac.sources.formats import strict
-from almanac.store.log import requests, schedule
+from almanac.store.log import schedule
 
 NOW = "2026-11-25T12:00:00Z"
 TODAY = date(2026, 11, 25)
@@ -29,6 +29,26 @@ def planned(home, *names, now=NOW, **more):
     chosen = Settings(home=home, now=now, **more)
     found = plans(chosen, catalog, [catalog.sources[name] for name in names])
     return {one.source: one for one in found}
+
+
+def all_answered(home, found, at):
+    """Write down that at that time all that was planned was answered, and 8,000 companies with it."""
+    moment = int(datetime.fromisoformat(at).timestamp())
+    rows = [(one.source, request.url, request.url, moment) for one in found for request in one.requests]
+    listed = [url for _, url, _, _ in rows if url.endswith("company_tickers_exchange.json")]
+    rows += [
+        ("sec", f"https://data.sec.gov/{folder}/CIK{cik:010d}.json", url, moment)
+        for url in listed
+        for cik in range(1, 8_001)
+        for folder in ("submissions", "api/xbrl/companyfacts")
+    ]
+    with Workplace(Settings(home=home, now=NOW), kind=REAL) as world:
+        world.claim()
+        with world.db.transaction():
+            world.db.execute("DELETE FROM request")
+            world.db.executemany("INSERT INTO request VALUES(?, ?, ?, ?)", rows)
+        for one in found:
+            schedule.note(world.db, one.source, moment)
 
 
 def test_of_an_empty_home_everything_is_due_and_nothing_is_written(tmp_path):
@@ -53,12 +73,7 @@ def test_of_an_empty_home_everything_is_due_and_nothing_is_written(tmp_path):
 def test_of_a_store_that_asked_what_is_left_is_what_is_new_and_the_past_of_the_day(tmp_path):
     home = tmp_path / "home"
     before = planned(home, "us-treasury-par")["us-treasury-par"]
-    asked = int(datetime.fromisoformat("2026-11-24T23:30:00Z").timestamp())
-    with Workplace(Settings(home=home, now=NOW), kind=REAL) as world:
-        world.claim()
-        for one in before.requests:
-            requests.note(world.db, "us-treasury-par", one.url, one.url, asked)
-        schedule.note(world.db, "us-treasury-par", asked)
+    all_answered(home, [before], "2026-11-24T23:30:00Z")
     after = planned(home, "us-treasury-par")["us-treasury-par"]
     assert (after.next, after.now) == ("2026-11-25T23:30:00Z", 0)
     days = {one.next[:10] for one in after.requests if one.portion == "past"}
@@ -111,13 +126,7 @@ def test_a_store_a_day_old_is_asked_for_a_fifth_of_the_first_load_at_most(tmp_pa
     names.remove("sec")
     before = planned(home, *names)
     # Asked on Tuesday at noon; at the end of Wednesday the turns of all but the weekly source are on.
-    asked = int(datetime.fromisoformat("2026-11-24T12:00:00Z").timestamp())
-    with Workplace(Settings(home=home, now=NOW), kind=REAL) as world:
-        world.claim()
-        for one in before.values():
-            for request in one.requests:
-                requests.note(world.db, one.source, request.url, request.url, asked)
-            schedule.note(world.db, one.source, asked)
+    all_answered(home, before.values(), "2026-11-24T12:00:00Z")
     after = planned(home, *names, now="2026-11-26T00:00:00Z")
     first, second = (together(one.at_once for one in found.values()) for found in (before, after))
     assert all(one.now for one in after.values() if one.source != "world-bank")  # which has a turn a week
@@ -125,6 +134,60 @@ def test_a_store_a_day_old_is_asked_for_a_fifth_of_the_first_load_at_most(tmp_pa
     assert second.bytes <= first.bytes / 5
     assert second.seconds <= first.seconds / 5
     assert together(one.a_day for one in before.values()).values <= first.values / 5
+
+
+def test_a_day_of_companies_asks_for_a_fifth_of_their_first_load_at_most(tmp_path):
+    """By who files on a day, as reckoned at most, and by those whose day of the slow round it is."""
+    home = tmp_path / "home"
+    (before,) = planned(home, "sec").values()
+    all_answered(home, [before], "2026-11-24T12:00:00Z")
+    (after,) = planned(home, "sec", now="2026-11-25T08:00:00Z").values()
+    assert before.at_once.requests > 16_000
+    for name in ("requests", "values", "bytes", "seconds"):
+        first, second, daily = (getattr(one, name) for one in (before.at_once, after.at_once, after.a_day))
+        assert 0 < second <= first / 5, name
+        assert 0 < daily <= first / 5, name
+    # The index says who filed: its listing is asked for before the list of companies.
+    assert [one.next for one in after.requests] == [None, None]
+    assert "daily-index" in after.requests[0].url
+
+
+def test_what_changes_seldom_is_asked_by_the_first_turn_of_a_day(tmp_path):
+    """Tags of FRED, say, whose turns are three a day."""
+    home = tmp_path / "home"
+    before = planned(home, "fred")["fred"]
+
+    def after(asked, now):
+        all_answered(home, [before], asked)
+        found = planned(home, "fred", now=now)["fred"].requests
+        return {one.url for one in found if one.next is None and one.portion == "newest"}
+
+    first = after("2026-11-24T22:15:00Z", "2026-11-25T00:15:00Z")
+    second = after("2026-11-25T00:15:00Z", "2026-11-25T14:15:00Z")
+    assert first == {one.url for one in before.requests if one.portion == "newest"}
+    assert {url.partition("?")[0].rpartition("/fred/")[2] for url in first - second} == {
+        "series/tags", "releases", "releases/dates"
+    }  # fmt: skip
+    assert len(second) == 1 + sum("series/observations" in url for url in first)
+
+
+def test_a_day_of_everything_is_a_fifth_of_the_first_load_at_most_in_requests_too(tmp_path):
+    """
+    With keys and with companies. Without these it is more: most publishers answer one series at a time, so that what is new takes
+    as many requests as the whole.
+    """
+    names = [one.id for one in shipped().sources.values() if one.connector and one.cadence and not one.simulated]
+    home = tmp_path / "home"
+    before = planned(home, *names).values()
+    all_answered(home, before, "2026-11-24T12:00:00Z")
+    after = planned(home, *names, now="2026-11-25T12:00:00Z").values()
+    first, second = (together(one.at_once for one in found) for found in (before, after))
+    daily = together(one.a_day for one in before)
+    assert first.requests > 16_000
+    for name in ("requests", "values", "bytes", "seconds"):
+        most = getattr(first, name) / 5
+        assert 0 < getattr(second, name) <= most, name
+        assert 0 < getattr(daily, name) <= most, name
 
 
 def test_what_is_new_is_asked_before_the_past_and_nothing_twice_by_hand(tmp_path):

@@ -58,7 +58,8 @@ class SdmxRoom(Room):
         natives = [(".".join([flow.id, *one.codes]), list(one.figures)) for one in told]
         changed = max(figure.changed for one in told for figure in one.figures)
         body = type(self).write(self.service, flow, told, changed)
-        return Reply(body, self.media, series=newest(natives), changed=changed)
+        values = sum(len(one.figures) for one in told)
+        return Reply(body, self.media, series=newest(natives), values=values, changed=changed)
 
     def attributes_of(self, flow: Flow, figures: list[Figure]) -> tuple[tuple[str, str], ...]:
         """Attributes of a series."""
@@ -140,12 +141,17 @@ class Eurostat(SdmxRoom):
     name, service_id, sources = "eurostat", "eurostat", ("eurostat",)
     hosts = ("ec.europa.eu",)
     rules = Rules(
-        documented="Its pages on the interface: updates at 11:00 and 23:00; 413 where an answer is prepared for later",
-        publishes=Timetable(9.0),
+        documented="Its pages on the interface: updates at 11:00 and 23:00; 413 where an answer is prepared for later. From how"
+        " many values on, and for how long, is a guess, small enough to be met here",
+        prepares=(410, 600.0), publishes=Timetable(9.0),
     )  # fmt: skip
     write = staticmethod(messages.json_stat)
     media = "application/json"
     nothing = Reply(b'{"error":[{"status":404,"id":100,"label":"No results found"}]}', "application/json", 404)
+    preparing = Reply(
+        b'{"warning":{"status":413,"label":"ASYNCHRONOUS_RESPONSE. Your request will be treated asynchronously."}}',
+        "application/json", 413,
+    )  # fmt: skip
 
 
 class NorgesBank(SdmxRoom):

@@ -138,7 +138,7 @@ def test_a_list_that_is_longer_than_one_answer_is_followed_and_one_that_was_cut_
 def test_plan_asks_for_archives_where_the_api_gives_them_whole():
     planned = CONNECTOR.plan(source(), SERIES, None, date(2099, 2, 20), KEY)
     ever = "&realtime_end=9999-12-31&realtime_start=1776-07-04"
-    assert [replace(request, size=None) for request in planned[:9]] == [
+    assert [replace(request, size=None, once_a_day=False) for request in planned[:9]] == [
         Request(BASE + path, {"api_key": KEY})
         for path in (
             "series/observations?file_type=json&series_id=DAY",
@@ -160,6 +160,10 @@ def test_plan_asks_for_archives_where_the_api_gives_them_whole():
         for first, last in spans
     ]
     assert not any(KEY in request.url for request in planned)
+    # What changes seldom is asked for once a day: all but observations, and the dates of the half month that today is in.
+    assert [request.url for request in planned if not request.once_a_day] == [
+        request.url for number, request in enumerate(planned) if number in {0, 1, 2, 3, 12}
+    ]
 
 
 def test_plan_since_a_day_asks_an_archive_for_what_was_known_then_and_changed_since():

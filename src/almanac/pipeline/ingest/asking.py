@@ -18,11 +18,13 @@ from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
 from almanac.pipeline.ingest.register import Portion, Register, Unregistered
 from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import (
+    Announcing,
     Connector,
     Leading,
     Payload,
     Request,
     SourceChanged,
+    announced,
     chosen,
     connector,
     followed,
@@ -170,6 +172,12 @@ class _Asking:
 
     def _ask(self, request: Request, led: list[Request]) -> Iterator[Arrival]:
         last = self._world.raw.latest(self._source.id, request.url)
+        if last is not None and self._register.is_settled(request):
+            body = self._world.raw.read(last)
+            self._register.announce(
+                announced(self.reader, Payload(request.url, body, last.fetched_at, last.media_type))
+            )
+            return
         validators = Validators(last.etag, last.last_modified) if last else None
         try:
             got = self._fetcher.fetch(replace(request, limit=self._limit), validators)
@@ -208,6 +216,7 @@ class _Asking:
         """What an answer is, or holds. What it leads to is added to `led`."""
         try:
             led += followed(self.reader, payload, self._source, self.key)
+            self._register.announce(announced(self.reader, payload))
         except SourceChanged:
             pass  # the reader refuses it for the same reason, and then it is told
         except ValueError as error:
@@ -234,7 +243,7 @@ class _Asking:
     def _payload(self, request: Request, got: Fetched, last: Capture | None) -> Payload:
         """The answer; one that has not changed is the one kept last, for what it leads to has to be asked for again."""
         body = got.body
-        if got.not_modified and last is not None and isinstance(self.reader, Leading):
+        if got.not_modified and last is not None and isinstance(self.reader, Leading | Announcing):
             body = self._world.raw.read(last)
         return Payload(request.url, body, self._world.settings.clock(), got.media_type, got.file)
 

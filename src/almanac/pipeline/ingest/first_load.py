@@ -15,7 +15,7 @@ from almanac.domain.rights import Exposure
 from almanac.domain.times import DAY_SECONDS
 from almanac.pipeline.ingest.newest import parted
 from almanac.pipeline.ingest.register import SLOW_ROUND
-from almanac.pipeline.ingest.workload import Workload, span, together, volume, workload_of
+from almanac.pipeline.ingest.workload import Workload, led, span, together, volume, workload_of
 from almanac.sources.base import Limit, Request, connector, limit_of
 
 #: Stands for a key where there is none: the plan is the same for any.
@@ -77,14 +77,27 @@ def reckoned(catalog: Catalog, source: Source, now: int, per_second: float = _PA
     today = datetime.fromtimestamp(now, UTC).date()
     plan = parted(connector(source.connector), source, catalog.series.get(source.id, {}), today, key)
     limit = limit_of(source.provider, catalog.providers[source.provider].limit, with_key=key is not None)
-    return Reckoned(workload_of(plan, per_second, limit), daily(source, plan, now, per_second, limit))
+    first = [
+        request for request in plan if request.news_since is None
+    ]  # there is no news yet of what was never asked for
+    return Reckoned(workload_of(first, per_second, limit), daily(source, plan, now, per_second, limit))
 
 
 def daily(source: Source, plan: list[Request], now: int, per_second: float, limit: Limit | None) -> Workload:
     """What a day asks on average: each turn what is new, and its share of the slow round."""
-    newest = workload_of([request for request in plan if not request.closed], per_second, limit)
+    each = [request for request in plan if not request.closed]
+    often, seldom = (
+        workload_of([request for request in each if request.once_a_day is once], per_second, limit, only_news=True)
+        for once in (False, True)
+    )
     past = workload_of([request for request in plan if request.closed], per_second, limit)
-    return together([newest.times(turns_a_day(source, now)), past.times(1 / SLOW_ROUND)])
+    # Of what answers lead to, that which is not new has its day of the slow round too.
+    for request in plan:
+        if request.news is not None and request.news_since is None:
+            count, size = led(request, only_news=False)
+            past = together([past, workload_of([Request(request.url, size=size)] * count, per_second, limit)])
+    turns = turns_a_day(source, now)
+    return together([often.times(turns), seldom.times(min(turns, 1.0)), past.times(1 / SLOW_ROUND)])
 
 
 def turns_a_day(source: Source, now: int) -> float:

@@ -131,17 +131,19 @@ class Ingest:
             url, reason = wrong
             error = reason if url in reason else f"{url}: {reason}"
         with self._world.batch(f"ingest {self._source.id}") as batch:
-            later = payloads.note_attempt(
-                self._world.db,
-                self._source.id,
-                clock(),
-                succeeded=error is None,
-                kept=bool(self.outcome.folded),
-                error=error,
-                fetched_at=self._fetched_at,
-            )
-            if later and any(spec.judged_by_fetch for spec in self._series.values()):
-                batch.touch()  # what is judged by the last fetch may have turned fresh, though no row moved
+            # What was answered before does not turn bad, nor good once more, by what the publisher still prepares.
+            if not (self.outcome.waits and payloads.is_well(self._world.db, self._source.id)):
+                later = payloads.note_attempt(
+                    self._world.db,
+                    self._source.id,
+                    clock(),
+                    succeeded=error is None,
+                    kept=bool(self.outcome.folded),
+                    error=error,
+                    fetched_at=self._fetched_at,
+                )
+                if later and any(spec.judged_by_fetch for spec in self._series.values()):
+                    batch.touch()  # what is judged by the last fetch may have turned fresh, though no row moved
             self.finish()
         self._world.tidy()
         return self.outcome

@@ -56,8 +56,13 @@ class RunOutcome:
         """Address and reason of what went wrong first: a failure, or where nothing at all was answered what is waited for."""
         if self.failed:
             return next(iter(self.failed.items()))
+        return next(iter(self.later.items())) if self.waits else None
+
+    @property
+    def waits(self) -> bool:
+        """Whether nothing was answered, and nothing went wrong: all that was asked waits."""
         answered = self.folded or self.known or self.empty or self.ignored_responses or self.quarantined_responses
-        return next(iter(self.later.items())) if self.later and not answered else None
+        return bool(self.later) and not answered and not self.failed
 
     @property
     def exit_code(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Container, Sequence
+from dataclasses import replace
 
 import msgspec
 
@@ -14,7 +15,15 @@ from almanac.domain.reference import Source
 from almanac.domain.times import DAY_SECONDS, wire_time
 from almanac.pipeline.ingest.asking import plan_of
 from almanac.pipeline.ingest.first_load import ANY_KEY, daily
-from almanac.pipeline.ingest.register import SLOW_ROUND, Portion, in_trouble, its_day, wanted
+from almanac.pipeline.ingest.register import (
+    SLOW_ROUND,
+    Portion,
+    in_trouble,
+    its_day,
+    knows_what_it_led_to,
+    turns_up,
+    wanted,
+)
 from almanac.pipeline.ingest.worker import all_lacking
 from almanac.pipeline.ingest.workload import Workload, in_words, span, together, workload_of
 from almanac.sources.base import Leading, Request, limit_of
@@ -100,7 +109,14 @@ def _of_one(
     stated = catalog.providers[source.provider].limit
     limit = limit_of(source.provider, stated, with_key=bool(key))
     pace = settings.http.requests_per_second
-    at_present = workload_of(asked, pace, limit)
+    only_news = knows_what_it_led_to(held)
+    if only_news:
+        again = turns_up(held, now)
+        asked = [
+            one if one.news is None or one.news_since is not None else replace(one, news=one.news + again)
+            for one in asked
+        ]
+    at_present = workload_of(asked, pace, limit, only_news=only_news)
     return SourcePlan(
         source=source.id,
         turn=source.turn,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from almanac.domain.times import DAY_SECONDS
 from almanac.sources.base import Request
@@ -44,13 +44,42 @@ def wanted(
             return request.closed and request.url not in held
         if request.url in again:
             return True
-        if portion is Portion.OWED or not request.closed:
-            return portion is Portion.NEWEST
         state = held.get(request.url)
+        if portion is Portion.OWED or not request.closed:
+            today = request.once_a_day and state is not None and (state.answered_at or 0) >= midnight_of(now)
+            return portion is Portion.NEWEST and not today
         return state is not None and (state.answered_at or 0) < its_day(request.url, now)
 
     asked = [request for request in plan if is_wanted(request)]
+    if portion is not Portion.WHOLE:
+        asked = _with_news(plan, asked, held)
     return [one for one in asked if not one.closed] + [one for one in reversed(asked) if one.closed]
+
+
+def _with_news(
+    plan: Sequence[Request], asked: Sequence[Request], held: Mapping[str, requests.RequestState]
+) -> list[Request]:
+    """Lists of what is new go with those that they spare something: where anything that was led to has been answered."""
+    spared = [one for one in asked if one.news is not None and one.news_since is None]
+    if spared and knows_what_it_led_to(held):
+        return [one for one in plan if one.news_since is not None or one in asked]
+    owed = {one.via for one in held.values() if one.answered_at is None}
+    return [one for one in asked if one.news_since is None or one.url in owed]
+
+
+def knows_what_it_led_to(held: Mapping[str, requests.RequestState]) -> bool:
+    """Whether it is known of anything that answers led to when it was answered."""
+    return any(one.answered_at is not None for _, one in _led(held))
+
+
+def turns_up(held: Mapping[str, requests.RequestState], now: int) -> int:
+    """How many of the requests that answers led to have their day of the slow round, or are owed."""
+    return sum((one.answered_at or 0) < its_day(url, now) for url, one in _led(held))
+
+
+def _led(held: Mapping[str, requests.RequestState]) -> Iterator[tuple[str, requests.RequestState]]:
+    """Requests that answers led to."""
+    return ((url, one) for url, one in held.items() if url != one.via)
 
 
 def in_trouble(failures: int, held: Mapping[str, requests.RequestState]) -> bool:
@@ -70,25 +99,73 @@ class Register:
         self._portion = portion
         self._clock = clock
         self._held = requests.standing(db, source)
+        #: Whether it is written down when what answers lead to was answered, for lists of news say what is asked for again.
+        self._keeps = False
+        #: Since when all that is new is in the lists read; None: they could not all be read.
+        self._news_since: int | None = None
+        #: Requests for lists of news, that they led to as well, and what those name.
+        self._lists: set[str] = set()
+        self._news: dict[str, int] = {}
+        #: When that was answered, of all that answers led to, which has waited longest.
+        self._oldest = min((one.answered_at for _, one in _led(self._held) if one.answered_at is not None), default=0)
 
     def chosen(self, plan: Sequence[Request]) -> list[Request]:
         """What is asked now. What is planned no more is forgotten."""
         addresses = {request.url for request in plan}
         requests.forget(self._db, self._source, [url for url, one in self._held.items() if one.via not in addresses])
-        return wanted(plan, self._held, self._portion, self._clock())
+        self._keeps = any(request.news_since is not None for request in plan)
+        asked = wanted(plan, self._held, self._portion, self._clock())
+        lists = [request for request in asked if request.news_since is not None]
+        self._lists = {request.url for request in lists}
+        self._news_since = max(
+            (request.news_since for request in lists if request.news_since is not None), default=None
+        )
+        return asked
 
     def led(self, request: Request, led: Sequence[Request]) -> list[Request]:
-        """Of the requests that an answer led to those that are asked: all, or where only what failed is asked, such."""
+        """
+        Of the requests that an answer led to those that are asked: all, or where only what failed is asked, such; and where
+        the publisher's lists were read, what they name.
+        """
+        if request.url in self._lists:
+            # Nor such as came before all that was answered.
+            lists = [one for one in led if one.settled_at is None or one.settled_at > self._oldest]
+            self._lists.update(one.url for one in lists)
+            return lists
         own = self._held.get(request.url)
         if self._portion is not Portion.OWED or (own is not None and own.answered_at is None):
-            return list(led)
+            return [one for one in led if self._is_new(one)]
         owed = {url for url, one in self._held.items() if one.answered_at is None}
         return [one for one in led if one.url in owed]
 
+    def is_settled(self, request: Request) -> bool:
+        """Whether the answer that it had is the last one."""
+        state = self._held.get(request.url)
+        return request.settled_at is not None and state is not None and (state.answered_at or 0) >= request.settled_at
+
+    def announce(self, news: Mapping[str, int]) -> None:
+        """Take in what a list names as new."""
+        for url, at in news.items():
+            self._news[url] = max(at, self._news.get(url, 0))
+
     def note(self, request: Request, via: str, *, answered: bool) -> None:
-        """Write down how a request went. One that was led to leaves a trace only where it failed, now or before."""
-        if request.url == via or not answered or request.url in self._held:
-            requests.note(self._db, self._source, request.url, via, self._clock() if answered else None)
+        """
+        Write down how a request went. One that was led to leaves a trace only where it failed, now or before, or where there
+        are lists of news. One of those without an answer: what is new may be in it, so that everything is.
+        """
+        if request.url in self._lists and not answered:
+            self._news_since = None
+        if request.url == via or not answered or self._keeps or request.url in self._held:
+            at = self._clock() if answered else None
+            requests.note(self._db, self._source, request.url, via, at, keep=self._keeps)
+
+    def _is_new(self, request: Request) -> bool:
+        """Whether what an answer led to is to be asked for, by the publisher's lists of what is new."""
+        state = self._held.get(request.url)
+        if state is None or state.answered_at is None or self._news_since is None:
+            return True
+        since = max(self._news_since, self._news.get(request.url, 0), its_day(request.url, self._clock()))
+        return state.answered_at < since
 
 
 class Unregistered:
@@ -100,8 +177,19 @@ class Unregistered:
     def led(self, request: Request, led: Sequence[Request]) -> list[Request]:
         return list(led)
 
+    def is_settled(self, request: Request) -> bool:
+        return False
+
+    def announce(self, news: Mapping[str, int]) -> None:
+        pass
+
     def note(self, request: Request, via: str, *, answered: bool) -> None:
         pass
+
+
+def midnight_of(now: int) -> int:
+    """When the day of a moment began, UTC."""
+    return now // DAY_SECONDS * DAY_SECONDS
 
 
 def its_day(url: str, now: int) -> int:

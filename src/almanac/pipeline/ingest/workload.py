@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from almanac.sources.base import Limit, Request
+from almanac.sources.reckoning import Size
 
 
 class Workload(msgspec.Struct, frozen=True):
@@ -37,9 +38,11 @@ def together(amounts: Iterable[Workload]) -> Workload:
     )
 
 
-def workload_of(asked: Sequence[Request], per_second: float, limit: Limit | None) -> Workload:
-    """What these requests of one publisher come to, and those that their answers lead to."""
-    sizes = [(1, one.size) for one in asked] + [one.leads for one in asked if one.leads is not None]
+def workload_of(
+    asked: Sequence[Request], per_second: float, limit: Limit | None, *, only_news: bool = False
+) -> Workload:
+    """What these requests of one publisher come to, and those that their answers lead to; `only_news`: of those what is new."""
+    sizes = [(1, one.size) for one in asked] + [led(one, only_news=only_news) for one in asked if one.leads is not None]
     count = sum(number for number, _ in sizes)
     return Workload(
         count,
@@ -47,6 +50,12 @@ def workload_of(asked: Sequence[Request], per_second: float, limit: Limit | None
         sum(number * size.bytes for number, size in sizes if size is not None),
         seconds_at(count, per_second, limit),
     )
+
+
+def led(request: Request, *, only_news: bool) -> tuple[int, Size | None]:
+    """How many requests an answer leads to, and how large each of their answers is."""
+    count, size = request.leads or (0, None)
+    return (request.news if only_news and request.news is not None else count), size
 
 
 def seconds_at(count: int, per_second: float, limit: Limit | None) -> int:

@@ -172,6 +172,12 @@ def note_attempt(
     return fetched_at is not None and (held is None or fetched_at // DAY_SECONDS > held // DAY_SECONDS)
 
 
+def is_well(db: Queryable, source: str) -> bool:
+    """Whether a source was answered at its last attempt."""
+    told = "SELECT 1 FROM source_state WHERE source = ? AND last_success_at IS NOT NULL AND last_error IS NULL"
+    return bool(db.execute(told, (source,)).get)
+
+
 def was_tried(db: Queryable, source: str) -> bool:
     """Whether anything is known of how a source does."""
     return bool(db.execute("SELECT 1 FROM source_state WHERE source = ?", (source,)).get)

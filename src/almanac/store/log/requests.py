@@ -21,10 +21,13 @@ def standing(db: Queryable, source: str) -> dict[str, RequestState]:
     return {url: RequestState(*row) for url, *row in rows}
 
 
-def note(db: Database, source: str, url: str, via: str, answered_at: int | None) -> None:
-    """Write down that a request was answered well, or (None) was not. One that was led to is kept while it is owed."""
+def note(db: Database, source: str, url: str, via: str, answered_at: int | None, *, keep: bool = False) -> None:
+    """
+    Write down that a request was answered well, or (None) was not. One that was led to is kept while it is owed; with `keep`
+    for good.
+    """
     with db.transaction():
-        if answered_at is not None and url != via:
+        if answered_at is not None and url != via and not keep:
             db.execute("DELETE FROM request WHERE source = ? AND url = ?", (source, url))
         else:
             db.execute(

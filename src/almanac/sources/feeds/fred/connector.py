@@ -66,6 +66,8 @@ class Fred:
     ) -> list[Request]:
         """Observations and tags of every mapped series, then the releases and their dates around `today`.
 
+        Tags, releases and dates of other days than these change seldom: they are asked for once a day.
+
         A, S, Q, M: the whole archive, or every period as it stood on the day of `since` and was changed after it, for
         revisions reach back. W and D: an ordinary request, of periods from `since` on, because the API refuses more than 2,000
         vintages in one response and daily series have more.
@@ -75,9 +77,10 @@ class Fred:
         if not key:
             raise ValueError(f"source {source.id} needs an API key in setting {source.key_setting or 'api_key'}")
 
-        def request(kind: str, rows: int, **query: object) -> Request:
+        def request(kind: str, rows: int, *, once_a_day: bool = True, **query: object) -> Request:
             asked = urlencode(sorted({"file_type": "json", **query}.items()))
-            return Request(f"https://{_HOST}/fred/{kind}?{asked}", {"api_key": key}, size=Size.of(rows, *_ROW))
+            url = f"https://{_HOST}/fred/{kind}?{asked}"
+            return Request(url, {"api_key": key}, size=Size.of(rows, *_ROW), once_a_day=once_a_day)
 
         planned: list[Request] = []
         for native, spec in sorted(series.items()):
@@ -87,13 +90,14 @@ class Fred:
             else:
                 span = {} if since is None else {"observation_start": since}
                 rows = periods([spec.frequency], since, today)
-            planned.append(request("series/observations", rows, series_id=native, **span))
+            planned.append(request("series/observations", rows, once_a_day=False, series_id=native, **span))
         planned += [request("series/tags", _TAGS, series_id=native) for native in sorted(series)]
         planned.append(request("releases", _RELEASES))
         planned += [
             request(
                 "releases/dates",
                 _DATES,
+                once_a_day=not first <= today <= last,
                 realtime_start=first,
                 realtime_end=last,
                 include_release_dates_with_no_data="true",

@@ -10,14 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Self
 from urllib.parse import urlsplit
 
 from almanac.catalog.companies import wanted_tags
 from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.times import midnight
 from almanac.sources.base import Connector, Options, Parsed, Payload, Request
-from almanac.sources.feeds.sec import datasets, facts, reference, submissions
+from almanac.sources.feeds.sec import datasets, facts, indexes, reference, submissions
 from almanac.sources.formats.archive import Archive, Budget
 from almanac.sources.reckoning import Size
 
@@ -28,6 +29,12 @@ _FACTS = re.compile(r"/api/xbrl/companyfacts/CIK([0-9]{10})\.json")
 _SUBMISSIONS = re.compile(r"/submissions/CIK([0-9]{10})\.json")
 _PAGE = re.compile(r"/submissions/(CIK([0-9]{10})-submissions-[0-9]{3,}\.json)")
 _PAGE_OF = re.compile(r"/submissions/CIK([0-9]{10})-submissions-[0-9]{3,}\.json")
+_SUBMISSIONS_OF, _FACTS_OF = (
+    f"{_DATA}/submissions/CIK{{:010d}}.json",
+    f"{_DATA}/api/xbrl/companyfacts/CIK{{:010d}}.json",
+)
+#: Of a company that never filed facts (funds, small issuers from abroad) there is no such file.
+_NO_FACTS = frozenset([404])
 #: The turn of data sets: behind those of all companies, whose numbers have ten digits.
 _BEHIND_COMPANIES = 2 * 10**10
 _TICKERS = "/files/company_tickers.json"
@@ -58,6 +65,13 @@ _LISTED = Size.of(12_000, 4, 90)
 #: Companies that the list of tickers names, whose responses are asked for where none are named.
 _COMPANIES = 8_000
 _ONE_COMPANY = Size.of(10_000, 10, 150)
+#: Of the companies listed, in parts of a thousand: those with new submissions on a day of work, with new facts, and with a
+#: report whose facts are asked for again as they may be late. So many as of a year (2025/26) the lists say of those fifteen of
+#: 29 listed companies that filed least: they are large ones, and most are smaller.
+_SUBMITTED, _STATED, _REPORTED = 151, 79, 15
+#: Entries of a quarter's listing of indexes, of which there are five a day; lines of the index of a day.
+_LISTING = Size.of(400, 10, 120)
+_INDEX = Size.of(12_000, 5, 100)
 _ARCHIVED = Size(100_000_000, 0, 1_500_000_000)
 #: Bytes of such an archive at most: several times those of today's.
 _IN_FILE = 8 << 30
@@ -100,7 +114,23 @@ class Sec:
         named = len(self.companies) - len(self._ciks())
         others = 0 if self.bulk else named if self.companies else _COMPANIES
         leads = (2 * others, _ONE_COMPANY) if others else None
-        planned = [replace(_request(_FILES + _LISTINGS, source, key), size=_LISTED, leads=leads)]
+        daily = None
+        planned = []
+        if others > indexes.WINDOW and since is None:
+            # By the lists of who filed, where these are fewer than the companies that only the list of tickers names.
+            daily = others * (_SUBMITTED + _STATED + _REPORTED * indexes.LATE) // 1_000
+            planned += [
+                replace(
+                    _request(_FILES + path, source, key),
+                    size=_LISTING,
+                    newest=True,
+                    leads=(indexes.WINDOW, _INDEX),
+                    news=2,
+                    news_since=midnight(today.toordinal() - indexes.WINDOW + 1),
+                )
+                for path in indexes.quarters(today)
+            ]
+        planned.append(replace(_request(_FILES + _LISTINGS, source, key), size=_LISTED, leads=leads, news=daily))
         if self.bulk:
             planned += [
                 replace(_request(_FILES + path, source, key), size=_ARCHIVED, most_in_file=_IN_FILE)
@@ -118,10 +148,25 @@ class Sec:
         path = urlsplit(payload.url).path
         if path == _LISTINGS and not self.bulk:
             return _of_companies(self._listed(reference.tickers_with_exchanges(payload.body, Parsed())), source, key)
+        if indexes.is_listing(path):
+            today = datetime.fromtimestamp(payload.fetched_at, UTC).date()
+            return [
+                replace(_request(_FILES + name, source, key), size=_INDEX, settled_at=indexes.settled_at(day))
+                for name, day in indexes.masters(payload.body, today, path)
+            ]
         if found := _SUBMISSIONS.fullmatch(path):
             names = submissions.pages(payload.body, int(found[1]))
             return [_request(f"{_DATA}/submissions/{name}", source, key) for name in names]
         return []
+
+    def announced(self, payload: Payload) -> Mapping[str, int] | None:
+        """The submissions of those who filed on the day of an index, and the facts of those who filed any."""
+        path = urlsplit(payload.url).path
+        day = indexes.day_of(path)
+        if day is None:
+            return None
+        found = indexes.changed(payload.body, day, path)
+        return {(_FACTS_OF if facts else _SUBMISSIONS_OF).format(cik): at for (cik, facts), at in found.items()}
 
     def unpack(self, payload: Payload) -> Iterator[Payload] | None:
         """The responses in a nightly archive, of the companies asked for."""
@@ -161,6 +206,16 @@ class Sec:
             return datasets.read(payload.body, found[1], wanted_tags())
         if path in _ARCHIVES:
             return Parsed(ignored=f"{path}: an archive of many responses, each of which is read in its place")
+        if indexes.is_listing(path):
+            days = len(
+                list(indexes.masters(payload.body, datetime.fromtimestamp(payload.fetched_at, UTC).date(), path))
+            )
+            return Parsed(
+                ignored=f"{path}: the days that have an index of filings, {days} of the last {indexes.WINDOW}"
+            )
+        if (day := indexes.day_of(path)) is not None:
+            count = len({cik for cik, _ in indexes.changed(payload.body, day, path)})
+            return Parsed(ignored=f"{path}: who filed on a day, {count} in all: of them it is asked what is new")
         reason = next((told for start, told in _SET_ASIDE.items() if path.startswith(start)), None)
         return Parsed(ignored=f"{path}: {reason or 'a kind of response nobody reads'}")
 
@@ -191,9 +246,10 @@ class Sec:
 
 
 def _of_companies(ciks: Sequence[int], source: Source, key: str | None) -> list[Request]:
-    kinds = (f"{_DATA}/submissions/", f"{_DATA}/api/xbrl/companyfacts/")
     return [
-        replace(_request(f"{kind}CIK{cik:010d}.json", source, key), size=_ONE_COMPANY) for cik in ciks for kind in kinds
+        replace(_request(kind.format(cik), source, key), size=_ONE_COMPANY, empty=empty)
+        for cik in ciks
+        for kind, empty in ((_SUBMISSIONS_OF, frozenset[int]()), (_FACTS_OF, _NO_FACTS))
     ]
 
 
