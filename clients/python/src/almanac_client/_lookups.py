@@ -25,6 +25,8 @@ class Known:
 
     def __init__(self) -> None:
         self.indicators: dict[str, m.Indicator] = {}
+        #: Series by their publishers' codes.
+        self.codes: dict[str, list[m.Series]] = {}
         self.places: dict[str, str] = {}
         self.listed = False
 
