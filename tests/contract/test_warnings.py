@@ -221,6 +221,35 @@ def test_an_empty_list_says_what_there_is(service, path):
     assert (told["parameter"], told["value"]) == ("indicator", "gov_yield_10y")
 
 
+@pytest.mark.parametrize("path", ["/observations", "/observations/latest", "/observations/vintages", DERIVED])
+@pytest.mark.parametrize(
+    ("query", "held"),
+    [
+        ({"country": "EU"}, "region_european_union"),
+        ({"country": "UK"}, "country_gbr"),
+        ({"country": "Deutschland"}, "country_deu"),
+        ({"entity": "germany", "frequency": "M", "period": "2020"}, "country_deu"),
+        ({"entity_id": "country_deu,country_fra"}, "country_deu, country_fra"),
+        (
+            {"country": "DEU,FRA,ITA,ESP,NLD,BEL,AUT"},
+            "country_aut, country_bel, country_deu, country_esp, country_fra and 2 more",
+        ),
+        ({"country": "USA", "source_id": "mof-japan"}, "country_usa by mof-japan"),
+    ],
+    ids=str,
+)
+def test_places_of_which_nothing_is_held_are_told_so(service, path, query, held):
+    """A place that is known is no wrong name: it is the store that has nothing of it."""
+    if path == "/observations/latest":
+        query = {name: value for name, value in query.items() if name != "period"}
+    body = asked(service, path, **query)
+    assert body["data"] == []
+    (told,) = body["meta"]["warnings"]
+    kind = {"/observations": "raw ", DERIVED: "derived "}.get(path, "")
+    assert (told["parameter"], told["value"]) == next(iter(query.items()))
+    assert told["reason"] == f"no {kind}rows are held of {held}"
+
+
 def test_the_history_of_rates_says_why_it_is_empty(service):
     (told,) = warnings(service, "/rates/{scope}/history", as_of="1990-01-01")
     assert told["parameter"] == "as_of"
