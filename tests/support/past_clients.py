@@ -74,18 +74,22 @@ def client_questions(service: Service, asked_of: date, count: int) -> Iterator[t
     def bound_panel() -> tuple[Any, Ask]:
         slug, place = pair()
         return (slug, place), lambda one, day: _asked(
-            lambda: client(one).at(day).panel(slug, place, at=day, max_age=400)
+            lambda: _with_a_reading(
+                client(one).at(day).panel(slug, place, at=day, max_age=400).to_records(), "observed_at"
+            )
         )
 
     def join() -> tuple[Any, Ask]:
         slug, place = pair()
         ago = days_before()
         return (slug, place, ago), lambda one, day: _asked(
-            lambda: pl.DataFrame(
+            lambda: _with_a_reading(
                 client(one)
                 .join_as_of(pl.DataFrame({"timestamp": _times(day, ago)}), indicator=slug, place=place)
                 .drop("timestamp")
-            ).to_dicts()
+                .to_dicts(),
+                f"{slug}_observed_at",
+            )
         )
 
     def series() -> tuple[Any, Ask]:
@@ -137,6 +141,11 @@ def _pairs(service: Service, day: date | None = None) -> tuple[list[tuple[str, s
         one = row["indicatorId"].removeprefix("indicator_"), row["entityId"]
         (of_companies if row["entityId"].startswith("company_") else pairs).add(one)
     return sorted(pairs), sorted(of_companies)
+
+
+def _with_a_reading(rows: list[dict[str, Any]], known: str) -> list[dict[str, Any]] | None:
+    """Rows of which any has a reading, by the column that says since when it was known; a company that came later has none."""
+    return rows if any(row[known] for row in rows) else None
 
 
 def _times(day: date, ago: list[int]) -> list[datetime]:
