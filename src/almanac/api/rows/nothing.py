@@ -31,11 +31,9 @@ def warn_of_nothing(ctx: Context, asked: Selection) -> None:
     found = spans(ctx.view, asked)
     params = ctx.params
     if not found:
-        name = next((name for name in _ENTITIES if params.get(name) is not None), None)
-        if name is not None and asked.entities is not None:
-            kind = "" if asked.kind is None else f"{asked.kind} "
-            by = "" if asked.sources is None else f" by {', '.join(sorted(asked.sources))}"
-            ctx.warn(name, ",".join(params[name]), f"no {kind}rows are held of {_some(asked.entities)}{by}")
+        kind = "" if asked.kind is None else f"{asked.kind} "
+        by = "" if asked.sources is None else f" by {', '.join(sorted(asked.sources))}"
+        warn_of_entities(ctx, f"no {kind}rows are held of", asked.entities, by)
         return
     frequency = params.get("frequency")
     if frequency is not None:
@@ -61,6 +59,13 @@ def warn_of_nothing(ctx: Context, asked: Selection) -> None:
             value = params[name]
             shown = wire_time(value) if isinstance(value, int) else _written(value)
             ctx.warn(name, shown, f"no period here lies there: they end from {first} to {last}, {_listed(found)}")
+
+
+def warn_of_entities(ctx: Context, reason: str, entities: tuple[str, ...] | None, more: str = "") -> None:
+    """Say of the entities named that a list has nothing of them, whatever else is asked."""
+    name = next((name for name in _ENTITIES if ctx.params.get(name) is not None), None)
+    if name is not None and entities:
+        ctx.warn(name, ",".join(ctx.params[name]), f"{reason} {_some(entities)}{more}")
 
 
 def _some(entities: tuple[str, ...]) -> str:
