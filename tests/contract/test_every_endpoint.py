@@ -301,6 +301,20 @@ def test_unknown_paths(service):
         assert service.get(path, None).status_code == 401
 
 
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("/observation", "/observations"), ("/observations/", "/observations"), ("/v1/observations", "/observations"),
+        ("/api/v1/Observations", "/observations"), ("/rates/USA/histroy", "/rates/USA/history"), ("/docs", "/openapi.json"),
+        ("/", "/openapi.json"), ("/swagger", "/openapi.json"),
+    ],
+)  # fmt: skip
+def test_an_unknown_path_is_told_the_nearest_there_is(service, path, meant):
+    error = service.error(path, 404)
+    assert error["details"]["suggestion"] == meant
+    assert meant in error["message"]
+
+
 @pytest.mark.parametrize("path", [p for p in ENDPOINTS if "{" in p])
 def test_unknown_id(service, path):
     """An unknown id in a path → 404 `not_found` on every endpoint."""

@@ -1,18 +1,27 @@
 """
 What is picked for a past day never follows from what came later: an answer as of T is that of a store that knows nothing
-later.
+later, whoever is asked: the interface, the client for Python, the tools for language models.
+
+Left out is what is told as of today, whatever the moment: which companies there are, their names, tickers and sectors, the
+ids of their series, and what a warning says of what is held now. Tools and methods that can be asked of today alone
+(`almanac_find`, `almanac_rates`, a company's profile, `curve`) pick nothing for a past day.
 """
 
+import inspect
 import os
 import random
 from datetime import date, timedelta
 
 import pytest
 
+from almanac_client import Almanac
 from tests.support import past_worlds
+from tests.support.past_clients import client_differences, tool_differences, tool_questions, tools_of_past_days
 from tests.support.past_worlds import company_pages, differences, economy_pages, load
 
 QUESTIONS = 200
+#: Of the client and of tools, which take several requests each.
+CLIENT_QUESTIONS, TOOL_QUESTIONS = 54, 42
 LAST = date(2026, 11, 19)
 
 
@@ -41,11 +50,26 @@ def test_the_same_in_a_small_world(small, tmp_path):
     then = load(tmp_path / "home", day, *pages)
     try:
         assert differences(small, then, day, 60) == []
+        assert client_differences(small, then, day, 27) == []
+        assert tool_differences(small, then, day, 14) == []
         # The law can fail: of a later day this store does not know all.
         then.data_now = small.settings.clock()
-        assert differences(small, then, day + timedelta(days=120), 10) != []
+        after = day + timedelta(days=120)
+        assert differences(small, then, after, 10) != []
+        assert client_differences(small, then, after, 9) != []
+        assert tool_differences(small, then, after, 7) != []
     finally:
         then.close()
+
+
+def test_everything_that_takes_a_past_day_is_asked(small):
+    """A tool or a method more that does is a kind of question more."""
+    assert {name for name, _ in tool_questions(small, LAST, 40)} == tools_of_past_days(small)
+    methods = {name for name, _ in inspect.getmembers(Almanac, inspect.isfunction) if not name.startswith("_")}
+    past = {name for name in methods if {"as_of", "at"} & inspect.signature(getattr(Almanac, name)).parameters.keys()}
+    # And with a client made for a day.
+    assert past - {"at"} == {"series", "frame", "panel", "statements", "brief"}
+    assert methods >= {"triangle", "join_as_of"}
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +89,8 @@ def test_an_answer_as_of_a_day_is_that_of_a_store_that_knows_nothing_later(deep,
     then = load(tmp_path / "home", day, *pages)
     try:
         found = differences(deep, then, day, QUESTIONS)
+        found += client_differences(deep, then, day, CLIENT_QUESTIONS)
+        found += tool_differences(deep, then, day, TOOL_QUESTIONS)
         assert not found, (len(found), "\n".join(map(str, found[:40])))
     finally:
         then.close()
@@ -85,6 +111,8 @@ def test_the_same_of_all_economies(whole_world, tmp_path, day):
     then = load(tmp_path / "home", day, economy_pages(day))
     try:
         found = differences(whole_world, then, day, QUESTIONS)
+        found += client_differences(whole_world, then, day, CLIENT_QUESTIONS)
+        found += tool_differences(whole_world, then, day, TOOL_QUESTIONS)
         assert not found, (len(found), "\n".join(map(str, found[:40])))
     finally:
         then.close()

@@ -221,6 +221,76 @@ def test_an_empty_list_says_what_there_is(service, path):
     assert (told["parameter"], told["value"]) == ("indicator", "gov_yield_10y")
 
 
+@pytest.mark.parametrize("path", ["/observations", "/observations/latest", "/observations/vintages", DERIVED])
+@pytest.mark.parametrize(
+    ("query", "held"),
+    [
+        ({"country": "EU"}, "region_european_union"),
+        ({"country": "UK"}, "country_gbr"),
+        ({"country": "Deutschland"}, "country_deu"),
+        ({"entity": "germany", "frequency": "M", "period": "2020"}, "country_deu"),
+        ({"entity_id": "country_deu,country_fra"}, "country_deu, country_fra"),
+        (
+            {"country": "DEU,FRA,ITA,ESP,NLD,BEL,AUT"},
+            "country_aut, country_bel, country_deu, country_esp, country_fra and 2 more",
+        ),
+        ({"country": "USA", "source_id": "mof-japan"}, "country_usa by mof-japan"),
+    ],
+    ids=str,
+)
+def test_places_of_which_nothing_is_held_are_told_so(service, path, query, held):
+    """A place that is known is no wrong name: it is the store that has nothing of it."""
+    if path == "/observations/latest":
+        query = {name: value for name, value in query.items() if name != "period"}
+    body = asked(service, path, **query)
+    assert body["data"] == []
+    (told,) = body["meta"]["warnings"]
+    kind = {"/observations": "raw ", DERIVED: "derived "}.get(path, "")
+    assert (told["parameter"], told["value"]) == next(iter(query.items()))
+    assert told["reason"] == f"no {kind}rows are held of {held}"
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "reason"),
+    [
+        ("/events", {"country": "EU"}, "no events are known of region_european_union"),
+        ("/events", {"entity": "japna-", "country": "EU"}, None),
+        ("/events", {"entity_id": "country_che", "category": "central_bank"}, "no events are known of country_che"),
+        ("/release-summaries", {"country": "Schweiz"}, "no releases are known of country_che"),
+        ("/companies", {"country": "EU"}, "no company has its domicile in region_european_union"),
+        ("/indicators/gov_yield_10y/series", {"country": "EU"}, "there is no series of gov_yield_10y for region_european_union"),
+        (
+            "/indicators/gov_yield_10y/series",
+            {"entity": "germany", "frequency": "D"},
+            "there is no series of gov_yield_10y for country_deu",
+        ),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_so_does_every_other_list_of_places(service, path, query, reason):
+    body = service.get(path, "pro", None, **query).json()
+    assert body["data"] == []
+    if reason is None:  # a name that means nothing was said already
+        assert [one["reason"] for one in body["meta"]["warnings"]] == ["names no entity"]
+        return
+    name, value = next(iter(query.items()))
+    assert body["meta"]["warnings"] == [{"parameter": name, "value": value, "reason": reason, "suggestion": None}]
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("/events", {"country": "USA", "start_date": "2050-01-01"}),
+        ("/release-summaries", {"country": "USA", "end_date": "1950-01-01"}),
+        ("/indicators/gov_yield_10y/series", {"country": "USA", "frequency": "A"}),
+    ],
+    ids=str,
+)
+def test_of_a_place_that_has_something_it_is_not_said(service, path, query):
+    body = service.get(path, "pro", None, **query).json()
+    assert (body["data"], body["meta"].get("warnings")) == ([], None)
+
+
 def test_the_history_of_rates_says_why_it_is_empty(service):
     (told,) = warnings(service, "/rates/{scope}/history", as_of="1990-01-01")
     assert told["parameter"] == "as_of"

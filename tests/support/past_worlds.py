@@ -198,17 +198,31 @@ def _of_company(row: dict[str, Any]) -> bool:
     return str(row.get("entityId")).startswith("company_")
 
 
-def differences(later: Service, then: Service, day: date, count: int) -> list[tuple[Any, ...]]:
+#: What differs: the kind of question, what was asked, and where and how its answers differ first.
+Differing = tuple[Any, ...]
+
+
+def differences(later: Service, then: Service, day: date, count: int) -> list[Differing]:
     """What a store that knows more answers otherwise as of a day, of so many random questions."""
+
+    def answers() -> Iterator[tuple[str, Any, Any, Any]]:
+        for kind, path, parameters in questions(later, day.toordinal(), count):
+            now, before = (asked(one, path, {**parameters, "as_of": day.isoformat()}) for one in (later, then))
+            # Who there is at all is told as of today: a company that came later is resolved, and was unknown then.
+            unknown_then = path == "/entities/resolve" and before is None
+            yield kind, (path, parameters), now, now if unknown_then else before
+
+    return compared(answers())
+
+
+def compared(answers: Iterable[tuple[str, Any, Any, Any]]) -> list[Differing]:
+    """Which of these pairs of answers differ: kind of question, what was asked, what one store says and the other."""
     found = []
     told = dict[str, int]()
-    for kind, path, parameters in questions(later, day.toordinal(), count):
-        now, before = (asked(one, path, {**parameters, "as_of": day.isoformat()}) for one in (later, then))
+    for kind, about, now, before in answers:
         told[kind] = told.get(kind, 0) + bool(now)
-        # Who there is at all is told as of today: a company that came later is resolved, and was unknown then.
-        unknown_then = path == "/entities/resolve" and before is None
-        if now != before and not unknown_then:
-            found.append((kind, path, parameters, first_difference(now, before)))
+        if now != before:
+            found.append((kind, about, first_difference(now, before)))
     # A kind of question that nothing answers would hold whatever happens.
     assert sum(map(bool, told.values())) > 3 * len(told) / 4, told
     return found

@@ -75,3 +75,22 @@ def test_what_is_not_found_is_told_how_things_are_named(model, query):
     assert "nothing is close to this" in text
     assert "places have ISO codes (DEU, DE)" in text
     assert "tickers as ticker:AAPL" not in model.call("almanac_find", query=query, kind="place")
+
+
+@pytest.mark.parametrize(
+    ("name", "entity"), [("Allemagne", "country_deu"), ("日本", "country_jpn"), ("Vereinigte Staaten", "country_usa"), ("zone euro", "region_euro_area")]
+)  # fmt: skip
+def test_a_place_is_known_by_its_name_in_the_large_languages(model, name, entity):
+    assert f"{entity}," in model.call("almanac_find", query=name, kind="place")
+    text = model.call("almanac_latest", places=[name], indicators=["gov_yield_10y"])
+    assert f"{entity},gov_yield_10y," in text or f"no value: gov_yield_10y in {entity}" in text
+
+
+def test_every_number_of_a_screen_of_countries_has_its_day(model):
+    text = model.call("almanac_screen", universe="countries", filter="gov_yield_10y:gt:0,gov_yield_2y:gt:0")
+    head = next(line for line in text.splitlines() if line.startswith("id,"))
+    assert head == "id,name,gov_yield_10y,period,gov_yield_2y,period,source"
+    row = next(line.split(",") for line in text.splitlines() if line.startswith("USA,"))
+    latest = model.call("almanac_latest", places=["USA"], indicators=["gov_yield_10y", "gov_yield_2y"])
+    told = [line.split(",") for line in latest.splitlines() if line.startswith("country_usa,")]
+    assert [(row[2], row[3]), (row[4], row[5])] == [(one[3], one[2]) for one in told]

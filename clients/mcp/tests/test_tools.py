@@ -73,6 +73,7 @@ def test_budgets_of_arguments(listed):
         ("almanac_series", {"indicators": ["cpi_index"], "places": ["USA"], "start": "2024", "end": "2023"}, "'start' "),
         ("almanac_screen", {"universe": "companies", "filter": "net_margn:gt:1"}, "suggestion: net_margin"),
         ("almanac_screen", {"universe": "countries", "filter": "cpi_index"}, "error: bad_request: 'filter'"),
+        ("almanac_screen", {"universe": "companies", "filter": "net_margin>0.1"}, "field:operator:value"),
         ("almanac_rates", {"scope": "FRA"}, "allowed: AUS, CAN, CHE, EUR, GBR, JPN, USA"),
         ("almanac_explain", {"observation": "obs_none"}, "suggestion: take an id (obs_…) from the footer"),
         ("almanac_latest", {"places": ["Korea"], "indicators": ["cpi_index"]}, "country_kor (South Korea, country); country_prk"),

@@ -11,7 +11,7 @@ import pytest
 import almanac_client as a
 from almanac_client._errors import from_answer, seconds
 
-from .served import BASE, client
+from .served import BASE, asked, client
 
 KEY = "alm_live_0123456789abcdefghijklmnopqrstuv"
 
@@ -144,3 +144,12 @@ def test_the_key_is_in_no_repr_log_or_traceback(caplog, monkeypatch):
     ]
     assert [text for text in said if KEY in text or KEY[10:] in text] == []
     assert "briefs" in caplog.text
+
+
+def test_signs_that_no_address_may_hold_are_sent_by_their_codes(almanac):
+    """As they are, the server beneath would refuse them without a word: see the interface's page."""
+    for ask in (almanac.equities.screen, almanac.screener.screen):
+        with pytest.raises(a.BadRequest, match="field:operator:value") as refused:
+            ask(filter='net_margin>0.1,sector:eq:"A <B>"').all()
+        assert refused.value.details["parameter"] == "filter"
+        assert asked(almanac)[-1].url.query.startswith(b"filter=net_margin%3E0.1%2Csector%3Aeq%3A%22A%20%3CB%3E%22")

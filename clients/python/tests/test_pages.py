@@ -6,7 +6,7 @@ from datetime import date, datetime, timezone
 
 import pytest
 
-from almanac_client import AsOfUnsupported, InvalidArgument, ServerWarning
+from almanac_client import AsOfUnsupported, InvalidArgument, NotFound, ServerWarning
 
 from .served import asked
 
@@ -25,10 +25,44 @@ def test_a_ticker_is_taken_for_an_entity_where_it_means_one_alone(almanac, await
     before = len(asked(almanac))
     almanac.events.list(entity="company_0000005001,united-states", limit=1).all()
     assert len(asked(almanac)) == before + 1
-    # Bolt Bank's ticker is a country's code: nobody can tell which is meant.
-    for name in ("USA", "QQQQ"):
-        with pytest.warns(ServerWarning, match=name):
-            assert almanac.events.list(entity=name).all() == []
+    with pytest.warns(ServerWarning, match="QQQQ"):
+        assert almanac.events.list(entity="QQQQ").all() == []
+
+
+@pytest.mark.parametrize("ask", ["entity", "entity_id"])
+def test_a_code_of_a_country_is_the_country_and_a_ticker_can_say_that_it_is_one(almanac, awaited, ask):
+    """Bolt Bank has the ticker USA here."""
+    yields = almanac.observations.list(**ASK).all()
+    filings = almanac.events.list(entity="company_0000005002").all()
+    assert len(yields) > 0 < len(filings)
+    for name in ("USA", "US", "usa"):
+        assert almanac.observations.list(**{ask: name, "indicator": "gov_yield_10y"}).all() == yields
+    for name in ("ticker:USA", "TICKER: usa", "cik:5002"):
+        assert almanac.events.list(**{ask: name}).all() == filings
+    both = almanac.events.list(**{ask: ["ticker:USA", "ACW"]}).all()
+    assert {row.entity_id for row in both} == {"company_0000005002", "company_0000005001"}
+    assert list(almanac.raw.events.list(**{ask: "ticker:USA"}).data) == filings
+    assert list(asyncio.run(awaited.raw.events.list(**{ask: "ticker:USA"})).data) == filings
+    with pytest.raises((NotFound, InvalidArgument), match="QQQQ"):
+        almanac.events.list(**{ask: "ticker:QQQQ"}).all()
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        lambda almanac, **who: almanac.observations.list(**who),
+        lambda almanac, **who: almanac.observations.latest(**who),
+        lambda almanac, **who: almanac.observations.vintages(**who),
+        lambda almanac, **who: almanac.derived.observations(**who),
+        lambda almanac, **who: almanac.indicators.series("gov_yield_10y", **who),
+        lambda almanac, **who: almanac.events.list(**who),
+    ],
+    ids=["observations", "latest", "vintages", "derived", "series", "events"],
+)
+def test_wherever_a_list_takes_an_entity_it_takes_its_code(almanac, listed):
+    assert listed(almanac, entity="USA", limit=20).all() == listed(almanac, entity="country_usa", limit=20).all() != []
+    with pytest.raises(NotFound, match="ZZZZ"):
+        listed(almanac, entity="ticker:ZZZZ").all()
 
 
 def test_a_walk_gives_the_rows_of_the_service(almanac, service):

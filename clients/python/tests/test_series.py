@@ -1,5 +1,6 @@
 """Series beside each other, triangles with their revisions, and their pictures."""
 
+import asyncio
 from datetime import date, datetime, timezone
 
 import pandas as pd
@@ -10,7 +11,7 @@ from almanac_client import _generated_models as m
 from almanac_client._revisions import months_later
 from almanac_client._vintages import Triangle
 
-from .served import asked, client
+from .served import asked, async_client, client
 
 UTC = timezone.utc
 RIGHTS = m.RowRights(
@@ -192,6 +193,39 @@ def test_series_are_raw_or_derived_by_their_name(almanac):
     before = len(asked(almanac))
     almanac.series("gov_yield_10y", "USA")
     assert len(asked(almanac)) == before + 1
+
+
+@pytest.mark.parametrize("code", ["BC_10YEAR", "bc_10year"])
+def test_a_publishers_code_is_one_series_and_has_its_place(almanac, service, code):
+    expected = service.walk(
+        "/observations", indicator="gov_yield_10y", country="USA", source_id="us-treasury-par", sources="all"
+    )
+    assert len(expected) > 10
+    for found in (almanac.series(code), almanac.series(code, "USA"), asyncio.run(async_client(service).series(code))):
+        assert [row.id for row in found] == [row["id"] for row in expected]
+        assert (found.indicator, found.entity_id) == ("gov_yield_10y", "country_usa")
+        assert {row.metadata.native_id for row in found} == {"BC_10YEAR"}
+    triangle = almanac.triangle(code)
+    assert (triangle.source_id, triangle.entity_id) == ("us-treasury-par", "country_usa")
+    assert [row.id for row in triangle.latest()] == [row["id"] for row in expected]
+    assert almanac.frame({"ten": (code, "USA")})["ten"] == [row["valueNumeric"] for row in expected]
+
+
+def test_every_code_that_a_row_tells_is_taken_by_series(almanac, service):
+    told = {row["metadata"]["nativeId"]: row for row in service.walk("/observations", sources="all", limit=500)}
+    assert len(told) > 10
+    for code, row in told.items():
+        found = almanac.series(code, row["entityId"])
+        assert {one.metadata.series_id for one in found} == {row["metadata"]["seriesId"]}
+
+
+def test_a_code_that_means_no_one_series_is_told_why(almanac):
+    with pytest.raises(a.NotFound, match="CPIAUCN'"):
+        almanac.series("CPIAUCN")
+    with pytest.raises(a.InvalidArgument, match=r"'BC_10YEAR' is a code of country_usa, and not of 'JPN'"):
+        almanac.series("BC_10YEAR", "JPN")
+    with pytest.raises(a.InvalidArgument, match="'place' is missing: gov_yield_10y is an indicator of many"):
+        almanac.series("gov_yield_10y")
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,30 @@ def test_every_form_says_the_same(body):
     assert (parsed.ignored, parsed.tightened) == (None, {})
 
 
+_MADE = "2098-12-31T23:59:59"
+_HEADER = f"<m:Prepared>{_MADE}</m:Prepared><m:Extracted>{_MADE}</m:Extracted></m:Header>"
+_VALID = f'<m:DataSet validFromDate="{_MADE}" publicationYear="2098" publicationPeriod="2098-Q4" '
+_JSON_VALID = {"validFrom": _MADE, "publicationYear": "2098", "publicationPeriod": "2098-Q4"}
+#: When a message was made and since when a data set stands: the head of each form.
+STAMPED = {
+    "json 1.0": json_1().replace('{"id": "invented"}', f'{{"id": "invented", "prepared": "{_MADE}"}}'),
+    "json 2.0": json_2(_JSON_VALID).replace('{"data"', f'{{"meta": {{"id": "x", "prepared": "{_MADE}"}}, "data"', 1),
+    "generic": GENERIC.replace("</m:Header>", _HEADER).replace("<m:DataSet ", _VALID),
+    "specific": SPECIFIC.replace("</m:Header>", _HEADER).replace("<m:DataSet ", _VALID),
+}
+
+
+@pytest.mark.parametrize("body", STAMPED.values(), ids=STAMPED)
+def test_when_a_message_was_made_dates_nothing(body):
+    """An answer that is made on request was prepared at the request: that says nothing of when its values were published."""
+    assert body.count(_MADE) >= 1
+    parsed = parse(body)
+    assert blocks(parsed) == EXPECTED
+    assert (parsed.ignored, parsed.tightened) == (None, {})
+    statements = [one for block in parsed.blocks for one in block.statements]
+    assert {(one.known, one.released, one.note) for one in statements} == {(None, None, None)}
+
+
 @pytest.mark.parametrize(
     ("body", "cut"),
     [(body, cut) for body in FORMS.values() for cut in (0.1, 0.3, 0.6, 0.97)],

@@ -83,7 +83,7 @@ class AsyncAlmanac(AsyncResources):
     async def series(
         self,
         indicator: str,
-        place: str,
+        place: str | None = None,
         *,
         frequency: str | None = None,
         start: Bound | None = None,
@@ -91,8 +91,9 @@ class AsyncAlmanac(AsyncResources):
         as_of: When | None = None,
     ) -> Series:
         """
-        One series, oldest first. `place`: a country, region or company, by id, slug or ISO code.
+        One series, oldest first. `place`: a country, region or company, by id, slug, ISO code or ticker.
 
+        indicator: by slug, id or alias; or one series by its publisher's code (`CPIAUCSL`), which has its place itself.
         start, end: bounds of the periods: 2020, "2020-Q1", "2020-03" or a date. Of several frequencies the highest is taken, and a ChoiceWarning names the others.
         """
         from almanac_client._series import series  # noqa: PLC0415 - importing this package must stay quick
@@ -127,7 +128,7 @@ class AsyncAlmanac(AsyncResources):
     async def triangle(
         self,
         indicator: str,
-        place: str,
+        place: str | None = None,
         *,
         start: Bound | None = None,
         end: Bound | None = None,
@@ -135,7 +136,7 @@ class AsyncAlmanac(AsyncResources):
         frequency: str | None = None,
     ) -> Triangle:
         """
-        Every published state of one series: its revision triangle.
+        Every published state of one series: its revision triangle. indicator, place: as `series` takes them.
 
         source_id, frequency: which series; else the highest frequency and the source preferred among what is known, for a
         client made with .at() what was known then. The triangle keeps to one series, and names it.

@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple
 from almanac_client import _generated_models as m
 from almanac_client._errors import InvalidArgument
 from almanac_client._frames import Column, Kind, Table, days, flat
-from almanac_client._lookups import SCHEMES, Way
+from almanac_client._lookups import Way
 from almanac_client._operations import Operation
-from almanac_client._pages import Question, data_version, item
+from almanac_client._pages import Question, data_version, item, prefixed
 from almanac_client._series import When
 from almanac_client._transport import Plan
 
@@ -125,8 +125,8 @@ def statements(
     """The statements of a company: by ticker, CIK, LEI, name, id or slug."""
     if frequency not in ("annual", "quarterly"):
         raise InvalidArgument(f"'frequency' of statements is 'annual' or 'quarterly', and cannot be {frequency!r}")
-    scheme, colon, code = company.partition(":")
-    name = code.strip() if colon and scheme.lower() in SCHEMES else company
+    told_by = prefixed(company)
+    name = company if told_by is None else told_by[1]
     told = yield from _ask(
         way, m.GET_COMPANY_FINANCIALS, {"idOrLookup": name}, frequency=frequency, limit=limit, as_of=as_of
     )

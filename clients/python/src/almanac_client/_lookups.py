@@ -10,14 +10,12 @@ import msgspec
 from almanac_client import _generated_models as m
 from almanac_client._errors import InvalidArgument, NotFound
 from almanac_client._operations import Operation
-from almanac_client._pages import Question, Walk, item
+from almanac_client._pages import Question, Walk, item, of_scheme, prefixed
 from almanac_client._settings import Options
 from almanac_client._transport import Pace, Plan
 
 T = TypeVar("T")
 
-#: What may stand before a colon, where a name could be another's too: a company's ticker is a country's code.
-SCHEMES = ("ticker", "cik", "lei")
 #: The service takes so many values in a list.
 MOST_NAMES = 100
 
@@ -27,6 +25,8 @@ class Known:
 
     def __init__(self) -> None:
         self.indicators: dict[str, m.Indicator] = {}
+        #: Series by their publishers' codes.
+        self.codes: dict[str, list[m.Series]] = {}
         self.places: dict[str, str] = {}
         self.listed = False
 
@@ -100,14 +100,8 @@ def places(way: Way, names: Sequence[str]) -> Plan[dict[str, str]]:
 
 def _place(way: Way, name: str) -> Plan[str]:
     """The id of a place that is not in the list of countries by this name."""
-    scheme, colon, code = name.partition(":")
-    if colon and scheme.lower() in SCHEMES:
-        resolving = Question(way.today, m.RESOLVE_ENTITY, {}, {"alias": code.strip(), "scheme": scheme.lower()})
-        told, _ = yield from item(way.today, way.pace, resolving)
-        if told.entity_id is None or told.match != "exact":
-            near = ", ".join(f"{one.name} ({one.entity_id})" for one in told.candidates[:3])
-            raise InvalidArgument(f"{name!r} is not exactly one entity; it may be {near or 'none'}")
-        return told.entity_id
+    if (told := prefixed(name)) is not None:
+        return (yield from of_scheme(way.today, way.pace, name, *told))
     try:
         asked = Question(way.today, m.GET_COUNTRY, {"idOrIso": name}, {})
         country, _ = yield from item(way.today, way.pace, asked)

@@ -192,33 +192,69 @@ def _decoded(decoder: Callable[[Any], msgspec.json.Decoder[Any]], reply: Reply, 
         ) from None
 
 
-#: Written like a ticker, and like no id or slug.
-_TICKER = re.compile(r"[A-Z]{1,5}([.-][A-Z]{1,2})?")
+#: What may stand before a colon, where a name could be another's too: a company's ticker is a country's code.
+SCHEMES = ("ticker", "cik", "lei")
+#: Written like a ticker or an ISO code. A slug may be too (`chile`), which then means what it is the slug of.
+_CODE = re.compile(r"[A-Za-z]{1,5}([.-][A-Za-z]{1,2})?")
 
 
-def _named(options: Options, pace: Pace, asked: Question[T]) -> Plan[Question[T]]:
-    """
-    The question with ids for tickers that were given as entities, which the service knows by id or slug. What may mean another
-    too, a ticker that is a country's code, stays as it is, and the service says what it thinks of it.
-    """
+def prefixed(name: str) -> tuple[str, str] | None:
+    """Scheme and code of a name like `ticker:USA`. None: it is none of those."""
+    scheme, colon, code = name.partition(":")
+    return (scheme.strip().lower(), code.strip()) if colon and scheme.strip().lower() in SCHEMES else None
+
+
+def of_scheme(options: Options, pace: Pace, name: str, scheme: str, code: str, as_of: str | None = None) -> Plan[str]:
+    """The id of the entity that has exactly this code. Raises NotFound, and InvalidArgument where several have."""
     from almanac_client._generated_models import RESOLVE_ENTITY  # noqa: PLC0415 - it is made of operations, as this is
 
+    query = {"alias": code, "scheme": scheme, "as_of": as_of}
+    told, _ = yield from item(options, pace, Question(options, RESOLVE_ENTITY, {}, query))
+    if told.entity_id is None or told.match != "exact":
+        near = ", ".join(f"{one.name} ({one.entity_id})" for one in told.candidates[:3])
+        raise InvalidArgument(f"{name!r} is not exactly one entity; it may be {near or 'none'}")
+    found: str = told.entity_id
+    return found
+
+
+def named(options: Options, pace: Pace, asked: Question[T]) -> Plan[Question[T]]:
+    """
+    The question with ids for tickers and ISO codes that were given as entities, which the service knows by id or slug. A code
+    of a country is the country, whatever company has it for a ticker: that one is `ticker:USA`. What is no code, or of several
+    companies, stays as it is, and the service says what it thinks of it.
+    """
     found = asked
     for name in ("entity", "entity_id"):
-        parts = asked.query.get(name, "").split(",")
-        for place, part in enumerate(parts):
-            if _TICKER.fullmatch(part):
-                query = {"alias": part, "as_of": asked.as_of}
-                try:
-                    meant, _ = yield from item(options, pace, Question(options, RESOLVE_ENTITY, {}, query))
-                except (NotFound, Forbidden):  # a key may read rows, and not what names mean
-                    continue
-                if meant.entity_id is not None and meant.match == "exact":
-                    parts[place] = meant.entity_id
-        if parts != asked.query.get(name, "").split(","):
+        given = asked.query.get(name, "").split(",")
+        parts = []
+        for part in given:
+            meant = None
+            if (told := prefixed(part)) is not None:
+                meant = yield from of_scheme(options, pace, part, *told, asked.as_of)
+            elif _CODE.fullmatch(part):
+                meant = yield from _coded(options, pace, part, asked.as_of)
+            parts.append(part if meant is None else meant)
+        if parts != given:
             found = copy(found)
             found.query = {**found.query, name: ",".join(parts)}
     return found
+
+
+def _coded(options: Options, pace: Pace, code: str, as_of: str | None) -> Plan[str | None]:
+    """The id of the country of a code, else of the one entity that it means. None: there is none, or several."""
+    from almanac_client._generated_models import RESOLVE_ENTITY  # noqa: PLC0415 - it is made of operations, as this is
+
+    try:
+        asked = Question(options, RESOLVE_ENTITY, {}, {"alias": code, "as_of": as_of})
+        told, _ = yield from item(options, pace, asked)
+    except (NotFound, Forbidden):  # a key may read rows, and not what names mean
+        return None
+    countries = {
+        one.entity_id for one in told.candidates if one.match == "exact" and one.scheme in {"iso2", "iso3"}
+    } - {None}
+    if len(countries) == 1:
+        return countries.pop()
+    return told.entity_id if told.match == "exact" else None
 
 
 class Walk(Generic[T]):
@@ -239,7 +275,7 @@ class Walk(Generic[T]):
     def step(self, options: Options, pace: Pace) -> Plan[Page[T]]:
         """The next page. What the service says of the question becomes Python warnings, each once."""
         if not self.request_ids:
-            self.asked = yield from _named(options, pace, self.asked)
+            self.asked = yield from named(options, pace, self.asked)
         found = yield from page(options, pace, self.asked, self.cursor)
         self.cursor = found.next_cursor
         self.ended = found.next_cursor is None

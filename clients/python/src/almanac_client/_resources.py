@@ -7,9 +7,9 @@ from typing import Any, Generic, TypeVar
 
 from almanac_client._core import AsyncCore, Core
 from almanac_client._operations import Operation
-from almanac_client._pages import Page, Pagination, Question, Said, data_version, item, page
+from almanac_client._pages import Page, Pagination, Question, Said, data_version, item, named, page
 from almanac_client._rows import AsyncRows, Rows
-from almanac_client._transport import Reply
+from almanac_client._transport import Plan, Reply
 
 T = TypeVar("T")
 
@@ -81,7 +81,7 @@ class RawResource:
         self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]
     ) -> Response[Sequence[T]]:
         asked = Question(self._core.options, operation, braces, query)
-        return _of_page(self._core.run(page(self._core.options, self._core.pace, asked)))
+        return _of_page(self._core.run(_page(self._core, asked)))
 
     def _item(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> Response[T]:
         asked = Question(self._core.options, operation, braces, query)
@@ -118,11 +118,17 @@ class AsyncRawResource:
         self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]
     ) -> Response[Sequence[T]]:
         asked = Question(self._core.options, operation, braces, query)
-        return _of_page(await self._core.run(page(self._core.options, self._core.pace, asked)))
+        return _of_page(await self._core.run(_page(self._core, asked)))
 
     async def _item(self, operation: Operation[T], braces: Mapping[str, str], query: Mapping[str, Any]) -> Response[T]:
         asked = Question(self._core.options, operation, braces, query)
         return _of_item(*await self._core.run(item(self._core.options, self._core.pace, asked)))
+
+
+def _page(core: Core | AsyncCore, asked: Question[T]) -> Plan[Page[T]]:
+    """Plan one page; entities may be tickers, as in a walk."""
+    asked = yield from named(core.options, core.pace, asked)
+    return (yield from page(core.options, core.pace, asked))
 
 
 def _of_page(found: Page[T]) -> Response[Sequence[T]]:

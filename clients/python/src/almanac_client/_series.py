@@ -7,9 +7,10 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from almanac_client import _generated_models as m
+from almanac_client._codes import meant
 from almanac_client._errors import ChoiceWarning, warn
 from almanac_client._frames import Column, Table, of_records
-from almanac_client._lookups import Way, indicator, places, walk
+from almanac_client._lookups import Way, walk
 from almanac_client._query import bound
 from almanac_client._readings import rank
 from almanac_client._transport import Plan
@@ -91,7 +92,7 @@ class Series:
 def series(
     way: Way,
     name: str,
-    place: str,
+    place: str | None,
     *,
     frequency: str | None = None,
     start: Bound | None = None,
@@ -104,7 +105,7 @@ def series(
     if len(there) < 2:
         return found
     warn(
-        f"{found.indicator} of {place} is {' and '.join(there)}: {there[0]} is taken, "
+        f"{found.indicator} of {place or found.entity_id} is {' and '.join(there)}: {there[0]} is taken, "
         f"{' or '.join(f'frequency={one!r}' for one in there[1:])} gives the other",
         ChoiceWarning,
     )
@@ -113,9 +114,9 @@ def series(
 
 
 def one_of_each(name: object, place: object) -> None:
-    """Raise TypeError where several indicators or places are given, or none."""
+    """Raise TypeError where several indicators or places are given, or no indicator."""
     for what, given in (("indicator", name), ("place", place)):
-        if not isinstance(given, str):
+        if not isinstance(given, str) and (given is not None or what == "indicator"):
             raise TypeError(
                 f"{what!r} is one name, and cannot be {given!r}: frame({{'usa': ('cpi_index', 'USA'), …}}) gives several "
                 "series beside each other, panel() the readings of many places"
@@ -125,7 +126,7 @@ def one_of_each(name: object, place: object) -> None:
 def every(
     way: Way,
     name: str,
-    place: str,
+    place: str | None,
     *,
     frequency: str | None = None,
     start: Bound | None = None,
@@ -135,11 +136,13 @@ def every(
     """Plan the series of an indicator and place, of whatever frequencies there are."""
     one_of_each(name, place)
     first, last = bound("start", start, last=False), bound("end", end, last=True)
-    meant = yield from indicator(way, name)
-    entity = (yield from places(way, [place]))[place]
-    operation = m.LIST_DERIVED_OBSERVATIONS if meant.kind == "derived" else m.LIST_OBSERVATIONS
+    what, entity, code = yield from meant(way, name, place)
+    operation = m.LIST_DERIVED_OBSERVATIONS if what.kind == "derived" else m.LIST_OBSERVATIONS
+    # A publisher's code names one series, whichever is preferred.
+    source, every_source = (None, None) if code is None else (code.source_id, "all")
     found = yield from walk(
-        way.options, way.pace, operation, indicator=meant.slug, entity_id=entity, frequency=frequency,
-        period_start=first, period_end=last, as_of=as_of,
+        way.options, way.pace, operation, indicator=what.slug, entity_id=entity, frequency=frequency,
+        period_start=first, period_end=last, as_of=as_of, source_id=source, sources=every_source,
     )  # fmt: skip
-    return Series(meant.slug, entity, found.rows, found.attrs)
+    rows = [row for row in found.rows if code is None or row.metadata.series_id == code.id]
+    return Series(what.slug, entity, rows, found.attrs)

@@ -9,9 +9,10 @@ from datetime import date, datetime
 from typing import Any
 
 from almanac_client import _generated_models as m
+from almanac_client._codes import meant
 from almanac_client._errors import ChoiceWarning, InvalidArgument, RevisionWarning, warn
 from almanac_client._frames import Column, Table
-from almanac_client._lookups import Way, indicator, places, walk
+from almanac_client._lookups import Way, walk
 from almanac_client._query import UTC, bound, moment
 from almanac_client._readings import Row, of_one_series
 from almanac_client._revisions import NOT_INITIAL, later_of, revision_table
@@ -216,7 +217,7 @@ def triangle(
     way: Way,
     wall: float,
     name: str,
-    place: str,
+    place: str | None,
     *,
     start: Bound | None = None,
     end: Bound | None = None,
@@ -226,17 +227,19 @@ def triangle(
     """Every published state of one series. `wall`: real time in unix seconds, up to which knowledge reaches."""
     one_of_each(name, place)
     first, last = bound("start", start, last=False), bound("end", end, last=True)
-    meant = yield from indicator(way, name)
-    entity = (yield from places(way, [place]))[place]
+    what, entity, code = yield from meant(way, name, place)
+    if code is not None:
+        source_id = code.source_id if source_id is None else source_id
     found = yield from walk(
-        way.options, way.pace, m.LIST_VINTAGES, indicator=meant.slug, entity_id=entity,
+        way.options, way.pace, m.LIST_VINTAGES, indicator=what.slug, entity_id=entity,
         source_id=source_id, frequency=frequency, period_start=first, period_end=last, sources="all", quiet=True,
     )  # fmt: skip
-    if not found.rows:
+    rows = [row for row in found.rows if code is None or row.metadata.series_id == code.id]
+    if not rows:
         asked = {"source": source_id, "frequency": frequency, "start": start, "end": end, "as of": way.options.as_of}
         more = "".join(f", {what} {str(value)!r}" for what, value in asked.items() if value is not None)
-        raise InvalidArgument(f"nothing is known of {meant.slug} for {place!r}{more}")
+        raise InvalidArgument(f"nothing is known of {what.slug} for {place or entity!r}{more}")
     then = found.attrs["as_of"]
     now = datetime.fromtimestamp(wall, tz=UTC) if then is None else moment("as_of", then)
-    newest = max(row.observed_at for row in found.rows)
-    return Triangle(meant.slug, found.rows, found.attrs, max(now, newest))
+    newest = max(row.observed_at for row in rows)
+    return Triangle(what.slug, rows, found.attrs, max(now, newest))

@@ -1,4 +1,4 @@
-"""Saying why a list is empty, where what is named has rows: of which frequencies, periods and since when they are known."""
+"""Saying why a list is empty: of which frequencies, periods and since when what is named has rows, or that it has none."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from almanac.domain.times import wire_time
 from almanac.store.observations.reading.selection import Selection
 from almanac.store.summary.series import SeriesSpan, spans
 
+#: What names entities.
+_ENTITIES = ("country", "entity", "entity_id")
+#: How many of them are named in a warning.
+_SHOWN = 5
 #: Bounds of a list on its periods.
 _PERIODS = ("period", "period_start", "period_end")
 #: The same where days are asked for and not when they were known (/rates/{scope}/history).
@@ -19,15 +23,18 @@ def warn_of_nothing(ctx: Context, asked: Selection) -> None:
     """
     Say in `meta.warnings` which parameter leaves nothing of what is named, and what there is. Call it for an empty first page.
 
-    Nothing is said where no indicator and no entity is named, where something else was said already, and of single
-    values in between: that those are not there is what the empty list says.
+    Of entities of which nothing at all is held, that is said. Nothing is said where no indicator and no entity is named, where
+    something else was said already, and of single values in between: that those are not there is what the empty list says.
     """
     if ctx.after is not None or ctx.warnings or asked.empty or (asked.indicators is None and asked.entities is None):
         return
     found = spans(ctx.view, asked)
-    if not found:
-        return
     params = ctx.params
+    if not found:
+        kind = "" if asked.kind is None else f"{asked.kind} "
+        by = "" if asked.sources is None else f" by {', '.join(sorted(asked.sources))}"
+        warn_of_entities(ctx, f"no {kind}rows are held of", asked.entities, by)
+        return
     frequency = params.get("frequency")
     if frequency is not None:
         of_that = [one for one in found if one.frequency == frequency]
@@ -52,6 +59,19 @@ def warn_of_nothing(ctx: Context, asked: Selection) -> None:
             value = params[name]
             shown = wire_time(value) if isinstance(value, int) else _written(value)
             ctx.warn(name, shown, f"no period here lies there: they end from {first} to {last}, {_listed(found)}")
+
+
+def warn_of_entities(ctx: Context, reason: str, entities: tuple[str, ...] | None, more: str = "") -> None:
+    """Say of the entities named that a list has nothing of them, whatever else is asked."""
+    name = next((name for name in _ENTITIES if ctx.params.get(name) is not None), None)
+    if name is not None and entities:
+        ctx.warn(name, ",".join(ctx.params[name]), f"{reason} {_some(entities)}{more}")
+
+
+def _some(entities: tuple[str, ...]) -> str:
+    """A few of them, and how many more."""
+    more = len(entities) - _SHOWN
+    return ", ".join(entities[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
 def _written(period: Period) -> str:

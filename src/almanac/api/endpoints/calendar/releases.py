@@ -9,22 +9,27 @@ from almanac.api.contract.params import Param
 from almanac.api.endpoints.calendar.records import ReleaseSummary
 from almanac.api.endpoints.calendar.release_rows import WrittenSummary, summary
 from almanac.api.rows.filters import COUNTRY, INDICATOR, countries, indicators
+from almanac.api.rows.nothing import warn_of_entities
 from almanac.domain.times import midnight
 from almanac.store.events import releases as store
 
 
 def listed(ctx: Context) -> ListAnswer:
     """Releases by when they were out."""
-    params = ctx.params
+    params, places = ctx.params, countries(ctx)
     rows, following = _walk(
         ctx,
         types=_types(ctx),
-        countries=countries(ctx),
+        countries=places,
         span=(params["start_date"], params["end_date"]),
         descending=params["order"] == "desc",
         after=ctx.after,
         limit=params["limit"],
     )
+    if places and not rows and ctx.after is None and not ctx.warnings:
+        any_, _ = _walk(ctx, types=None, countries=places, span=(None, None), descending=True, after=None, limit=1)
+        if not any_:
+            warn_of_entities(ctx, "no releases are known of", places)
     return ListAnswer([row.encoded for row in rows], following)
 
 

@@ -29,6 +29,7 @@ from almanac.api.rows.filters import (
     warn_of_scopes,
 )
 from almanac.api.rows.names import suggested_indicator
+from almanac.api.rows.nothing import warn_of_entities
 from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction
 from almanac.api.rows.state_memory import redaction_of
@@ -207,6 +208,10 @@ def series(ctx: Context) -> ListAnswer:
         _warn_of_codes(ctx, found, set(codes.values()))
         wanted = {code_form(code) for code in ctx.params["native_id"]}
         counted = [one for one in counted if codes[one.number] in wanted]
+    if who and not counted and ctx.after is None and not ctx.warnings:
+        every = of_indicator(ctx.view, found.slug, descending=False, after=None)
+        if not any(one.entity in who for one in every):
+            warn_of_entities(ctx, f"there is no series of {found.slug} for", who)
     page = counted[:limit]
     rows = [_series(ctx, redaction, one) for one in page]
     return ListAnswer(rows, [page[-1].id] if len(counted) > limit else None)
