@@ -75,3 +75,15 @@ def test_what_is_not_found_is_told_how_things_are_named(model, query):
     assert "nothing is close to this" in text
     assert "places have ISO codes (DEU, DE)" in text
     assert "tickers as ticker:AAPL" not in model.call("almanac_find", query=query, kind="place")
+
+
+def test_a_publishers_name_finds_its_indicator_before_others(model):
+    found = model.call("almanac_find", query="fed funds", kind="indicator", limit=3)
+    assert re.findall(r"(?m)^(\w+): .*\((?:raw|derived), ", found) == [
+        "overnight_rate",
+        "policy_rate_lower",
+        "policy_rate_upper",
+    ]
+    assert "policy_rate_upper in country_usa" in model.call(
+        "almanac_latest", places=["USA"], indicators=["Federal Funds Target Range - Upper Limit"]
+    )
