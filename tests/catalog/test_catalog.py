@@ -153,6 +153,18 @@ WRONG: dict[str, tuple[Callable[[Part], None], str]] = {
         add("indicator", raw("rent", aliases=["wages"])),
         "indicator name wages belongs to both wages and rent",
     ),
+    "alias that another's publisher has": (
+        add("indicator", raw("rent", aliases=["Cost"])),
+        "indicator name Cost belongs to both prices and rent",
+    ),
+    "publisher's name without a series": (
+        put("indicator", published_as=[{"name": "Prices", "source": "nobody"}]),
+        "indicator prices: nobody has no series of it to be called Prices",
+    ),
+    "publisher's name of another": (
+        lambda part: part["indicator"][1].update(published_as=[{"name": "Wages", "source": "office-prices"}]),
+        "indicator wages: office-prices has no series of it to be called Wages",
+    ),
     "category": (put("indicator", category="weather"), "indicator prices: unknown category weather"),
     "kind": (put("indicator", kind="cooked"), "indicator prices: kind must be raw or derived"),
     "unit of an indicator": (put("indicator", unit="furlong"), "indicator prices: unknown unit furlong"),

@@ -54,6 +54,37 @@ def test_one_indicator(service):
         assert service.ok(f"/indicators/{one['slug']}") == service.ok(f"/indicators/{one['id']}") == one
 
 
+def test_words_find_what_publishers_call_an_indicator(service):
+    """`q` looks into publishers' names too, which mean it in paths and filters; `sort=relevance` has the nearest first."""
+    rows = service.ok("/indicators", q="fed funds", sort="relevance", limit=500)
+    assert [row["slug"] for row in rows[:3]] == ["overnight_rate", "policy_rate_lower", "policy_rate_upper"]
+    assert "Federal Funds Effective Rate" in rows[0]["aliases"]
+    assert service.ok("/indicators/federal%20funds%20effective%20rate") == rows[0]
+    by_id = service.walk("/indicators", q="fed funds")
+    assert sorted(rows, key=lambda row: row["id"]) == by_id
+    named = {"country": "USA", "limit": 500}
+    assert service.walk("/observations", indicator="Federal Funds Target Range - Upper Limit", **named) == service.walk(
+        "/observations", indicator="policy_rate_upper", **named
+    )
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_a_walk_by_relevance_is_the_whole_list(service, order):
+    """Cursor pagination: the pages of a list, joined, are the list."""
+    words = {"q": "rate", "sort": "relevance", "order": order}
+    whole = service.walk("/indicators", limit=500, **words)
+    assert len(whole) > 20
+    assert service.walk("/indicators", limit=7, **words) == whole
+    assert whole == service.walk("/indicators", limit=500, **words | {"order": "asc"})[:: 1 if order == "asc" else -1]
+
+
+def test_relevance_is_relevance_to_words(service):
+    """400: the message names the offending parameter, and what is allowed."""
+    error = service.error("/indicators", 400, sort="relevance")
+    assert error["message"] == "'sort' is relevance, which is relevance to words: give them in 'q'"
+    assert error["details"] == {"parameter": "sort", "reason": "invalid", "allowed": ["id"]}
+
+
 def test_an_unknown_indicator(service):
     """An unknown id in a path is 404, with the nearest name; a raw indicator is no derived one."""
     error = service.error("/indicators/unemployment_rte", 404)

@@ -77,7 +77,9 @@ def main() -> None:
     client_surface.methods()
     if answers.update():
         sys.stdout.write(f"{answers.FILE.relative_to(ROOT)}\n")
-    texts = {page: rendered(page.read_text("utf-8"), page.name) for page in pages()} | client_files.files()
+    # Pages of the reference are written whole: what was read of one before would put its former words back.
+    kept = [page for page in pages() if page.parent != reference.FOLDER]
+    texts = {page: rendered(page.read_text("utf-8"), page.name) for page in kept} | client_files.files()
     for name in reference.update():
         sys.stdout.write(f"docs/reference/{name}\n")
     for path, new in texts.items():

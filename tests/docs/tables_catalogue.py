@@ -10,7 +10,7 @@ from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog
 from almanac.derived.macro.cross_sections import PEER_COMPARISONS
 from almanac.derived.macro.operators import _OPERATORS
-from almanac.domain.reference import Source
+from almanac.domain.reference import Indicator, Source
 from almanac.domain.rights import Exposure
 
 from .markdown import code, table
@@ -94,12 +94,19 @@ def indicators() -> str:
                 i.name,
                 f"`{i.unit}`" if i.unit else "that of the series",
                 ", ".join(f"`{source}` ({n})" for source, n in sorted(having.get(i.slug, {}).items())) or "none yet",
-                i.description,
+                i.description + _published_as(i),
             )
             for i in members
         ]
         blocks.append(f"### {category}\n\n" + table(("Slug", "Name", "Unit", "Sources (series)", "Meaning"), rows))
     return "\n\n".join(blocks)
+
+
+def _published_as(indicator: Indicator) -> str:
+    """What publishers call it, each with the source that does."""
+    if not indicator.published_as:
+        return ""
+    return " Published as " + ", ".join(f"“{one.name}” (`{one.source}`)" for one in indicator.published_as) + "."
 
 
 def formulas() -> str:

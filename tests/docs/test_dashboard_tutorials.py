@@ -28,7 +28,7 @@ def test_they_are_in_step():
 
 def test_none_is_left_out_and_each_has_its_title():
     titles = {path.stem: path.read_text("utf-8").splitlines()[0] for path in SOURCE.glob("*.md")}
-    assert titles == {name: f"# {title}" for name, title, _ in TUTORIALS}
+    assert titles == {name: f"# {title}" for name, title, *_ in TUTORIALS}
 
 
 @pytest.mark.parametrize("name", [name for name, *_ in TUTORIALS])

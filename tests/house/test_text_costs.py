@@ -216,7 +216,7 @@ READERS: dict[str, Callable[[str], object]] = {
 #: Functions that go through a text, each with the reader above that is timed, or why there is none.
 LOOPS = {
     "almanac.api.contract.params:_list": "param list",
-    "almanac.api.endpoints.macro.indicators:_mentions": "of at most 100 characters, as the parameter is declared",
+    "almanac.reports.indicator_search:nearness": "of at most 100 characters, as the parameter is declared",
     "almanac.api.server.auth:split_query": "auth.split_query",
     "almanac.api.server.auth:of": "auth.addresses",
     "almanac.api.server.envelope:matches": "envelope.matches",
@@ -227,7 +227,6 @@ LOOPS = {
     "almanac.dashboard.words.reasons:reason_for": "a reason of our own catalogue, split once",
     "almanac.dashboard.words.company_names:_core": "a word of a name of at most 500 bytes, split once",
     "almanac.dashboard.explorer.finding:_named": "cut by the page of the search",
-    "almanac.dashboard.explorer.finding:_suggestion": "cut by the page of the search, and eight words at most",
     "almanac.dashboard.explorer.screening.filters:_aside": "filters.rows_of",
     "almanac.domain.names:_apart": "names.folded",
     "almanac.domain.plain_text:one_line": "plain_text.one_line",

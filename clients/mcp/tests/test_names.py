@@ -94,3 +94,15 @@ def test_every_number_of_a_screen_of_countries_has_its_day(model):
     latest = model.call("almanac_latest", places=["USA"], indicators=["gov_yield_10y", "gov_yield_2y"])
     told = [line.split(",") for line in latest.splitlines() if line.startswith("country_usa,")]
     assert [(row[2], row[3]), (row[4], row[5])] == [(one[3], one[2]) for one in told]
+
+
+def test_a_publishers_name_finds_its_indicator_before_others(model):
+    found = model.call("almanac_find", query="fed funds", kind="indicator", limit=3)
+    assert re.findall(r"(?m)^(\w+): .*\((?:raw|derived), ", found) == [
+        "overnight_rate",
+        "policy_rate_lower",
+        "policy_rate_upper",
+    ]
+    assert "policy_rate_upper in country_usa" in model.call(
+        "almanac_latest", places=["USA"], indicators=["Federal Funds Target Range - Upper Limit"]
+    )

@@ -46,15 +46,18 @@ def _indicator(indicator: Indicator, catalog: Catalog) -> Iterator[str]:
     for source in indicator.preferred:
         if source not in catalog.sources:
             yield f"{named}: unknown source {source} in its order"
+    for one in indicator.published_as:
+        if all(spec.indicator != indicator.slug for spec in catalog.series.get(one.source, {}).values()):
+            yield f"{named}: {one.source} has no series of it to be called {one.name}"
 
 
 def _shared_names(catalog: Catalog) -> Iterator[str]:
     """Names by which people find a record, given to two."""
     owners: dict[str, str] = {}
     for indicator in catalog.indicators.values():
-        for name in (indicator.slug, *indicator.aliases):
-            if owners.setdefault(name, indicator.slug) != indicator.slug:
-                yield f"indicator name {name} belongs to both {owners[name]} and {indicator.slug}"
+        for name in (indicator.slug, *indicator.other_names):
+            if owners.setdefault(name.lower(), indicator.slug) != indicator.slug:
+                yield f"indicator name {name} belongs to both {owners[name.lower()]} and {indicator.slug}"
     entities: dict[str, str] = {}
     scopes: dict[str, str] = {}
     for entity in catalog.entities.values():

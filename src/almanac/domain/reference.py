@@ -87,6 +87,13 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     scale: int = 0
 
 
+class PublishedName(msgspec.Struct, frozen=True, kw_only=True):
+    """What a publisher calls its series of an indicator. `source`: id of the feed that has it."""
+
+    name: str
+    source: str
+
+
 class Indicator(msgspec.Struct, frozen=True, kw_only=True):
     """A concept with one meaning everywhere, raw from a source or derived by a formula. `category`: one of INDICATOR_CATEGORIES."""
 
@@ -103,10 +110,17 @@ class Indicator(msgspec.Struct, frozen=True, kw_only=True):
     screenable: bool = True
     #: Source ids in order of preference; sources not named come after, by id.
     preferred: tuple[str, ...] = ()
+    #: Names that publishers give it, by which people look for it.
+    published_as: tuple[PublishedName, ...] = ()
 
     @property
     def id(self) -> str:
         return f"indicator_{self.slug}"
+
+    @property
+    def other_names(self) -> tuple[str, ...]:
+        """Names beside the slug that mean it wherever a name does: short ones, then those of publishers."""
+        return (*self.aliases, *(one.name for one in self.published_as))
 
 
 class Entity(msgspec.Struct, frozen=True, kw_only=True):

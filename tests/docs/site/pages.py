@@ -19,7 +19,8 @@ INSTEAD = {"README.md": "index.md"}
 SECTIONS = (
     ("", ("index.md", "start.md")),
     ("Tutorials", ("tutorials/dashboard.md", "tutorials/first-series.md", "tutorials/point-in-time.md",
-                   "tutorials/companies.md", "tutorials/screens.md", "tutorials/backtest.md", "tutorials/javascript.md", "tutorials/agents.md",
+                   "tutorials/companies.md", "tutorials/screens.md", "tutorials/spreadsheets.md",
+                   "tutorials/backtest.md", "tutorials/javascript.md", "tutorials/agents.md",
                    "tutorials/*.md")),
     ("Python client", ("client/index.md", "client/*.md")),
     ("Language models", ("mcp.md", "mcp/*.md")),

@@ -38,11 +38,21 @@ async def indicator(api: Api, name: str) -> Record:
 
 
 async def like(api: Api, text: str, most: int = 3) -> list[Record]:
-    """Indicators that a text may mean, those first that have most of its words and are nearest in their own."""
+    """
+    Indicators that a text may mean: those that hold all of its words as the interface orders them, of which there is
+    something first; then those that have most of its words.
+    """
     tokens = list(dict.fromkeys(re.findall(r"[a-z0-9]+", text.lower())))[:6]
-    pages = await together([api.page("indicators.list", q=token, limit=100) for token in tokens if len(token) > 1])
-    found = {row["id"]: row for page in pages for row in page.rows}
-    return sorted(found.values(), key=lambda row: (-_likeness(row, tokens), row["slug"]))[:most]
+    if not tokens:
+        return []
+    whole = await api.page("indicators.list", q=" ".join(tokens)[:100], sort="relevance", limit=100)
+    found = {row["id"]: row for row in sorted(whole.rows, key=lambda row: not row["seriesCount"])}
+    if len(found) < most and len(tokens) > 1:
+        pages = await together([api.page("indicators.list", q=token, limit=100) for token in tokens if len(token) > 1])
+        others = {row["id"]: row for page in pages for row in page.rows if row["id"] not in found}
+        ordered = sorted(others.values(), key=lambda row: (-_likeness(row, tokens), row["slug"]))
+        found |= {row["id"]: row for row in ordered}
+    return list(found.values())[:most]
 
 
 def _likeness(row: Record, tokens: Sequence[str]) -> float:

@@ -140,6 +140,7 @@ CategoryChoice = Literal[
     "commodities",
     "fundamentals",
 ]
+IndicatorsListSortChoice = Literal["id", "relevance"]
 TypeChoice = Literal["country", "region", "company"]
 SchemeChoice = Literal["name", "former_name", "iso2", "iso3", "ticker", "cik", "lei", "slug", "other", "native"]
 CompaniesListSortChoice = Literal[
@@ -407,7 +408,7 @@ class Indicator(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     inputs: list[str]
     #: Ids of providers, the one whose values are preferred first.
     preferred_providers: list[str]
-    #: Other names that filters take.
+    #: Other names that filters take, publishers' own among them.
     aliases: list[str]
     #: Whether a screener's filter may name it.
     screenable: bool

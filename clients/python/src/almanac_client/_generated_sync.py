@@ -374,6 +374,7 @@ class Indicators(Resource):
         category: m.CategoryChoice | None = None,
         kind: m.KindChoice | None = None,
         q: str | None = None,
+        sort: m.IndicatorsListSortChoice | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
@@ -384,8 +385,12 @@ class Indicators(Resource):
 
         category: Only indicators of this category.
         kind: Only raw or only derived indicators.
-        q: Words to look for in slug, name, description and aliases, or a publisher's own code of a series
-            (CPIAUCSL), or a part of one with a digit or a sign in it (NY.GDP.MKTP.CD); case does not matter.
+        q: Words to look for in slug, name, description and aliases, publishers' names among them, or a publisher's
+            own code of a series (CPIAUCSL), or a part of one with a digit or a sign in it (NY.GDP.MKTP.CD); case does
+            not matter.
+        sort: By id, or by relevance to the words of `q`: first what is called so, then what has a name that begins
+            with them, then what has them in a name, then what mentions them; measures of companies after others that
+            are as near.
         limit: Most rows in all; without it there are all of them.
         page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
@@ -394,7 +399,15 @@ class Indicators(Resource):
         return self._rows(
             m.LIST_INDICATORS,
             {},
-            {"category": category, "kind": kind, "q": q, "limit": page_size, "cursor": cursor, "order": order},
+            {
+                "category": category,
+                "kind": kind,
+                "q": q,
+                "sort": sort,
+                "limit": page_size,
+                "cursor": cursor,
+                "order": order,
+            },
             limit,
         )
 
@@ -476,6 +489,7 @@ class Derived(Resource):
         *,
         category: m.CategoryChoice | None = None,
         q: str | None = None,
+        sort: m.IndicatorsListSortChoice | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
@@ -485,8 +499,12 @@ class Derived(Resource):
         Derived indicators.
 
         category: Only indicators of this category.
-        q: Words to look for in slug, name, description and aliases, or a publisher's own code of a series
-            (CPIAUCSL), or a part of one with a digit or a sign in it (NY.GDP.MKTP.CD); case does not matter.
+        q: Words to look for in slug, name, description and aliases, publishers' names among them, or a publisher's
+            own code of a series (CPIAUCSL), or a part of one with a digit or a sign in it (NY.GDP.MKTP.CD); case does
+            not matter.
+        sort: By id, or by relevance to the words of `q`: first what is called so, then what has a name that begins
+            with them, then what has them in a name, then what mentions them; measures of companies after others that
+            are as near.
         limit: Most rows in all; without it there are all of them.
         page_size: Rows per page, of one request; else as many as may be.
         cursor: The next_cursor of the page before. Opaque, and bound to this query.
@@ -495,7 +513,7 @@ class Derived(Resource):
         return self._rows(
             m.LIST_DERIVED_INDICATORS,
             {},
-            {"category": category, "q": q, "limit": page_size, "cursor": cursor, "order": order},
+            {"category": category, "q": q, "sort": sort, "limit": page_size, "cursor": cursor, "order": order},
             limit,
         )
 
@@ -1553,6 +1571,7 @@ class RawIndicators(RawResource):
         category: m.CategoryChoice | None = None,
         kind: m.KindChoice | None = None,
         q: str | None = None,
+        sort: m.IndicatorsListSortChoice | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
@@ -1561,7 +1580,15 @@ class RawIndicators(RawResource):
         return self._rows(
             m.LIST_INDICATORS,
             {},
-            {"category": category, "kind": kind, "q": q, "limit": limit, "cursor": cursor, "order": order},
+            {
+                "category": category,
+                "kind": kind,
+                "q": q,
+                "sort": sort,
+                "limit": limit,
+                "cursor": cursor,
+                "order": order,
+            },
         )
 
     def get(
@@ -1617,6 +1644,7 @@ class RawDerived(RawResource):
         *,
         category: m.CategoryChoice | None = None,
         q: str | None = None,
+        sort: m.IndicatorsListSortChoice | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         order: m.OrderChoice | None = None,
@@ -1625,7 +1653,7 @@ class RawDerived(RawResource):
         return self._rows(
             m.LIST_DERIVED_INDICATORS,
             {},
-            {"category": category, "q": q, "limit": limit, "cursor": cursor, "order": order},
+            {"category": category, "q": q, "sort": sort, "limit": limit, "cursor": cursor, "order": order},
         )
 
     def get(

@@ -117,7 +117,7 @@ def suggested_indicator(ctx: Context, text: str, kind: str | None = None) -> str
         ctx,
         f"indicator {kind}",
         text,
-        lambda: [(one.slug, (one.name, *one.aliases)) for one in every if kind is None or one.kind == kind],
+        lambda: [(one.slug, (one.name, *one.other_names)) for one in every if kind is None or one.kind == kind],
     )
 
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
 from almanac.api.contract.errors import ApiError
-from almanac.dashboard.explorer.places import names, places
+from almanac.dashboard.explorer.places import by_size, names, places
+from almanac.dashboard.explorer.tutorials import Tutorial, tutorials_about
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.company_names import company_name
+from almanac.reports.indicator_search import BEGUN, CALLED, name_nearness
 
 Row = dict[str, Any]
 
 #: Series of one entity, rows of each list, and the most that is read of any.
 _SERIES, _ROWS, _READ = 12, 10, 40
 _WORDS = 8
+#: Letters with which words that mean the same begin, and by how many one may be longer.
+_ALIKE, _LONGER = 4, 2
 #: Letters of a publisher's code that stands for one thing alone: shorter ones are words of others.
 _CODE = 5
 #: Letters that a name must be begun with, and the most places that one beginning may stand for.
@@ -68,11 +72,13 @@ class Found(msgspec.Struct):
     indicators: list[Row]
     countries: list[Row]
     companies: list[Row]
+    guides: list[Tutorial]
     suggestion: str | None = None
 
     @property
     def total(self) -> int:
-        return len(self.series) + len(self.indicators) + len(self.countries) + len(self.companies)
+        rows = len(self.series) + len(self.indicators) + len(self.countries) + len(self.companies)
+        return rows + len(self.guides)
 
 
 def address(visit: Visit, words: str) -> str | None:
@@ -89,7 +95,9 @@ def address(visit: Visit, words: str) -> str | None:
         return f"/observations/{words.lower()}"
     named = _resolved(visit, words)
     if named is not None and named["scheme"] in _IDENTITIES:
-        return entity_address(named)
+        # `gold` is a ticker too, and `GOLD` is nothing else.
+        called = not words.isupper() and nearest(indicators_of(visit, words)[:1], words) == CALLED
+        return None if called else entity_address(named)
     if named is None and len(words) >= _CODE and " " not in words:
         coded = _coded(visit, words)
         if len(coded) == 1:
@@ -119,16 +127,24 @@ def entity_address(entity: Row) -> str:
 
 def found(visit: Visit, words: str) -> Found:
     """All that the words may mean."""
+    indicators = indicators_of(visit, words)
+    near = nearest(indicators[:1], words)
     entity, rest = _split(visit, words)
-    if entity is None:
-        entity, rest = _market(visit, words)
-    indicators = indicators_of(visit, rest) if rest else []
+    beside: Row | None = None
+    if near == CALLED or (near == BEGUN and " " in words):
+        # The words are what something is called, whatever else one of them alone may name.
+        beside = entity if entity is not None and not rest else None
+        entity, rest = _market(visit, words)[0], words
+    else:
+        if entity is None:
+            entity, rest = _market(visit, words)
+        indicators = indicators_of(visit, rest) if rest else []
     begun: list[Row] = []
     if entity is None and not any(_named(row, words) for row in indicators):
         places_begun, others = _begun(visit, words)
-        near = indicators_of(visit, others) if places_begun else []
-        if near:
-            begun, rest, indicators = places_begun, others, near
+        found_near = indicators_of(visit, others) if places_begun else []
+        if found_near:
+            begun, rest, indicators = places_begun, others, found_near
     served = [row for row in indicators if row["entityCount"]]
     if len(begun) == 1:
         entity = begun[0]
@@ -138,9 +154,11 @@ def found(visit: Visit, words: str) -> Found:
         series = [row for one in begun for row in _of_entity(visit, one, served[:1])]
     else:
         series = _of_indicator(visit, served[0]) if served else []
-    result = Found(entity, rest, series, indicators[:_ROWS], [], [])
-    if entity is not None:
-        for one in (entity, *entity.get("others", ())):
+    result = Found(entity, rest, series, indicators[:_ROWS], [], [], tutorials_about(words))
+    if entity is not None or beside is not None:
+        for one in (
+            named for each in (entity, beside) if each is not None for named in (each, *each.get("others", ()))
+        ):
             (result.companies if one["type"] == "company" else result.countries).append(one)
     elif begun:
         result.countries = begun
@@ -149,7 +167,7 @@ def found(visit: Visit, words: str) -> Found:
         rows = visit.ask("/companies", q=words[:100], limit=_ROWS).data
         # Of two registrants of one name the one that is still listed is meant.
         result.companies = sorted(rows, key=lambda row: row["ticker"] is None)
-    if not result.total or (rest and not indicators and not result.countries and not result.companies):
+    if not result.total or (rest and not indicators and not (result.companies if entity is None else result.guides)):
         result.suggestion = _suggestion(visit, words)
     return result
 
@@ -208,22 +226,14 @@ def _market(visit: Visit, words: str) -> tuple[Row | None, str]:
 
 
 def indicators_of(visit: Visit, words: str) -> list[Row]:
-    """Indicators that hold all the words: who is called just so first, then by name, then by how much there is."""
-    rows: list[Row] = visit.ask("/indicators", q=words[:100], limit=500).data
-    wanted = words.lower().split()
-    joined = "_".join(wanted)
+    """Indicators that hold all the words, as the interface orders them, but those first that there are values of."""
+    rows: list[Row] = visit.ask("/indicators", q=words[:100], sort="relevance", limit=500).data
+    return sorted(rows, key=lambda row: not row["entityCount"])[:_READ]
 
-    def place(row: Row) -> tuple[int, int, str]:
-        name = row["name"].lower()
-        if joined in {row["slug"], *row["aliases"]}:
-            near = 0
-        elif name.startswith(" ".join(wanted)):
-            near = 1
-        else:
-            near = 2 if _named(row, words) else 3
-        return (near + (0 if row["entityCount"] else 4), -row["entityCount"], row["name"])
 
-    return sorted(rows, key=place)[:_READ]
+def nearest(rows: Iterable[Row], words: str) -> int | None:
+    """How near the names of the nearest of some indicators are to words; None where there are no indicators."""
+    return min((name_nearness((row["slug"], row["name"], *row["aliases"]), words) for row in rows), default=None)
 
 
 def _named(row: Row, words: str) -> bool:
@@ -243,12 +253,13 @@ def _of_entity(visit: Visit, entity: Row, indicators: list[Row]) -> list[Row]:
 
 
 def _of_indicator(visit: Visit, indicator: Row) -> list[Row]:
-    """Some latest readings of an indicator."""
-    told = visit.ask("/observations/latest", indicator_id=indicator["id"], limit=_SERIES)
-    called = names(visit, [row["entityId"] for row in told.data])
+    """Some latest readings of an indicator, those of large economies first."""
+    told = visit.ask("/observations/latest", indicator_id=indicator["id"], limit=500)
+    rows = by_size(visit, told.data, lambda row: row["entityId"])[:_SERIES]
+    called = names(visit, [row["entityId"] for row in rows])
     return [
         row | {"indicatorName": indicator["name"], "entityName": called.get(row["entityId"], row["entityId"])}
-        for row in told.data
+        for row in rows
     ]
 
 
@@ -257,7 +268,7 @@ def _countries(visit: Visit, words: str) -> list[Row]:
     rows = [
         row for row in places(visit) if any(name.lower().startswith(text) for name in (row["name"], *row["aliases"]))
     ]
-    return [_place(row) for row in rows[:_ROWS]]
+    return [_place(row) for row in by_size(visit, rows, lambda row: row["id"])[:_ROWS]]
 
 
 def _place(row: Row) -> Row:
@@ -279,24 +290,32 @@ def _begun(visit: Visit, words: str) -> tuple[list[Row], str]:
 
 
 def _suggestion(visit: Visit, words: str) -> str | None:
-    """Other words that mean something, for some that do not: each word by itself, as what comes nearest."""
-    better = [next(_nearest(visit, word), word) for word in words.split()[:_WORDS]]
-    return " ".join(better) if better != words.split()[:_WORDS] else None
+    """Other words that mean something, for some that do not; None unless something is meant by every one of them."""
+    parts = words.split()[:_WORDS]
+    better = [_meant(visit, word) for word in parts]
+    found = [word for word in better if word is not None]
+    return " ".join(found) if len(found) == len(parts) and found != parts else None
 
 
-def _nearest(visit: Visit, word: str) -> Iterator[str]:
-    if visit.ask("/indicators", q=word[:100], limit=1).data or _resolved(visit, word) is not None:
-        return
+def _meant(visit: Visit, word: str) -> str | None:
+    """The word where it means something, else the one that was most likely meant; None: nothing comes near."""
+    if visit.ask("/indicators", q=word[:100], limit=1).data or _resolved(visit, word, places_first=True) is not None:
+        return word
     try:
         told = visit.look_up("/entities/resolve", alias=word)
-    except ApiError:
-        told = None
-    if told is not None and told.data["candidates"]:
-        yield told.data["candidates"][0]["name"]
-    try:
         warnings = visit.ask("/observations/latest", indicator=word, limit=1).meta.get("warnings", [])
     except ApiError:
-        return
-    for warning in warnings:
-        if warning.get("suggestion"):
-            yield warning["suggestion"].replace("_", " ")
+        return None
+    # What is like a word in some letters is not what it means: only what the interface takes for meant, or what begins alike.
+    for one in [] if told is None else told.data["candidates"][:1]:
+        if told is not None and (told.data["entityId"] is not None or _alike(word, one["matchedAlias"])):
+            name: str = one["name"]
+            return name
+    meant = [part for one in warnings for part in (one.get("suggestion") or "").split("_")]
+    return next((part for part in meant if _alike(word, part)), None)
+
+
+def _alike(word: str, other: str) -> bool:
+    """Whether two words begin alike and are about as long: one is the other but for its end, or for a slip."""
+    one, two = word.casefold(), other.casefold()
+    return min(len(one), len(two)) >= _ALIKE and one[:_ALIKE] == two[:_ALIKE] and abs(len(one) - len(two)) <= _LONGER

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.company_names import company_name
 from almanac.store.state_memory import Remembered
 
+T = TypeVar("T")
+
+#: What tells how large an economy is.
+_SIZE = "gdp_current_usd"
 #: What makes a company's page where its id is all that is known.
 _COMPANY = "company_"
 #: What companies are called, by id.
@@ -32,6 +36,22 @@ def places(visit: Visit) -> list[dict[str, Any]]:
     """Countries and regions that have data, by name."""
     told = visit.look_up("/countries", has_data=True, limit=500)
     return [] if told is None else told.data
+
+
+def by_size(visit: Visit, rows: Iterable[T], entity: Callable[[T], str]) -> list[T]:
+    """
+    Rows of places with the large economies first: by gross domestic product in US dollars as last published, then by the
+    order they came in. One of the compared currency areas of which none is published stands before all.
+    """
+    told = visit.look_up("/observations/latest", indicator_id=_SIZE, limit=500)
+    sizes = {} if told is None else {row["entityId"]: row["valueNumeric"] for row in told.data}
+    compared = {row["id"] for row in places(visit) if row["ratesScope"]}
+
+    def size(row: T) -> float:
+        found = sizes.get(entity(row))
+        return found if found is not None else float("inf") if entity(row) in compared else 0.0
+
+    return sorted(rows, key=lambda row: -size(row))
 
 
 def names(visit: Visit, ids: Iterable[str]) -> dict[str, str]:

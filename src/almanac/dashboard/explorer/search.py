@@ -7,15 +7,23 @@ from typing import Any
 import msgspec
 
 from almanac.dashboard.explorer.comparing.wanted import wanted_comparison
-from almanac.dashboard.explorer.finding import Found, address, entity_address, found, series_address
+from almanac.dashboard.explorer.finding import (
+    Found,
+    address,
+    entity_address,
+    found,
+    nearest,
+    series_address,
+)
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, Redirect, Visit
 from almanac.dashboard.words.company_names import company_name
+from almanac.reports.indicator_search import BEGUN
 
 _LONGEST = 200
 #: Suggestions below the box.
 _SUGGESTED = 8
-GROUPS = ("series", "indicators", "countries", "companies")
+GROUPS = ("series", "indicators", "countries", "companies", "guides")
 
 
 def search(visit: Visit) -> Answer:
@@ -54,12 +62,12 @@ def suggestions(visit: Visit) -> Answer:
     words = " ".join(visit.query.get("q", "").split())[:_LONGEST]
     wanted = wanted_comparison(visit, words) if words else None
     offered = [{"title": wanted.title, "kind": "compare", "href": wanted.address}] if wanted else []
-    offered += _offered(found(visit, words)) if words and wanted is None else []
+    offered += _offered(found(visit, words), words) if words and wanted is None else []
     offered = offered[:_SUGGESTED]
     return Download(msgspec.json.encode(offered), "application/json")
 
 
-def _offered(result: Found) -> list[dict[str, str]]:
+def _offered(result: Found, words: str) -> list[dict[str, str]]:
     rows = [
         {
             "title": f"{row['indicatorName']}: {row['entityName']}",
@@ -68,15 +76,22 @@ def _offered(result: Found) -> list[dict[str, str]]:
         }
         for row in result.series[: _SUGGESTED - 3]
     ]
-    rows += [{"title": row["name"], "kind": row["type"], "href": entity_address(row)} for row in result.countries]
-    rows += [
-        {"title": row["name"], "kind": "indicator", "href": f"/indicators/{row['slug']}"} for row in result.indicators
-    ]
+    places = [{"title": row["name"], "kind": row["type"], "href": entity_address(row)} for row in result.countries]
+    # What a name begins with comes before a country that begins with it; what only mentions it comes after.
+    first = [row for row in result.indicators if result.entity is None and (nearest([row], words) or 0) <= BEGUN]
+    rows += [_indicator(row) for row in first]
+    rows += places
+    rows += [_indicator(row) for row in result.indicators if row not in first]
+    rows += [{"title": one.title, "kind": "guide", "href": one.address} for one in result.guides]
     rows += [
         {"title": company_name(row["name"]), "kind": "company", "href": company_address(row)}
         for row in result.companies
     ]
     return rows
+
+
+def _indicator(row: dict[str, Any]) -> dict[str, str]:
+    return {"title": row["name"], "kind": "indicator", "href": f"/indicators/{row['slug']}"}
 
 
 def company_address(row: dict[str, Any]) -> str:

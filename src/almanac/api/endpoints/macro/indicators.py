@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from datetime import date
+from typing import Any
 
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
-from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.errors import ApiError, quoted, refuse
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro import records
 from almanac.api.rows.filters import (
@@ -38,6 +40,7 @@ from almanac.domain.periods import Frequency, end_of
 from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of, is_money
+from almanac.reports.indicator_search import CALLED, nearness, relevance
 from almanac.store.observations.reading.directory import MIXED_SOURCE
 from almanac.store.state_memory import Remembered
 from almanac.store.summary.figures import Figures, by_indicator
@@ -52,15 +55,25 @@ NATIVE_ID = Param(
     maximum=MOST_VALUES,
     example="CPIAUCSL",
 )
+#: The order that words give.
+_RELEVANCE = "relevance"
 FILTERS = (
     Param("category", "Only indicators of this category.", "enum", choices=INDICATOR_CATEGORIES),
     Param("kind", "Only raw or only derived indicators.", "enum", choices=("raw", "derived")),
     Param(
         "q",
-        "Words to look for in slug, name, description and aliases, or a publisher's own code of a series (CPIAUCSL), or a "
+        "Words to look for in slug, name, description and aliases, publishers' names among them, or a publisher's own code of a series (CPIAUCSL), or a "
         "part of one with a digit or a sign in it (NY.GDP.MKTP.CD); case does not matter.",
         longest=100,
-        example="inflation",
+        example="fed funds",
+    ),
+    Param(
+        "sort",
+        "By id, or by relevance to the words of `q`: first what is called so, then what has a name that begins with them, "
+        "then what has them in a name, then what mentions them; measures of companies after others that are as near.",
+        "enum",
+        default="id",
+        choices=("id", _RELEVANCE),
     ),
 )
 
@@ -128,7 +141,7 @@ def _record(ctx: Context, indicator: Indicator, figures: Figures | None) -> byte
             formula=indicator.formula,
             inputs=[f"indicator_{slug}" for slug in indicator.inputs],
             preferred_providers=list(dict.fromkeys(providers)),
-            aliases=list(indicator.aliases),
+            aliases=list(indicator.other_names),
             screenable=indicator.screenable,
             series_count=figures.series,
             entity_count=figures.entities,
@@ -144,26 +157,35 @@ def day(found: date | None) -> str | None:
 
 
 def listing(ctx: Context, kind: str | None = None) -> ListAnswer:
-    """Indicators by id."""
+    """Indicators by id, or by what is nearest to the words looked for."""
     params = ctx.params
     kind = kind or params["kind"]
-    words = params["q"]
-    coded = set() if words is None else _coded(ctx, words)
+    every = ctx.view.directory.indicators
     wanted = [
         i
-        for i in ctx.view.directory.indicators.values()
-        if (kind is None or i.kind == kind)
-        and (params["category"] is None or i.category == params["category"])
-        and (words is None or i.slug in coded or _mentions(i, words))
+        for i in every.values()
+        if (kind is None or i.kind == kind) and (params["category"] is None or i.category == params["category"])
     ]
-    page, following = keyset(ctx, {i.id: i for i in wanted})
+    if params["q"] is None:
+        if params["sort"] == _RELEVANCE:
+            raise refuse("sort", "is relevance, which is relevance to words: give them in 'q'", ["id"])
+        near = dict.fromkeys((i.slug for i in wanted), CALLED)
+    else:
+        near = _near(ctx, params["q"], wanted)
+    found = [i for i in wanted if i.slug in near]
+    keyed: dict[Any, Indicator] = {i.id: i for i in found}
+    if params["sort"] == _RELEVANCE:
+        keyed = {relevance(i, near[i.slug], every): i for i in found}
+    page, following = keyset(ctx, keyed)
     figures = _FIGURES.of(ctx.view)
     return ListAnswer([encoded(ctx, i, figures.get(i.slug, Figures())) for i in page], following)
 
 
-def _mentions(indicator: Indicator, words: str) -> bool:
-    text = " ".join((indicator.slug, indicator.name, indicator.description, *indicator.aliases)).lower()
-    return all(word in text for word in words.lower().split())
+def _near(ctx: Context, words: str, among: Sequence[Indicator]) -> dict[str, int]:
+    """How near each indicator is that words find, by slug."""
+    coded = _coded(ctx, words)
+    found = {i.slug: CALLED if i.slug in coded else nearness(i, words) for i in among}
+    return {slug: near for slug, near in found.items() if near is not None}
 
 
 def _coded(ctx: Context, text: str) -> set[str]:

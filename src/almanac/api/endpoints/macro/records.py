@@ -169,7 +169,7 @@ class IndicatorSchema(Record):
     formula: Annotated[str | None, says("How it is computed. Null: it is published.")]
     inputs: Annotated[list[str], says("Ids of the indicators it is computed from; empty for a raw one.")]
     preferred_providers: Annotated[list[str], says("Ids of providers, the one whose values are preferred first.")]
-    aliases: Annotated[list[str], says("Other names that filters take.")]
+    aliases: Annotated[list[str], says("Other names that filters take, publishers' own among them.")]
     screenable: Annotated[bool, says("Whether a screener's filter may name it.")]
     series_count: Annotated[int, says("How many series have values of it.")]
     entity_count: Annotated[int, says("How many entities have values of it.")]

@@ -201,7 +201,7 @@ def _fractions(directory: Directory) -> set[str]:
 
 def _screen_fields(directory: Directory) -> ScreenFields:
     fields = _fields(directory)
-    called: dict[str, Sequence[str]] = {slug: (one.name, *one.aliases) for slug, one in fields.items()}
+    called: dict[str, Sequence[str]] = {slug: (one.name, *one.other_names) for slug, one in fields.items()}
     called |= dict.fromkeys((*_TEXTS, _SCORE), ())
     return ScreenFields(lambda name: _find(directory, fields, name), called)
 

@@ -74,7 +74,7 @@ class MacroScreener(Warmed):
         fields = _fields(ctx.view.directory)
         screened = ScreenFields(
             lambda name: _find(ctx.view.directory, fields, name),
-            {slug: (one.name, *one.aliases) for slug, one in fields.items()},
+            {slug: (one.name, *one.other_names) for slug, one in fields.items()},
         )
         asked = clauses(ctx, screened)
         by = sort_field(ctx, screened, _NAME)

@@ -95,7 +95,7 @@ class Directory:
         self.releases = self._records("release", Release)
         self._indicator_names: dict[str, str] = {}
         for indicator in self.indicators.values():
-            for name in (indicator.slug, indicator.id, *indicator.aliases):
+            for name in (indicator.slug, indicator.id, *indicator.other_names):
                 self._indicator_names[name.lower()] = indicator.slug
         self._entity_names: dict[str, str] = {}
         self._country_names: dict[str, str] = {}
