@@ -353,3 +353,5 @@ def test_a_column_of_amounts_tells_none_of_them_as_nothing() -> None:
     (column,) = value_columns(EQUITY, {"total_assets": field}, rows[:3], ["total_assets"], None)
     assert column.title == "Total assets, USD billions"
     assert [cell.look.text for cell in column.cells] == ["4,900.4", "37.1", "2.9"]
+
+
