@@ -9,6 +9,7 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
+from almanac.domain.companies import company_id
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.simulation import take_in
@@ -22,6 +23,7 @@ from almanac.sandbox.world import Response
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.administration import Administration
 from almanac.store.accounts.authentication import Authentication
+from almanac.store.accounts.watchlist import Watchlist
 from almanac.store.log import payloads
 from tests.contract import simulated_countries
 from tests.support.service import REAL_NOW, make_accounts, settings
@@ -77,7 +79,24 @@ def build(home: Path) -> None:
     accounts.set_role(PEOPLE["operator"], "operator")
     for email in PEOPLE.values():
         Authentication(accounts).set_password(email, PASSWORD, now=REAL_NOW)
+    _watch(accounts)
     accounts.close()
+
+
+def _watch(accounts: Accounts) -> None:
+    """Have somebody watch one of each kind, one that is withheld and one that is gone, and keep screens."""
+    lists, account = Watchlist(accounts), accounts.account(PEOPLE["pro"]).id
+    for kind, what in (
+        ("series", "sandbox-fred:country_deu:cpi_gone:M"),
+        ("series", "sandbox-licensed:country_usa:consumer_confidence:M"),
+        ("company", company_id(RESTATED.cik)),
+        ("indicator", "policy_rate"),
+        ("series", "sandbox-us-treasury-par:country_usa:gov_yield_10y:D"),
+        ("series", "sandbox-fred:country_deu:cpi_inflation_yoy:M"),
+    ):
+        lists.watch(account, kind, what, now=REAL_NOW)
+    lists.keep_screen(account, "macro", "filter=cpi_gone:gt:1", "What is gone", now=REAL_NOW)
+    lists.keep_screen(account, "equity", "filter=piotroski_f:gte:5", "Sound companies", now=REAL_NOW)
 
 
 def _break(world: Workplace, page: Response, now: int) -> None:

@@ -226,6 +226,7 @@ LOOPS = {
     "almanac.dashboard.explorer.companies.statements:in_words": "findings of our own checks, one pass",
     "almanac.dashboard.words.reasons:reason_for": "a reason of our own catalogue, split once",
     "almanac.dashboard.words.company_names:_core": "a word of a name of at most 500 bytes, split once",
+    "almanac.dashboard.explorer.watching.watchlist:_usual": "a filter that the interface took, split once",
     "almanac.dashboard.explorer.finding:_named": "cut by the page of the search",
     "almanac.dashboard.explorer.screening.filters:_aside": "filters.rows_of",
     "almanac.domain.names:_apart": "names.folded",

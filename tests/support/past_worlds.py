@@ -128,6 +128,14 @@ def questions(service: Service, seed: int, count: int) -> list[Question]:
             "/screener",
             {"filter": f"{rng.choice(fields)}:gt:{rng.choice([-100, 0, 2])}", "freshness": "fresh", "limit": 50},
         ),
+        "screen of changes": lambda: (
+            "/screener",
+            {
+                "filter": f"{(one := rng.choice(fields))}:change_1y:gt:{rng.choice([-100, 0])}",
+                "fields": one,
+                "limit": 50,
+            },
+        ),
         "events": lambda: ("/events", {"country": rng.choice(places), "limit": 50}),
         "events by status": lambda: (
             "/events",
@@ -136,6 +144,8 @@ def questions(service: Service, seed: int, count: int) -> list[Question]:
     }
     if filers:
         figures = _with_numbers(service, "/equity-screener/filters")
+        # Splits and the companies of the moment are another matter: these have no change.
+        changing = [one for one in figures if one != "score" and "shares" not in one and "per_share" not in one]
         kinds |= {
             "statements": lambda: (f"/companies/{rng.choice(filers)}/financials", {"limit": 20}),
             "statements of a frequency": lambda: (
@@ -155,6 +165,11 @@ def questions(service: Service, seed: int, count: int) -> list[Question]:
                 "/equity-screener",
                 {"filter": f"{rng.choice(figures)}:lt:{rng.choice([1, 100])}", "fields": "revenue_ttm,net_margin",
                  "sort": "total_assets", "order": "desc", "quality": rng.choice(["ok", "all"]), "limit": 200},
+            ),
+            "screen of changes of companies": lambda: (
+                "/equity-screener",
+                {"filter": f"{(one := rng.choice(changing))}:change_1y:{rng.choice(['gt', 'lt'])}:0", "fields": one,
+                 "sort": f"{one}:change_1y", "quality": rng.choice(["ok", "all"]), "limit": 200},
             ),
             # Tickers are today's, whatever the day asked of.
             "numbers of companies": lambda: ("/entities/resolve", {"alias": rng.choice(numbers)}),

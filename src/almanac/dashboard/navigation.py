@@ -25,6 +25,7 @@ _PARTS = (
     ("Companies", "/companies", ("companies",)),
     ("Compare", "/compare", ("compare",)),
     ("Calendar", "/calendar", ("calendar",)),
+    ("Watchlist", "/watchlist", ("watchlist",)),
     ("Keys", "/keys", ("keys",)),
     ("Usage", "/usage", ("usage",)),
 )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -15,8 +16,15 @@ from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication, Letter
 from almanac.store.accounts.form_numbers import FormNumbers
 from almanac.store.accounts.records import AccountInfo
+from almanac.store.accounts.watchlist import Watchlist
 from almanac.store.accounts.web_sessions import WebSession
+from almanac.store.engine.errors import UnavailableError
 from almanac.store.usage.reports import UsageReports
+
+T = TypeVar("T")
+
+#: How long accounts that did not answer are left alone.
+_REST_SECONDS = 2.0
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -67,6 +75,9 @@ class People:
         self.authentication = authentication or Authentication(accounts)
         self._sessions = sessions or self.authentication.sessions
         self.forms = FormNumbers(accounts)
+        self.watchlist = Watchlist(accounts)
+        #: Until when lists are left alone, by the clock of the process, because the accounts did not answer.
+        self._rests = -math.inf
         self._limiter, self._letters, self._walltime = limiter, letters, walltime
 
     def now(self) -> int:
@@ -88,6 +99,19 @@ class People:
             return None
         session, account = found
         return Person(account.id, account.email, account.plan, account.role, session.id)
+
+    def look_up(self, ask: Callable[[Watchlist], T]) -> T | None:
+        """
+        What a list says of an account; None while the accounts do not answer: pages of data go on without what is watched.
+        For some seconds then nobody asks, for each page would wait for it.
+        """
+        if time.monotonic() < self._rests:
+            return None
+        try:
+            return ask(self.watchlist)
+        except UnavailableError:
+            self._rests = time.monotonic() + _REST_SECONDS
+            return None
 
     def left(self, account: str, limit: int) -> Decision:
         """What is left of this minute for an account."""

@@ -24,6 +24,7 @@ from almanac.dashboard.explorer.comparing import compare
 from almanac.dashboard.explorer.rates import rates
 from almanac.dashboard.explorer.screening import screeners
 from almanac.dashboard.explorer.series import lineage, series
+from almanac.dashboard.explorer.watching import watchlist
 from almanac.dashboard.operate import accounts, feeds
 from almanac.dashboard.page import Page
 from almanac.dashboard.rendering import environment
@@ -35,7 +36,7 @@ def pages() -> tuple[Page, ...]:
     """Every page of the dashboard."""
     rooms = (
         sign_in, sign_up, morning, search, indicators, series, lineage, countries, rates, screeners, calendar, sources,
-        companies, company, compare, console, tutorials, keys, usage, profile, feeds, accounts,
+        companies, company, compare, watchlist, console, tutorials, keys, usage, profile, feeds, accounts,
     )  # fmt: skip
     return tuple(page for room in rooms for page in room.PAGES)
 

@@ -4,7 +4,7 @@ The filter text of both screeners, read into clauses.
     revenue_ttm:gt:1e9,sector:in:Technology|"Health Care",industry:eq:"Fire, Marine & Casualty Insurance"
 
 Clauses `field:operator:value` are joined by commas, at most 30; each has at most 100 values, of 200 characters at most.
-Spaces around a part do not count. A value in double quotes is text as it stands, `""` for a quote; outside of quotes `,`
+`field:change_1y:operator:value` asks for the change of a number over one year. Spaces around a part do not count. A value in double quotes is text as it stands, `""` for a quote; outside of quotes `,`
 `|` and `:` separate. Numbers are written `-?digits[.digits][e±digits]` in ASCII digits.
 """
 
@@ -32,22 +32,34 @@ MEANINGS = {
 NUMBER_OPERATORS = tuple(MEANINGS)
 TEXT_OPERATORS = ("eq", "in")
 SYNTAX = (
-    "field:operator:value, joined by commas, at most 30; all must hold. Values of `in` are separated by |, at most 100 of "
+    "field:operator:value, joined by commas, at most 30; all must hold. field:change_1y:operator:value asks for the change of a "
+    "number over one year: the latest value less that of the same series for the period one year before, both as known at the "
+    "moment asked. Values of `in` are separated by |, at most 100 of "
     "200 characters each. "
     "A number is written in digits, like 5, -0.25 or 1.5e9. A text with a comma, a colon or a | goes in double quotes, "
     'a quote inside is doubled: industry:eq:"Fire, Marine & Casualty Insurance". '
-    "An entity without a value for a filtered field is left out."
+    "An entity without a value for a filtered field, or without one a year before, is left out."
 )
+#: What may stand between a field and its operator: the change of a number over one year.
+CHANGES = ("change_1y",)
 
 _NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)(?:e([+\- ]?)([0-9]+))?")
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 
 
 class Field(NamedTuple):
-    """A field that clauses may name. `text`: its values are texts, else numbers."""
+    """
+    A field that clauses may name. `text`: its values are texts, else numbers. `unchanging`: why no change of it can be asked
+    for, where none can.
+    """
 
     name: str
     text: bool
+    unchanging: str = ""
+
+    def over(self, change: str) -> Field:
+        """The field of its change: `total_debt:change_1y`."""
+        return Field(f"{self.name}:{change}", text=False)
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -128,13 +140,18 @@ def _clause(clause: str, find: Callable[[str], Field | None], names: Sequence[st
     if clause.count('"') % 2:
         raise FilterError(clause, "has a double quote that is not closed", code="quote")
     parts = [part.strip() for part in _split(clause, ":")]
+    change = parts.pop(1).lower() if len(parts) > 3 and parts[1].lower() in CHANGES else ""
     if len(parts) != 3 or not all(parts):
         hint = "; a value with a colon goes in double quotes" if len(parts) > 3 else ""
-        raise FilterError(clause, f"is not of the form field:operator:value{hint}", code="syntax")
+        form = f"field:operator:value or field:{CHANGES[0]}:operator:value"
+        raise FilterError(clause, f"is not of the form {form}{hint}", code="syntax")
     name, word, written = parts
     field = find(name)
     if field is None:
         raise FilterError(clause, f"names no field there is ({_cut(name)})", code="field", allowed=names, word=name)
+    if change:
+        field = changed(clause, field, change)
+        name = f"{name}:{change}"
     operator = word.lower()
     if operator not in field.operators:
         kind = "text" if field.text else "number"
@@ -162,6 +179,14 @@ def _clause(clause: str, find: Callable[[str], Field | None], names: Sequence[st
         texts = tuple(_text(clause, value) for value in values)
         return Clause(field, operator, tuple(folded(text) for text in texts), head, texts)
     return Clause(field, operator, tuple(_number(clause, field, value) for value in values), head, tuple(values))
+
+
+def changed(clause: str, field: Field, change: str) -> Field:
+    """The field of a change. Raises FilterError where a field has none."""
+    why = f"{field.name} is a text" if field.text else field.unchanging
+    if why:
+        raise FilterError(clause, f"asks for a change over one year, and {why}", code="change")
+    return field.over(change)
 
 
 def _split(text: str, separator: str) -> Iterator[str]:

@@ -353,3 +353,19 @@ def test_a_column_of_amounts_tells_none_of_them_as_nothing() -> None:
     (column,) = value_columns(EQUITY, {"total_assets": field}, rows[:3], ["total_assets"], None)
     assert column.title == "Total assets, USD billions"
     assert [cell.look.text for cell in column.cells] == ["4,900.4", "37.1", "2.9"]
+
+
+def test_a_change_over_a_year_is_a_field_of_the_builder(companies: Browser, screen: Service) -> None:
+    """Chosen, counted, named at the head of its column, and written back as it was."""
+    clause = "revenue_ttm:change_1y:gt:0"
+    text = look(companies, "/screeners/equity", filter=clause)
+    total = screen.get("/equity-screener", filter=clause).json()["meta"]["pagination"]["total"]
+    assert total > 0
+    name = screen.ok("/indicators/revenue_ttm")["name"] + ", change over one year"
+    assert re.search(rf'<option value="revenue_ttm:change_1y" selected>{re.escape(name)}</option>', text)
+    assert name in text.split('id="results"')[1]
+    assert f"{total} compan" in text
+    answer = companies.get(
+        "/screeners/equity", was="", filter="", apply="1", field1="revenue_ttm:change_1y", operator1="gt", value1="0"
+    )
+    assert answer.headers["location"] == f"/screeners/equity?filter={clause}"

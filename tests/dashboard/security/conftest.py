@@ -11,6 +11,7 @@ from almanac.dashboard.page import Page
 from almanac.dashboard.site import pages
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication
+from almanac.store.accounts.watchlist import Watchlist
 from almanac.store.usage.counts import CountedUse
 from almanac.store.usage.latency import BUCKETS
 from tests.contract.conftest import built, own, service, worker_id
@@ -53,7 +54,8 @@ class Two:
             one = accounts.account(email)
             live = sorted(session.id for session in authentication.sessions.of(one.id, now=NOW))
             keys = [(key.id, key.revoked, key.expires) for key in accounts.list_keys(email)]
-            found += [one.plan, one.role, one.disabled, live, keys]
+            lists = Watchlist(accounts)
+            found += [one.plan, one.role, one.disabled, live, keys, lists.watched(one.id), lists.screens(one.id)]
         return tuple(found)
 
 
@@ -72,9 +74,12 @@ def two(house: House) -> Two:
     (session,) = Authentication(accounts).sessions.of(bea.id, now=NOW)
     counted = (THEIRS, THEIRS * 2_000, THEIRS, *[0] * (BUCKETS - 1))
     house.usage.add([CountedUse(NOW // 60, bea.id, key.prefix, "/coverage", 200, counted)])
+    lists = Watchlist(accounts)
+    lists.watch(bea.id, "indicator", "policy_rate", now=NOW)
+    screen = lists.keep_screen(bea.id, "macro", "filter=gov_yield_10y:gt:0", "Zanzibar screen", now=NOW)
     return Two(
         house,
-        {"key": [key.id], "session": [session.id], "account": [bea.id]},
+        {"screen": [screen.id], "key": [key.id], "session": [session.id], "account": [bea.id]},
         (
             BEA,
             "Zanzibar",

@@ -26,7 +26,7 @@ FORM = {"content-type": "application/x-www-form-urlencoded"}
 _TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
 
 #: What a form or a query may hold, beside what belongs to Bea.
-WORDS = ["", "0", "1", "all", "others", "never", "24h", "day", "dark", "zz", "2026-11-01", "31.4.24", "pro", "user", "gov_yield_10y:gt:1",
+WORDS = ["", "0", "1", "all", "others", "never", "24h", "day", "dark", "zz", "2026-11-01", "31.4.24", "pro", "user", "gov_yield_10y:gt:1", "watch", "unwatch", "drop", "keep", "macro", "indicator", "policy_rate", "filter=gov_yield_10y:gt:0",
          "-1", "9" * 20, "a\r\nb: c", "<b>", "'", "ü", "//evil.example", "/\\evil.example", "https://evil.example"]  # fmt: skip
 FIELDS = [
     "session",
@@ -43,6 +43,13 @@ FIELDS = [
     "number",
     "new",
     "password",
+    "deed",
+    "kind",
+    "what",
+    "screener",
+    "query",
+    "to",
+    "id",
 ]
 QUERY = ["q", "all", "as_of", "from", "to", "by", "email", "after", "before", "source", "done", "revoked", "account", "key", "filter",
          "cursor", "next", "page", "id", "session", "type", "country", "category"]  # fmt: skip

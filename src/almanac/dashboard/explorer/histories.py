@@ -20,6 +20,8 @@ _YEARS = {Frequency.DAILY: 1, Frequency.WEEKLY: 2, Frequency.MONTHLY: 5}
 _YEARS_SELDOM = 12
 #: Said below small drawings.
 SPANS = "a year of daily data, two of weekly, five of monthly, twelve of what comes less often"
+#: Values of a sparkline of one series.
+SPARK = 60
 #: Rows of a request, requests that follow each other, and entities or indicators that one may name.
 _PAGE, _PAGES, _NAMED = 500, 8, 100
 
@@ -45,6 +47,26 @@ def histories(visit: Visit, readings: Iterable[Row], *, derived: Iterable[str]) 
         for some in _portions(rows):
             found |= _read(visit, path, frequency, some)
     return found
+
+
+def recent(visit: Visit, newest: Row, most: int = SPARK) -> list[Row]:
+    """The last rows of the series that a reading is of, the newest first; of one request that is none of the page's own."""
+    path = "/derived-observations" if newest["derivedFrom"] else "/observations"
+    frequency = frequency_of(newest["frequency"])
+    if frequency is Frequency.NINE_MONTHS:
+        return [newest]  # lists have no name for it
+    told = visit.follow(
+        path,
+        indicator_id=newest["indicatorId"],
+        entity_id=newest["entityId"],
+        source_id=newest["sourceId"],
+        frequency=frequency.value,
+        sources="all",
+        sort="period_end",
+        order="desc",
+        limit=most,
+    )
+    return [row for row in told.data if row["metadata"].get("seriesId") == newest["metadata"]["seriesId"]]
 
 
 def _portions(rows: Sequence[Row]) -> Iterable[Sequence[Row]]:

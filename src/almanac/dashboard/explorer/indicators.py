@@ -10,6 +10,7 @@ from almanac.dashboard.drawing.outlines import SOURCE
 from almanac.dashboard.explorer.across import MOST, SORTS, TABLE, across, middle, multiples, sorted_rows
 from almanac.dashboard.explorer.histories import SPANS
 from almanac.dashboard.explorer.past import past_slider
+from almanac.dashboard.explorer.stars import star
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
 from almanac.dashboard.words.dates import day_of
@@ -85,6 +86,7 @@ def indicator(visit: Visit) -> Answer:
     since = next((told.history_from for told in visit.told if told.history_from), None)
     values = {
         "record": record,
+        "star": star(visit, "indicator", record["slug"]),
         "there": there,
         "whole": whole,
         "rows": rows[first : first + TABLE],

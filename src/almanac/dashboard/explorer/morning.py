@@ -17,14 +17,16 @@ from almanac.dashboard.cookies import VISIT
 from almanac.dashboard.drawing.curves import small_curve
 from almanac.dashboard.drawing.marks import sparkline
 from almanac.dashboard.explorer.finding import series_address
+from almanac.dashboard.explorer.histories import recent
 from almanac.dashboard.explorer.places import names
 from almanac.dashboard.explorer.rates.curves import Yields, scopes, yields
+from almanac.dashboard.explorer.watching.entries import listed, shown_screens
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Cookie, Html, Visit
 from almanac.dashboard.words.dates import day, read_day
 from almanac.dashboard.words.numbers import change
 from almanac.dashboard.words.points import points
-from almanac.dashboard.words.units import UnitWords, unit_of
+from almanac.dashboard.words.units import told_apart, unit_of
 from almanac.dashboard.words.values import look_release, masked
 from almanac.reports.rates import TENORS
 
@@ -33,10 +35,8 @@ Row = dict[str, Any]
 _USUAL, _LONGEST = 7, 31
 #: Releases that are read, those that are shown, revisions, and events of today and tomorrow.
 _READ, _SHOWN, _REVISED, _EVENTS = 100, 12, 10, 20
-#: Values of a sparkline.
-_SPARK = 60
-#: Decimals beyond which two numbers are told alike.
-_DIGITS = 6
+#: Things watched and screens kept that are shown, the last added first.
+_WATCHED, _SCREENS = 8, 5
 _KEPT_SECONDS = 400 * 86_400
 
 
@@ -68,7 +68,13 @@ def morning(visit: Visit) -> Answer:
     heads = [(row["readings"][0]["indicatorId"], row["entityId"]) for row in shown if row["readings"]]
     latest = _latest(visit, [*heads, *_pairs(coming)])
     curves = _curves(visit)
+    watched = visit.people.look_up(lambda lists: lists.watched(visit.who.account)) or []
+    screens = visit.people.look_up(lambda lists: lists.screens(visit.who.account)) or []
     values = {
+        "watched": listed(visit, watched[:_WATCHED]),
+        "more_watched": len(watched) > _WATCHED,
+        "screens": shown_screens(visit, screens[:_SCREENS]),
+        "more_screens": len(screens) > _SCREENS,
         "since": since,
         "released": [_release(visit, row, latest) for row in shown],
         "count": len(releases),
@@ -147,7 +153,7 @@ def _release(visit: Visit, row: Row, latest: dict[tuple[str, str], Row]) -> Row:
     found |= {"number": look_release(reading, figure=True).text, "before": "", "moved": ""}
     past = reading["previous"] if reading["revisedPrevious"] is None else reading["revisedPrevious"]
     if not masked(reading) and reading["actual"] is not None and past is not None:
-        unit, digits = _told_apart(reading, reading["actual"], past)
+        unit, digits = told_apart(reading, reading["actual"], past)
         moved = change(unit.scaled(reading["actual"]) - unit.scaled(past), digits)
         found |= {"before": unit.sentence(past, digits), "moved": f"{moved} {unit.moves}".strip()}
         found["number"] = unit.sentence(reading["actual"], digits)
@@ -157,21 +163,8 @@ def _release(visit: Visit, row: Row, latest: dict[tuple[str, str], Row]) -> Row:
 
 
 def _spark(visit: Visit, newest: Row) -> str:
-    """The line that a reading ends, of one request that is none of the page's own: its number stands beside it."""
-    if masked(newest):
-        return ""
-    path = "/derived-observations" if newest["derivedFrom"] else "/observations"
-    told = visit.follow(
-        path,
-        indicator_id=newest["indicatorId"],
-        entity_id=newest["entityId"],
-        source_id=newest["sourceId"],
-        frequency=newest["frequency"],
-        order="desc",
-        limit=_SPARK,
-    )
-    own = [row for row in told.data if row["metadata"].get("seriesId") == newest["metadata"]["seriesId"]]
-    return sparkline(points(own))
+    """The line that a reading ends: its number stands beside it."""
+    return "" if masked(newest) else sparkline(points(recent(visit, newest)))
 
 
 def _revised(visit: Visit, releases: Sequence[Row]) -> list[Row]:
@@ -183,7 +176,7 @@ def _revised(visit: Visit, releases: Sequence[Row]) -> list[Row]:
             was, now = reading["previous"], reading["revisedPrevious"]
             if masked(reading) or was is None or now is None or was == now:
                 continue
-            unit, digits = _told_apart(reading, was, now)
+            unit, digits = told_apart(reading, was, now)
             told = visit.look_up(f"/indicators/{reading['indicatorId'].removeprefix('indicator_')}")
             name = reading["indicatorId"] if told is None else told.data["name"]
             found.append(
@@ -200,15 +193,6 @@ def _revised(visit: Visit, releases: Sequence[Row]) -> list[Row]:
             if len(found) == _REVISED:
                 return found
     return found
-
-
-def _told_apart(reading: Row, one: float, other: float) -> tuple[UnitWords, int]:
-    """The unit of a reading, and as many decimals as it takes to tell two of its numbers apart."""
-    unit = unit_of(reading)
-    digits = unit.digits([one, other])
-    while one != other and digits < _DIGITS and unit.cell(one, digits) == unit.cell(other, digits):
-        digits += 1
-    return unit, digits
 
 
 def _event(row: Row, latest: dict[tuple[str, str], Row]) -> Row:

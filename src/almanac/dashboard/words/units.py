@@ -22,6 +22,8 @@ from almanac.dashboard.words.numbers import (
 
 #: A publisher that states more decimals has not rounded at all, so we do.
 UNROUNDED = 6
+#: Decimals beyond which two numbers are told alike.
+_APART = 6
 _SLUG = "indicator_"
 #: Interest rates are told to the hundredth, whatever they are called.
 _RATES = re.compile(
@@ -228,3 +230,12 @@ def _singular(words: str, value: Number, digits: int | None) -> str:
     """`1 percentage point`, where the number is told as exactly one."""
     one = abs(rounded(value, places(value) if digits is None else digits)) == 1 and not digits
     return words.removesuffix("s") if one and words.endswith("s") else words
+
+
+def told_apart(row: Mapping[str, Any], one: float, other: float) -> tuple[UnitWords, int]:
+    """The unit of a record, and as many decimals as it takes to tell two of its numbers apart."""
+    unit = unit_of(row)
+    digits = unit.digits([one, other])
+    while one != other and digits < _APART and unit.cell(one, digits) == unit.cell(other, digits):
+        digits += 1
+    return unit, digits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,6 +27,7 @@ from almanac.api.endpoints.screeners.screening import (
     filters,
     filters_endpoint,
     further_fields,
+    likely_at_hand,
     looked_at,
     number,
     number_field,
@@ -69,6 +71,9 @@ _TEXTS = {
     "quality": ("Quality", _QUALITIES_TOLD),
 }
 _QUALITY = "quality"
+#: Numbers of shares, and amounts for each.
+_SHARES = re.compile(r"per_share|shares")
+_SPLIT = "a split of the shares would change it; share_count_change_yoy and eps_growth_yoy know of splits"
 _RATIO = "ratio"
 _FRACTION = "As a fraction: 0.25 is 25 %."
 _DOLLARS = (
@@ -169,7 +174,7 @@ class EquityScreener(Warmed):
         if _SCORE in wanted:
             wanted |= set(MEASURES)
         wanted -= {_SCORE, *_TEXTS, *_IDENTITY}
-        return not self._cache.readings.warm(wanted, pinned=values["cursor"] is not None)
+        return not likely_at_hand(self._cache, wanted, pinned=values["cursor"] is not None)
 
     @staticmethod
     def _describe(peers: Peers, indicator: Indicator) -> ScreenerField:
@@ -211,9 +216,12 @@ def _find(directory: Directory, fields: dict[str, Indicator], name: str) -> Fiel
     if word in _TEXTS:
         return Field(word, text=True)
     if word == _SCORE:
-        return Field(word, text=False)
+        return Field(word, text=False, unchanging="scores are made among the companies of one moment")
     indicator = directory.indicator(name)
-    return None if indicator is None or indicator.slug not in fields else Field(indicator.slug, text=False)
+    if indicator is None or indicator.slug not in fields:
+        return None
+    counted = _SHARES.search(indicator.slug) is not None
+    return Field(indicator.slug, text=False, unchanging=_SPLIT if counted else "")
 
 
 def _of_place(ctx: Context, clause: Clause) -> Clause:

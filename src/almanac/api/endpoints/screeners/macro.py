@@ -28,6 +28,7 @@ from almanac.api.endpoints.screeners.screening import (
     filters,
     filters_endpoint,
     further_fields,
+    likely_at_hand,
     looked_at,
     number,
     number_field,
@@ -52,6 +53,7 @@ _EXAMPLE = "cpi_inflation_yoy:gt:3,policy_rate:lte:5"
 _PATH = "/screener"
 #: A sort field that no clause may name.
 _NAME = "name"
+_PERCENT, _POINTS = "percent", "percentage_points"
 
 
 class _Places(NamedTuple):
@@ -89,7 +91,7 @@ class MacroScreener(Warmed):
         named |= dict.fromkeys(further)
         found = {name: self._aligned(ctx, redaction, name, places) for name in named}
         columns: dict[str, Column] = {
-            name: Texts.of(column.texts()) if _is_text(fields[name]) else column.values
+            name: Texts.of(column.texts()) if name in fields and _is_text(fields[name]) else column.values
             for name, column in found.items()
         }
         warn_of_texts(ctx, asked, columns)
@@ -121,7 +123,7 @@ class MacroScreener(Warmed):
         if values["as_of"] is not None:
             return True
         wanted = looked_at(values, _NAME)
-        return not self._cache.readings.warm(wanted - {_NAME}, pinned=values["cursor"] is not None)
+        return not likely_at_hand(self._cache, wanted - {_NAME}, pinned=values["cursor"] is not None)
 
     def _places(self, ctx: Context) -> _Places:
         directory = ctx.view.directory
@@ -167,7 +169,8 @@ class MacroScreener(Warmed):
                 {
                     "field": name,
                     "value": number(float(reading.values[row])) if text is None else text,
-                    "unit": series.spec.unit,
+                    # What two percentages differ by is no percentage.
+                    "unit": _POINTS if ":" in name and series.spec.unit == _PERCENT else series.spec.unit,
                     "currency": series.currency,
                     "periodEnd": wire_day(reading.end(row)),
                     "observedAt": wire_time(reading.known(row)),

@@ -29,13 +29,14 @@ from almanac.reports.screener import Numbers, Texts
 from almanac.reports.suggestions import Suggestions
 from almanac.store.companies.universe import Universe
 from almanac.store.observations.newest.columns import Readings
+from almanac.store.observations.newest.year_changes import YearChanges
 from almanac.store.observations.reading.reader import View
 
 T = TypeVar("T")
 
 #: Checked against the plan's window by the handler, after the filter: what is malformed is 400 before it is too old.
 SCREEN_AS_OF = replace(AS_OF, window=False)
-_NAMES = re.compile(r"(?:^|,)\s*([a-z0-9_]+)\s*:")
+_NAMES = re.compile(r"(?:^|,)\s*([a-z0-9_]+)\s*:(?:\s*(change_1y)\s*:)?")
 #: Results remembered whole, of some hundred kilobytes each where there are 6,000 companies.
 _MADE = 8
 #: Columns remembered as they are lined up, of a hundred kilobytes each where there are 6,000 companies.
@@ -75,7 +76,8 @@ def filter_param(example: str, fields: str) -> Param:
     """The required filter of a screener."""
     return Param(
         "filter",
-        "Comma-separated clauses `field:operator:value`, all of which must hold; at most 30. Operators: gt, lt, gte, lte, eq, in "
+        "Comma-separated clauses `field:operator:value`, all of which must hold; at most 30. `field:change_1y:operator:value` asks "
+        "for the change of a number over one year. Operators: gt, lt, gte, lte, eq, in "
         f"(values of `in` separated by pipes); texts only eq and in. {fields} lists the fields.",
         longest=filter_text.LONGEST,
         required=True,
@@ -118,6 +120,7 @@ class ProcessCache:
 
     def __init__(self) -> None:
         self.readings = Readings()
+        self.changes = YearChanges(self.readings)
         self.universe = Universe()
         self._lock = threading.Lock()
         self._tables: dict[str, tuple[object, Any]] = {}
@@ -165,10 +168,22 @@ class ProcessCache:
         return made
 
 
+def likely_at_hand(cache: ProcessCache, wanted: Iterable[str], *, pinned: bool) -> bool:
+    """Whether today's columns of these fields, and of changes of fields, are likely to be at hand."""
+    names = {one.partition(":")[0] for one in wanted}
+    changes = {one.partition(":")[0] for one in wanted if ":" in one}
+    return cache.readings.warm(names, pinned=pinned) and cache.changes.warm(changes, cache.readings.newest)
+
+
 def aligned(cache: ProcessCache, ctx: Context, slug: str, numbers: npt.NDArray[np.int32]) -> AlignedColumn:
-    """The latest readings of an indicator for entities, by their numbers; those before the plan's window are none."""
+    """
+    The latest readings of an indicator for entities, by their numbers, or their changes (`total_debt:change_1y`); those before
+    the plan's window are none.
+    """
+    name, _, change = slug.partition(":")
+    columns = cache.changes if change else cache.readings
     found = AlignedColumn.of(
-        cache.readings.column(ctx.view, slug, version=ctx.version, as_of=ctx.params.get("as_of")), numbers
+        columns.column(ctx.view, name, version=ctx.version, as_of=ctx.params.get("as_of")), numbers
     )
     return found if ctx.window_start is None else found.only(found.since(lowest_key(ctx.window_start)))
 
@@ -181,6 +196,16 @@ class ScreenFields(NamedTuple):
 
     find: Callable[[str], Field | None]
     called: Mapping[str, Sequence[str]]
+
+    def meant(self, text: str) -> Field | None:
+        """The field of a name that stands by itself, with or without a change: `total_debt`, `total_debt:change_1y`."""
+        name, _, change = text.partition(":")
+        field = self.find(name)
+        if field is None or not change:
+            return field
+        if change.lower() not in filter_text.CHANGES or field.text or field.unchanging:
+            return None
+        return field.over(change.lower())
 
     def near(self, ctx: Context, text: str) -> str | None:
         """The field that may have been meant."""
@@ -211,7 +236,7 @@ def sort_field(ctx: Context, fields: ScreenFields, *others: str) -> str | None:
     asked = ctx.params["sort"]
     if asked is None or asked.lower() in others:
         return None if asked is None else str(asked.lower())
-    field = fields.find(asked)
+    field = fields.meant(asked)
     if field is None:
         said = f"must be {', '.join(('a field of the filter', *others[:-1]))} or {others[-1]}, not {quoted(asked)}"
         near = nearest(asked, list(others)) or fields.near(ctx, asked)
@@ -223,7 +248,7 @@ def further_fields(ctx: Context, fields: ScreenFields, *others: str) -> list[str
     """The fields that rows shall tell too; `others`, which every row has, need no column. Raises ApiError 400."""
     found = []
     for name in ctx.params["fields"] or ():
-        field = fields.find(name)
+        field = fields.meant(name)
         if field is not None:
             found.append(field.name)
         elif name.lower() not in others:
@@ -310,7 +335,7 @@ def check_window(ctx: Context) -> None:
 
 def named(text: str) -> set[str]:
     """What looks like a field in a filter, for judging whether a request will take long. Never an error."""
-    return set(_NAMES.findall(_QUOTED.sub("", text.lower())))
+    return {f"{name}:{change}" if change else name for name, change in _NAMES.findall(_QUOTED.sub("", text.lower()))}
 
 
 # -- telling the fields -------------------------------------------------------------------------------------------------

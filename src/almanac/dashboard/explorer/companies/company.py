@@ -13,6 +13,7 @@ from almanac.dashboard.explorer.companies.standing import age, compared, unscore
 from almanac.dashboard.explorer.companies.statement_lines import KINDS, SCALES
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.places import names
+from almanac.dashboard.explorer.stars import star
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
 from almanac.dashboard.words.dates import day
@@ -55,6 +56,7 @@ def company(visit: Visit) -> Answer:
     chosen["frequency"] = _frequency(held, chosen)
     values: dict[str, Any] = {
         "record": record,
+        "star": star(visit, "company", record["entityId"]),
         "past": past,
         "chosen": chosen,
         "kinds": {name: title for name, (title, _) in KINDS.items()},

@@ -10,7 +10,7 @@ from almanac.api.contract.errors import ApiError, refuse
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.numbers import fraction, number
 from almanac.dashboard.words.units import UnitWords, unit_of
-from almanac.reports.filter_text import LONGEST, MOST_CLAUSES, value_written, written
+from almanac.reports.filter_text import CHANGES, LONGEST, MOST_CLAUSES, value_written, written
 
 OPERATORS = (
     {"value": "gte", "label": "at least"},
@@ -103,14 +103,23 @@ def rows_of(text: str, fields: Fields) -> list[FilterRow]:
         if n > MOST_CLAUSES:
             rows.append(FilterRow(n, value=clause, clause=clause, error=_TOO_MANY))
             break
+        if len(parts) > 3 and parts[1].lower() in CHANGES:
+            # The change of a field is chosen as a field of its own is.
+            parts = [f"{parts[0]}:{parts[1].lower()}", *parts[2:]]
         if len(parts) != 3 or not all(parts):
             rows.append(FilterRow(n, value=clause, clause=clause))
             continue
         name, operator, value = parts
-        field = name.lower() if name.lower() in fields else name
+        field = name.lower() if name.lower().partition(":")[0] in fields else name
         aside = _aside(fields.get(field), value)
         rows.append(FilterRow(n, field, operator.lower(), value, clause, aside))
     return rows
+
+
+def changes_of(text: str) -> set[str]:
+    """Fields of changes that a filter names: `total_debt:change_1y`."""
+    found = [parts for _, parts in written(text[:LONGEST]) if len(parts) > 3]
+    return {f"{parts[0]}:{parts[1]}".lower() for parts in found}
 
 
 def judged(

@@ -16,9 +16,11 @@ from almanac.dashboard.explorer.screening import filters, screens
 from almanac.dashboard.explorer.screening.fields import listed_fields
 from almanac.dashboard.explorer.screening.filters import EQUITY, MACRO, Screener
 from almanac.dashboard.explorer.screening.screened import lines
+from almanac.dashboard.explorer.stars import screen_star
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, NotFound, Redirect, Visit
 from almanac.dashboard.words.numbers import read_whole
+from almanac.reports.filter_text import CHANGES
 
 _PAGE = 50
 #: A file holds at most so many rows, more than there are listed companies.
@@ -32,6 +34,7 @@ _EXAMPLES = {
     ),
     "equity": (
         ("Piotroski F of at least 8", "piotroski_f:gte:8"),
+        ("Margins above 20%, and less debt than a year ago", "net_margin:gt:0.2,total_debt:change_1y:lt:0"),
         ("Return on equity of at least 15%, with little debt", "return_on_equity:gte:0.15,debt_to_equity:lte:0.5"),
     ),
 }
@@ -60,6 +63,7 @@ def look(screener: Screener, visit: Visit) -> Answer:
     errors += [{"field": "", "message": problems["sort"]}] if "sort" in problems else []
     values: dict[str, Any] = {
         "screener": screener,
+        "star": screen_star(visit, screener.name) if found is not None else None,
         "text": text,
         "errors": errors,
         "as_of": others["as_of"],
@@ -144,7 +148,21 @@ def _fields(screener: Screener, visit: Visit) -> tuple[filters.Fields, str]:
     told = visit.look_up(f"{screener.path}/filters")
     if told is None:
         raise NotFound("There is no such screener.")
-    return {field["field"]: field for field in told.data["fields"]}, told.data["syntax"]
+    known = {field["field"]: field for field in told.data["fields"]}
+    return {**known, **_changes(visit, known)}, told.data["syntax"]
+
+
+def _changes(visit: Visit, known: filters.Fields) -> dict[str, Any]:
+    """Fields of the changes that the address names, each as its field is but for its name; of their bounds nothing is known."""
+    named = filters.changes_of(visit.query.get("filter", "")) | {visit.query.get("sort", "").lower()}
+    named |= {value.lower() for name, value in visit.query.items() if name.startswith("field")}
+    found = {}
+    for one in sorted(named):
+        field, _, change = one.partition(":")
+        if change in CHANGES and field in known:
+            title = f"{known[field]['name']}, change over one year"
+            found[one] = {**known[field], "field": one, "name": title, "min": None, "max": None}
+    return found
 
 
 def _clean(visit: Visit) -> str | None:

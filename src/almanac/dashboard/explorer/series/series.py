@@ -18,6 +18,7 @@ from almanac.dashboard.explorer.series.nearby import about, other_sources, same_
 from almanac.dashboard.explorer.series.one_series import Missing, Row, Series
 from almanac.dashboard.explorer.series.revision_pictures import pictures
 from almanac.dashboard.explorer.series.series_view import TABLE, Shown
+from almanac.dashboard.explorer.stars import star
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, Redirect, Visit
 from almanac.dashboard.words.dates import day, day_of, read_day
@@ -112,6 +113,7 @@ def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
     return {
         "one": one,
         "series": series,
+        "star": star(visit, "series", series.id, series.address),
         "typed": typed,
         "error": error,
         "chips": series_view.chips(one, visit),
