@@ -63,7 +63,10 @@ SHOTS = (
     Shot("revisions", SERIES, at="#revisions"),
     Shot("fan", f"{SERIES}/revisions"),
     Shot("compare", "/compare?indicator=gov_yield_10y&entities=usa,deu,gbr,jpn,aus&from=2025-01-01"),
-    Shot("compare-past", "/compare?indicator=real_gdp&entities=usa,usa,usa&known=2:2024-05-01,3:first&show=year&from=2018-01-01"),
+    Shot(
+        "compare-past",
+        "/compare?indicator=real_gdp&entities=usa,usa,usa&known=2:2024-05-01,3:first&show=year&from=2018-01-01",
+    ),
     Shot("indicator", "/indicators/cpi_inflation_yoy"),
     Shot("countries", "/countries"),
     Shot("search", "/search?q=inflation+germany&all=1"),
