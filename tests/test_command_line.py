@@ -439,7 +439,7 @@ def test_the_publishers_own_files(run):
         pytest.skip("the folder of real files is not beside the repository")
     arguments = ("ingest", "us-treasury", "fred", "mof-japan", "--from", REAL_DATA)
     first = run(*arguments)
-    assert {name: figures[3:5] for name, figures in summary(first).items()} == {
+    assert {name: figures[4:6] for name, figures in summary(first).items()} == {
         "us-treasury-par": [0, 0], "fred": [0, 0], "mof-japan": [0, 0],
     }  # fmt: skip
     before = coverage(run)
@@ -447,10 +447,10 @@ def test_the_publishers_own_files(run):
     again = run(*arguments)
     assert coverage(run) == before
     for name, figures in summary(again).items():
-        assert figures[0] == figures[5] == 0, name
+        assert figures[0] == figures[7] == 0, name
         assert figures[1] == summary(first)[name][0]
     not_read = {line.split(" ")[2].rstrip(":") for line in first.stderr.splitlines() if line.startswith("not read ")}
-    assert len(not_read) == sum(figures[2] for figures in summary(first).values())
+    assert len(not_read) == sum(figures[3] for figures in summary(first).values())
     assert any("api.fiscaldata.treasury.gov" in address for address in not_read)
 
 

@@ -128,7 +128,7 @@ def _fan(series: Series, then: Vintages, unit: UnitWords, digits: int) -> ChartF
         drawing=drawing,
         legend=[
             LegendEntry(name=f"Known on {day(days[-1])}", colour=1),
-            LegendEntry(name="Known before", kind="ghost"),
+            LegendEntry(name="Known before", kind="past"),
         ],
     )
 
