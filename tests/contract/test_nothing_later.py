@@ -26,7 +26,15 @@ LAST = date(2026, 11, 19)
 
 
 #: Days on which companies are asked of too. `ALMANAC_TEST_PAST_DAYS` names how many random ones are asked of beside these.
-DEEP_DAYS = [date(2018, 6, 25), date(2019, 2, 10), date(2022, 3, 23), date(2024, 11, 24), date(2026, 6, 16)]
+DEEP_DAYS = [
+    date(2018, 6, 25),
+    date(2019, 2, 10),
+    date(2022, 3, 23),
+    date(2022, 12, 28),
+    date(2024, 11, 24),
+    date(2025, 2, 27),
+    date(2026, 6, 16),
+]
 MORE_DAYS = int(os.environ.get("ALMANAC_TEST_PAST_DAYS", "0"))
 
 
