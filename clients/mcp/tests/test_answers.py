@@ -143,6 +143,20 @@ def test_a_screen_counts_all_and_what_it_leaves_out(model):
     assert "ref obs_" in text
 
 
+@pytest.mark.parametrize(
+    ("universe", "field"), [("companies", "total_debt:change_1y"), ("countries", "gov_yield_10y:change_1y")]
+)
+def test_a_screen_of_changes_cites_what_changed(model, universe, field):
+    text = model.call("almanac_screen", universe=universe, filter=f"{field}:lt:0", sort=field, limit=3)
+    table = [line.split(",") for line in text.splitlines() if line.startswith("id,") or ",[" in line]
+    place = table[0].index(field)
+    values = [float(row[place]) for row in table[1:]]
+    assert values == sorted(values)
+    assert values
+    assert values[-1] < 0
+    assert "ref obs_" in text
+
+
 def test_a_screen_of_a_withheld_field_finds_none(model):
     text = model.call("almanac_screen", universe="countries", filter="consumer_confidence:gt:0")
     assert "0 matches" in text
