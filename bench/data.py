@@ -27,7 +27,6 @@ from almanac.domain.periods import add_months, end_of, start_of
 from almanac.domain.times import DAY_SECONDS, end_of_day, wire_time
 from almanac.store.engine import sqlite
 from almanac.store.log.payloads import PayloadRef
-from almanac.store.observations.writing import tidy
 from almanac.store.observations.writing.batch import Batch
 
 #: Rows of a page, and how far apart the pages of one series begin: no two are the same.
@@ -156,7 +155,6 @@ def _revise(path: Path, as_of: date) -> None:
                 ).fetchall()
                 stated = [ReportedValue(period, round(value + 0.01, 6), since) for period, value in rows[::2]]
                 batch.append(batch.existing(identifier), payload, stated, None)
-        tidy.purge(database, now + 1)
 
 
 def schema() -> str:

@@ -78,7 +78,6 @@ def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], 
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import UnavailableError
     from almanac.store.engine.opening import place
-    from almanac.store.observations.reading.reader import Reader
     from almanac.store.usage.counts import UsageFile
 
     logs.configure(settings.log_level)
@@ -102,7 +101,6 @@ def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], 
         settings,
         clock=settings.clock,
         unavailable=(UnavailableError,),
-        turns=readers if isinstance(readers, Reader) else None,
         slots=slots,
         seen=seen(settings),
         journal=journal,

@@ -20,7 +20,7 @@ from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.workplace import Workplace
 from almanac.store.engine import opening, sqlite
-from almanac.store.engine.data_schema import meta, set_meta
+from almanac.store.engine.data_schema import meta
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.moving import move
 from almanac.store.engine.postgres import spreading
@@ -86,22 +86,6 @@ def test_what_is_spread_is_told(place: opening.Server) -> None:
     assert everywhere > set(spreading.EVERYWHERE)
 
 
-def test_a_table_that_a_later_schema_brings_is_spread_with_the_others(
-    place: opening.Server, spread: tuple[Service, Service]
-) -> None:
-    read = "SELECT * FROM superseded ORDER BY topic, period, series, known_at"
-    with closing(opening.connect(place)) as db:
-        before = db.execute(read).fetchall()
-        assert before
-        db.execute("DROP TABLE superseded")
-        db.execute("DROP TABLE request")
-        set_meta(db, "schema", "9")
-    with closing(opening.create(place)) as db:
-        assert db.execute(read).fetchall() == before
-        parts = "SELECT count(*) FROM pg_dist_shard WHERE logicalrelid = 'superseded'::regclass"
-        assert db.execute(parts).get == PARTS
-
-
 def test_random_requests_have_the_same_answers(spread: tuple[Service, Service]) -> None:
     told, other = differences(spread, seed=13, count=150)
     assert other == []
@@ -147,8 +131,6 @@ def rows(db: Any) -> dict[str, list[Any]]:
         "vintages": sorted(
             db.execute("SELECT topic, period, series, known_at, from_version, to_version FROM vintages")
         ),
-        "superseded": sorted(db.execute("SELECT topic, period, series, known_at, until FROM superseded")),
-        "current": sorted(db.execute("SELECT topic, period, series, from_version, to_version, flags FROM current")),
     }
 
 

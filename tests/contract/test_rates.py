@@ -178,9 +178,8 @@ def forget(service, indicator, condition):
     series = f"(SELECT series FROM series WHERE id = 'mof-japan:country_jpn:{indicator}:D')"
     with service.world() as world, world.batch("test") as batch:
         batch.touch()
-        for table in ("current", "vintages"):
-            days = condition.replace("day", "(period >> 14)")
-            world.db.execute(f"DELETE FROM {table} WHERE series = {series} AND {days}")
+        days = condition.replace("day", "(period >> 14)")
+        world.db.execute(f"DELETE FROM vintages WHERE series = {series} AND {days}")
 
 
 def test_a_source_that_stops_gives_the_slope_of_the_newest_day_with_both_legs(own):
@@ -235,8 +234,8 @@ def test_a_stale_leg(own):
     """A peer's leg dated more than 10 days from the scope's own is listed with `excluded: "stale"`, outside mean and count."""
     one = "series = (SELECT series FROM series WHERE id = 'mof-japan:country_jpn:gov_yield_10y:D')"
     with own.world() as world, world.batch("test"):
-        world.db.execute(f"DELETE FROM current WHERE {one} AND period >> 14 > ?", (date(2026, 11, 8).toordinal(),))
-        left = world.db.execute(f"SELECT max(period >> 14) FROM current WHERE {one}").get
+        world.db.execute(f"DELETE FROM vintages WHERE {one} AND period >> 14 > ?", (date(2026, 11, 8).toordinal(),))
+        left = world.db.execute(f"SELECT max(period >> 14) FROM vintages WHERE {one}").get
     last = date.fromordinal(left)
     spread = own.ok("/rates/USA")["spreads"][2]
     gap = (last - date(2026, 11, 19)).days

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from almanac.store.engine import opening, sqlite
-from tests.support.treasury_home import PAYLOADS, SERVED, SHOWN
+from tests.support.treasury_home import PAYLOADS, SERVED
 
 _QUERIES = {
     "vintages": SERVED,
-    "current": SHOWN,
     "payloads": PAYLOADS,
     "records": "SELECT kind, id, body FROM record ORDER BY kind, id",
     "orders": "SELECT DISTINCT indicator, sources FROM preference ORDER BY 1, 2",

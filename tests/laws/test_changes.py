@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from almanac.domain.fragments import value_of
 from almanac.store.observations.reading import changes
 from almanac.store.observations.reading.selection import Selection
-from almanac.store.observations.writing.tidy import purge
 from tests.support.generators import histories, responses
 from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld, shown
 
@@ -118,7 +117,6 @@ def check(first, then, query, many):
             getattr(world, event[0])(*event[1])
             about.append((world.version, concerned(world, event, before)))
             states.append(state(world, every, as_of, filters))
-        purge(world.db, 1 << 60)
         now = states[-1].rows
         for held in states:
             topics = set().union(*(names for version, names in about if version > held.version))

@@ -14,10 +14,10 @@ def advance(db: Database) -> int:
     """Write the next data version: every row of the one before ends, and there is a new one in its place. Returns it."""
     with db.transaction():
         version = int(meta(db, "version") or 0) + 1
-        db.execute(f"UPDATE current SET to_version = ? WHERE to_version = {OPEN}", (version,))
+        db.execute(f"UPDATE vintages SET to_version = ? WHERE to_version = {OPEN}", (version,))
         db.executemany(
-            f"INSERT INTO current VALUES(?, 1, 1, ?, {OPEN}, 1, 1, 1, 0, 0, ?)",
-            [(topic, version, b"%d" % version) for topic in range(TOPICS)],
+            f"INSERT INTO vintages VALUES(?, 1, 1, 1, NULL, ?, 1, {OPEN}, ?, NULL, 0, NULL, 1, NULL, 0)",
+            [(topic, version, float(version)) for topic in range(TOPICS)],
         )
         set_meta(db, "version", str(version))
     return version
@@ -36,6 +36,6 @@ def seen(db: Queryable) -> Seen:
     """The data version, the values of its rows, and how many rows there are."""
     version = int(meta(db, "version") or 0)
     rows = db.execute(
-        "SELECT marked FROM current WHERE from_version <= ? AND to_version > ?", (version, version)
+        "SELECT value FROM vintages WHERE from_version <= ? AND to_version > ?", (version, version)
     ).fetchall()
-    return version, {float(marked) for (marked,) in rows}, len(rows)
+    return version, {value for (value,) in rows}, len(rows)

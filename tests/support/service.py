@@ -88,7 +88,7 @@ class Service:
     more: dict[str, str] = field(default_factory=dict)
     data_now: int | None = None
     real_now: float = REAL_NOW + 18.0
-    #: Whether requests of one turn of the event loop share a transaction, and may ask ahead, as in a worker.
+    #: Whether requests of one turn of the event loop share a transaction, as in a worker.
     turns: bool = False
 
     def __post_init__(self) -> None:
@@ -110,7 +110,6 @@ class Service:
             walltime=lambda: self.real_now,
             unavailable=(UnavailableError,),
             seen=seen(self.settings),
-            turns=self.reader if self.turns else None,
         )
 
     def close(self) -> None:

@@ -100,11 +100,6 @@ SERVED = (
     "SELECT s.id, v.period, v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at, (SELECT n.body FROM note n WHERE n.note = v.note)"
     " FROM vintages v JOIN series s USING(series) WHERE v.to_version = 2147483647 ORDER BY s.id, v.period, v.known_at"
 )
-SHOWN = (
-    "SELECT s.id, c.period, c.marked"
-    " FROM current c JOIN series s USING(series)"
-    " WHERE c.to_version = 2147483647 ORDER BY s.id, c.period"
-)
 PAYLOADS = "SELECT capture, source, url, sha256, fetched_at, ingested_at, state, reason FROM payload ORDER BY capture"
 
 
@@ -112,7 +107,7 @@ def served(world: Workplace) -> dict[str, list[tuple[object, ...]]]:
     """What a rebuild must bring back."""
     return {
         sql: list(world.db.execute(sql))
-        for sql in (SERVED, SHOWN, PAYLOADS, "SELECT source, native, rows FROM unmapped ORDER BY 1, 2")
+        for sql in (SERVED, PAYLOADS, "SELECT source, native, rows FROM unmapped ORDER BY 1, 2")
     }
 
 

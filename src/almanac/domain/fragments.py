@@ -13,9 +13,9 @@ A row is written as the bytes of these parts, in this order:
     row     further metadata
     series  },"rights":{…}}
 
-What varies with the row is rendered once, when it is written, as a *marked* text: the row's own parts, with a mark at
-each place where a part of the series goes. What is the same for a whole series lives in memory, and what nearly all rows
-say there (no text, a release known by its day) goes with it: that is not stored, and costs no further look for a mark.
+What varies with the row is rendered when it is read, as a *marked* text: the row's own parts, with a mark at each place where
+a part of the series goes. What is the same for a whole series lives in memory, and what nearly all rows say there (no
+text, a release known by its day) goes with it. Neighbours of one series are then filled in at once.
 """
 
 from __future__ import annotations
@@ -75,18 +75,14 @@ def _period_part(key: int) -> str:
     return f'{start},"periodEnd":"{wire_day(period.end)}"'
 
 
-def _rest(period: int, known: int, flags: int, released: int | None, ingested: int) -> str:
-    """Everything of the row behind the unit and before the metadata."""
-    release = f'"{cached_time(released)}"' if released is not None else "null"
-    return (
-        f'{_period_part(period)},"observedAt":"{cached_time(known)}","releasedAt":{release}'
-        f',"ingestedAt":"{cached_time(ingested)}","revisionStatus":"{status(flags)}"'
-    )
-
-
-def _extra_part(flags: int, released: int | None, note: str | None, *, withdrawn: bool) -> str:
-    """A mark, then row-level metadata, as it continues an object that already has the series' own (`"k":v` pairs, comma first)."""
-    parts = ["\3" if released is None else "\6" if flags & DAY else '\3,"releasePrecision":"instant"']
+@functools.lru_cache(maxsize=4_096)
+def _ending(flags: int, note: str | None, *, released: bool, withdrawn: bool) -> str:
+    """
+    Whether it was revised, a mark, then row-level metadata, as it continues an object that already has the series' own (`"k":v`
+    pairs, comma first).
+    """
+    parts = [f',"revisionStatus":"{status(flags)}"']
+    parts.append("\3" if not released else "\6" if flags & DAY else '\3,"releasePrecision":"instant"')
     if flags & FORECAST:
         parts.append(',"forecast":true')
     if flags & PROJECTION:
@@ -105,9 +101,12 @@ def rendered(
     ingested: int, note: str | None,
 ) -> bytes:  # fmt: skip
     """A vintage as marked text; without value and text, a withdrawal. `own`: the part of its id that is not its series'."""
-    extra = _extra_part(flags, released, note, withdrawn=value is None and text is None)
-    rest = _rest(period, known, flags, released, ingested)
-    return f"{own}\1{_value_part(value, text)}{rest}{extra}".encode()
+    release = "null" if released is None else f'"{cached_time(released)}"'
+    ending = _ending(flags, note, released=released is not None, withdrawn=value is None and text is None)
+    return (
+        f'{own}\1{_value_part(value, text)}{_period_part(period)},"observedAt":"{cached_time(known)}"'
+        f',"releasedAt":{release},"ingestedAt":"{cached_time(ingested)}"{ending}'
+    ).encode()
 
 
 def own_id(text: bytes) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import math
+import struct
+import zlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -130,6 +132,29 @@ def _midnights(period: int) -> tuple[int | None, int]:
     """The first instants of a period's first day (None: it has none) and of its last day."""
     start, end = days_of(period)
     return None if start is None else midnight(start), midnight(end)
+
+
+def checksum(period: int, vintage: Vintage) -> int:
+    """CRC-32 of all that a vintage says: the sum of those of a series tells that none of its rows was changed but by the writer."""
+    known, value, text, flags, released, ingested, payload, note, lineage = vintage
+    numbers = _PACKED(
+        period,
+        known,
+        math.nan if value is None else value,
+        flags,
+        -1 if released is None else released,
+        ingested,
+        payload,
+        lineage,
+    )
+    return zlib.crc32(numbers if text is None and note is None else b"%s%s\0%s" % (numbers, _bytes(text), _bytes(note)))
+
+
+_PACKED = struct.Struct("<qqdqqqqq").pack
+
+
+def _bytes(text: str | None) -> bytes:
+    return b"" if text is None else text.encode("utf-8", "surrogatepass")
 
 
 def status(flags: int) -> str:

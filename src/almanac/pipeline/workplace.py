@@ -17,7 +17,6 @@ from almanac.catalog.records import Catalog, is_simulated, simulated_copy
 from almanac.config import Settings, real_time
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Consent
-from almanac.domain.times import DAY_SECONDS
 from almanac.pipeline import belonging
 from almanac.pipeline.belonging import RawStoreError
 from almanac.pipeline.derive.companies import CompanyDeriver
@@ -31,7 +30,6 @@ from almanac.store.engine.protocol import Database
 from almanac.store.observations import specs
 from almanac.store.observations.reading.directory import MIXED_SOURCE
 from almanac.store.observations.writing.batch import Batch
-from almanac.store.observations.writing.tidy import purge
 from almanac.store.raw.captures import RawStore
 from almanac.store.summary import records
 
@@ -177,10 +175,6 @@ class Workplace:
         self.deriver.run(batch, changes)
         self.company_deriver.run(batch)
         self.releases.run(batch, changes)
-
-    def tidy(self) -> int:
-        """Drop rows no cursor can ask for any more: those that ended longer ago than a cursor lives. Returns how many."""
-        return purge(self.db, real_time() - self.settings.cursor_days * DAY_SECONDS - _APART_SECONDS)
 
     def give_room(self) -> bool:
         """

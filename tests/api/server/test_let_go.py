@@ -6,9 +6,6 @@ import gc
 import time
 import weakref
 
-import pytest
-
-from almanac.api.server.loop_turn import at_end
 from almanac.api.server.threads import Threads
 from almanac.api.use.slots import Slots
 from almanac.store.engine.errors import StoppedError
@@ -16,19 +13,6 @@ from almanac.store.engine.errors import StoppedError
 
 class Rows:
     """What is being read."""
-
-
-class Turn:
-    """A turn of the event loop that ends with the next."""
-
-    def expected(self):
-        return None
-
-    def failed_ahead(self, error):
-        return False
-
-    def at_end(self, work):
-        asyncio.get_running_loop().call_soon(work)
 
 
 async def stays():
@@ -44,12 +28,7 @@ async def in_a_thread(work):
         threads.close()
 
 
-async def at_the_end_of_a_turn(work):
-    await at_end(Turn(), work)
-
-
-@pytest.mark.parametrize("way", [in_a_thread, at_the_end_of_a_turn])
-def test_rows_of_a_request_that_failed_are_let_go_of(way):
+def test_rows_of_a_request_that_failed_are_let_go_of():
     read = []
 
     def work():
@@ -59,7 +38,7 @@ def test_rows_of_a_request_that_failed_are_let_go_of(way):
 
     async def run():
         with contextlib.suppress(StoppedError):
-            await way(work)
+            await in_a_thread(work)
 
     gc.collect()
     gc.disable()
@@ -71,17 +50,3 @@ def test_rows_of_a_request_that_failed_are_let_go_of(way):
         assert read[0]() is None
     finally:
         gc.enable()
-
-
-def test_whoever_does_not_wait_any_more_is_not_told():
-    async def run():
-        done = []
-        waiting = asyncio.ensure_future(at_end(Turn(), lambda: done.append(1)))
-        await asyncio.sleep(0)
-        waiting.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await waiting
-        await asyncio.sleep(0)
-        return done
-
-    assert asyncio.run(run()) == []

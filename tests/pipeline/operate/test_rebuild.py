@@ -149,7 +149,7 @@ def test_the_raw_store_says_which_world_it_is(tmp_path, source, kind):
 def test_a_store_of_another_schema_is_refused_and_rebuilt(world):
     before, at, chosen = served(world), version(world), world.settings
     sqlite.set_meta(world.db, "schema", "0")
-    world.db.execute("DROP TABLE current; ALTER TABLE series DROP COLUMN reason; CREATE TABLE bygone(a)")
+    world.db.execute("DROP TABLE vintages; ALTER TABLE series DROP COLUMN reason; CREATE TABLE bygone(a)")
     world.db.close()
     with pytest.raises(StoreError, match="run `almanac rebuild`"):
         Workplace(chosen)
@@ -177,8 +177,6 @@ def test_no_log_is_left_behind_by_a_load_beside_a_server(tmp_path, load):
         elif load == "rebuild":
             rebuild(world, quiet)
         else:
-            world.db.execute("DELETE FROM current WHERE topic IN (SELECT topic FROM topic WHERE kind = 'derived')")
-            world.db.execute("DELETE FROM superseded WHERE topic IN (SELECT topic FROM topic WHERE kind = 'derived')")
             world.db.execute("DELETE FROM vintages WHERE topic IN (SELECT topic FROM topic WHERE kind = 'derived')")
             assert recompute(world) > 0
         assert log.stat().st_size > 0
@@ -220,7 +218,7 @@ def test_recomputing_clears_what_no_formula_makes(world):
     orphan = SLOPE.replace("country_usa", "country_jpn")
     world.db.execute("INSERT INTO topic VALUES(9999, 'yield_slope_2s10s', 'country_jpn', 'D', 'derived')")
     world.db.execute(
-        "INSERT INTO series VALUES(NULL, ?, 9999, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, ?)",
+        "INSERT INTO series VALUES(NULL, ?, 9999, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, ?)",
         (orphan, SOURCE, series[1], series[2], series_hash(orphan)),
     )
     with world.batch("damage") as batch:

@@ -52,21 +52,11 @@ def test_checking_writes_nothing_and_holds_up_no_writer(world):
         (f"UPDATE vintages SET payload = 999 WHERE {TWO} AND period = {SIXTH}", "payload 999, which was not folded"),
         (f"UPDATE vintages SET value = 3.5 WHERE {TWO} AND period = {SECOND}", "are equal"),
         (f"UPDATE vintages SET value = NULL WHERE {TWO} AND period = {SIXTH}", "begins with a withdrawal"),
-        (f"DELETE FROM current WHERE {TWO} AND period = {SIXTH}", "has 0 current rows"),
-        (f"UPDATE current SET marked = CAST('9' AS BLOB) WHERE {TWO} AND period = {SIXTH}", "current has marked b'9'"),
-        (f"UPDATE current SET flags = 99 WHERE {TWO} AND period = {SIXTH}", "current has flags 99"),
-        (f"UPDATE current SET period = {FIFTH} WHERE {TWO} AND period = {SIXTH}", "is withdrawn but still current"),
-        (f"DELETE FROM superseded WHERE {TWO} AND period = {SECOND}", "has 0 rows of `superseded` in place of 1"),
-        (f"UPDATE superseded SET until = 7 WHERE {TWO} AND period = {SECOND}", "superseded has until 7, the vintage known at"),
-        (
-            f"UPDATE superseded SET marked = CAST('9' AS BLOB) WHERE {TWO} AND period = {FIFTH}",
-            "superseded has marked b'9'",
-        ),
-        (f"UPDATE superseded SET period = 1099511627776 WHERE {TWO} AND period = {FIFTH}", "superseded: topic"),
-        (f"UPDATE current SET period = 1099511627776 WHERE {TWO} AND period = {SIXTH}", "has no open vintage"),
         (f"UPDATE vintages SET period = 1099511627776 WHERE {TWO} AND period = {SIXTH}", "1099511627776: is no period"),
-        (f"UPDATE current SET period = 1 << 32 WHERE {TWO} AND period = {SIXTH}", "has no open vintage"),
         (f"UPDATE series SET rows = rows + 1 WHERE {TWO}", "its rows say"),
+        (f"UPDATE vintages SET value = value + 0.25 WHERE {TWO} AND period = {SIXTH}", f"series {TWO_YEARS}: says"),
+        (f"UPDATE vintages SET flags = flags + 1 WHERE {TWO} AND period = {SIXTH}", f"series {TWO_YEARS}: says"),
+        (f"UPDATE vintages SET released_at = released_at - 1 WHERE {TWO} AND period = {SIXTH}", f"series {TWO_YEARS}: says"),
         (f"UPDATE series SET last_known = last_known + 1 WHERE {TWO}", "its rows say"),
         (f"DELETE FROM series WHERE id = '{TWO_YEARS}'", f"there is no series {TWO_YEARS}"),
         (f"UPDATE series SET hash = hash + 1 WHERE {TWO}", "is not found by its id"),
@@ -94,7 +84,7 @@ def test_each_fault_is_found(world, damage, found):
 
 def test_a_derived_series_that_is_missing_is_named(world):
     number = world.db.execute("SELECT series FROM series WHERE id = ?", (SLOPE,)).get
-    for table in ("vintages", "current", "superseded", "series"):
+    for table in ("vintages", "series"):
         world.db.execute(f"DELETE FROM {table} WHERE series = ?", (number,))
     assert problems(world) == [f"series {SLOPE}: a formula makes it, but it is not there"]
 
@@ -121,7 +111,7 @@ def test_damaged_raw_files_are_named(world):
 def test_a_damaged_database_file_is_named(world):
     """An index that the schema has no longer: its pages belong to nothing."""
     world.db.execute(
-        "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'current_ended'; PRAGMA writable_schema = RESET"
+        "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'change_version'; PRAGMA writable_schema = RESET"
     )
     assert [found for found in problems(world) if found.startswith("database: ") and "never used" in found]
 

@@ -95,7 +95,7 @@ def test_a_move_that_was_cut_off_goes_on_and_serves_nothing_before(
     move(source, target)
     assert "topic" not in written
     assert "vintages" not in written
-    assert "current" in written
+    assert "change" in written
     assert every_row(target) == every_row(source)
 
 

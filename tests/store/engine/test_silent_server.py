@@ -66,18 +66,6 @@ def test_statements_within_a_snapshot_and_its_end_wait_no_longer(way, db):
         count(db)
 
 
-def test_what_was_asked_ahead_is_given_up_too(way, server):
-    db = opening.connect(server[1], read_only=True)
-    count(db)
-    db.ask_ahead("SELECT count(*) FROM meta", ())
-    way.stall()
-    with pytest.raises(SilentError), soon():
-        count(db)
-    way.go_on()
-    assert count(db) > 0
-    db.close()
-
-
 def test_a_writer_undoes_nothing_that_it_cannot_reach(way, db):
     with pytest.raises(SilentError), soon(), db.transaction():
         db.execute("UPDATE meta SET v = '7' WHERE k = 'reference'")

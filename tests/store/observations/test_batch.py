@@ -66,17 +66,11 @@ def stood(db, version=None):
     return [(known - AT, value, None if until is None else until - AT) for known, value, until in found]
 
 
-def current(db):
-    found = db.execute("SELECT period, known_at, from_version, to_version FROM current ORDER BY period, from_version")
-    return [(period, known - AT, start, None if end == sqlite.OPEN else end) for period, known, start, end in found]
-
-
 def test_a_write_is_a_version_and_says_what_changed(db):
     assert append(db, 1, ReportedValue(FEBRUARY, 2.0), ReportedValue(JANUARY, 1.0)) == [JANUARY, FEBRUARY]
     assert append(db, 2, ReportedValue(JANUARY, 1.0), ReportedValue(FEBRUARY, 3.0)) == [FEBRUARY]
     assert version(db) == 2
     assert history(db) == [(1, 1.0, 1, None), (1, 2.0, 1, 2), (1, 2.0, 2, None), (2, 3.0, 2, None)]
-    assert current(db) == [(JANUARY, 1, 1, None), (FEBRUARY, 1, 1, 2), (FEBRUARY, 2, 2, None)]
     assert list(db.execute("SELECT version, at, cause FROM version")) == [(1, AT, "test"), (2, AT, "test")]
 
 
@@ -127,9 +121,7 @@ def test_an_exception_undoes_everything(db):
 def test_a_withdrawal_ends_what_is_shown_and_a_return_shows_it_again(db):
     append(db, 1, ReportedValue(JANUARY, 1.0))
     append(db, 2, ReportedValue(JANUARY, None))
-    assert current(db) == [(JANUARY, 1, 1, 2)]
     append(db, 3, ReportedValue(JANUARY, 1.0))
-    assert current(db) == [(JANUARY, 1, 1, 2), (JANUARY, 3, 3, None)]
     assert stood(db) == [(1, 1.0, 2), (2, None, 3), (3, 1.0, None)]
 
 
@@ -160,7 +152,6 @@ def test_one_batch_may_write_a_cell_twice(db):
         batch.append(series, payload(2), [ReportedValue(JANUARY, None)], None)
         batch.append(series, payload(3), [ReportedValue(JANUARY, 4.0)], None)
     assert history(db) == [(1, 2.0, 1, None), (2, None, 1, None), (3, 4.0, 1, None)]
-    assert current(db) == [(JANUARY, 3, 1, None)]
     assert list(db.execute("SELECT rows, vintages, first_period, last_period FROM series")) == [
         (1, 3, JANUARY, JANUARY)
     ]
@@ -182,7 +173,6 @@ def test_replace_sets_cells_outright_and_leaves_equal_rows_alone(db):
     with Batch(db, AT, "test") as batch:
         assert batch.replace(batch.existing(SPEC.id), {JANUARY: [kept], FEBRUARY: []}) == [FEBRUARY]
     assert history(db) == [(1, 1.0, 1, None), (1, 2.0, 1, 2)]
-    assert current(db) == [(JANUARY, 1, 1, None), (FEBRUARY, 1, 1, 2)]
 
 
 def test_cells_far_apart_are_read_one_by_one_with_the_same_result(db):

@@ -113,8 +113,7 @@ def test_rows_that_are_still_being_read_keep_no_later_reader_from_the_newest_sta
     held.close()
 
 
-@pytest.mark.parametrize("ahead", [False, True])
-def test_a_request_given_up_leaves_others_of_its_turn_theirs(place: Place, writer: Database, ahead: bool) -> None:
+def test_a_request_given_up_leaves_others_of_its_turn_theirs(place: Place, writer: Database) -> None:
     turn: list[Callable[[], object]] = []
     stated = "SELECT v FROM meta WHERE k = ?"
     with closing(Reader(place, at_turn=lambda action: turn.append(action) is None)) as reader:
@@ -122,10 +121,6 @@ def test_a_request_given_up_leaves_others_of_its_turn_theirs(place: Place, write
         for _ in range(3):
             turn.pop()()
             version = write(writer)
-            expected = reader.expected()
-            if ahead and expected is not None:
-                for sql, values in ((WITHOUT_END, ()), (stated, ("version",)), (stated, ("epoch",))):
-                    expected._db.ask_ahead(sql, values)
             with pytest.raises(StoppedError), patiently(Patience(0.1)), reader.view() as view:
                 assert view.version == version
                 view.execute(WITHOUT_END).fetchall()

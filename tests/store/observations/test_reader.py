@@ -81,7 +81,7 @@ def test_filters(filled, selection, expected, as_of, sort):
 
 def test_a_selection_that_cannot_match_asks_nothing(world):
     view = world.view()
-    world.db.execute("DROP TABLE current")
+    world.db.execute("DROP TABLE vintages")
     nothing = Selection(sources=frozenset())
     asked = {"version": 1, "every": True, "descending": False, "after": None, "limit": 5}
     assert view.page(nothing, as_of=None, sort="topic", **asked) == ([], None)
@@ -439,16 +439,15 @@ def test_without_a_turn_each_view_is_the_newest_state(store):
 
 
 @pytest.mark.sqlite
-@pytest.mark.parametrize("table", ["current", "vintages"])
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("indicators", [None, ("level", "policy")])
-def test_several_names_keep_the_order_of_the_index(world, table, descending, indicators):
+def test_several_names_keep_the_order_of_the_index(world, descending, indicators):
     """A page of several entities is read in the order of the list: sorting would read all their rows for each page."""
     query = Conditions()
     query.topics(Selection(kind="raw", indicators=indicators, entities=("country_aaa", "country_bbb")))
     query.pinned(1)
     sql = (
-        f"SELECT x.period FROM topic t CROSS JOIN {table} x ON x.topic = t.topic WHERE {query.where}"
+        f"SELECT x.period FROM topic t CROSS JOIN vintages x ON x.topic = t.topic WHERE {query.where}"
         f" ORDER BY {in_order(*CELL_ORDER, descending=descending)}"
     )
     plan = [row[3] for row in world.db.execute(f"EXPLAIN QUERY PLAN {sql}", query.values)]

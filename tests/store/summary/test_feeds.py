@@ -40,7 +40,7 @@ def add(view, source, entity, frequency, last, kind="raw", rows=1, **more):
         "SELECT topic FROM topic WHERE (indicator, entity, frequency, kind) = (?, ?, ?, ?)", topic
     ).get
     view.execute(
-        "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, 0, 0, NULL, NULL, ?, ?, NULL, ?, NULL, NULL, 0)",
+        "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, 0, 0, NULL, NULL, ?, ?, NULL, ?, NULL, NULL, 0, 0)",
         (spec.id, number, source, specs.put(view._db, spec, {}), rows, rows, Period.parse(last).key),
     )
     return spec.id

@@ -143,8 +143,6 @@ class Endpoint:
     threaded: Callable[[dict[str, Any]], bool] = lambda _: False
     #: The answer depends on nothing but the query, the data, the account's window and the day: it may be kept.
     cached: bool = False
-    #: Has the database begin with what the handler will ask first, where that is known; False: it is not.
-    ask_ahead: Callable[[Context], bool] | None = None
     #: Makes what the first request would wait for, from an open view, at a moment of the data's clock (unix seconds).
     #: Called once when the service starts, in a thread.
     warm: Callable[[View, int], None] | None = None

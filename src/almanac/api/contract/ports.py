@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import date
 from typing import Any, Protocol
 
@@ -23,22 +23,6 @@ class KeyStore(Protocol):
 
     def secret(self, name: str) -> bytes:
         """32 bytes under a name, the same for all workers."""
-        ...
-
-
-class Turns(Protocol):
-    """What lets requests of one turn of the event loop ask the database ahead, as `Reader` does."""
-
-    def expected(self) -> View | None:
-        """The state that most likely will be read; None where nothing is gained by asking it ahead."""
-        ...
-
-    def failed_ahead(self, error: Exception, /) -> bool:
-        """Whether an error, met while something was asked ahead, is the database's: it is as if nothing had been asked."""
-        ...
-
-    def at_end(self, work: Callable[[], object], /) -> None:
-        """Have something done at the end of this turn. It must not raise."""
         ...
 
 

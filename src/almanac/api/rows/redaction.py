@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date
 from itertools import groupby
-from operator import itemgetter
 from typing import NamedTuple
 
 from almanac.api.contract.endpoint import Context
-from almanac.domain.fragments import END, MASKED, SeriesParts, filled, masked
+from almanac.domain.fragments import END, SeriesParts, filled, masked
 from almanac.domain.times import DAY_SECONDS
-from almanac.store.observations.reading.pages import LINEAGE, MARKED, SERIES, PageRow
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
-from almanac.store.observations.reading.runs import Run
 from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
 
-_OF_SERIES = itemgetter(SERIES, LINEAGE)
 _FRESHNESS = {status: f'"{status}"'.encode() for status in ("fresh", "stale", "unknown")}
 
 
@@ -77,17 +73,22 @@ class Redaction:
         """Each row as a JSON object. `lineage`: with `derivedFrom`, the 21st field."""
         return [self.row(row, lineage=lineage) for row in rows]
 
-    def page(self, rows: Iterable[ObservationRow], *, lineage: bool) -> bytes:
-        """Render rows as JSON objects with commas between; neighbours of one series are rendered at once."""
-        pieces = []
+    def page(self, rows: Iterable[ObservationRow], *, lineage: bool) -> tuple[bytes, bytes]:
+        """
+        Rows as JSON objects with commas between, neighbours of one series rendered at once; and what their bytes follow from.
+
+        The second is shorter, and tells apart any two pages that the same question may bring, in one epoch of the store: an ETag
+        is made of it.
+        """
+        pieces: list[bytes] = []
+        validator: list[bytes] = []
         for (number, own), some in groupby(rows, key=_series_of):
             wrapping = self._wrapping(number, own, lineage)
-            if wrapping.withheld:
-                texts = [masked(row.marked) for row in some]
-            else:
-                texts = [row.marked for row in some]
-            pieces.append(filled(END.join(texts), len(texts), wrapping.parts))
-        return b",".join(pieces)
+            texts = [masked(row.marked) if wrapping.withheld else row.marked for row in some]
+            text = END.join(texts)
+            pieces.append(filled(text, len(texts), wrapping.parts))
+            validator += (wrapping.digest, text)
+        return b",".join(pieces), b"".join(validator)
 
     def row(self, row: ObservationRow, *, lineage: bool) -> bytes:
         wrapping = self._wrapping(row.series.number, row.lineage, lineage)
@@ -95,39 +96,6 @@ class Redaction:
         if wrapping.withheld:
             text = masked(text)
         return filled(text, 1, wrapping.parts)
-
-    def found(self, found: Sequence[PageRow], *, lineage: bool) -> tuple[bytes, bytes]:
-        """Rows as the database gave them, as JSON objects with commas between; and what their bytes follow from, see `runs`."""
-        return self.runs(
-            [self._run(number, own, rows) for (number, own), rows in groupby(found, key=_OF_SERIES)], lineage=lineage
-        )
-
-    def _run(self, number: int, own: int, rows: Iterable[PageRow]) -> Run:
-        """Neighbouring rows of one series, as this request may see them."""
-        directory = self._directory
-        if directory.row_rights(directory.series(number), own).withheld:
-            texts = [masked(row[MARKED]) for row in rows]
-        else:
-            texts = [row[MARKED] for row in rows]
-        text = END.join(texts)
-        return Run(number, own, len(texts), text, text)
-
-    def runs(self, runs: Iterable[Run], *, lineage: bool) -> tuple[bytes, bytes]:
-        """Runs of rows as JSON objects with commas between, and what their bytes follow from.
-
-        The first is what `rows` would give, joined. The second is short and tells apart any two pages that the same
-        question may bring, in one epoch of the store: an ETag is made of it. Values that may not be sent are the
-        caller's to mask; a run that has one is refused.
-        """
-        pieces: list[bytes] = []
-        validator: list[bytes] = []
-        for number, own, count, text, told in runs:
-            withheld, parts, digest = self._wrapping(number, own, lineage)
-            if withheld and text.count(MASKED) != count:
-                raise RuntimeError(f"values of {self._directory.series(number).id} were about to be sent")
-            pieces.append(filled(text, count, parts))
-            validator += (digest, told)
-        return b",".join(pieces), b"".join(validator)
 
     def _wrapping(self, number: int, own: int, lineage: bool) -> _Wrapping:
         held = self._wrappings.get((number, own, lineage))

@@ -13,8 +13,7 @@ import structlog
 
 from almanac.api.contract.cursor import Cursor, Signer, fingerprint
 from almanac.api.contract.endpoint import Answer, Context, ItemAnswer, ListAnswer, TextAnswer
-from almanac.api.contract.errors import ApiError, Header
-from almanac.api.contract.ports import Turns
+from almanac.api.contract.errors import Header
 from almanac.api.server import envelope
 from almanac.api.server.exchange import ClientRequest, Reply
 from almanac.api.server.pagecache import Kept, PageCache
@@ -24,7 +23,7 @@ from almanac.config import Plan, Settings
 from almanac.domain.periods import add_months
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
 from almanac.store.accounts.accounts import KeyRecord
-from almanac.store.engine.patience import Patience, at_once, here, patiently
+from almanac.store.engine.patience import at_once, here, patiently
 from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.answers")
@@ -40,10 +39,8 @@ class Answers:
         settings: Settings,
         walltime: Callable[[], float],
         seen: Seen | None = None,
-        turns: Turns | None = None,
     ) -> None:
         self._open_view = open_view
-        self._turns = turns
         self._signer = signer
         self._settings = settings
         self._walltime = walltime
@@ -53,47 +50,12 @@ class Answers:
         #: The newest data version seen here; 0: none yet.
         self.version = 0
 
-    def ask_ahead(
-        self, request: ClientRequest, known: Known, plan: Plan, now: int, patience: Patience
-    ) -> Question | None:
-        """
-        Have the database begin with what the handler will ask first; what `produce` goes on with at the end of this turn.
-
-        None: there is nothing to be gained by waiting for that.
-        """
-        ask, turns = known.endpoint.ask_ahead, self._turns
-        view = None if ask is None or turns is None else turns.expected()
-        if ask is None or turns is None or view is None:
-            return None
-        try:
-            with patiently(patience):  # a name may have to be looked for
-                asked = self._question_of(request, known, plan, now, self._walltime(), view)
-                if self._pages.get(asked.name) is not None or not ask(asked.context):
-                    return None
-        except ApiError:
-            return None  # `produce` says it, of the state that there is then
-        except Exception as error:  # of whatever engine
-            if turns.failed_ahead(error):
-                return None
-            raise
-        asked.context.warnings.clear()
-        return asked
-
-    def produce(
-        self, request: ClientRequest, known: Known, plan: Plan, now: int, ahead: Question | None = None
-    ) -> Reply:
-        """
-        Open the store, ask the handler, wrap what it says. Runs in one thread from end to end.
-
-        `ahead`: what `ask_ahead` gave; it holds where the store is as it was expected to be.
-        """
+    def produce(self, request: ClientRequest, known: Known, plan: Plan, now: int) -> Reply:
+        """Open the store, ask the handler, wrap what it says. Runs in one thread from end to end."""
         endpoint, real_now = known.endpoint, self._walltime()
         request.patience = here()
         with self._far_enough(request, known) as view:
-            if ahead is not None and ahead.context.view is view:
-                asked = ahead
-            else:
-                asked = self._question_of(request, known, plan, now, real_now, view)
+            asked = self._question_of(request, known, plan, now, real_now, view)
             kept = self._pages.get(asked.name) if endpoint.cached else None
             if kept is None:
                 answer = endpoint.handler(asked.context)

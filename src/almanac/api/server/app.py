@@ -19,7 +19,7 @@ from almanac.api.contract.cursor import Signer, fingerprint
 from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.errors import ApiError, Header, StorageUnavailable, refuse
 from almanac.api.contract.keyshape import redact
-from almanac.api.contract.ports import KeyStore, Turns
+from almanac.api.contract.ports import KeyStore
 from almanac.api.server import envelope, logs, slowness
 from almanac.api.server.answers import Answers
 from almanac.api.server.auth import QueryString, one_host, split_query
@@ -28,7 +28,6 @@ from almanac.api.server.gate import Gate
 from almanac.api.server.headers import Cors, limit_headers
 from almanac.api.server.journal import Journal
 from almanac.api.server.lifespan import lifespan
-from almanac.api.server.loop_turn import at_end
 from almanac.api.server.queries import Known, Queries
 from almanac.api.server.routes import Routes, path_of
 from almanac.api.server.threads import HungUp, Threads
@@ -61,7 +60,7 @@ class App:
 
     `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503. `slots` let
     heavy requests in, and `seen` is what accounts were answered from; without any, this process counts and remembers alone.
-    `turns`: where requests of one turn of the event loop may ask the database ahead. `warming` is when `warm` is done.
+    `warming` is when `warm` is done.
     """
 
     def __init__(
@@ -75,7 +74,6 @@ class App:
         clock: Callable[[], int],
         walltime: Callable[[], float] = time.time,
         unavailable: tuple[type[Exception], ...] = (),
-        turns: Turns | None = None,
         slots: Slots | None = None,
         seen: Seen | None = None,
         journal: Journal | None = None,
@@ -100,9 +98,8 @@ class App:
         self._is_late = False
         self._on_startup, self._on_shutdown = on_startup, [*on_shutdown, self._threads.close]
         signer = Signer(accounts.secret("cursor"), settings.cursor_days)
-        self._turns = turns
         self._warming = warming
-        self._answers = Answers(open_view, signer, settings, walltime, seen, turns)
+        self._answers = Answers(open_view, signer, settings, walltime, seen)
         self._queries = Queries()
         self._cors = Cors(settings.cors_origins)
         self._common: tuple[Header, ...] = (
@@ -189,12 +186,7 @@ class App:
         until = time.monotonic() + seconds
         patience = at_once(seconds) if self._waits else Patience(seconds)
         try:
-            ahead = self._answers.ask_ahead(request, known, plan, now, patience)
-            work = functools.partial(self._answers.produce, request, known, plan, now, ahead)
-            if self._turns is None or ahead is None:
-                return _done(work, patience)
-            # Others of this turn ask ahead too, before any of them reads what it asked for.
-            return await at_end(self._turns, functools.partial(_done, work, patience))
+            return _done(again, patience)
         except (StoppedError, SilentError):
             if not self._waits:
                 raise

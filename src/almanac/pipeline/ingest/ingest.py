@@ -145,7 +145,6 @@ class Ingest:
                 if later and any(spec.judged_by_fetch for spec in self._series.values()):
                     batch.touch()  # what is judged by the last fetch may have turned fresh, though no row moved
             self.finish()
-        self._world.tidy()
         return self.outcome
 
     def _note_fault(self, error: Exception) -> None:
@@ -321,7 +320,6 @@ class Ingest:
         for capture in captures:
             self._take([self.reading(capture, self._world.raw.read(capture))])
         self.finish()
-        self._world.tidy()
         return self.outcome
 
     def _answered(self, fetched_at: int | None) -> None:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self
 
 import msgspec
 
 from almanac.catalog.sectors import classify
-from almanac.domain.companies import is_company
 from almanac.domain.events import EventState
-from almanac.domain.fragments import rendered
-from almanac.domain.observations import AHEAD, Vintage
+from almanac.domain.observations import AHEAD, Vintage, checksum
 from almanac.domain.periods import Period
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.domain.reference import SeriesSpec
@@ -25,12 +22,10 @@ from almanac.store.engine.protocol import Database
 from almanac.store.events import events
 from almanac.store.log import payloads
 from almanac.store.observations import audit, specs
-from almanac.store.observations.audit import CellKey, CurrentRow, StoredSeries, StoredVintage, SupersededRow
-from almanac.store.observations.ids import ObservationIds, ids_in, series_hash
+from almanac.store.observations.audit import StoredSeries, StoredVintage
+from almanac.store.observations.ids import series_hash
 from almanac.store.observations.writing.batch import Batch, Handle
 from almanac.store.raw.captures import Capture
-
-_Row = TypeVar("_Row")
 
 
 @dataclass(slots=True)
@@ -53,6 +48,7 @@ class _Figures:
     last_period: int | None = None
     first_known: int | None = None
     last_known: int | None = None
+    checksum: int = 0
 
 
 def verify(world: Workplace, checked: Checked, meter: Meter = unmetered) -> Iterator[str]:
@@ -125,7 +121,7 @@ def _lineages(world: Workplace, series: Mapping[int, StoredSeries]) -> Iterator[
 
 
 def topic(db: Database, number: int) -> Iterator[str]:
-    """What is wrong with the vintages, current rows and figures of one topic, inside a snapshot of the caller's."""
+    """What is wrong with the vintages and figures of one topic, inside a snapshot of the caller's."""
     return _cells(db, {one.number: one for one in audit.series(db, number)}, Checked(), number)
 
 
@@ -139,13 +135,7 @@ def _cells(
     """Walk the open vintages and what is kept written of them side by side, cell by cell: of all topics, or of one."""
     folded = payloads.folded(db)
     counted = {number: _Figures() for number in series}
-    ids = ids_in(db)
-    current = _Beside("current", audit.current(db, topic))
-    superseded = _Beside("superseded", audit.superseded(db, topic))
     for cell, vintages in audit.vintages(db, topic):
-        yield from current.passed(cell)
-        yield from superseded.passed(cell)
-        shown, replaced = current.at(cell), superseded.at(cell)
         stored = series.get(cell.series)
         checked.cells += 1
         advance(len(vintages))
@@ -159,39 +149,12 @@ def _cells(
         checked.vintages += len(vintages)
         _count(counted[stored.number], cell.period, [one.vintage for one in vintages])
         yield from (f"{where}: {what}" for what in _history(stored, cell.period, vintages, folded))
-        yield from (f"{where}: {what}" for what in _current(stored, ids, cell.period, vintages[-1].vintage, shown))
-        yield from (f"{where}: {what}" for what in _superseded(stored, ids, cell.period, vintages, replaced))
-    yield from current.passed(None)
-    yield from superseded.passed(None)
     for number, one in series.items():
         if one.hash != series_hash(one.id):
             yield f"series {one.id}: is not found by its id"
         told = _Figures(*one.figures)
         if told != counted[number]:
             yield f"series {one.id}: says {told} of itself, its rows say {counted[number]}"
-
-
-class _Beside(Generic[_Row]):
-    """Rows of a table by cell, walked in step with another's."""
-
-    def __init__(self, table: str, cells: Iterator[tuple[CellKey, list[_Row]]]) -> None:
-        self._table, self._cells = table, cells
-        self._next = next(cells, None)
-
-    def passed(self, cell: CellKey | None) -> Iterator[str]:
-        """Cells before one that the other table does not have; None: all that are left."""
-        while self._next is not None and (cell is None or self._next[0] < cell):
-            lost = self._next[0]
-            yield f"{self._table}: topic {lost.topic}, series {lost.series}, {_period(lost.period)} has no open vintage"
-            self._next = next(self._cells, None)
-
-    def at(self, cell: CellKey) -> list[_Row]:
-        """Rows of a cell."""
-        if self._next is None or self._next[0] != cell:
-            return []
-        rows = self._next[1]
-        self._next = next(self._cells, None)
-        return rows
 
 
 def _period(key: int) -> str:
@@ -204,6 +167,7 @@ def _period(key: int) -> str:
 
 def _count(figures: _Figures, period: int, vintages: Sequence[Vintage]) -> None:
     figures.vintages += len(vintages)
+    figures.checksum += sum(checksum(period, one) for one in vintages)
     known = vintages[0].known, vintages[-1].known
     figures.first_known = min(known[0], known[0] if figures.first_known is None else figures.first_known)
     figures.last_known = max(known[1], known[1] if figures.last_known is None else figures.last_known)
@@ -234,50 +198,6 @@ def _history(one: StoredSeries, period: int, taken: Sequence[StoredVintage], fol
         elif previous is not None and previous.state == vintage.state and previous.note == vintage.note:
             yield f"the vintages known at {previous.known} and {vintage.known} are equal"
         previous = vintage
-
-
-def _current(
-    one: StoredSeries, ids: ObservationIds, period: int, last: Vintage, rows: Sequence[CurrentRow]
-) -> Iterator[str]:
-    """The row of `current` against the last open vintage, rendered anew. Of companies there is none."""
-    if is_company(one.entity):
-        if rows:
-            yield "is a company's, but has a row of `current`"
-        return
-    if last.withdrawn:
-        if rows:
-            yield "is withdrawn but still current"
-        return
-    if len(rows) != 1:
-        yield f"has {len(rows)} current rows"
-        return
-    own = ids.row_part(period, last.known)
-    text = rendered(own, period, last.known, last.value, last.text, last.flags, last.released, last.ingested, last.note)
-    wanted = CurrentRow(last.known, last.released, last.ingested, last.flags, last.lineage, text)
-    for name, held, want in zip(CurrentRow._fields, rows[0], wanted, strict=True):
-        if held != want:
-            yield f"current has {name} {held!r}, its last vintage gives {want!r}"
-
-
-def _superseded(
-    one: StoredSeries, ids: ObservationIds, period: int, taken: Sequence[StoredVintage], rows: Sequence[SupersededRow]
-) -> Iterator[str]:
-    """Rows of `superseded` against the vintages that later ones took the place of, rendered anew. Of companies there are none."""
-    wanted = [
-        SupersededRow(
-            v.known, following.known, v.lineage,
-            rendered(ids.row_part(period, v.known), period, v.known, v.value, v.text, v.flags, v.released, v.ingested, v.note),
-        )
-        for (v, *_), (following, *_) in pairwise(() if is_company(one.entity) else taken)
-        if not v.withdrawn
-    ]  # fmt: skip
-    if len(rows) != len(wanted):
-        yield f"has {len(rows)} rows of `superseded` in place of {len(wanted)}"
-        return
-    for held, want in zip(rows, wanted, strict=True):
-        for name, this, that in zip(SupersededRow._fields, held, want, strict=True):
-            if this != that:
-                yield f"superseded has {name} {this!r}, the vintage known at {want.known} gives {that!r}"
 
 
 def _changes(world: Workplace) -> Iterator[str]:
@@ -341,7 +261,7 @@ class _Probe(Batch):
                 held = self.existing(spec.id)
             except KeyError:
                 self.problems.append(f"series {spec.id}: a formula makes it, but it is not there")
-                held = self._handles[spec.id] = Handle(-1, spec.id, -1, 0, is_new=False, lineage=0, paged=False)
+                held = self._handles[spec.id] = Handle(-1, spec.id, -1, 0, is_new=False, lineage=0)
             else:
                 stored = specs.of(self._db, spec.id)
                 if stored != spec:

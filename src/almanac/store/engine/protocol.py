@@ -69,20 +69,6 @@ class Database(Scannable, Protocol):
         """
         ...
 
-    @property
-    def asks_ahead(self) -> bool:
-        """Whether something is gained by `ask_ahead`: the engine works while the program does."""
-        ...
-
-    def ask_ahead(self, sql: str, values: Sequence[Any], /) -> None:
-        """
-        Have a statement run for which `execute` will be called with the same values, in the snapshot that is open, or in
-        the one that `begin_snapshot` will be called for next: it may be begun now.
-
-        It raises nothing, and nothing depends on it: rows that were not asked for ahead are asked for when they are wanted.
-        """
-        ...
-
     def end_snapshot(self) -> bool:
         """
         End the read transaction; nothing where there is none.

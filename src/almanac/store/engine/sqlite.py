@@ -143,13 +143,6 @@ class Connection(apsw.Connection):
     #: The file that was opened, and which it was.
     opened: tuple[Path, tuple[int, int]]
 
-    @property
-    def asks_ahead(self) -> bool:
-        return False  # there is nobody to wait for
-
-    def ask_ahead(self, sql: str, values: Sequence[Any], /) -> None:
-        """Nothing: it is as soon read as asked for."""
-
     def standing(self) -> bool:
         path, found = self.opened
         return identity(path) == found

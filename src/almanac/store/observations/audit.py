@@ -18,7 +18,8 @@ class StoredSeries(NamedTuple):
     """
     A series as its own line has it, with the kind of its topic.
 
-    `entity`: whose it is. `hash`: what it is found by. `figures`: rows, vintages, first and last period (keys), first and last knowledge time (unix seconds).
+    `entity`: whose it is. `hash`: what it is found by. `figures`: rows, vintages, first and last period (keys), first and last knowledge time (unix
+    seconds), sum of checksums.
     """
 
     number: int
@@ -28,7 +29,7 @@ class StoredSeries(NamedTuple):
     entity: str
     hash: int
     lineage: int
-    figures: tuple[int, int, int | None, int | None, int | None, int | None]
+    figures: tuple[int, int, int | None, int | None, int | None, int | None, int]
 
 
 class CellKey(NamedTuple):
@@ -44,26 +45,6 @@ class StoredVintage(NamedTuple):
 
     vintage: Vintage
     until: int | None
-
-
-class CurrentRow(NamedTuple):
-    """An open row of `current`: times in unix seconds; `marked` its part rendered as JSON."""
-
-    known: int
-    released: int | None
-    ingested: int
-    flags: int
-    lineage: int
-    marked: bytes
-
-
-class SupersededRow(NamedTuple):
-    """A row of `superseded`: times in unix seconds, `until` excluded; `marked` its part rendered as JSON."""
-
-    known: int
-    until: int
-    lineage: int
-    marked: bytes
 
 
 class Unnoted(NamedTuple):
@@ -111,18 +92,6 @@ def vintages(db: Scannable, topic: int | None = None) -> Iterator[tuple[CellKey,
         yield CellKey(*cell), [StoredVintage(Vintage(*line[3:12]), *line[12:]) for line in lines]
 
 
-def current(db: Scannable, topic: int | None = None) -> Iterator[tuple[CellKey, list[CurrentRow]]]:
-    """Open rows of `current` by cell, in the order of cells. Of all topics, or of one."""
-    for cell, lines in itertools.groupby(db.scan(*_of(_CURRENT, topic)), key=itemgetter(0, 1, 2)):
-        yield CellKey(*cell), [CurrentRow(*line[3:]) for line in lines]
-
-
-def superseded(db: Scannable, topic: int | None = None) -> Iterator[tuple[CellKey, list[SupersededRow]]]:
-    """Rows of `superseded` by cell, in the order of cells; of each ascending by knowledge time. Of all topics, or of one."""
-    for cell, lines in itertools.groupby(db.scan(*_of(_SUPERSEDED, topic)), key=itemgetter(0, 1, 2)):
-        yield CellKey(*cell), [SupersededRow(*line[3:]) for line in lines]
-
-
 def unnoted(db: Scannable) -> Iterator[Unnoted]:
     """Changes that were not noted."""
     return map(Unnoted._make, db.scan(_UNNOTED))
@@ -134,8 +103,8 @@ def _of(sql: str, topic: int | None) -> tuple[str, tuple[int, ...]]:
 
 
 _SERIES = (
-    "SELECT series, id, topic, kind, entity, hash, lineage, rows, vintages, first_period, last_period, first_known, last_known"
-    " FROM series JOIN topic USING(topic) WHERE {}"
+    "SELECT series, id, topic, kind, entity, hash, lineage, rows, vintages, first_period, last_period, first_known, last_known,"
+    " checksum FROM series JOIN topic USING(topic) WHERE {}"
 )
 _MISPLACED = (
     "WITH named AS (SELECT s.id, s.source, p.body, t.*, coalesce(':' || p.variant, '') AS variant"
@@ -148,14 +117,6 @@ _VINTAGES = (
     "SELECT topic, period, series, known_at, value, text, flags, released_at, ingested_at, payload,"
     f" {body_sql('vintages')}, lineage, until"
     f" FROM vintages WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series, known_at"
-)
-_CURRENT = (
-    "SELECT topic, period, series, known_at, released_at, ingested_at, flags, lineage, marked"
-    f" FROM current WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series"
-)
-_SUPERSEDED = (
-    "SELECT topic, period, series, known_at, until, lineage, marked"
-    " FROM superseded WHERE {} ORDER BY topic, period, series, known_at"
 )
 _UNNOTED = (
     "SELECT s.id, v.period, v.version FROM (SELECT topic, period, series, from_version AS version FROM vintages UNION ALL"

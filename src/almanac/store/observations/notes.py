@@ -6,7 +6,7 @@ from almanac.store.engine.protocol import Database
 
 
 def body_sql(table: str) -> str:
-    """The note of a row of `vintages` or `current`, which goes by this name in the statement; NULL: it has none."""
+    """The note of a row of `vintages`, which goes by this name in the statement; NULL: it has none."""
     return f"(SELECT n.body FROM note n WHERE n.note = {table}.note)"
 
 

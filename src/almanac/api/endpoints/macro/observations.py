@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
@@ -34,6 +33,7 @@ from almanac.store.observations.newest.candidates import WantedFreshness
 from almanac.store.observations.newest.latest import latest
 from almanac.store.observations.reading.changes import Changes
 from almanac.store.observations.reading.lists import TooBroadError
+from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import Selection
 
 
@@ -51,16 +51,16 @@ def _said(ctx: Context, asked: Selection, answer: ListAnswer) -> ListAnswer:
 
 def _listed(ctx: Context, asked: Selection, *, lineage: bool) -> ListAnswer:
     params = ctx.params
-    if _is_by_topic(ctx, asked):
-        return _by_topic(ctx, asked, lineage=lineage)
     with _narrowed(params):
         rows, following = ctx.view.page(asked, every=params["sources"] == "all", sort=params["sort"], **_place(ctx))
-    return ListAnswer(redaction_of(ctx).page(rows, lineage=lineage), following)
+    return _answer(ctx, rows, following, lineage=lineage)
 
 
-def _is_by_topic(ctx: Context, asked: Selection) -> bool:
-    by_topic = ctx.params["sort"] == "topic" and ctx.params["sources"] == "preferred"
-    return by_topic and not asked.bounded and asked.fiscal is None
+def _answer(
+    ctx: Context, rows: list[ObservationRow], following: list[Any] | None, *, lineage: bool = True
+) -> ListAnswer:
+    data, validator = redaction_of(ctx).page(rows, lineage=lineage)
+    return ListAnswer(data, following, validator=validator)
 
 
 def _place(ctx: Context) -> dict[str, Any]:
@@ -73,24 +73,6 @@ def _place(ctx: Context) -> dict[str, Any]:
         "after": ctx.after,
         "limit": params["limit"],
     }
-
-
-def _asked_ahead(ctx: Context, kind: str) -> bool:
-    asked = selection(ctx, kind)
-    return _is_by_topic(ctx, asked) and ctx.view.runs.ask_ahead(asked, **_place(ctx))
-
-
-def _by_topic(ctx: Context, asked: Selection, *, lineage: bool) -> ListAnswer:
-    """The question asked most: joined by the database where that can be, else found row by row."""
-    view, place = ctx.view, _place(ctx)
-    page = view.runs.page(asked, **place)
-    if page is not None:
-        runs, following = page
-        data, validator = redaction_of(ctx).runs(runs, lineage=lineage)
-    else:
-        found, following = view.pages.found(asked, **place)
-        data, validator = redaction_of(ctx).found(found, lineage=lineage)
-    return ListAnswer(data, following, validator=validator)
 
 
 def observations(ctx: Context) -> ListAnswer:
@@ -110,7 +92,7 @@ def vintages(ctx: Context) -> ListAnswer:
     place = {**_place(ctx), "as_of": ctx.as_of}
     with _narrowed(params):
         rows, following = ctx.view.cell_vintages(asked, every=params["sources"] == "all", sort=params["sort"], **place)
-    return _said(ctx, asked, ListAnswer(redaction_of(ctx).page(rows, lineage=True), following))
+    return _said(ctx, asked, _answer(ctx, rows, following))
 
 
 def changes(ctx: Context) -> ListAnswer:
@@ -130,7 +112,7 @@ def changes(ctx: Context) -> ListAnswer:
             after=ctx.after,
             limit=params["limit"],
         )
-    return ListAnswer(redaction_of(ctx).page(rows, lineage=True), following)
+    return _answer(ctx, rows, following)
 
 
 def latest_readings(ctx: Context) -> ListAnswer:
@@ -148,7 +130,7 @@ def latest_readings(ctx: Context) -> ListAnswer:
         accept=lambda series: wanted is None or redaction.freshness(series) == wanted,
         freshness=None if wanted is None else WantedFreshness(wanted, day_of(ctx.as_of)),
     )
-    return _said(ctx, asked, ListAnswer(redaction.page(rows, lineage=True), following))
+    return _said(ctx, asked, _answer(ctx, rows, following))
 
 
 #: Bounds on knowledge: no index leads from them to rows.
@@ -221,7 +203,6 @@ ENDPOINTS = (
         description="Values as their publishers stated them, one row per entity, indicator, frequency and period. "
         "A derived indicator named here gives an empty list.",
         handler=observations,
-        ask_ahead=partial(_asked_ahead, kind="raw"),
         scope="macro:read",
         params=(SORT, *OBSERVATION_FILTERS),
         kind="list",
@@ -305,7 +286,6 @@ DERIVED = (
         summary="Observations of derived indicators",
         description="Values computed by a formula, each with the ids of the input series it was computed from. Filterable like /observations.",
         handler=derived_observations,
-        ask_ahead=partial(_asked_ahead, kind="derived"),
         scope="analytics:read",
         params=(SORT, *OBSERVATION_FILTERS),
         kind="list",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import select
 import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from psycopg import errors, pq
@@ -45,11 +45,10 @@ class Asking:
 
     def rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
         """All rows of a statement, whose values are `$1`, `$2`, …"""
-        self.send(sql, values, lambda: self._checked(self.result()))
-        return self.loaded(self.result())
+        self._send(sql, values)
+        return self._loaded(self.result())
 
-    def send(self, sql: str, values: Sequence[Any], preparing: Callable[[], object]) -> None:
-        """Send a statement. `preparing` is called in between where the server is told to prepare it, which has a result too."""
+    def _send(self, sql: str, values: Sequence[Any]) -> None:
         types, bound = _bound(values)
         formats = [1] * len(bound)
         key = (sql, types)
@@ -58,7 +57,7 @@ class Asking:
             if key in self._met:
                 name = f"almanac_{len(self._names)}".encode()
                 self._libpq.send_prepare(name, sql.encode(), types)
-                preparing()
+                self._checked(self.result())
                 self._names[key] = name
             elif len(self._met) < _MET:
                 self._met.add(key)
@@ -67,7 +66,7 @@ class Asking:
         else:
             self._libpq.send_query_prepared(name, bound, formats, 1)
 
-    def loaded(self, result: Any) -> list[Any]:
+    def _loaded(self, result: Any) -> list[Any]:
         """The rows of a result. Raises where it is an error."""
         if not self._checked(result).nfields:
             return []
@@ -93,9 +92,9 @@ class Asking:
                     self._came(look, ending)
                     libpq.consume_input()
                 found = libpq.get_result()
-                if found is None or found.status == _SYNC:
+                if found is None:
                     ending.through()
-                    return last if found is None else found  # nothing follows it
+                    return last
                 last = found
         except errors.Error:
             raise
@@ -125,8 +124,7 @@ def asking_of(link: PostgresLink) -> Asking:
     return found
 
 
-_SYNC = pq.ExecStatus.PIPELINE_SYNC
-_GOOD = {pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK, _SYNC}
+_GOOD = {pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK}
 
 
 def _bound(values: Sequence[Any]) -> tuple[tuple[int, ...], list[bytes | None]]:

@@ -20,7 +20,6 @@ from typing import Any
 import psycopg
 
 from almanac.store.engine.errors import BusyError, DatabaseError, UnavailableError
-from almanac.store.engine.postgres.ahead import POSSIBLE
 from almanac.store.engine.postgres.faults import faults
 from almanac.store.engine.postgres.layout import TablesOfSchema
 from almanac.store.engine.postgres.link import PostgresLink
@@ -129,7 +128,7 @@ class PostgresConnection(ReadingConnection):
     def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> FoundRows:
         if not self.in_transaction:
             return self.execute(sql, values)
-        self._alone()
+        self._settle()
         statement, given = self._statement(sql), values or ()
         self._check(statement, given)
         self._scans += 1
@@ -138,7 +137,7 @@ class PostgresConnection(ReadingConnection):
         self._cursor.execute(f"DECLARE {name} NO SCROLL CURSOR FOR {statement.sql}", bound)
 
         def fetch(size: int) -> Sequence[Any]:
-            self._alone()  # something may have been asked ahead since
+            self._settle()
             rows = self._cursor.execute(f"FETCH {size} FROM {name}", binary=True).fetchall()
             if len(rows) < size:
                 self._cursor.execute(f"CLOSE {name}")
@@ -152,7 +151,7 @@ class PostgresConnection(ReadingConnection):
             return FoundRows(())
         self._check(statement, every[0])
         if not statement.writes:
-            self._alone()  # the driver would take what was asked ahead for the answer
+            self._settle()
             return FoundRows(self._ask_each(statement, every))
         with self._writing():
             if statement.copied_into is not None and len(every) >= _COPIED:
@@ -265,14 +264,6 @@ class PostgresConnection(ReadingConnection):
 
     def standing(self) -> bool:
         return True
-
-    @property
-    def asks_ahead(self) -> bool:
-        return POSSIBLE and self._read_only
-
-    def ask_ahead(self, sql: str, values: Sequence[Any], /) -> None:
-        statement = self._statement(sql)
-        self._ask_ahead(statement.sql, [values[place] for place in statement.places])
 
     def written(self) -> bool:
         return self._ever_changed

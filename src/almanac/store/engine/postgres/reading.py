@@ -1,5 +1,5 @@
 """
-The half of a connection that reads: its snapshots, begun one by one or ahead; and the link itself, made anew where it was lost.
+The half of a connection that reads: its snapshots; and the link itself, made anew where it was lost.
 
 Whatever was read in a snapshot that was lost is lost with it. One in which nothing was read yet is begun again.
 """
@@ -14,7 +14,6 @@ import psycopg
 from psycopg import pq
 
 from almanac.store.engine.errors import UnavailableError
-from almanac.store.engine.postgres.ahead import Ahead, LostWithAnotherError
 from almanac.store.engine.postgres.asking import asking_of
 from almanac.store.engine.postgres.faults import SilentServerError, faults
 from almanac.store.engine.postgres.link import PostgresLink
@@ -33,7 +32,6 @@ class ReadingConnection:
     ) -> None:
         self._opened, self._busy = opened, busy_milliseconds
         self._token = f"SELECT n FROM change_token WHERE area = '{area}'".encode()
-        self._token_ahead = f"SELECT n, set_config('jit', 'off', true) FROM change_token WHERE area = '{area}'"
         self._closed = self._ending = False
         #: The change token of the snapshot that was begun last.
         self._state = -1
@@ -45,8 +43,6 @@ class ReadingConnection:
     @property
     def in_transaction(self) -> bool:
         """Whether a transaction is open, of either kind."""
-        if self._ahead.begun:
-            return True
         self._settle()
         return not self._link.closed and self._link.pgconn.transaction_status != _IDLE
 
@@ -61,12 +57,7 @@ class ReadingConnection:
 
     def begin_snapshot(self) -> int:
         with faults():
-            if self._ahead.begun:
-                found = self._begun_ahead()
-                if found is not None:
-                    return found
             self._ready()
-            self._ahead.forget()
             try:
                 for _ in looks(self._busy):
                     # The first that is read takes the snapshot.
@@ -79,50 +70,12 @@ class ReadingConnection:
                 raise
             raise UnavailableError(UNSETTLED)
 
-    def _begun_ahead(self) -> int | None:
-        """The token of the snapshot that was begun ahead; None where it has to be begun again."""
-        try:
-            token = self._ahead.token()
-            if token is not None:
-                self._state = token
-                if self._machines.believe(token):
-                    return token
-            self._alone()
-            self._asking.first(b"ROLLBACK")
-        except SilentServerError:
-            self._drop()
-            raise
-        except psycopg.Error:
-            self._drop()
-        return None
-
-    def _ask_ahead(self, sql: str, values: Sequence[Any]) -> None:
-        """Have a statement run that is in PostgreSQL's own words, in the snapshot that is open or will be next."""
-        try:
-            if not self._ahead.on:
-                self._settle()
-            if self._link.closed:
-                return
-            if not self._ahead.begun and (self._ahead.on or self._link.pgconn.transaction_status == _IDLE):
-                self._ahead.begin()
-            self._ahead.ask(sql, values)
-        except psycopg.Error:  # lost: whoever wants the rows asks over another
-            self._drop()
-
     def end_snapshot(self) -> bool:
-        if self._ahead.begun:
-            try:
-                self._ahead.end()
-            except psycopg.Error:  # lost: there is nothing to end
-                self._drop()
-            if self._ahead.failed is not None:
-                self._drop()
-        elif self.in_transaction:
+        if self.in_transaction:
             with faults():
                 # Nobody waits for the answer: it is taken when there is something to ask again.
                 self._link.pgconn.send_query(b"COMMIT")
                 self._ending = True
-            self._ahead.forget()
         return True
 
     def change_token(self) -> int:
@@ -142,22 +95,7 @@ class ReadingConnection:
 
     def _rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
         """All rows of a statement that is in PostgreSQL's own words."""
-        if self._ahead.begun or self._ahead.holds(sql, values):
-            try:
-                return self._ahead.rows(sql, values)
-            except LostWithAnotherError:
-                self._same_again()
         return self._asking.rows(sql, values)
-
-    def _same_again(self) -> None:
-        """
-        Begin the snapshot again, in which nothing can be read any more since a statement failed that somebody else had asked
-        for. Raises UnavailableError where it would be another state, for something of this one may have been read.
-        """
-        before = self._state
-        self._drop()
-        if self.begin_snapshot() != before:
-            raise UnavailableError("what others asked for failed, and somebody has written since: the state is gone")
 
     def _undo(self) -> None:
         status = self._link.pgconn.transaction_status
@@ -172,13 +110,11 @@ class ReadingConnection:
     @property
     def link(self) -> PostgresLink:
         """The driver's connection, for what is PostgreSQL's alone."""
-        self._alone()
+        self._settle()
         return self._link
 
     def _ready(self) -> None:
         """Connect again where the connection was lost; what was to be done in it failed then, and nothing of it stays."""
-        if self._ahead.begun:
-            return
         try:
             self._settled()
         except SilentServerError:
@@ -205,14 +141,6 @@ class ReadingConnection:
     def _drop(self) -> None:
         """Close the connection: the next use makes another."""
         self._link.close()
-        self._ahead = Ahead(self._link, self._asking, self._token_ahead)
-
-    def _alone(self) -> None:
-        """Let the next statement go by itself, and be waited for."""
-        self._settle()
-        self._ahead.leave()
-        if self._ahead.failed is not None:
-            self._same_again()
 
     def _settle(self) -> None:
         """Take the answer to the end of a snapshot. Where the connection was lost meanwhile, the next use makes another."""
@@ -231,21 +159,11 @@ class ReadingConnection:
                 raise
             except psycopg.Error:
                 pass
-        if not self._ahead.begun:
-            try:
-                self._ahead.leave()
-            except SilentServerError:
-                raise
-            except psycopg.Error:
-                self._drop()
-            if self._ahead.failed is not None:
-                self._drop()  # nobody wanted what failed, and no transaction begins in what is left of that one
 
     def _again(self) -> None:
         self._link = self._opened()
         self._cursor = psycopg.RawCursor(self._link)
         self._asking = asking_of(self._link)
-        self._ahead = Ahead(self._link, self._asking, self._token_ahead)
 
     def close(self, force: bool = False, /) -> None:
         """End the connection, whatever is under way."""

@@ -15,7 +15,7 @@ from almanac.store.engine.errors import StoreError
 from almanac.store.engine.postgres.tokens import closing, joined
 
 #: Spread by topic.
-BY_TOPIC = ("vintages", "current", "superseded", "change")
+BY_TOPIC = ("vintages", "change")
 #: On every machine.
 EVERYWHERE = ("topic", "series", "spec", "preference", "lineage", "note")
 #: One row in each part, and one on each machine: the change token of the last write that is there.

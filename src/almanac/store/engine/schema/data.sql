@@ -42,6 +42,7 @@ CREATE TABLE series(
   folded INTEGER,                           -- the newest payload folded in: an older one means replay
   rows INTEGER NOT NULL, vintages INTEGER NOT NULL, first_period INTEGER, last_period INTEGER,
   first_known INTEGER, last_known INTEGER,
+  checksum INTEGER NOT NULL,                -- the sum of those of its open vintages (almanac.domain.observations.checksum)
   hash INTEGER NOT NULL) STRICT;             -- leads from an id, of the series or of a row, to the series
 CREATE INDEX series_hash ON series(hash);
 CREATE INDEX series_topic ON series(topic);
@@ -72,26 +73,6 @@ CREATE TABLE change(
   topic INTEGER NOT NULL, version INTEGER NOT NULL, low INTEGER NOT NULL, high INTEGER NOT NULL,
   PRIMARY KEY(topic, version)) WITHOUT ROWID, STRICT;
 CREATE INDEX change_version ON change(version);
-
--- The latest vintage of each cell, already written for the wire as marked text (almanac.domain.fragments).
--- Companies have no rows here: their cells are many, seldom asked for one by one, and nearly all have one vintage, so
--- what they serve is read from the vintages (almanac.store.observations.reading.states).
-CREATE TABLE current(
-  topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL,
-  from_version INTEGER NOT NULL, to_version INTEGER NOT NULL,
-  known_at INTEGER NOT NULL, released_at INTEGER, ingested_at INTEGER NOT NULL,
-  flags INTEGER NOT NULL, lineage INTEGER NOT NULL,
-  marked BLOB NOT NULL,
-  PRIMARY KEY(topic, period, series, from_version)) WITHOUT ROWID, STRICT;
-CREATE INDEX current_ended ON current(to_version) WHERE to_version < 2147483647;
-
--- Of the same topics the open vintages that a later one of their cell took the place of, written likewise: each was what was
--- known from `known_at` until just before `until`. With `current`, what a past day is read from at the newest data version.
-CREATE TABLE superseded(
-  topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL,
-  known_at INTEGER NOT NULL, until INTEGER NOT NULL, lineage INTEGER NOT NULL,
-  marked BLOB NOT NULL,
-  PRIMARY KEY(topic, period, series, known_at)) WITHOUT ROWID, STRICT;
 
 -- Reference records as JSON, written from the catalogue; and what belongs to a data version.
 CREATE TABLE record(kind TEXT NOT NULL, id TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY(kind, id)) WITHOUT ROWID, STRICT;

@@ -16,7 +16,7 @@ from almanac.domain.fragments import own_id, rendered
 from almanac.store.engine.patience import check
 from almanac.store.observations.reading.choose import Origin
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.rows import BORROW, BORROWED, VINTAGE, ObservationRow, RowReader, cut
+from almanac.store.observations.reading.rows import VINTAGE, ObservationRow, RowReader, cut
 from almanac.store.observations.reading.selection import TOPIC_ORDER, Conditions, Selection, already_given, in_order
 from almanac.store.observations.writing.dependents import WHOLE
 
@@ -26,7 +26,7 @@ _MANY = 20_000
 #: So many topics are looked at together at first, and at most.
 _AT_ONCE, _AT_ONCE_MOST = 256, 4_096
 
-#: A vintage as found: from_version, to_version, then the columns `VINTAGE` and `BORROWED`.
+#: A vintage as found: from_version, to_version, then the columns `VINTAGE`.
 _VintageRow = tuple[Any, ...]
 _SERIES_AT, _LINEAGE_AT, _VALUE_AT, _TEXT_AT, _NOTE_AT = 3, 8, 9, 10, 11
 #: Columns that say what a series served: from the knowledge time to the note.
@@ -175,7 +175,7 @@ class Changes:
         query = Conditions()
         query.add("x.topic = ? AND x.period = ?", topic.number, period)
         self._stated(query)
-        sql = f"SELECT x.from_version, x.to_version, {VINTAGE}, {BORROWED} FROM vintages x {BORROW} WHERE {query.where} ORDER BY x.known_at"
+        sql = f"SELECT x.from_version, x.to_version, {VINTAGE} FROM vintages x WHERE {query.where} ORDER BY x.known_at"
         then: dict[int, _VintageRow] = {}
         now: dict[int, _VintageRow] = {}
         sources = self._selection.sources
@@ -196,7 +196,7 @@ class Changes:
             before, after = then.get(number), now.get(number)
             if after is not None and _alive(after):
                 if self._all(topic) or before is None or self._differ(before, after):
-                    yield self._rows.stated(after[2:])
+                    yield self._rows.vintage(after[2:])
             elif self._was_served(before, after):
                 yield self._gone(before, after)
 
@@ -209,7 +209,7 @@ class Changes:
             chosen = self._prefer(served, self._version)
             before = self._prefer(held, self._base) if held else None
             if self._all(topic) or before is None or self._differ(before, chosen):
-                yield self._rows.stated(chosen[2:])
+                yield self._rows.vintage(chosen[2:])
             return
         candidates = held or [found for found in now.values() if self._was_served(None, found)]
         if candidates:
@@ -224,7 +224,7 @@ class Changes:
         """Whether two vintages are served otherwise: not all that is stored of one shows."""
         if before[_SERIES_AT] == after[_SERIES_AT] and before[_STATE] == after[_STATE]:
             return False
-        return _shown(self._rows.stated(before[2:])) != _shown(self._rows.stated(after[2:]))
+        return _shown(self._rows.vintage(before[2:])) != _shown(self._rows.vintage(after[2:]))
 
     def _was_served(self, before: _VintageRow | None, after: _VintageRow | None) -> bool:
         """Whether there was a row at `since` where there is none now; a withdrawal follows a value, so it tells too."""
@@ -233,9 +233,9 @@ class Changes:
     def _gone(self, before: _VintageRow | None, after: _VintageRow | None) -> ObservationRow:
         """The withdrawal of a cell; where nothing is left of it, what it was at `since`, without its value."""
         if after is not None:
-            return self._rows.stated(after[2:])
+            return self._rows.vintage(after[2:])
         assert before is not None  # the caller found one or the other
-        row = self._rows.stated(before[2:])
+        row = self._rows.vintage(before[2:])
         text = rendered(
             own_id(row.marked),
             row.period,

@@ -25,7 +25,6 @@ from almanac.store.observations.reading.choose import (
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.pages import Pages
 from almanac.store.observations.reading.rows import ObservationRow, RowReader, cut
-from almanac.store.observations.reading.runs import Runs
 from almanac.store.observations.reading.selection import EVER, SORTS, Conditions, Selection, already_given
 from almanac.store.observations.reading.sorted import WIDTH, SortedList, groups
 
@@ -59,8 +58,7 @@ class Lists:
         self._most_sorted = most_sorted
         self._reader = RowReader(directory)
         self.preference = RowPreference(directory, shared)
-        self.pages = Pages(db, directory, version, self.preference, shared)
-        self.runs = Runs(db, directory, version)
+        self._pages = Pages(db, directory, self.preference)
         self._choices = Choices(db, directory, self.preference, shared)
         self._meant: dict[Selection, int] = shared.setdefault("vintages meant", {})
 
@@ -77,10 +75,9 @@ class Lists:
         if selection.empty:
             return [], None
         if sort == "topic" and not every and not selection.bounded and selection.fiscal is None:
-            found, following = self.pages.found(
-                selection, version=version, as_of=as_of, descending=descending, after=after, limit=limit, whole=True
+            return self._pages.page(
+                selection, version=version, as_of=as_of, descending=descending, after=after, limit=limit
             )
-            return self.pages.rows(found), following
         wanted = SortedList(selection, sort, version, EVER if as_of is None else as_of, descending, limit)
         return self._listed(wanted, every, after)
 

@@ -14,9 +14,7 @@ from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow, RowReader
 from almanac.store.observations.reading.series_info import SeriesInfo
 
-_COLUMNS = (
-    f"period, series, known_at, released_at, ingested_at, flags, lineage, value, text, {body_sql('vintages')}, NULL"
-)
+_COLUMNS = f"period, series, known_at, released_at, ingested_at, flags, lineage, value, text, {body_sql('vintages')}"
 
 
 class StoredRow(NamedTuple):
@@ -40,7 +38,7 @@ def by_id(view: View, identifier: str) -> StoredRow | None:
     ).fetchone()
     if found is None:
         return None
-    return StoredRow(RowReader(view.directory).stated(found[:-1]), found[7], found[8], found[-1])
+    return StoredRow(RowReader(view.directory).vintage(found[:-1]), found[7], found[8], found[-1])
 
 
 def cell(view: View, series: SeriesInfo, period: int) -> list[ObservationRow]:
@@ -50,7 +48,7 @@ def cell(view: View, series: SeriesInfo, period: int) -> list[ObservationRow]:
         f"SELECT {_COLUMNS} FROM vintages WHERE topic = ? AND period = ? AND series = ? AND to_version = {OPEN} ORDER BY known_at",
         (series.topic, period, series.number),
     )
-    return [rows.stated(columns) for columns in found]
+    return [rows.vintage(columns) for columns in found]
 
 
 def history(db: Queryable, series: SeriesInfo, low: int, high: int) -> dict[int, list[Vintage]]:

@@ -50,10 +50,6 @@ class _Thread(threading.local):
     turning: bool = False
     lasting: bool = False
 
-    def __init__(self) -> None:
-        #: What is done then, before the transaction ends.
-        self.waiting: list[Callable[[], object]] = []
-
 
 class Reader:
     """The data database, opened for reading by one process. `view()` is one consistent state of it.
@@ -128,32 +124,6 @@ class Reader:
             check()  # it is over for whoever asks, and nothing is said against the server
             raise SilentError(f"{self._path} begins no read within {seconds:g} seconds") from None
 
-    def expected(self) -> View | None:
-        """
-        The state seen last, in which what will be asked in this turn may be asked ahead: most likely nobody has written since.
-
-        None where that is not known yet, or would gain nothing. Whoever asks ahead puts what makes use of it in line by
-        `at_end`, and opens a view there: of what was asked ahead only that holds which the view asks again.
-        """
-        here = self._here
-        if here.view is None or here.connection is None or not here.connection.asks_ahead or not self._turns():
-            return None
-        return here.view
-
-    def failed_ahead(self, error: Exception) -> bool:
-        """
-        Whether an error, met while something was asked ahead, is the database's. Then nothing was gained, and that is all:
-        the connection is closed, and whoever opens a view makes another.
-        """
-        if opening.fault(error) is None:
-            return False
-        self.close()
-        return True
-
-    def at_end(self, work: Callable[[], object]) -> None:
-        """Have something done at the end of this turn, in the transaction that its requests share. It must not raise."""
-        self._here.waiting.append(work)
-
     def _turns(self) -> bool:
         """Whether there is an event loop in whose turn requests share a transaction; its end is put in line."""
         here = self._here
@@ -164,9 +134,6 @@ class Reader:
 
     def _turned(self) -> None:
         here = self._here
-        waiting, here.waiting = here.waiting, []
-        for work in waiting:
-            work()
         here.turning = False
         with patiently(at_once()):
             self._release()

@@ -12,14 +12,9 @@ from almanac.store.observations.reading.selection import Selection
 from almanac.store.observations.reading.series_info import SeriesInfo
 
 TOPIC = "t.indicator, t.entity, t.frequency"
-_COMMON = "x.period, x.series, x.known_at, x.released_at, x.ingested_at, x.flags, x.lineage"
-VINTAGE = f"{_COMMON}, x.value, x.text, {body_sql('x')}"
-CURRENT = f"{_COMMON}, x.marked"
-#: A vintage that is the one shown now is rendered already: most rows of a past state are.
-BORROWED = "c.marked"
-BORROW = (
-    "LEFT JOIN current c ON c.topic = x.topic AND c.period = x.period AND c.series = x.series"
-    " AND c.from_version = x.from_version AND c.known_at = x.known_at"
+VINTAGE = (
+    "x.period, x.series, x.known_at, x.released_at, x.ingested_at, x.flags, x.lineage, x.value, x.text,"
+    f" {body_sql('x')}"
 )
 
 
@@ -65,21 +60,11 @@ class RowReader:
         self._directory = directory
         self._own_id = directory.ids.row_part
 
-    def shown(self, found: tuple[Any, ...]) -> ObservationRow:
-        """From the columns `CURRENT`."""
-        period, number, known, released, ingested, flags, lineage, marked = found
-        series = self._directory.series(number)
-        return ObservationRow(series, period, known, released, ingested, flags, lineage, marked)
-
     def vintage(self, found: Sequence[Any]) -> ObservationRow:
-        """From the columns `VINTAGE`."""
-        return self.stated((*found, None))
-
-    def stated(self, found: Sequence[Any]) -> ObservationRow:
-        """From the columns `VINTAGE` and `BORROWED`; what could not be borrowed is rendered anew."""
-        period, number, known, released, ingested, flags, lineage, value, text, note, marked = found
-        series = self._directory.series(number)
-        if marked is None:
-            marked = rendered(self._own_id(period, known), period, known, value, text, flags, released, ingested, note)
+        """Render a row of the columns `VINTAGE`."""
+        period, number, known, released, ingested, flags, lineage, value, text, note = found
+        own = self._own_id(period, known)
+        marked = rendered(own, period, known, value, text, flags, released, ingested, note)
         withdrawn = value is None and text is None
+        series = self._directory.series(number)
         return ObservationRow(series, period, known, released, ingested, flags, lineage, marked, withdrawn)

@@ -2,23 +2,19 @@
 Writing vintages: one `Batch` is one transaction and at most one data version.
 
 `append` folds what a payload states of one series into what is stored; `replace` sets the served vintages of cells
-outright (derivation, replay). Both end by bringing `current` and `superseded` into step, and both leave rows alone that
-come out equal, so ids, versions and ingestion times stay.
+outright (derivation, replay). Both leave rows alone that come out equal, so versions and ingestion times stay.
 """
 
 from __future__ import annotations
 
 import contextlib
-import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from almanac.domain.companies import is_company
-from almanac.domain.fragments import rendered
 from almanac.domain.memory import uncollected
-from almanac.domain.observations import ReportedValue, Vintage
+from almanac.domain.observations import ReportedValue, Vintage, checksum
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store.engine.data_schema import meta, set_meta
@@ -26,12 +22,11 @@ from almanac.store.engine.protocol import Database
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations import specs
-from almanac.store.observations.ids import NAMED, ObservationIds, found_by, ids_in, series_hash
+from almanac.store.observations.ids import NAMED, found_by, series_hash
 from almanac.store.observations.notes import Notes, body_sql
 from almanac.store.observations.writing import lineages, series_figures
 from almanac.store.observations.writing.dependents import NOTE_SQL, note_whole
 from almanac.store.observations.writing.fold import History, by_period, fold
-from almanac.store.observations.writing.superseded import SupersededRows
 
 __all__ = ["Batch", "Handle", "History", "by_period", "fold"]
 
@@ -48,8 +43,6 @@ class Handle(NamedTuple):
     allowance_days: int
     is_new: bool
     lineage: int
-    #: Whether its rows are kept written for the wire, in `current`: those of companies are not.
-    paged: bool
 
 
 class Batch:
@@ -103,11 +96,6 @@ class Batch:
                 set_meta(self._db, "reference", str(self.version))
             set_meta(self._db, "version", str(self.version))
 
-    @functools.cached_property
-    def _row_ids(self) -> ObservationIds:
-        """The ids of the rows written: those of the store as it is when the first one is, which a rebuild names anew."""
-        return ids_in(self._db)
-
     @property
     def changed(self) -> bool:
         """Whether anything that is served differs from before."""
@@ -135,22 +123,22 @@ class Batch:
             return held
         number = specs.put(self._db, spec, self._specs)
         lineage = self.lineage(inputs) if inputs else 0
-        allowance, paged = _allowance(spec), not is_company(spec.entity)
+        allowance = _allowance(spec)
         found = self._db.execute(
             f"SELECT series, topic, spec, lineage FROM series WHERE {NAMED}", found_by(identifier)
         ).fetchone()
         if found is None:
             topic = self._topic(spec, kind)
             series = self._db.insert(
-                "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, ?)",
+                "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, ?)",
                 (identifier, topic, spec.source, number, lineage, series_hash(identifier)),
             )
-            handle = Handle(series, identifier, topic, allowance, True, lineage, paged)
+            handle = Handle(series, identifier, topic, allowance, True, lineage)
             self._empty.add(series)
             self._unspoken.add(series)
             self._reference_changed()
         else:
-            handle = Handle(found[0], identifier, found[1], allowance, False, found[3], paged)
+            handle = Handle(found[0], identifier, found[1], allowance, False, found[3])
             if found[2] != number or found[3] != lineage:
                 self._db.execute(
                     "UPDATE series SET spec = ?, lineage = ? WHERE series = ?", (number, lineage, found[0])
@@ -171,10 +159,7 @@ class Batch:
             if found is None:
                 raise KeyError(identifier)
             spec = specs.of(self._db, identifier)
-            paged = not is_company(spec.entity)
-            held = self._handles[identifier] = Handle(
-                found[0], identifier, found[1], _allowance(spec), False, found[2], paged
-            )
+            held = self._handles[identifier] = Handle(found[0], identifier, found[1], _allowance(spec), False, found[2])
         return held
 
     def _topic(self, spec: SeriesSpec, kind: str) -> int:
@@ -304,15 +289,16 @@ class Batch:
     def _store(
         self, series: Handle, held: Mapping[int, list[Vintage]], target: Mapping[int, list[Vintage]]
     ) -> list[int]:
-        """Write the difference between what is held and what shall be, and keep `current` and `superseded` in step."""
+        """Write the difference between what is held and what shall be."""
         topic, place = series.topic, series.number
         version = self.version
         closed: list[tuple[Any, ...]] = []
         inserted: list[tuple[Any, ...]] = []
-        ended: list[tuple[Any, ...]] = []
-        shown: list[tuple[Any, ...]] = []
-        superseded = SupersededRows(topic, place, self._row_ids)
+        #: Periods of which the latest vintage ended, and came, and what the new one is.
+        ended: list[int] = []
+        shown: list[tuple[int, Vintage]] = []
         changed: list[int] = []
+        grown = 0
         for period in sorted(target):
             before, after = held.get(period, _NONE), target[period]
             if before == after:
@@ -328,22 +314,15 @@ class Batch:
                     (topic, period, place, v.known, until, version, v.payload, v.value, v.text, v.flags, v.released,
                      v.ingested, self._notes.number(v.note), v.lineage)
                 )  # fmt: skip
-            if series.paged:
-                superseded.change(period, before, after)
+            grown += sum(checksum(period, one) for one in set(after).difference(before))
+            grown -= sum(checksum(period, one) for one in set(before).difference(after))
             last_before = before[-1] if before else None
             last = after[-1] if after else None
             if last_before != last:
-                # Of companies' cells these rows are only counted, not written.
                 if last_before is not None and not last_before.withdrawn:
-                    ended.append((version, topic, period, place))
+                    ended.append(period)
                 if last is not None and not last.withdrawn:
-                    known, value, text, flags, released, ingested, _, note, lineage = last
-                    row = (topic, period, place, version, known, released, ingested, flags, lineage)
-                    whole = b""
-                    if series.paged:
-                        own = self._row_ids.row_part(period, known)
-                        whole = rendered(own, period, known, value, text, flags, released, ingested, note)
-                    shown.append((*row, whole))
+                    shown.append((period, last))
         if not changed:
             return changed
         self._changed = True
@@ -354,13 +333,8 @@ class Batch:
             self._db.executemany(_CLOSE, closed)
         self._empty.discard(place)
         self._db.executemany(_INSERT, inserted)
-        if series.paged:
-            if ended:
-                self._db.executemany(_END_NEW, ended)
-                self._db.executemany(_END, ended)
-            self._db.executemany(_SHOW, shown)
-            superseded.write(self._db)
-        series_figures.keep(self._db, topic, place, closed=closed, inserted=inserted, ended=ended, shown=shown)
+        moved = series_figures.MovedRows(closed, inserted, ended, shown, grown)
+        series_figures.keep(self._db, topic, place, moved)
         return changed
 
 
@@ -387,10 +361,7 @@ _NONE: list[Vintage] = []
 #: Whether the newest payload folded into a series comes after one, or is that.
 _FOLDED = "SELECT 1 FROM series s JOIN payload p ON p.payload = s.folded WHERE s.series = ? AND (p.fetched_at, p.sha256) {} (?, ?)"
 _INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?)"
-_SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?)"
 _THIS = "WHERE topic = ?2 AND period = ?3 AND series = ?4"
 #: What this very batch wrote goes without a trace; what was there before is kept, ended at this version.
 _CLOSE_NEW = f"DELETE FROM vintages {_THIS} AND known_at = ?5 AND from_version = ?1"
 _CLOSE = f"UPDATE vintages SET to_version = ?1 {_THIS} AND known_at = ?5 AND to_version = {OPEN}"
-_END_NEW = f"DELETE FROM current {_THIS} AND from_version = ?1"
-_END = f"UPDATE current SET to_version = ?1 {_THIS} AND to_version = {OPEN}"

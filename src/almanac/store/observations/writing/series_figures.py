@@ -1,11 +1,11 @@
-"""Figures of a series (how many rows and vintages, from when to when), kept in step as its rows come and go."""
+"""Figures of a series (how many rows and vintages, from when to when, and a sum of checksums), kept in step as its rows come and go."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from almanac.domain.observations import AHEAD
+from almanac.domain.observations import AHEAD, Vintage
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.sqlite import OPEN
 
@@ -13,20 +13,22 @@ from almanac.store.engine.sqlite import OPEN
 _Bound = Sequence[tuple[Any, ...]]
 
 
-def keep(
-    db: Database,
-    topic: int,
-    series: int,
-    *,
-    closed: _Bound,
-    inserted: _Bound,
-    ended: _Bound,
-    shown: _Bound,
-) -> None:
+class MovedRows(NamedTuple):
     """
-    Bring the figures into step with vintages that were closed and inserted, and rows of `current` that were ended and
-    shown, all of one series and ascending by period. Only what may have shrunk is looked up.
+    What came and went of one series, ascending by period: vintages closed and inserted, periods of which the latest vintage ended,
+    such as have another latest one, and by how much the sum of checksums grew.
     """
+
+    closed: _Bound
+    inserted: _Bound
+    ended: Sequence[int]
+    shown: Sequence[tuple[int, Vintage]]
+    grown: int
+
+
+def keep(db: Database, topic: int, series: int, moved: MovedRows) -> None:
+    """Bring the figures of a series into step with its rows. Only what may have shrunk is looked up."""
+    closed, inserted, ended, shown, grown = moved
     times = [row[3] for row in inserted]
     db.execute(
         _GROW,
@@ -34,10 +36,11 @@ def keep(
             series,
             len(shown) - len(ended),
             len(inserted) - len(closed),
-            shown[0][1] if shown else None,
-            next((row[1] for row in reversed(shown) if not row[7] & AHEAD), None),
+            shown[0][0] if shown else None,
+            next((period for period, last in reversed(shown) if not last.flags & AHEAD), None),
             min(times, default=None),
             max(times, default=None),
+            grown,
         ),
     )
     # Read, then written: tables that stand on different machines are not spoken of in one statement that writes.
@@ -51,7 +54,7 @@ def keep(
 
 #: Figures of a series after rows were added. `min` and `max` with a NULL are NULL, hence the rest.
 _GROW = (
-    "UPDATE series SET rows = rows + ?2, vintages = vintages + ?3,"
+    "UPDATE series SET rows = rows + ?2, vintages = vintages + ?3, checksum = checksum + ?8,"
     " first_period = coalesce(min(first_period, ?4), first_period, ?4),"
     " last_period = coalesce(max(last_period, ?5), last_period, ?5),"
     " first_known = coalesce(min(first_known, ?6), first_known, ?6),"

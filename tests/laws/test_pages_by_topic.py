@@ -1,4 +1,4 @@
-"""Pages joined by the database are, byte for byte, the pages found row by row: whatever the store, the query, the cursor."""
+"""Pages by topic, which stop where a page is full, are those of the list that reads all: whatever the store, the query, the cursor."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from almanac.api.rows.redaction import Redaction
 from almanac.domain.fragments import END, SeriesParts, filled, value_of
 from almanac.domain.observations import DAY, FINAL, UNKNOWN, ReportedValue
 from almanac.domain.periods import Period
-from almanac.store.observations.reading.runs import Run
-from almanac.store.observations.reading.selection import Selection
+from almanac.store.observations.reading.selection import EVER, Selection
+from almanac.store.observations.reading.sorted import SortedList
 from tests.support.generators import histories
 from tests.support.generators import responses as ordinary
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, DAYS, GAMMA, MONTHS, START, SmallWorld, sent
@@ -100,7 +100,7 @@ asked = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-def check(responses, selection, asked, limit, events, *, behind, lineage):
+def check(responses, selection, asked, limit, events, *, behind):
     """Walk through a list; at each page both ways must agree on the bytes and the next place."""
     with SmallWorld() as world:
         world.send(responses)
@@ -108,15 +108,17 @@ def check(responses, selection, asked, limit, events, *, behind, lineage):
         after = None
         while True:
             view = world.view()
-            query = {**asked, "version": pinned, "after": after, "limit": limit}
-            found, following = view.pages.found(selection, **query)
-            page = view.runs.page(selection, **query)
-            event("row by row" if page is None else f"{len(page[0])} runs")
-            if page is not None:
-                runs, place = page
-                assert place == following
-                shown = [Redaction(view, pinned, asked["as_of"], date(2025, 4, 1)) for _ in range(2)]
-                assert shown[0].runs(runs, lineage=lineage)[0] == shown[1].found(found, lineage=lineage)[0]
+            shape = Redaction(view, pinned, asked["as_of"], date(2025, 4, 1))
+            rows, following = view.page(
+                selection, **asked, version=pinned, after=after, limit=limit, every=False, sort="topic"
+            )
+            moment = EVER if asked["as_of"] is None else asked["as_of"]
+            wanted = SortedList(selection, "topic", pinned, moment, asked["descending"], limit)
+            whole, place = view._listed(wanted, False, after)
+            event(f"{len(rows)} rows")
+            assert shape.page(rows, lineage=True)[0] == shape.page(whole, lineage=True)[0]
+            assert (following is None) == (place is None)
+            assert following is None or following[:4] == place[:4]
             after = following
             if after is None:
                 return
@@ -127,19 +129,19 @@ def check(responses, selection, asked, limit, events, *, behind, lineage):
 
 @FAST
 @given(
-    stores, selections, asked, st.integers(1, 12), st.lists(changes, max_size=3), st.sampled_from([0, 0, 0, 1, 3]), st.booleans()
+    stores, selections, asked, st.integers(1, 12), st.lists(changes, max_size=3), st.sampled_from([0, 0, 0, 1, 3])
 )  # fmt: skip
-def test_joined_pages_are_those_found_row_by_row(responses, selection, asked, limit, events, behind, lineage):
-    check(responses, selection, asked, limit, events, behind=behind, lineage=lineage)
+def test_pages_by_topic_are_those_of_the_list_that_reads_all(responses, selection, asked, limit, events, behind):
+    check(responses, selection, asked, limit, events, behind=behind)
 
 
 @pytest.mark.slow
 @DEEP
 @given(
-    stores, selections, asked, st.integers(1, 12), st.lists(changes, max_size=6), st.sampled_from([0, 0, 0, 1, 3]), st.booleans()
+    stores, selections, asked, st.integers(1, 12), st.lists(changes, max_size=6), st.sampled_from([0, 0, 0, 1, 3])
 )  # fmt: skip
-def test_joined_pages_are_those_found_row_by_row_deep(responses, selection, asked, limit, events, behind, lineage):
-    check(responses, selection, asked, limit, events, behind=behind, lineage=lineage)
+def test_pages_by_topic_are_those_of_the_list_that_reads_all_deep(responses, selection, asked, limit, events, behind):
+    check(responses, selection, asked, limit, events, behind=behind)
 
 
 @FAST
@@ -151,17 +153,13 @@ def test_pages_with_one_etag_are_one_page(responses, events, selection, asked, l
         seen: dict[bytes, bytes] = {}
         for name, arguments in [*events, ("send", ([],))]:
             view = world.view()
-            page = view.runs.page(selection, version=view.version, after=None, limit=limit, **asked)
-            if page is not None:
-                data, validator = Redaction(view, view.version, asked["as_of"], date(2025, 4, 1)).runs(
-                    page[0], lineage=True
-                )
-                event("held" if validator in seen else "new")
-                assert seen.setdefault(validator, data) == data
+            rows, _ = view.page(
+                selection, version=view.version, after=None, limit=limit, every=False, sort="topic", **asked
+            )
+            data, validator = Redaction(view, view.version, asked["as_of"], date(2025, 4, 1)).page(rows, lineage=True)
+            event("held" if validator in seen else "new")
+            assert seen.setdefault(validator, data) == data
             getattr(world, name)(*arguments)
-
-
-# -- which pages are joined, so that the law above does not hold for want of cases --------------------------------------------
 
 
 @pytest.fixture
@@ -183,16 +181,15 @@ def world():
 
 def page(world, limit=100, after=None, descending=False, as_of=None, version=None, **selection):
     view = world.view()
-    return view.runs.page(
+    return view.page(
         Selection(**selection), version=world.version if version is None else version, as_of=as_of,
-        descending=descending, after=after, limit=limit,
+        descending=descending, after=after, limit=limit, every=False, sort="topic",
     )  # fmt: skip
 
 
 def values(found):
     """Numbers of a page, in its order."""
-    texts = [text for run in found[0] for text in run.text.split(END)]
-    return [value_of(text)[0] for text in texts]
+    return [value_of(row.marked)[0] for row in found[0]]
 
 
 LEVEL = {"indicators": ("level",), "entities": ("country_aaa",)}
@@ -271,30 +268,20 @@ def test_the_last_row_of_a_topic_may_be_none_of_those_asked_for(world):
     assert page(world, 4, as_of=START + 2 * DAY_SECONDS, **settled)[1] is None
 
 
-def test_several_topics_are_several_runs(world):
+def test_several_topics(world):
     several = {"indicators": ("jobless", "level"), "entities": ("country_aaa",)}
     found = page(world, 7, **several)
-    assert [run.rows for run in found[0]] == [4, 3]
+    assert [row.series.spec.indicator for row in found[0]] == ["jobless"] * 4 + ["level"] * 3
     assert found[1] == ["level", "country_aaa", "M", MONTHS[2]]
     # The first topic ends with the page: that another follows must be found out there.
     assert page(world, 4, **several)[1] == ["jobless", "country_aaa", "M", MONTHS[3]]
     assert page(world, 10, **several)[1] is None
 
 
-def test_what_is_not_joined(world):
-    withheld = {"indicators": ("policy",), "entities": ("country_bbb",)}
-    assert page(world, **withheld) is None
-    world.allow(GAMMA)
-    assert values(page(world, **withheld)) == [2.0] * len(DAYS)
-    assert page(world, observed_from=START, **LEVEL) is None
-    assert page(world, observed_to=START, **LEVEL) is None
-
-
 def test_of_rivals_the_preferred_one_is_chosen_cell_by_cell(world):
     late = [ReportedValue(MONTHS[0], 3.0), ReportedValue(AHEAD[0], 8.0)]
     world.send([sent(BETA, 4, ("level.aaa", late, None))])
     assert values(page(world, **LEVEL)) == [9.0, 9.0, 9.0, 4.0, 5.0, 6.0, 8.0]
-    assert [run.rows for run in page(world, **LEVEL)[0]] == [6, 1]
     assert values(page(world, 2, descending=True, **LEVEL)) == [8.0, 6.0]
     world.prefer(BETA, ALPHA, GAMMA)
     assert values(page(world, 2, **LEVEL)) == [3.0, 9.0]
@@ -302,44 +289,22 @@ def test_of_rivals_the_preferred_one_is_chosen_cell_by_cell(world):
     assert values(page(world, **then)) == [3.0, 9.0, 9.0, 4.0, 5.0, 6.0, 8.0]
     assert values(page(world, 2, descending=True, **then)) == [8.0, 6.0]
     assert values(page(world, as_of=START + 2 * DAY_SECONDS, **LEVEL)) == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    # Some of the sources only: found row by row.
-    assert page(world, sources=frozenset({ALPHA}), **LEVEL) is None
+    assert values(page(world, 2, sources=frozenset({ALPHA}), **LEVEL)) == [9.0, 9.0]
 
 
 def test_an_etag_holds_while_the_page_does(world):
     """Another page of the same topic may change, and so may other topics."""
 
     def validator(limit):
-        return [run.validator for run in page(world, limit, **LEVEL)[0]]
+        view = world.view()
+        shape = Redaction(view, view.version, None, date(2025, 4, 1))
+        return shape.page(page(world, limit, **LEVEL)[0], lineage=False)[1]
 
     before = validator(2), validator(6)
     world.send([sent(ALPHA, 4, ("level.aaa", [ReportedValue(MONTHS[4], 5.5)], None))])
     world.send([sent(ALPHA, 4, ("jobless.aaa", [ReportedValue(MONTHS[0], 5.5)], None))])
     assert validator(2) == before[0]
     assert validator(6) != before[1]
-
-
-@pytest.mark.parametrize("limit", [2, 6])
-def test_an_etag_ends_with_a_row_of_the_page(world, limit):
-    """One that is withdrawn leaves no newer row behind: another takes its place at the end, or there are fewer."""
-    before = page(world, limit, descending=True, **LEVEL)[0]
-    world.send([sent(ALPHA, 4, ("level.aaa", [ReportedValue(MONTHS[4], None)], None))])
-    after = page(world, limit, descending=True, **LEVEL)[0]
-    assert after[0].validator != before[0].validator
-    assert after[0].rows == (2 if limit == 2 else 5)
-
-
-def test_a_value_that_may_not_be_sent_is_refused_at_the_exit(world):
-    view = world.view()
-    found, _ = view.pages.found(
-        Selection(indicators=("policy",), entities=("country_bbb",)),
-        version=world.version, as_of=None, descending=False, after=None, limit=1,
-    )  # fmt: skip
-    redaction = Redaction(view, world.version, None, date(2025, 4, 1))
-    shown, _ = redaction.found(found, lineage=False)
-    assert b'"valueNumeric":null,"valueText":null' in shown
-    with pytest.raises(RuntimeError, match="gamma:country_bbb:policy:D were about to be sent"):
-        redaction.runs([Run(found[0][2], 0, 1, found[0][5], b"")], lineage=False)
 
 
 def test_marks_that_are_not_those_of_the_rows_are_refused():
