@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -148,19 +147,6 @@ def test_many_rows_are_written_in_order_and_whole(db: Any, count: int) -> None:
     assert db.execute("SELECT * FROM version ORDER BY version").fetchall() == [(n, 1, text) for n, _, text in rows]
     found = db.executemany("SELECT ?1, cause FROM version WHERE version = ?2", [(f"k{n}", n) for n in (2, 0)])
     assert found.fetchall() == [("k2", rows[2][2]), ("k0", rows[0][2])]
-
-
-@pytest.mark.parametrize("way", ["", " DESC"])
-def test_for_the_first_groups_no_more_is_read_than_they_have(db: Any, way: str) -> None:
-    rows = [(topic, version, 0, version) for topic in range(5_000) for version in range(3)]
-    db.executemany("INSERT INTO change VALUES(?, ?, ?, ?)", rows)
-    db.truncate_log(0)
-    sql = f"SELECT x.topic, x.high, min(-x.version) FROM change x WHERE x.topic > 9 AND x.topic < 4990 GROUP BY x.topic ORDER BY x.topic{way} LIMIT 4"
-    first = range(4_989, 4_985, -1) if way else range(10, 14)
-    assert db.execute(sql).fetchall() == [(topic, 2, -2) for topic in first]
-    (((plan,),),) = (db.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}"),)
-    read = re.findall(r"'Actual Rows': (\d+)", str(plan))
-    assert max(map(int, read)) < 20
 
 
 def test_values_come_back_as_they_went(db: Any) -> None:

@@ -89,28 +89,6 @@ def test_what_is_written(sql: str, wanted: str) -> None:
     assert said(sql) == wanted
 
 
-@pytest.mark.parametrize(
-    ("sql", "wanted"),
-    [
-        ("SELECT a, b, max(c) FROM t GROUP BY a ORDER BY a DESC",
-         "SELECT DISTINCT ON ( a ) a , b , c FROM t ORDER BY a DESC , c DESC NULLS LAST"),
-        ("SELECT a, b || 'x', max(c) FROM t GROUP BY a LIMIT 5",
-         "SELECT DISTINCT ON ( a ) a , b || 'x' , c FROM t ORDER BY a , c DESC NULLS LAST LIMIT 5"),
-        ("SELECT x.b, max(x.c) AS c FROM t x WHERE x.d = 1 GROUP BY x.a HAVING x.b > 1 ORDER BY x.a DESC LIMIT ?1",
-         ("SELECT DISTINCT ON ( a ) b , c FROM ( SELECT x.b , x.c AS c , x.a , max ( x.c ) OVER ( PARTITION BY x.a ORDER BY x.a DESC"
-          " ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING ) AS of_the_group FROM t x WHERE x.d = 1 ) AS picked"
-          " WHERE c IS NOT DISTINCT FROM of_the_group AND ( b > 1 ) ORDER BY a DESC LIMIT $1")),
-        ("SELECT 1 FROM (SELECT x.a, x.b, min(x.c) AS c FROM t x WHERE x.d = 1 GROUP BY x.a, x.e HAVING x.b > 1) v",
-         ("SELECT 1 FROM ( SELECT * FROM ( SELECT DISTINCT ON ( x.a , x.e ) x.a , x.b , x.c AS c FROM t x WHERE x.d = 1"
-          " ORDER BY x.a , x.e , x.c ASC ) AS picked WHERE b > 1 ) v")),
-        ("SELECT a, max(c) FROM t GROUP BY a", "SELECT a , max ( c ) FROM t GROUP BY a"),
-        ("SELECT a, b, max(c), count(*) FROM t GROUP BY a, b", "SELECT a , b , max ( c ) , count ( * ) FROM t GROUP BY a , b"),
-    ],
-)  # fmt: skip
-def test_of_a_group_the_row_that_has_the_extreme_is_picked(sql: str, wanted: str) -> None:
-    assert said(sql) == wanted
-
-
 def test_values_that_are_not_mentioned_are_not_sent() -> None:
     found = translated("SELECT ?3, ?1 WHERE ?3 = ? AND ?", Layout())
     assert found.sql == "SELECT $1 , $2 WHERE $1 = $3 AND $4"

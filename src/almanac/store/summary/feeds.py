@@ -95,8 +95,10 @@ _OBSERVED = (
     "SELECT series, source, id FROM topic CROSS JOIN series USING(topic) WHERE kind = 'raw' AND rows > 0"
     " AND NOT (entity >= 'company_' AND entity < 'company`')"
 )
-#: SQLite takes the other columns from the row that has the maximum.
+#: Of each source and frequency the series with the newest period.
 _OF_COMPANIES = (
-    "SELECT series, source, frequency, max(last_period) FROM topic JOIN series USING(topic) WHERE kind = 'raw' AND rows > 0"
-    " AND entity >= 'company_' AND entity < 'company`' GROUP BY source, frequency"
+    "SELECT series, source, frequency, last_period FROM (SELECT series, source, frequency, last_period,"
+    " row_number() OVER (PARTITION BY source, frequency ORDER BY last_period DESC NULLS LAST, series) AS place"
+    " FROM topic JOIN series USING(topic) WHERE kind = 'raw' AND rows > 0"
+    " AND entity >= 'company_' AND entity < 'company`') AS placed WHERE place = 1"
 )

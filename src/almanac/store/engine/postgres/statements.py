@@ -9,7 +9,6 @@ other's here, once for each text of a statement; what they mean differently is w
 - Hints to SQLite's planner mean nothing here: `INDEXED BY`, `CROSS JOIN` with a condition, a plus before a column.
 - `max` and `min` of several values are `greatest` and `least`. They pass over NULLs, where SQLite's give NULL.
 - Nothing is in `IN ()`. `x'..'`, `9e999`, `group_concat`, `instr`, `iif`, `randomblob`, `json_extract`, `json_each`.
-- The other columns of a group of which one `max` or `min` is asked are those of the row that has it (`picking`).
 - A subquery in FROM has a name. NULL as the first value of a new row is the next number of its table. What conflicts
   with nothing named conflicts with the key; columns of the row that is there are named with their table.
 """
@@ -20,7 +19,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from almanac.store.engine.postgres.inserting import Layout, copied, inserted
-from almanac.store.engine.postgres.picking import picked
 from almanac.store.engine.postgres.spreading import NUMBER, apart, own_topic
 from almanac.store.engine.postgres.tokens import closing, cut, is_name, joined, parts
 
@@ -114,7 +112,7 @@ def translated(sql: str, layout: Layout, *, spread: bool = False) -> Statement:
 
 def reworded(tokens: list[str]) -> list[str]:
     """Whatever is said in other words, but for values and what is written."""
-    return _subqueries(_functions(_comparisons(_joins(_hints(picked(_emptied(tokens)))))))
+    return _subqueries(_functions(_comparisons(_joins(_hints(_emptied(tokens))))))
 
 
 def _values(tokens: list[str]) -> tuple[list[str], tuple[int, ...], int]:
