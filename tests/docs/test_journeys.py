@@ -32,3 +32,13 @@ def test_modules_that_the_page_names_are_there():
     names = re.findall(r"`((?:api|store|pipeline|sources|derived|sandbox|tests)/[a-z_/]+\.py)`", TEXT)
     assert names
     assert [name for name in names if not any((ROOT / base / name).exists() for base in ("src/almanac", "."))] == []
+
+
+def test_tests_that_pages_name_are_there():
+    """`tests/x.py::test_y`, wherever a page says what holds a figure."""
+    pages = [page for page in (ROOT / "docs").rglob("*.md") if "site" not in page.parts]
+    named = {
+        one for page in pages for one in re.findall(r"`(tests/[a-z_/]+\.py)::(test_\w+)`", page.read_text("utf-8"))
+    }
+    assert len(named) > 15
+    assert [one for one in sorted(named) if f"\ndef {one[1]}(" not in (ROOT / one[0]).read_text("utf-8")] == []

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 import pytest
 
 from almanac.catalog.load import shipped
 from almanac.config import Http, Settings
+from almanac.domain.times import DAY_SECONDS
 from almanac.pipeline.ingest.plans import plans
 from almanac.sources.base import Request, limit_of
 from almanac.sources.transport.http import FetchFailed
@@ -29,6 +31,8 @@ def test_a_raised_pace_breaks_no_publishers_limit(name, with_key, monkeypatch):
     with StandIn(every(Figures()), SimulatedClock("2026-11-02T08:00:00+00:00")) as stand_in:
         room = stand_in.rooms[name]
         monkeypatch.setattr(room, "answer", lambda _: Reply(b"invented"))
+        # One that takes minutes to answer would keep its own limit.
+        monkeypatch.setattr(room, "rules", replace(room.rules, seconds=0.01))
         source = shipped().sources[room.sources[0]]
         limit = limit_of(source.provider, shipped().providers[source.provider].limit, with_key=with_key)
         assert limit is not None
@@ -51,6 +55,21 @@ def test_a_limit_is_declared_for_each_publisher_that_has_one_and_no_other_waits_
     assert {catalog.sources[source].provider for room in ROOMS for source in room.sources} <= declared
     names = {one: limit_of(one, catalog.providers[one].limit, with_key=False).name for one in declared}
     assert len(set(names.values())) == len(names)
+
+
+def test_who_shuts_out_for_days_or_is_slow_to_answer_is_known_for_it():
+    """So that a 403 ends the asking for as long, and an answer that begins after minutes is waited for."""
+    catalog = shipped()
+    found = {}
+    for room in every(Figures()):
+        provider = catalog.sources[room.sources[0]].provider
+        limit = limit_of(provider, catalog.providers[provider].limit, with_key=False)
+        if room.rules.shut_out >= DAY_SECONDS or room.rules.seconds > Http().read_timeout:
+            assert limit is not None, room.name
+            assert (limit.shut_out or 0.0) >= room.rules.shut_out
+            assert max(limit.silence, Http().read_timeout) > room.rules.seconds
+            found[room.name] = limit.shut_out
+    assert found == {"istat": DAY_SECONDS}
 
 
 def test_no_address_of_the_imf_names_the_version_of_a_data_set(tmp_path):

@@ -126,13 +126,13 @@ def test_the_fund_s_edition_keeps_its_release_and_its_scale_is_not_applied(catal
     released = instant(datetime(2025, 10, 14, 13, tzinfo=UTC))
     corrected = instant(datetime(2025, 11, 19, 21, tzinfo=UTC))
     parsed = read(catalog, listed, "imf", path)
-    year = Period.parse("2018").key
+    year, note = Period.parse("2018").key, '{"dataflow":"IMF.RES:WEO(9.0.0)"}'
     assert [(b.native, b.statements) for b in parsed.blocks] == [
         (
             "WEO.SVK.NGDP_R.A",
             [
-                ReportedValue(year, 94_669_000_000.0, released, released, first_only=True),
-                ReportedValue(year, 94_669_000_000.0, corrected, corrected),
+                ReportedValue(year, 94_669_000_000.0, released, released, first_only=True, note=note),
+                ReportedValue(year, 94_669_000_000.0, corrected, corrected, note=note),
             ],
         )
     ]

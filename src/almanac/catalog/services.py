@@ -34,6 +34,8 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     #: Major version of its structure, where one that follows counts otherwise (another base): flows may share a name, and
     #: a message belongs to that of its version. None: any version.
     version: str | None = None
+    #: Whether it has versions and is asked for without one, which is the newest: rows say which it was.
+    versioned: bool = False
     #: Attributes that are known and carry nothing for us, beside the service's.
     attributes: tuple[str, ...] = ()
     #: Dimensions of which one request brings every code.

@@ -198,7 +198,11 @@ def test_what_is_new_is_asked_before_the_past_and_nothing_twice_by_hand(tmp_path
         assert {portions[url] for url in newest} == {"newest"}
         assert {portion for url, portion in portions.items() if url not in newest} == {"past"}
         assert len(newest) == len(portions) / 2
-    assert {one.portion for one in found["rba"].requests} == {"newest"}  # published whole
+    portions = {one.url.rpartition("/")[2]: one.portion for one in found["rba"].requests}
+    assert {file for file, portion in portions.items() if portion == "past"} == {
+        "f01dhist.xls", "f02dhist.xls", "f02histhist.xls",
+    }  # fmt: skip
+    assert {file.rpartition(".")[2] for file, portion in portions.items() if portion == "newest"} == {"csv"}
     history, month = found["mof-japan"].requests
     assert ("jgbcme_all" in history.url, history.portion, month.portion) == (True, "past", "newest")
 

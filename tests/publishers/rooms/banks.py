@@ -13,9 +13,15 @@ from almanac.sources.formats import dates
 from tests.publishers.figures import Figure, Timetable
 from tests.publishers.room import Asked, Reply, Room, Rules, as_json, newest
 from tests.support.workbooks import sheet, workbook, zipped
+from tests.support.xls import xls
 
 #: Files of the Reserve Bank of Australia: the table's name, and how its series begin.
 _TABLES = {"f1-data.csv": ("F1", "FIRMM"), "f2-data.csv": ("F2", "FCMYG"), "f2.1-data.csv": ("F2.1", "FCMYG")}
+#: Its workbooks of earlier years: the table's name, and how their last days before the table begins are numbered.
+_PAST = {
+    "f01dhist.xls": ("F1", range(40_533, 40_544)), "f02dhist.xls": ("F2", range(41_401, 41_412)),
+    "f02histhist.xls": ("F2.1", (41_333, 41_364, 41_394)),
+}  # fmt: skip
 #: Frequencies in the words of the Bank of Japan.
 _WORDS = {Frequency.DAILY: "DAILY", Frequency.MONTHLY: "MONTHLY", Frequency.QUARTERLY: "QUARTERLY"}
 
@@ -50,27 +56,52 @@ class Rba(Room):
     )  # fmt: skip
 
     def answer(self, asked: Asked) -> Reply:
-        name, start = _TABLES.get(asked.path.rpartition("/")[2], ("", ""))
+        file = asked.path.rpartition("/")[2]
+        if file in _PAST:
+            return self._past(*_PAST[file])
+        name, start = _TABLES.get(file, ("", ""))
         if not name:
             return Reply(b"<html>Page not found</html>", "text/html", 404)
-        natives = [
-            native
-            for native, spec in self.series.items()
-            if native.startswith(start) and (name != "F2.1") == (spec.frequency is Frequency.DAILY)
-        ]
+        natives = self._natives(name, start)
         found = {native: self.published(self.series[native], asked) for native in natives}
         monthly = "Monthly" if name == "F2.1" else "Daily"
-        head = [
-            ["Title", *natives], ["Description", *natives], ["Frequency", *[monthly] * len(natives)],
-            ["Type", *["Original"] * len(natives)], ["Units", *["Per cent"] * len(natives)], [], [],
-            ["Source", *["RBA"] * len(natives)], ["Publication date", *["01-Nov-2026"] * len(natives)],
-            ["Series ID", *natives],
-        ]  # fmt: skip
+        head = _head(natives, monthly, "01-Nov-2026")
         rows = [
             [_named(day, "-"), *(cells.get(native, "") for native in natives)] for day, cells in _by_day(found).items()
         ]
         body = _lines([[f"{name} INVENTED RATES"], *head, *rows])
         return Reply(body, series=newest(found.items()), changed=_changed(found))
+
+    def _natives(self, name: str, start: str) -> list[str]:
+        return [
+            native
+            for native, spec in self.series.items()
+            if native.startswith(start) and (name != "F2.1") == (spec.frequency is Frequency.DAILY)
+        ]
+
+    def _past(self, name: str, days: Iterable[int]) -> Reply:
+        """A workbook that no longer changes. Only that of F1 is written like the table."""
+        start = next(start for table, start in _TABLES.values() if table == name)
+        natives = self._natives(name, start)
+        head: list[list[object]] = [*_head(natives, "Daily", 42_499)]
+        if name != "F1":
+            head = [
+                ["Per cent per annum"], [], [None, "Australian Government"], [None, *["2 yrs"] * len(natives)], [], [], [],
+                ["Last updated:", *[41_415] * len(natives)], ["Source", *["RBA"] * len(natives)], ["Mnemonic", *natives],
+            ]  # fmt: skip
+        rows = [[day, *(5 + day % 7 / 10 + place / 100 for place, _ in enumerate(natives))] for day in days]
+        body = xls({"Data": [[f"{name[:2]} INVENTED RATES"], *head, *rows], "Notes": [["Invented"]]})
+        return Reply(body, "application/vnd.ms-excel", changed=datetime(2016, 5, 9, tzinfo=UTC).timestamp())
+
+
+def _head(natives: list[str], frequency: str, published: object) -> list[list[object]]:
+    """The rows above the days of a table."""
+    return [
+        ["Title", *natives], ["Description", *natives], ["Frequency", *[frequency] * len(natives)],
+        ["Type", *["Original"] * len(natives)], ["Units", *["Per cent"] * len(natives)], [], [],
+        ["Source", *["RBA"] * len(natives)], ["Publication date", *[published] * len(natives)],
+        ["Series ID", *natives],
+    ]  # fmt: skip
 
 
 class Snb(Room):

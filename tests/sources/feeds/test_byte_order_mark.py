@@ -38,7 +38,7 @@ SAMPLES = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in SAMPLES if name != "boe glc"])
+@pytest.mark.parametrize("name", [name for name in SAMPLES if name not in {"boe glc", "rba past"}])
 def test_a_mark_before_a_body_changes_nothing_of_what_is_read(name):
     read, body = SAMPLES[name]
     body = body.removeprefix(codecs.BOM_UTF8)

@@ -57,7 +57,7 @@ _KNOWN = {
     "sec": "a list of pages, which are followed (test_sec)",
     "bls": "a message beside the data, which is refused (test_bls)",
     "bls_calendar": "ends with END:VCALENDAR", "boc": "JSON that closes", "boe_glc": "an archive with its directory at the end",
-    "boe_iadb": "CSV, which says nothing", "mof_japan": "CSV, which says nothing", "rba": "CSV, which says nothing",
+    "boe_iadb": "CSV, which says nothing", "mof_japan": "CSV, which says nothing", "rba": "CSV, which says nothing, and workbooks with their directory at the end",
     "snb": "CSV, which says nothing", "us_treasury": "XML that closes",
 }  # fmt: skip
 

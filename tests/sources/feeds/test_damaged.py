@@ -45,6 +45,7 @@ CALENDAR = test_bls_calendar.calendar(
 )
 FEEDS = {
     "rba": Sample(test_rba.parse, test_rba.TEXT.encode("utf-8-sig"), True),
+    "rba past": Sample(lambda body: test_rba.parse(body, test_rba.F1_PAST), test_rba.F1_BOOK, True),
     "boc": Sample(test_boc.parse, test_boc.TEXT.encode(), True),
     "snb": Sample(test_snb.parse, test_snb.TEXT.encode("utf-8-sig"), True),
     "boe csv": Sample(test_boe_iadb.parse, test_boe_iadb.TEXT.encode(), True),

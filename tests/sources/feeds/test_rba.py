@@ -9,9 +9,12 @@ from almanac.domain.rights import Exposure
 from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.rba import CONNECTOR
 from tests.support.central_banks import key, payload, read, source, table
+from tests.support.xls import xls
 
 BASE = "https://www.rba.gov.au/statistics/tables/csv/"
 F1, F2, MONTHLY = BASE + "f1-data.csv", BASE + "f2-data.csv", BASE + "f2.1-data.csv"
+PAST = "https://www.rba.gov.au/statistics/tables/xls-hist/"
+F1_PAST, F2_PAST, MONTHLY_PAST = PAST + "f01dhist.xls", PAST + "f02dhist.xls", PAST + "f02histhist.xls"
 SOURCE = source("rba")
 SERIES = table({"FIRMMCRTD": "D", "FIRMMBAB90D": "D", "FIRMMTN3D": "D", "FCMYGBAG2D": "D", "FCMYGBAG2": "M"})
 #: Invented numbers; the second row of data ends at its last value, the third has one for the first column only.
@@ -31,6 +34,27 @@ TEXT = (
     "05-Jan-2099,4.75,7,5.25\r\n"
     "06-Jan-2099,4.5\r\n"
 )
+#: Serial numbers of 1990-08-01, 2010-12-31, 2011-01-04 and, of two months, 2013-04-30 and 2013-05-31.
+RANGED, LAST, CURRENT, APRIL, MAY = 33_086, 40_543, 40_547, 41_394, 41_425
+#: The rows of table F1 as its workbook of earlier years has them. Every number is invented.
+F1_ROWS = [
+    ["F1 INVENTED RATES"],
+    ["Title", "Target", "Bills", "Notes"], ["Description", "Target, on date", "Bills", "Notes"],
+    ["Frequency", "Daily", "Daily", "Daily"], ["Type", *["Original"] * 3], ["Units", *["Per cent"] * 3], [], [],
+    ["Source", "RBA", "AFMA", "RBA"], ["Publication date", 42_499, 42_499, 42_499],
+    ["Series ID", "FIRMMCRTD", "FIRMMBAB90D", "FIRMMTN3D"],
+    [RANGED, "17.00 to 17.50", 15.25], [LAST, 4.75, None, 4.835], [CURRENT, 9.0, 9.0, 9.0],
+]  # fmt: skip
+F1_BOOK = xls({"Data": F1_ROWS, "Notes": [["F1 Invented"]]})
+
+
+def older(native, *rows, name="F2  INVENTED YIELDS", unit="Per cent per annum"):
+    """A workbook of tables F2 and F2.1, which has other rows above the days."""
+    head = [
+        [name], [unit], [], [None, "Australian Government"], [None, "2 yrs"], [], [], [],
+        ["Last updated:", 41_415], ["Source", "RBA"], ["Mnemonic", native],
+    ]  # fmt: skip
+    return xls({"Data": [*head, *rows], "Notes": [["F2"]]})
 
 
 def parse(text, url=F1, series=SERIES):
@@ -109,6 +133,59 @@ def test_a_payload_of_another_kind_is_refused_by_name(text, culprit):
     assert str(caught.value).startswith("f1-data.csv")
 
 
+def test_earlier_years_of_the_money_market_have_the_rows_of_the_table_and_days_by_number():
+    parsed = parse(F1_BOOK, F1_PAST)
+    span = (key("1990-08-01"), key("2010-12-31"))
+    assert read(parsed) == {
+        "FIRMMCRTD": ({span[1]: 4.75}, span),  # a range is no value
+        "FIRMMBAB90D": ({span[0]: 15.25}, span),
+        "FIRMMTN3D": ({span[1]: 4.835}, span),
+    }
+    assert set(parsed.tightened) == {"FIRMMBAB90D"}
+    assert "names AFMA as the source" in parsed.tightened["FIRMMBAB90D"][1]
+    assert (parsed.unknown, parsed.missing) == ({}, set())
+    assert {(s.known, s.released, s.flags) for b in parsed.blocks for s in b.statements} == {(None, None, UNKNOWN)}
+
+
+def test_earlier_years_of_bonds_have_one_unit_for_all_and_another_word_for_the_id():
+    parsed = parse(older("FCMYGBAG2D", [34_702, 10.23], [41_411, 2.455], [41_414]), F2_PAST)
+    span = (key("1995-01-03"), key("2013-05-17"))
+    assert read(parsed) == {"FCMYGBAG2D": ({span[0]: 10.23, span[1]: 2.455}, span)}
+    assert parsed.unread == []
+
+
+def test_what_is_of_the_time_of_the_table_is_not_read_from_its_earlier_years():
+    """So that no day is said twice, in two ways: the month in which the table begins has another average in each."""
+    parsed = parse(older("FCMYGBAG2", [APRIL, 2.7375], [MAY, 2.5]), MONTHLY_PAST)
+    assert read(parsed) == {"FCMYGBAG2": ({key("2013-04"): 2.7375}, (key("2013-04"), key("2013-04")))}
+
+
+@pytest.mark.parametrize(
+    ("body", "url", "culprit"),
+    [
+        (TEXT.encode(), F1_PAST, "is not a workbook that can be read"),
+        (xls({"Sheet1": F1_ROWS}), F1_PAST, "sheets 'Sheet1', expected Data"),
+        (xls({"Data": [["F3 OTHERS"], *F1_ROWS[1:]]}), F1_PAST, "title 'F3 OTHERS', expected F1"),
+        (xls({"Data": F1_ROWS[:11]}), F1_PAST, "has a header and no days"),
+        (xls({"Data": [*F1_ROWS, [None, 4.75]]}), F1_PAST, "row 15 has no day"),
+        (xls({"Data": [*F1_ROWS, [LAST - 0.5, 4.75]]}), F1_PAST, "'40542.5' is not the serial number of a day"),
+        (xls({"Data": [*F1_ROWS, [LAST, 4.75]]}), F1_PAST, "2010-12-31 is there twice"),
+        (xls({"Data": [*F1_ROWS, [LAST - 1, "about 4"]]}), F1_PAST, "FIRMMCRTD 2010-12-30: 'about 4' is not a number"),
+        (xls({"Data": [*F1_ROWS, [LAST - 1, "#N/A"]]}), F1_PAST, "FIRMMCRTD 2010-12-30: '#N/A' is not a number"),
+        (xls({"Data": [*F1_ROWS, ["Total", 4.75]]}), F1_PAST, "'Total' is not a day"),
+        (older("FCMYGBAG2D", [34_702, 10.23], unit="Basis points"), F2_PAST, "FCMYGBAG2D has units '', expected"),
+        (older("FCMYGBAG2D", [34_702, 10.23], name="F1 OTHERS"), F2_PAST, "title 'F1 OTHERS', expected F2"),
+        (older("FCMYGBAG3D", [34_702, 10.23]), F2_PAST, "none of FCMYGBAG2D, which were expected"),
+        (older("FCMYGBAG2", [APRIL - 1, 2.7]), MONTHLY_PAST, "2013-04-29 is not the last day of a monthly period"),
+    ],
+)
+def test_a_workbook_of_another_kind_is_refused_by_name(body, url, culprit):
+    with pytest.raises(SourceChanged) as caught:
+        parse(body, url)
+    assert culprit in str(caught.value)
+    assert str(caught.value).startswith(url.rpartition("/")[2])
+
+
 def test_other_tables_are_owned_and_set_aside_by_name():
     url = BASE + "f17-data.csv"
     assert CONNECTOR.owns(url)
@@ -117,10 +194,19 @@ def test_other_tables_are_owned_and_set_aside_by_name():
 
 
 def test_plan_asks_for_the_tables_that_have_a_wanted_series():
-    def urls(natives):
+    def planned(natives, since=None):
         wanted = {native: SERIES[native] for native in natives}
-        return [r.url for r in CONNECTOR.plan(SOURCE, wanted, date(2099, 1, 1), date(2099, 1, 20), None)]
+        return [(r.url, r.closed) for r in CONNECTOR.plan(SOURCE, wanted, since, date(2099, 1, 20), None)]
 
-    assert urls(SERIES) == [F1, F2, MONTHLY]
-    assert urls(["FCMYGBAG2"]) == [MONTHLY]
-    assert urls(["FCMYGBAG2D"]) == [F2]
+    every = [(F1, False), (F1_PAST, True), (F2, False), (F2_PAST, True), (MONTHLY, False), (MONTHLY_PAST, True)]
+    assert planned(SERIES) == every
+    assert planned(["FCMYGBAG2"]) == every[4:]
+    assert planned(["FCMYGBAG2D"]) == every[2:4]
+
+
+def test_the_earlier_years_are_asked_for_where_something_as_old_is_wanted():
+    def urls(since):
+        return [one.url for one in CONNECTOR.plan(SOURCE, SERIES, since, date(2099, 1, 20), None)]
+
+    assert urls(date(2013, 6, 1)) == [F1, F2, MONTHLY]
+    assert urls(date(2012, 1, 1)) == [F1, F2, F2_PAST, MONTHLY, MONTHLY_PAST]

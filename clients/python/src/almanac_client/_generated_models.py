@@ -208,6 +208,8 @@ class ObservationMetadata(Struct, frozen=True, kw_only=True, gc=False, rename="c
     withdrawn: bool | None = None
     #: Of a company's figure: a check of the statements it rests on does not hold (`/companies/{idOrLookup}/financials` says which), or two ways to its twelve months differ (`method`); screens and scores leave failed ones out. Absent: all that apply hold.
     quality: Quality | None = None
+    #: Of a publisher that numbers the versions of a data set (IMF): the data set and the version in which the value was first read.
+    dataflow: str | None = None
     #: The publisher's marks on the value, as first seen.
     flags: list[str] | None = None
     #: The publisher's remarks on the value, as first seen.

@@ -1,16 +1,24 @@
-"""Reserve Bank of Australia: statistical tables F1 (money market), F2 and F2.1 (government bonds), CSV.
+"""
+Reserve Bank of Australia: statistical tables F1 (money market), F2 and F2.1 (government bonds), CSV, and their earlier years.
 
 A table starts with its name, then one labelled row each for title, description, frequency, type, units, source,
 publication date and series id of every column, then one row per day (`04-Jan-2011`). An empty cell is no value, and
 rows end at their last value: cells belong to columns counted from the left. Native codes are the series ids. Columns
 whose source is not the Reserve Bank belong to others and are restricted. Publication dates are of the whole table, so
 they say nothing about when a value was first published.
+
+The CSV begins in 2011 (F1) or 2013. What is older stands in workbooks (.xls, sheet `Data`) that the bank no longer changes:
+days are serial numbers. That of F1 has the same rows above them; those of F2 and F2.1 state one unit below the name, have
+issuers and maturities where the others have titles, and call the series id `Mnemonic`. They go on for a
+while where the CSV has begun, without values or, for May 2013, with another average, so what is of the CSV's time is not
+read from them.
+Until August 1990 the target was a range (`17.00 to 17.50`), which is no value.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -19,23 +27,57 @@ from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Exposure
 from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
-from almanac.sources.formats import dates, strict, tables
+from almanac.sources.formats import dates, strict, tables, workbook, xls
 from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.rba.gov.au"
-_FOLDER = "/statistics/tables/csv/"
-#: Name of a table → its file, and the series ids that are in it.
-_TABLES: dict[str, tuple[str, re.Pattern[str]]] = {
-    "F1": ("f1-data.csv", re.compile(r"FIRMM[A-Z0-9]+")),
-    "F2": ("f2-data.csv", re.compile(r"FCMYG[A-Z0-9]+D")),
-    "F2.1": ("f2.1-data.csv", re.compile(r"FCMYG[A-Z0-9]+(?<!D)")),
-}
+_FOLDER, _PAST_FOLDER = "/statistics/tables/csv/", "/statistics/tables/xls-hist/"
+
+
+class _Past(NamedTuple):
+    """The workbook with a table's earlier years."""
+
+    file: str
+    #: How the name at its top begins, where that is another than the table's.
+    name: str
+    begins: date
+
+
+class _Table(NamedTuple):
+    """A table. `ids`: what the ids of its series are like; `begins`: first day of the CSV; `word`: its frequency, as written."""
+
+    name: str
+    file: str
+    ids: re.Pattern[str]
+    word: str
+    begins: date
+    past: _Past
+
+
+_TABLES = (
+    _Table(
+        "F1", "f1-data.csv", re.compile(r"FIRMM[A-Z0-9]+"), "Daily", date(2011, 1, 4),
+        _Past("f01dhist.xls", "F1", date(1976, 4, 7)),
+    ),
+    _Table(
+        "F2", "f2-data.csv", re.compile(r"FCMYG[A-Z0-9]+D"), "Daily", date(2013, 5, 20),
+        _Past("f02dhist.xls", "F2", date(1995, 1, 3)),
+    ),
+    _Table(
+        "F2.1", "f2.1-data.csv", re.compile(r"FCMYG[A-Z0-9]+(?<!D)"), "Monthly", date(2013, 5, 31),
+        _Past("f02histhist.xls", "F2", date(1969, 7, 31)),
+    ),
+)  # fmt: skip
 _LABELS = ("Title", "Description", "Frequency", "Type", "Units", "Source", "Publication date", "Series ID")
+#: The same labels in the older workbooks.
+_OLDER = {"Last updated:": "Publication date", "Mnemonic": "Series ID"}
+_SHEET = "Data"
+_RANGE = re.compile(r"-?[0-9]+\.[0-9]+ to -?[0-9]+\.[0-9]+")
 _FREQUENCIES = {"Daily": Frequency.DAILY, "Monthly": Frequency.MONTHLY}
 _UNITS = {"Per cent": "percent", "Per cent per annum": "percent"}
 _OWNER = "RBA"
-#: First day of a table at the earliest, columns of one, separators and bytes of a value.
-_BEGINNING, _COLUMNS, _PARTS, _WIDTH = date(1969, 7, 1), 16, 1, 8
+#: Columns of a table, separators and bytes of a value; of a value in a workbook.
+_COLUMNS, _PARTS, _WIDTH, _PAST_WIDTH = 17, 1, 8, 14
 
 
 class _Column(NamedTuple):
@@ -46,12 +88,9 @@ class _Column(NamedTuple):
 
 
 class Rba:
-    """
-    Three tables, each whole as the bank publishes it today. What is older than its first row (daily yields before 2013, rates
-    of the money market before 2011) stands in workbooks of an older format (`f02dhist.xls`, `f01dhist.xls`), which nobody reads.
-    """
+    """Three tables, each whole as the bank publishes it today, and three workbooks with what is older, which it no longer changes."""
 
-    version = 2
+    version = 3
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the bank's host."""
@@ -60,54 +99,97 @@ class Rba:
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
     ) -> list[Request]:
-        """Every table that has a wanted series, whole: the bank publishes no part of one."""
-        return [
-            Request(
-                f"https://{_HOST}{_FOLDER}{file}",
-                size=Size.of(_COLUMNS * periods(frequencies, _BEGINNING, today), _PARTS, _WIDTH),
-            )
-            for file, ids in _TABLES.values()
-            if (frequencies := {spec.frequency for native, spec in series.items() if ids.fullmatch(native)})
-        ]
+        """
+        Every table that has a wanted series, whole: the bank publishes no part of one. Its earlier years are of the closed past,
+        and left out where nothing as old is wanted.
+        """
+        planned = []
+        for table in _TABLES:
+            frequencies = {spec.frequency for native, spec in series.items() if table.ids.fullmatch(native)}
+            if not frequencies:
+                continue
+            size = Size.of(_COLUMNS * periods(frequencies, table.begins, today), _PARTS, _WIDTH)
+            planned.append(Request(f"https://{_HOST}{_FOLDER}{table.file}", size=size))
+            if since is None or since < table.begins:
+                size = Size.of(_COLUMNS * periods(frequencies, table.past.begins, table.begins), 0, _PAST_WIDTH)
+                planned.append(Request(f"https://{_HOST}{_PAST_FOLDER}{table.past.file}", closed=True, size=size))
+        return planned
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
-        """Read one table, one block for each mapped column, complete from the table's first day to its last.
+        """Read one table or the workbook of its earlier years, one block for each mapped column, complete from its first day to its last.
 
         Raises SourceChanged naming the column and day, also where no mapped column is there or one is now published at
         another frequency or in another unit.
         """
         path = urlsplit(payload.url).path
-        table = next((name for name, (file, _) in _TABLES.items() if path == _FOLDER + file), None)
-        if table is None:
-            return Parsed(ignored=f"{path}: none of the tables {', '.join(_TABLES)}")
-        where = _TABLES[table][0]
-        rows = strict.rows(payload.body, "utf-8", where)
-        parsed = Parsed()
-        columns, start = _layout(rows, table, where, parsed)
-        natives = [column.native for column in columns]
-        parsed.lack(filter(_TABLES[table][1].fullmatch, series), natives, where)
-        days = tables.by_day(rows[start:], natives, lambda text: dates.named_day(text, "-", where), where, ragged=True)
-        if not days:
-            raise SourceChanged(f"{where} has a header and no days")
-        for index, column in enumerate(columns):
-            spec = series.get(column.native)
-            if spec is not None:
-                _check(column, spec, where)
-                if column.source != _OWNER:
-                    parsed.tightened[column.native] = (Exposure.restricted, _reason(column.source))
-            tables.take(parsed, column.native, {day: cells[index] for day, cells in days.items()}, series, where)
-        return parsed
+        table = next((one for one in _TABLES if path == _FOLDER + one.file), None)
+        older = next((one for one in _TABLES if path == _PAST_FOLDER + one.past.file), None)
+        if table is not None:
+            return _read(table, strict.rows(payload.body, "utf-8", table.file), table.name, table.file, series)
+        if older is not None:
+            rows = list(_rows_of(payload.body, older))
+            return _read(older, rows, older.past.name, older.past.file, series)
+        return Parsed(ignored=f"{path}: none of the tables {', '.join(one.name for one in _TABLES)}")
+
+
+def _read(table: _Table, rows: Sequence[list[str]], name: str, where: str, series: Mapping[str, SeriesSpec]) -> Parsed:
+    parsed = Parsed()
+    columns, start = _layout(rows, name, where, parsed)
+    natives = [column.native for column in columns]
+    parsed.lack(filter(table.ids.fullmatch, series), natives, where)
+    days = tables.by_day(rows[start:], natives, lambda text: dates.named_day(text, "-", where), where, ragged=True)
+    if not days:
+        raise SourceChanged(f"{where} has a header and no days")
+    for index, column in enumerate(columns):
+        spec = series.get(column.native)
+        if spec is not None:
+            _check(column, spec, where)
+            if column.source != _OWNER:
+                parsed.tightened[column.native] = (Exposure.restricted, _reason(column.source))
+        tables.take(parsed, column.native, {day: cells[index] for day, cells in days.items()}, series, where)
+    return parsed
+
+
+def _rows_of(body: bytes, table: _Table) -> Iterator[list[str]]:
+    """Rows of a workbook as the CSV would have them, to the day before the CSV begins. Raises SourceChanged."""
+    where = table.past.file
+    unit, headed = "", False
+    for number, row in xls.rows(body, _SHEET, where):
+        label = row.get(0, "")
+        cells = [_text(row.get(column, "")) for column in range(1, max(row) + 1)]
+        if isinstance(label, float):
+            day = workbook.day(label, where)
+            if day < table.begins and any(cells):
+                yield [f"{day:%d}-{dates.MONTHS[day.month - 1]}-{day.year}", *cells]
+        elif label in _UNITS and not cells:
+            unit = label
+        elif label:
+            if label == "Mnemonic":
+                # One unit and one frequency for all of it, where other tables have a row of each.
+                yield ["Units", *[unit] * len(cells)]
+                yield ["Frequency", *[table.word] * len(cells)]
+            headed = headed or _OLDER.get(label, label) == "Series ID"
+            yield [_OLDER.get(label, label), *cells]
+        elif headed:
+            raise SourceChanged(f"{where}: row {number} has no day")
+
+
+def _text(value: float | str) -> str:
+    """A cell as the CSV would have it; a range is no value."""
+    if isinstance(value, float):
+        return repr(value)
+    return "" if _RANGE.fullmatch(value) else value
 
 
 def _reason(owner: str) -> str:
     return f"The Reserve Bank of Australia names {owner} as the source of this column, which is not under its open licence."
 
 
-def _layout(rows: Sequence[list[str]], table: str, where: str, parsed: Parsed) -> tuple[list[_Column], int]:
+def _layout(rows: Sequence[list[str]], expected: str, where: str, parsed: Parsed) -> tuple[list[_Column], int]:
     """The columns, and the number of the first row of data."""
     name = rows[0][0] if rows and rows[0] else ""
-    if not name.startswith(table + " "):
-        raise SourceChanged(f"{where}: title {strict.shown(name)}, expected {table}")
+    if not name.startswith(expected + " "):
+        raise SourceChanged(f"{where}: title {strict.shown(name)}, expected {expected}")
     head: dict[str, list[str]] = {}
     for number, row in enumerate(rows[1:], start=2):
         if not any(row):

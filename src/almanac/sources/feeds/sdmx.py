@@ -50,7 +50,7 @@ _YEAR = re.compile(r"(?:FY)?([0-9]{4})(?:/([0-9]{2}|[0-9]{4}))?")
 class Sdmx:
     """The connector of one service. `whole` is the service with all its flows, `units` and `money` are the catalogue's."""
 
-    version = 4
+    version = 5
 
     def __init__(
         self, service: Service, whole: Service, units: Mapping[str, Unit], money: Currencies | None = None
@@ -150,7 +150,7 @@ class Sdmx:
                 native = self._in_currency(one, spec, payload, parsed, f"{asked.where}: {one.native}")
                 if native is None:
                     continue
-                block = self._block(one, spec, asked.where, whole=whole and one.action is Action.whole)
+                block = self._block(one, spec, asked, whole=whole and one.action is Action.whole)
                 if block is not None:
                     block = replace(block, native=native)
                     held = found.get(native)
@@ -164,9 +164,9 @@ class Sdmx:
         parsed.blocks += found.values()
         return parsed
 
-    def _block(self, one: MessageSeries, spec: SeriesSpec, where: str, *, whole: bool) -> Block | None:
+    def _block(self, one: MessageSeries, spec: SeriesSpec, asked: Asked, *, whole: bool) -> Block | None:
         """The statements of one series, oldest period first; None of a series without rows."""
-        where = f"{where}: {one.native}"
+        where = f"{asked.where}: {one.native}"
         rows: dict[int, SdmxObservation] = {}
         for row in one.rows:
             key = period_of(row.period, spec.frequency, where).key
@@ -186,13 +186,14 @@ class Sdmx:
         name = self._service.published
         stamp = one.attributes.get(name, "") if name else ""
         published = notes.published_at(stamp, self._service.zone, f"{where}: {name}") if stamp else None
+        version = asked.versions.get(flow.id) if flow and flow.versioned else None
         statements: list[ReportedValue] = []
         for key, row in sorted(rows.items()):
             value = value_of(row, self._service, f"{where} {row.period}")
             marks = flags(row, self._service, f"{where} {row.period}")
             forecast = not _FORECAST.isdisjoint(marks or (row.status,))
             projection = forecast or _is_projected(Period.from_key(key), actual, flow, released)
-            note = notes.note(flags=marks, published=published)
+            note = notes.note(dataflow=version, flags=marks, published=published)
             if value is not None:
                 said = PROJECTION if projection else 0
                 statements += _statements(key, value, released, corrected, said, note)

@@ -21,6 +21,7 @@ _EUROPEAN = re.compile(r"([0-9]{2})/([0-9]{2})/([0-9]{2})(?: ([0-9]{2}:[0-9]{2}:
 @functools.lru_cache(maxsize=4_096)
 def note(
     *,
+    dataflow: str | None = None,
     flags: Sequence[str] = (),
     footnotes: Sequence[str] = (),
     published: str | None = None,
@@ -28,10 +29,12 @@ def note(
     """
     The note of a row, its keys sorted; None where there is nothing to say.
 
-    `flags` are the publisher's own marks (`p`), `footnotes` its words. `published` is when the state that the row
+    `dataflow` names the version of a data set that the row is of (`IMF.RES:WEO(9.0.0)`). `flags` are the publisher's own marks
+    (`p`), `footnotes` its words. `published` is when the state that the row
     belongs to was published, as `published_at` gives it: a bound of the row's own publication, so it dates nothing.
     """
     said: dict[str, object] = {
+        "dataflow": dataflow,
         "flags": list(flags),
         "footnotes": list(footnotes),
         "publishedAt": published,

@@ -26,6 +26,8 @@ _DECISIVE = re.compile(r"CONF|MULT", re.IGNORECASE)
 _URN = re.compile(r"=[^:=]+:([^():]+)\(")
 #: Major version in `AGENCY:FLOW(1.1.0)`, and in an address of `AGENCY,FLOW,1.1.0`.
 _VERSION = re.compile(r"\(([0-9]+)[0-9.]*\)$|,([0-9]+)\.[0-9.]+(?=/|$)")
+#: A flow with its version.
+_STATED = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*:[A-Za-z0-9_@$-]+\([0-9][0-9.]*\)")
 _MONTH = re.compile(r"([0-9]{4})-M([0-9]{2})")
 _WEEK = re.compile(r"([0-9]{4})-W([0-9]{2})")
 #: Attribute that moves quarters and half years off the calendar's.
@@ -76,15 +78,19 @@ class Asked:
     #: Path of the address.
     path: str
     parsed: Parsed
+    #: Id of a flow → the flow with its version as the message states it (`IMF.RES:WEO(9.0.0)`).
+    versions: dict[str, str] = field(default_factory=dict)
 
     @property
     def where(self) -> str:
         """How messages about errors begin."""
         return self.path
 
-    def flow(self, said: Iterable[str]) -> tuple[str, Flow | None]:
+    def flow(self, said: Iterable[str], reference: str = "") -> tuple[str, Flow | None]:
         """
         Name and record of the flow that a message is about, by what it says of itself and by its address.
+
+        `reference`: the flow with its version, where that is not among what is said.
 
         Raises SourceChanged where the two name different flows, or neither names any, or it is of a version that none
         of the flows of that name is.
@@ -99,6 +105,9 @@ class Asked:
         if found is not None:
             if found.version is not None and version not in {None, found.version}:
                 raise SourceChanged(f"{self.where}: {found.id} in version {version}, expected {found.version}")
+            stated = next(filter(None, map(dataflow_in, [*told, reference])), None)
+            if stated is not None:
+                self.versions.setdefault(found.id, stated)
             return found.id, found
         if not names:
             raise SourceChanged(f"{self.where} names no dataflow")
@@ -202,6 +211,12 @@ def version_in(text: str) -> str | None:
     """Major version of a flow in `AGENCY:FLOW(1.1.0)`, in a URN or in the path of an address, if it is stated."""
     match = _VERSION.search(text)
     return (match[1] or match[2]) if match else None
+
+
+def dataflow_in(text: str) -> str | None:
+    """A flow with its version, of `IMF.RES:WEO(9.0.0)` or of a flow's URN, as the first; None of other text, a structure's too."""
+    stated = text.rpartition("Dataflow=")[2]
+    return stated if _STATED.fullmatch(stated) else None
 
 
 def value_of(row: SdmxObservation, service: Service, where: str) -> float | None:

@@ -71,6 +71,8 @@ class _Reader:
         self._asked = asked
         self._generic = True
         self._names: list[str] = []
+        #: The flow with its version, where the header refers to it.
+        self._reference = ""
         self._name = ""
         self._flow: Flow | None = None
         self._above: dict[str, str] = {}
@@ -126,6 +128,7 @@ class _Reader:
         name = _local(element)
         if name == "Header":
             self._names = _naming(element)
+            self._reference = _reference(element)
             self._header(element)
         elif name == "Footer":
             said = " ".join("".join(map(str, element.itertext())).split())
@@ -154,7 +157,7 @@ class _Reader:
     def _data_set(self, element: etree._Element) -> None:
         self._begun = True
         stated = {str(name): str(value) for name, value in element.attrib.items()}
-        self._name, self._flow = self._asked.flow([*self._names, stated.get("setID", "")])
+        self._name, self._flow = self._asked.flow([*self._names, stated.get("setID", "")], self._reference)
         self._above = {name: value for name, value in stated.items() if not name.startswith("{") and name not in _FRAME}
         self._groups = []
         self._action = self._asked.action(stated.get("action") or self._header_action)
@@ -247,6 +250,16 @@ class _Reader:
 
 def _local(element: etree._Element) -> str:
     return element.tag.rpartition("}")[2]
+
+
+def _reference(header: etree._Element) -> str:
+    """The flow with its version, of the first reference to a flow that has both (`StructureUsage`); else nothing."""
+    for usage in header.iter():
+        if _local(usage) == "StructureUsage":
+            for ref in usage:
+                if ref.get("version"):
+                    return f"{ref.get('agencyID', '')}:{ref.get('id', '')}({ref.get('version')})"
+    return ""
 
 
 def _naming(header: etree._Element) -> list[str]:

@@ -16,6 +16,8 @@ _SLOT = struct.Struct("<d")
 #: Seconds ahead that a slot shared between processes can lie. Monotonic time starts anew with the machine: what lies
 #: further ahead was written before that. A longer pause is kept by the process that was asked to make it.
 _FARTHEST = 120.0
+#: Seconds by which spans of budgets are taken to be longer: requests that are sent a span apart may arrive closer together.
+_BUNCHED = 1.0
 #: Of a file: more times than any budget counts.
 _MOST_BYTES = 1 << 16
 
@@ -65,7 +67,7 @@ class Pace:
             taken = [at for at in shared.taken(self._taken.get(host, [])) if at <= wall + _FARTHEST][-longest:]
             for count, seconds in budgets:
                 if len(taken) >= count:
-                    slot = max(slot, now + taken[-count] + seconds - wall)
+                    slot = max(slot, now + (taken[-count] - wall) + seconds + _BUNCHED)
             if slot - now > limit:
                 return slot - now
             self._free[host] = slot + gap

@@ -70,6 +70,13 @@ class ObservationMetadata(Record):
             "Absent: all that apply hold."
         ),
     ] = UNSET
+    dataflow: Annotated[
+        str | UnsetType,
+        says(
+            "Of a publisher that numbers the versions of a data set (IMF): the data set and the version in which the value was first read.",
+            "IMF.RES:WEO(9.0.0)",
+        ),
+    ] = UNSET
     flags: Annotated[list[str] | UnsetType, says("The publisher's marks on the value, as first seen.", ["p"])] = UNSET
     footnotes: Annotated[list[str] | UnsetType, says("The publisher's remarks on the value, as first seen.")] = UNSET
     projection: Annotated[
