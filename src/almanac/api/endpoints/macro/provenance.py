@@ -73,7 +73,7 @@ def endpoint(explain: Explain) -> Endpoint:
         description="All known states of its cell; for a derived value the formula, the inputs as known at its knowledge time and "
         "whether it comes out equal when computed again; for a raw one the payload, by hash, and the run that took it in.",
         handler=provenance,
-        braces=(Param("id", "Id of an observation.", example="obs_auhrjgcfuyipkwmpiliuehvvav"),),
+        braces=(Param("id", "Id of an observation.", example="obs_bkmt4t4jvrq3jhxtrzyl53sa4p"),),
         scope="macro:read",
         threaded=lambda _: True,
         record=Provenance,
