@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 import random
 from datetime import date
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
+from almanac.api.endpoints.screeners.pairs import comparable
+from almanac.domain.periods import Period
 from almanac.domain.times import wire_time
+from almanac.reports.filter_text import Clause, Field
+from almanac.store.observations.newest.columns import Column
 from tests.support import past_worlds
 from tests.support.service import Service
 from tests.support.withholding import withhold
@@ -205,6 +213,58 @@ def test_units_of_places_that_differ_are_refused_by_name(service):
     # A change of a percentage is in points, and is no percentage.
     error = service.error("/screener", 400, filter="gov_yield_10y:gt:@gov_yield_10y:change_1y")
     assert "(in percent) with gov_yield_10y:change_1y (in percentage_points)" in error["message"]
+
+
+def column(units, ends, values):
+    """A column of one reading for each of as many rows; NaN where its value may not be shown."""
+    count, names = len(values), tuple(dict.fromkeys(units))
+    made = Column(
+        np.arange(count, dtype=np.int32), np.array(values, dtype=np.float64), (None,) * count,
+        np.array([names.index(one) for one in units], dtype=np.int16), names,
+        np.array([Period.parse(one).key for one in ends], dtype=np.int64), np.zeros(count, dtype=np.int64),
+        np.zeros(count, dtype=np.int64), np.isnan(values), np.zeros(count, dtype=np.int8),
+    )  # fmt: skip
+    return AlignedColumn.of(made, made.entities)
+
+
+def test_a_change_of_a_percentage_is_compared_with_points(service):
+    for right in ("yield_slope_2s10s", "yield_10y_change_1y"):
+        held = [
+            {
+                row["entityId"]: row["matches"][0]["value"]
+                for row in service.walk("/screener", filter=f"{one}:gt:-1e300")
+            }
+            for one in ("gov_yield_10y:change_1y", right)
+        ]
+        expected = {entity for entity in held[0].keys() & held[1].keys() if held[0][entity] <= held[1][entity]}
+        rows = service.walk("/screener", filter=f"gov_yield_10y:change_1y:lte:@{right}")
+        assert {row["entityId"] for row in rows} == expected != set()
+
+
+@pytest.mark.parametrize("one_day", [True, False])
+def test_readings_that_are_on_no_one_footing_are_counted_where_both_may_be_shown(one_day):
+    """Another currency, another period: left out, and said of those alone of which both values are there."""
+    left = column(["usd"] * 3 + ["eur"] * 4, ["2025"] * 7, [1, 2, 3, 4, math.nan, 6, 7])
+    right = column(["usd"] * 7, ["2025", "2024", "2024", "2025", "2025", "2025", "2024"], [0, 0, math.nan, 0, 0, 0, 0])
+    field = {name: Field(name, text=False) for name in ("debt", "cash")}
+    clause = Clause(field["cash"], "gt", (), "Cash:GT", against=field["debt"])
+    wanted = np.array([True] * 5 + [False, True])
+    warned = []
+    ctx = SimpleNamespace(warn=lambda *said: warned.append(said))
+    found = comparable(
+        ctx,
+        [clause],
+        {"cash": left, "debt": right},
+        lambda _, one: one.units(),
+        wanted,
+        ("firm", "firms"),
+        one_day=one_day,
+    )
+    assert found.tolist() == [True, not one_day, not one_day, False, False, False, False]
+    said = "leaves out {} whose two readings are {}".format
+    units = ("filter", "Cash:GT:@debt", said("2 firms", "in different units or currencies"))
+    ends = ("filter", "Cash:GT:@debt", said("1 firm", "of periods that end on different days"))
+    assert warned == ([units, ends] if one_day else [units])
 
 
 @pytest.mark.parametrize("field", [RAW, DERIVED])

@@ -11,7 +11,7 @@ from almanac_mcp.references import References, references
 from almanac_mcp.text import rows, words
 from almanac_mcp.text.answers import Answer, Table
 
-_FIELD = re.compile(r"(?:(?:^|,)\s*([A-Za-z_][\w-]*)\s*:|:\s*@\s*([A-Za-z_][\w-]*))")
+_FIELD = re.compile(r"(?:^|,)\s*([A-Za-z_][\w-]*)\s*:")
 _TEXTS = {"sector", "industry", "currency", "country", "quality"}
 
 
@@ -57,7 +57,7 @@ def _indicators(page: Page, filter: str, sort: str | None) -> set[str]:  # noqa:
     """The indicators that the values shown are of, or whose changes they are (`total_debt:change_1y`)."""
     shown = {match["field"] for row in page.rows for match in row.get("matches", ())}
     shown |= {name for row in page.rows for name in row.get("values", ())}
-    asked = {name.lower() for found in _FIELD.findall(filter) for name in found if name} | ({sort} if sort else set())
+    asked = {name.lower() for name in _FIELD.findall(filter)} | ({sort} if sort else set())
     return {name.partition(":")[0] for name in shown or asked} - _TEXTS - {"score", "name", "ticker"}
 
 
