@@ -294,6 +294,35 @@ def test_withheld_margins_are_no_values_of_companies(screen):
                 assert not [one for one in body["meta"].get("warnings", []) if "leaves out" in one["reason"]]
 
 
+def test_a_twin_whose_withheld_values_differ_says_the_same(own):
+    """Whatever a withheld value is, nothing about a comparison with it follows from it."""
+    other = "yield_slope_2s10s"
+    asked = [
+        {"filter": text, **more}
+        for field in (RAW, DERIVED)
+        for verb in VERBS
+        for text in (f"{field}:{verb}:@{other}", f"{other}:{verb}:@{field}", f"{field}:change_1y:{verb}:@{other}")
+        for more in ({}, {"as_of": "2026-11-20"}, {"country": "USA"}, {"fields": "gov_yield_2y", "sort": field})
+    ]
+
+    def told(service):
+        answers = [service.get("/screener", **one).json() for one in asked]
+        for one in answers:
+            del one["requestId"], one["meta"]["requestId"], one["meta"]["request_id"]
+        return answers
+
+    before = told(own)
+    with own.world() as world:
+        topics = "SELECT topic FROM topic WHERE indicator IN (?, ?)"
+        wanted = (RAW, DERIVED)
+        rows = world.db.execute(f"SELECT count(*) FROM vintages WHERE topic IN ({topics})", wanted).get
+        assert rows
+        world.db.execute(f"UPDATE vintages SET value = -9 - value WHERE topic IN ({topics})", wanted)
+    twin = Service(own.home)
+    assert told(twin) == before
+    twin.close()
+
+
 def test_rights_hold_at_once(own):
     query = {"filter": "gov_yield_10y:gt:@gov_yield_2y"}
     before = {row["entityId"] for row in own.walk("/screener", **query)}
