@@ -732,6 +732,8 @@ def test_what_takes_long_runs_beside_the_others(own):
     assert heavy(as_of=NOW)
     assert heavy(sort="revenue_ttm")
     assert heavy(filter="score:gt:1")
+    assert heavy(filter="net_margin:gt:@current_ratio")
+    assert not heavy(filter='net_margin:gt:0,industry:eq:"x:@current_ratio"')
     own.ok(PATH, filter="score:gt:1")
     assert not heavy(filter="net_margin:gt:1", sort="Score")
 

@@ -60,7 +60,7 @@ PRINTED_ELSEWHERE = {
 NOT_SIMULATED = {
     "central_government_debt_pct_gdp", "copper_price", "current_account", "debt_service_ratio", "economic_sentiment",
     "effective_exchange_rate_nominal", "employment_persons", "eur_reference_rate", "fx_reserves_months_imports",
-    "gdp_current_usd", "gdp_per_capita_usd", "gold_price", "gov_par_yield_10y", "gov_par_yield_20y",
+    "gdp_per_capita_usd", "gold_price", "gov_par_yield_10y", "gov_par_yield_20y",
     "gov_par_yield_2y", "gov_par_yield_30y", "gov_par_yield_5y", "gov_real_yield_20y", "gov_yield_1m", "gov_yield_2m",
     "leading_indicator", "m3", "manufacturing_production_index", "money_market_rate_3m", "notes_and_coin",
     "overnight_rate", "tankan_large_manufacturers", "target_balance", "unemployment_rate_nsa",

@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.reports.filter_text import Clause, Field, FilterError, folded, parse
+from almanac.reports.filter_text import (
+    FIELD_OPERATORS,
+    Clause,
+    Field,
+    FilterError,
+    folded,
+    parse,
+    value_written,
+    written,
+)
 from almanac.reports.screener import Texts, matching, page, place
 
 FIELDS = {name: Field(name, text=False) for name in ("gdp", "rate", "revenue_ttm")} | {
@@ -103,6 +112,55 @@ def test_a_bad_filter_is_refused(text, clause, code, says):
     assert says in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("gdp:gt:@rate", ("gdp", "gt", "rate")),
+        (" GDP : LTE : @ Indicator_GDP : change_1y ", ("gdp", "lte", "gdp:change_1y")),
+        ("gdp:change_1y:eq:@rate", ("gdp:change_1y", "eq", "rate")),
+        ("gdp:Change_1Y:lt:@rate:CHANGE_1Y", ("gdp:change_1y", "lt", "rate:change_1y")),
+    ],
+)
+def test_a_field_stands_in_place_of_a_number(text, expected):
+    (clause,) = parse(text, find, sorted(FIELDS))
+    assert (clause.field.name, clause.operator, clause.against.name) == expected
+    assert (clause.values, clause.written) == ((), ())
+    assert [field.name for field in clause.fields] == [expected[0], expected[2]]
+    ((_, parts),) = written(text)
+    assert value_written(parts[2], several=False) == parts[2]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "says"),
+    [
+        ("gdp:gt:@", "field", "''"),
+        ("gdp:gt:@gpd", "field", "'gpd'"),
+        ("gdp:gt:@rate|@gdp", "field", "'rate|@gdp'"),
+        ("gdp:in:@rate", "operator", "between two fields it must be one of gt, lt, gte, lte, eq"),
+        ("gdp:in:1|@rate", "number", "not '@rate'"),
+        ('gdp:gt:"@rate"', "number", "needs a number"),
+        ("gdp:gt:rate", "number", "a field in place of a number begins with @"),
+        ("gdp:gt:@gdp", "compare", "compares gdp with itself"),
+        ("gdp:gt:@sector", "compare", "sector, which is a text"),
+        ("gdp:gt:@sector:change_1y", "change", "sector is a text"),
+        ("sector:eq:@industry", "compare", "only numbers are compared; a text with an @ goes in double quotes"),
+        ("sector:in:a|@gdp", "compare", "only numbers are compared"),
+        ("gdp:gt:@rate:change_2y", "syntax", "field:operator:value"),
+        ("gdp:gt:@rate:change_1y:change_1y", "syntax", "field:operator:value"),
+    ],
+)
+def test_a_pair_that_cannot_be_compared_is_refused(text, code, says):
+    with pytest.raises(FilterError) as caught:
+        read(text)
+    assert (caught.value.clause, caught.value.code) == (text, code)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ['sector:eq:"@industry"', "sector:eq:@nobody"])
+def test_a_text_may_begin_as_a_field_in_place_of_a_number_does(text):
+    assert read(text) == [("sector", "eq", (text.partition("eq:")[2].strip('"'),))]
+
+
 def test_thirty_clauses_at_most():
     with pytest.raises(FilterError) as caught:
         read(",".join(["gdp:gt:1"] * 30 + ["rate:gt:2"]))
@@ -128,7 +186,10 @@ def refusal(text):
     return None
 
 
-@given(st.text(max_size=60) | st.lists(st.sampled_from([*'gdp:eq,|"1e-. ', "sector", "in"]), max_size=20).map("".join))
+@given(
+    st.text(max_size=60)
+    | st.lists(st.sampled_from([*'gdp:eq,|"1e-. @', "sector", "in", "change_1y", "rate"]), max_size=20).map("".join)
+)
 def test_any_text_is_read_or_refused(text):
     trouble = refusal(text)
     assert trouble is None or trouble.clause in text
@@ -173,6 +234,10 @@ def tables(draw):
     clauses = []
     for _ in range(draw(st.integers(1, 3))):
         field = draw(st.sampled_from([FIELDS["gdp"], FIELDS["rate"], FIELDS["sector"]]))
+        if not field.text and draw(st.booleans()):
+            other = FIELDS["rate" if field.name == "gdp" else "gdp"]
+            clauses.append(Clause(field, draw(st.sampled_from(FIELD_OPERATORS)), (), against=other))
+            continue
         verb = draw(st.sampled_from(field.operators))
         values = WORDS.map(folded) if field.text else NUMBERS
         clauses.append(
@@ -194,6 +259,9 @@ def passes(row, clause):
     value = row[clause.field.name]
     if value is None:
         return False
+    if clause.against is not None:
+        other = row[clause.against.name]
+        return other is not None and COMPARE[clause.operator](value, other)
     if clause.field.text:
         return folded(value) in clause.values
     if clause.operator == "in":

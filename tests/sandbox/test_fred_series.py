@@ -62,6 +62,27 @@ def test_one_source_is_withheld_and_says_why(catalog: Catalog, seen: Seen) -> No
     }  # fmt: skip
 
 
+def test_economies_have_sizes_in_one_currency(catalog: Catalog, seen: Seen) -> None:
+    """Gross domestic product in US dollars once a year, from which large economies come first wherever places are listed."""
+    natives = series_of(catalog, "sandbox-fred", "gdp_current_usd")
+    assert set(natives) == {land.entity for land in LANDS.values()}
+    sizes = {}
+    for entity, native in natives.items():
+        cells = seen.cells("sandbox-fred", native)
+        assert {day.month for day in cells} == {12}
+        sizes[entity] = cells[date(2022, 12, 31)][-1].value
+    order = sorted(sizes, key=lambda entity: -sizes[entity])
+    assert order[:4] == ["country_usa", "country_chn", "region_euro_area", "country_jpn"]
+    assert order.index("country_deu") < order.index("country_aus") < order.index("country_aut")
+    assert 1e13 < sizes["country_usa"] < 5e13
+    # The United States needs no exchange rate, others their own: a year of its quarters at an annual rate.
+    for code in ("usa", "gbr"):
+        quarters = seen.cells("sandbox-fred", series_of(catalog, "sandbox-fred", "nominal_gdp")[f"country_{code}"])
+        year = sum(rows[-1].value for day, rows in quarters.items() if day.year == 2022) * 1e9
+        in_dollars = year / 4 if code == "usa" else year / LANDS["GBR"].exchange
+        assert abs(sizes[f"country_{code}"] / in_dollars - 1) < (0.02 if code == "usa" else 0.4)
+
+
 def test_thirty_five_countries_and_the_euro_area_have_the_headline_figures(catalog: Catalog, seen: Seen) -> None:
     assert len(LANDS) == 36
     everywhere = {land.entity for land in LANDS.values()}

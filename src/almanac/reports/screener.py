@@ -68,21 +68,22 @@ class ScreenPage(NamedTuple):
 
 def matching(clauses: Iterable[Clause], columns: Mapping[str, Column], mask: Mask) -> Mask:
     """
-    Of the rows in `mask`, those that satisfy every clause. A row without a value for a clause's field does not.
+    Of the rows in `mask`, those that satisfy every clause. A row without a value for a field of a clause does not.
 
-    `columns` has the column of each clause's field, by name.
+    `columns` has the column of each field of a clause, by name. Whether two fields may be compared is judged before.
     """
     found = mask
     for clause in clauses:
         column = columns[clause.field.name]
-        found = found & (_texts(clause, column) if isinstance(column, Texts) else _numbers(clause, column))
+        found = found & (_texts(clause, column) if isinstance(column, Texts) else _numbers(clause, column, columns))
     return found
 
 
-def _numbers(clause: Clause, column: Numbers) -> Mask:
+def _numbers(clause: Clause, column: Numbers, columns: Mapping[str, Column]) -> Mask:
     # Every comparison with NaN is false, so a row without a value never passes.
     if clause.operator in _COMPARE:
-        passed: Mask = _COMPARE[clause.operator](column, clause.values[0])
+        bound: Any = clause.values[0] if clause.against is None else columns[clause.against.name]
+        passed: Mask = _COMPARE[clause.operator](column, bound)
         return passed
     return np.isin(column, np.array(clause.values, dtype=np.float64))
 

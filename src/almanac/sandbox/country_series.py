@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from almanac.domain.periods import Frequency
 from almanac.sandbox.places import SCOPES, Land
 from almanac.sandbox.series import Publishing, Simulated
-from almanac.sandbox.true_paths import Path, between, bond, credit, level, policy, prices, product, swing
+from almanac.sandbox.true_paths import Path, between, bond, credit, dollars, level, policy, prices, product, swing
 
 D, W, M, Q, A = (Frequency(letter) for letter in "DWMQA")
 
@@ -123,6 +123,10 @@ def country(land: Land) -> Iterator[Simulated]:
             product(code, rate, real=real), _ACCOUNTS, error=0.003, digits=3,
             extras={**adjusted, "annualized": usa, "price_basis": "2010 prices" if real else "current"},
         )  # fmt: skip
+    yield one(
+        land, "GDPUSD", "gdp_current_usd", A, "usd", "gross domestic product in US dollars", dollars(code),
+        _YEARLY, error=0.003, digits=0, extras={"price_basis": "current"},
+    )  # fmt: skip
     if not land.euro:
         daily = code in SCOPES
         yield one(

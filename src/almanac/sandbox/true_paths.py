@@ -47,6 +47,11 @@ def product(code: str, rate: float, *, real: bool) -> Path:
     return lambda e: e.average(e.output(code, real=real) * rate, 3)
 
 
+def dollars(code: str) -> Path:
+    """Nominal GDP of each year, US dollars at the average exchange rate of each month."""
+    return lambda e: e.average(e.output(code, real=False) * 1e9 / (1 if code == "USA" else e.exchange(code)), 12)
+
+
 def credit(code: str, share: Path) -> Path:
     """Credit outstanding, billions of local currency: a share (percent, monthly) of a year's nominal GDP."""
     return lambda e: e.average(e.output(code, real=False) * share(e) / 100, 3)

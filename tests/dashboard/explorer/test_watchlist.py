@@ -161,20 +161,24 @@ def test_the_files_say_what_the_page_says(own: Service, person: Callable[..., Br
     )
 
 
-def test_a_screen_is_kept_from_its_page_and_found_in_the_morning(own: Service, person: Callable[..., Browser]) -> None:
+@pytest.mark.parametrize("clause", ["gov_yield_10y:gt:0", "gov_yield_10y:gt:@gov_yield_2y"])
+def test_a_screen_is_kept_from_its_page_and_found_in_the_morning(
+    own: Service, person: Callable[..., Browser], clause: str
+) -> None:
+    kept = f"filter={quote(clause, safe=':')}"
     one = person()
-    text = one.get("/screeners/macro", filter="gov_yield_10y:gt:0", as_of="2026-10-31", cursor="").text
+    text = one.get("/screeners/macro", filter=clause, as_of="2026-10-31", cursor="").text
     assert 'action="/watchlist/screens"' in text
     query = re.search(r'name="query" value="([^"]*)"', text)
     assert query is not None
-    assert query[1] == SCREEN
-    to = "/screeners/macro?" + SCREEN
+    assert query[1] == kept
+    to = "/screeners/macro?" + kept
     answer = one.post(
-        "/watchlist/screens", {"deed": "keep", "screener": "macro", "query": SCREEN, "name": " Ten  years ", "to": to}
+        "/watchlist/screens", {"deed": "keep", "screener": "macro", "query": kept, "name": " Ten  years ", "to": to}
     )
     assert (answer.status_code, answer.headers["location"]) == (303, to)
-    assert "Kept as “Ten years”" in one.get("/screeners/macro", filter="gov_yield_10y:gt:0").text
-    total = own.get("/screener", filter="gov_yield_10y:gt:0").json()["meta"]["pagination"]["total"]
+    assert "Kept as “Ten years”" in one.get("/screeners/macro", filter=clause).text
+    total = own.get("/screener", filter=clause).json()["meta"]["pagination"]["total"]
     for path in ("/", "/watchlist"):
         page = one.get(path).text
         assert f'<a href="{to}">Ten years</a>' in page

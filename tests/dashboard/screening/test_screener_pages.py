@@ -369,3 +369,65 @@ def test_a_change_over_a_year_is_a_field_of_the_builder(companies: Browser, scre
         "/screeners/equity", was="", filter="", apply="1", field1="revenue_ttm:change_1y", operator1="gt", value1="0"
     )
     assert answer.headers["location"] == f"/screeners/equity?filter={clause}"
+
+
+@pytest.mark.parametrize("change", ["", ":change_1y"])
+def test_a_field_in_place_of_a_value_is_part_of_the_builder(companies: Browser, screen: Service, change: str) -> None:
+    """Written or chosen by its name, named beside, counted, with columns of both, in the file, and written back as it was."""
+    clause = f"return_on_assets:lt:@net_margin{change}"
+    rows = screen.ok("/equity-screener", filter=clause, limit=200)
+    assert rows
+    text = look(companies, "/screeners/equity", filter=clause)
+    name = screen.ok("/indicators/net_margin")["name"] + (", change over one year" if change else "")
+    assert f'name="value1" value="@net_margin{change}"' in text
+    assert f'<span class="note">{html.escape(name)}</span>' in text
+    told = _TABLE.search(text)[1]
+    assert name in told.split("<tbody")[0]
+    for row in rows[:_PAGE]:
+        values = [str(row["values"][one]) for one in ("return_on_assets", f"net_margin{change}")]
+        (line,) = [one for one in _ROW.findall(told) if f'/companies/{row["entityId"]}"' in one]
+        assert [float(value) for value in _VALUE.findall(line)] == [float(value) for value in values]
+    lines = list(csv.DictReader(io.StringIO(companies.get("/screeners/equity.csv", filter=clause).text)))
+    assert [float(one[f"net_margin{change}"]) for one in lines] == [
+        row["values"][f"net_margin{change}"] for row in rows
+    ]
+    form = {"field1": "return_on_assets", "operator1": "lt", "value1": f"@net_margin{change}"}
+    answer = companies.get("/screeners/equity", was="", filter="", apply="1", **form)
+    assert answer.headers["location"] == f"/screeners/equity?filter={clause}"
+    counted = companies.get("/screeners/equity.json", was="", **form).json()
+    assert (counted["filter"], counted["total"], counted["error"]) == (clause, len(rows), None)
+    assert (counted["rows"][0]["value"], counted["rows"][0]["aside"]) == (f"@net_margin{change}", name)
+
+
+def test_fields_that_may_stand_in_place_of_a_value_are_offered(
+    companies: Browser, screen: Service, places: Browser, sandbox: Service
+) -> None:
+    """Numbers that somebody has, and no score, which is compared with numbers alone: each may be written as it is offered."""
+    for browser, service, path, page in (
+        (companies, screen, "/equity-screener", "/screeners/equity"),
+        (places, sandbox, "/screener", "/screeners/macro"),
+    ):
+        offered = re.findall(r'<option value="@(\w+)">', look(browser, page))
+        fields = service.ok(f"{path}/filters")["fields"]
+        assert offered == [
+            one["field"]
+            for one in fields
+            if one["type"] == "number" and one["entityCount"] and (one["unit"] or path == "/screener")
+        ]
+        assert offered
+        assert {"score", "piotroski_f"}.isdisjoint(offered)
+
+
+def test_two_fields_of_two_units_say_so_at_their_row(companies: Browser, screen: Service) -> None:
+    text = look(companies, "/screeners/equity", filter=f"{EVERYONE},net_margin:gt:@total_assets")
+    error = screen.error("/equity-screener", 400, filter="net_margin:gt:@total_assets")["message"]
+    assert "net_margin (in ratio) with total_assets (in currency)" in error
+    assert text.count(str(escape(error))) == 2  # in the summary and at the row
+    assert 'name="value2" value="@total_assets"' in text
+
+
+def test_who_is_left_out_of_a_pair_is_said(companies: Browser, screen: Service) -> None:
+    clause = "net_margin:gt:@current_ratio"
+    (warning,) = screen.get("/equity-screener", filter=clause).json()["meta"]["warnings"]
+    assert "whose two readings are of periods that end on different days" in warning["reason"]
+    assert f"“{clause}” {warning['reason']}." in look(companies, "/screeners/equity", filter=clause)

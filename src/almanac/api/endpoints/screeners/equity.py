@@ -13,6 +13,7 @@ import numpy as np
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
+from almanac.api.endpoints.screeners.pairs import check_units, comparable
 from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerField
 from almanac.api.endpoints.screeners.screening import (
@@ -79,6 +80,7 @@ _FRACTION = "As a fraction: 0.25 is 25 %."
 _DOLLARS = (
     "In the currency each company reports in; without a clause on currency only companies that report in US dollars."
 )
+_WHAT = ("company", "companies")
 #: Sort fields that no clause may name.
 _IDENTITY = ("ticker", "name")
 
@@ -99,7 +101,8 @@ class EquityScreener(Warmed):
         self._cache.readings.see(ctx.view)
         peers = Peers(self._cache, ctx)
         dollars = not any(clause.field.name == "currency" for clause in asked)
-        wanted = dict.fromkeys(clause.field.name for clause in asked)
+        check_units(ctx, asked, lambda name: _units_of(ctx.view.directory, peers, name))
+        wanted = dict.fromkeys(field.name for clause in asked for field in clause.fields)
         if by is not None and by not in _IDENTITY:
             wanted[by] = None
         wanted |= dict.fromkeys(further)
@@ -123,8 +126,12 @@ class EquityScreener(Warmed):
         }
         warn_of_numbers(ctx, asked, shown, _fractions(ctx.view.directory))
         key = None if by is None or by == "name" else peers.table.tickers if by == "ticker" else columns[by]
+        # Money has the name of its currency for a unit.
+        candidates = comparable(
+            ctx, asked, readings, lambda _, column: column.units(), peers.taking_part, _WHAT, one_day=True
+        )
         cut = page(
-            matching(asked, columns, peers.taking_part), peers.table.ties, key,
+            matching(asked, columns, candidates), peers.table.ties, key,
             descending=ctx.params["order"] == "desc", after=ctx.after, limit=ctx.params["limit"],
         )  # fmt: skip
         rows = cut.rows.tolist()
@@ -180,11 +187,10 @@ class EquityScreener(Warmed):
     def _describe(peers: Peers, indicator: Indicator) -> ScreenerField:
         found = peers.readings(indicator.slug, dollars=True)
         values = np.where(peers.taking_part, found.values, np.nan)
-        unit, currency, notes = indicator.unit, None, []
-        if unit is None and any(is_money(one) for one in found.column.units):
+        unit, currency, notes = _unit(indicator, found), None, []
+        if unit in {CURRENCY, CURRENCY_PER_SHARE}:
             # Each company counts in its own; bounds are of those that count in dollars.
-            amount = any(is_amount(one) for one in found.column.units)
-            unit, currency, notes = CURRENCY if amount else CURRENCY_PER_SHARE, "USD", [_DOLLARS]
+            currency, notes = "USD", [_DOLLARS]
         elif unit == _RATIO:
             notes = [_FRACTION]
         description = " ".join([indicator.description, *notes])
@@ -198,6 +204,22 @@ def _fields(directory: Directory) -> dict[str, Indicator]:
         for i in directory.indicators.values()
         if i.screenable and i.kind == "derived" and i.category == "fundamentals" and i.slug not in {_SCORE, *_TEXTS}
     }
+
+
+def _unit(indicator: Indicator, found: AlignedColumn) -> str | None:
+    """The unit of a field as it is listed: `currency` of money, which each company counts in its own; None of a score."""
+    if indicator.unit is None and any(is_money(one) for one in found.column.units):
+        return CURRENCY if any(is_amount(one) for one in found.column.units) else CURRENCY_PER_SHARE
+    return indicator.unit
+
+
+def _units_of(directory: Directory, peers: Peers, name: str) -> tuple[str | None, ...]:
+    """The unit of a field of numbers, or of its change; none where there is no reading that could have one."""
+    slug = name.partition(":")[0]
+    if slug == _SCORE:
+        return (None,)
+    found = peers.readings(slug)
+    return (_unit(_fields(directory)[slug], found),) if found.column.units else ()
 
 
 def _fractions(directory: Directory) -> set[str]:

@@ -36,7 +36,7 @@ T = TypeVar("T")
 
 #: Checked against the plan's window by the handler, after the filter: what is malformed is 400 before it is too old.
 SCREEN_AS_OF = replace(AS_OF, window=False)
-_NAMES = re.compile(r"(?:^|,)\s*([a-z0-9_]+)\s*:(?:\s*(change_1y)\s*:)?")
+_NAMES = re.compile(r"(?:^|,)\s*([a-z0-9_]+)\s*:(?:\s*(change_1y)\s*:)?|@\s*([a-z0-9_]+)(?:\s*:\s*(change_1y))?")
 #: Results remembered whole, of some hundred kilobytes each where there are 6,000 companies.
 _MADE = 8
 #: Columns remembered as they are lined up, of a hundred kilobytes each where there are 6,000 companies.
@@ -77,8 +77,8 @@ def filter_param(example: str, fields: str) -> Param:
     return Param(
         "filter",
         "Comma-separated clauses `field:operator:value`, all of which must hold; at most 30. `field:change_1y:operator:value` asks "
-        "for the change of a number over one year. Operators: gt, lt, gte, lte, eq, in "
-        f"(values of `in` separated by pipes); texts only eq and in. {fields} lists the fields.",
+        "for the change of a number over one year, `field:operator:@field` compares two fields of one unit. Operators: gt, lt, "
+        f"gte, lte, eq, in (values of `in` separated by pipes); texts only eq and in. {fields} lists the fields.",
         longest=filter_text.LONGEST,
         required=True,
         example=example,
@@ -335,7 +335,8 @@ def check_window(ctx: Context) -> None:
 
 def named(text: str) -> set[str]:
     """What looks like a field in a filter, for judging whether a request will take long. Never an error."""
-    return {f"{name}:{change}" if change else name for name, change in _NAMES.findall(_QUOTED.sub("", text.lower()))}
+    found = (one if one[0] else one[2:] for one in _NAMES.findall(_QUOTED.sub("", text.lower())))
+    return {f"{name}:{change}" if change else name for name, change, *_ in found}
 
 
 # -- telling the fields -------------------------------------------------------------------------------------------------

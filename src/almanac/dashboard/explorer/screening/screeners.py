@@ -31,10 +31,12 @@ _EXAMPLES = {
     "macro": (
         ("Inflation above 3%", "cpi_inflation_yoy:gt:3"),
         ("Growing, with inflation at most 3%", "gdp_growth_yoy:gt:1,cpi_inflation_yoy:lte:3"),
+        ("Ten-year yield below inflation", "gov_yield_10y:lt:@cpi_inflation_yoy"),
     ),
     "equity": (
         ("Piotroski F of at least 8", "piotroski_f:gte:8"),
         ("Margins above 20%, and less debt than a year ago", "net_margin:gt:0.2,total_debt:change_1y:lt:0"),
+        ("More cash than debt", "cash_and_equivalents:gt:@total_debt"),
         ("Return on equity of at least 15%, with little debt", "return_on_equity:gte:0.15,debt_to_equity:lte:0.5"),
     ),
 }
@@ -68,6 +70,7 @@ def look(screener: Screener, visit: Visit) -> Answer:
         "errors": errors,
         "as_of": others["as_of"],
         "rows": screens.dressed(visit, screener, rows, known),
+        "comparable": screens.comparable(screener, known),
         "clauses": len(rows),
         "keep": {
             name: visit.query[name] for name in ("filter", *screener.narrows, "sort", "order") if visit.query.get(name)
@@ -154,8 +157,9 @@ def _fields(screener: Screener, visit: Visit) -> tuple[filters.Fields, str]:
 
 def _changes(visit: Visit, known: filters.Fields) -> dict[str, Any]:
     """Fields of the changes that the address names, each as its field is but for its name; of their bounds nothing is known."""
-    named = filters.changes_of(visit.query.get("filter", "")) | {visit.query.get("sort", "").lower()}
+    named = filters.named_in(visit.query.get("filter", "")) | {visit.query.get("sort", "").lower()}
     named |= {value.lower() for name, value in visit.query.items() if name.startswith("field")}
+    named |= {filters.referred(value) for name, value in visit.query.items() if name.startswith("value")}
     found = {}
     for one in sorted(named):
         field, _, change = one.partition(":")
@@ -177,7 +181,7 @@ def _clean(visit: Visit) -> str | None:
     query = {"filter": text, **kept} if text else kept
     if "add" in visit.query:
         query["rows"] = str(min(read_whole(kept.get("rows"), 2) or 0, 29) + 1)
-    return f"{visit.path}?{urlencode(query, safe=':,')}" if query else visit.path
+    return f"{visit.path}?{urlencode(query, safe=':,@')}" if query else visit.path
 
 
 def _others(screener: Screener, visit: Visit) -> tuple[dict[str, str | None], Refused]:
