@@ -70,7 +70,8 @@ ADDRESSES: dict[str, list[Look]] = {
     "/series/{id}/revisions": _of("pro", f"/series/{PRICES}/revisions", f"/series/{PRICES}/revisions?by=age", f"/series/{PRICES}/revisions?as_of={PAST}", f"/series/{SHUT}/revisions"),
     "/series/{id}": [
         *_of("pro", f"/series/{PRICES}", f"/series/{PRICES}?as_of={PAST}", f"/series/{PRICES}?as_of={BEFORE}",
-             f"/series/{PRICES}?as_of={NO_DAY}", f"/series/{YIELDS}?from=all&sources=all", f"/series/{SHUT}"),
+             f"/series/{PRICES}?as_of={NO_DAY}", f"/series/{YIELDS}?from=all&sources=all", f"/series/{SHUT}", f"/series/{YIELDS}?events=all",
+             f"/series/{PRICES}?events=own&as_of={PAST}"),
         *_of("free", f"/series/{PRICES}?as_of=2024-01-31"),
         Look("/series/sandbox-fred:country_deu:cpi_inflation_yo:M", status=404),
     ],

@@ -104,7 +104,8 @@ def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
     number = min(max(read_whole(visit.query.get("page")) or 1, 1), pages)
     event = series_view.next_release(visit, one)
     releases = one.every.releases
-    figure = series_view.figure(visit, one)
+    marked = series_view.events(visit, one)
+    figure = series_view.figure(visit, one, marked)
     trail = series_view.trail(visit, one)
     if one.heads and one.newest is not None and not one.series.record["rights"]["valueWithheld"]:
         title = figure.unit or "Values"
@@ -119,6 +120,7 @@ def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
         "chips": series_view.chips(one, visit),
         "key_figures": series_view.figures(one, event, visit),
         "figure": figure,
+        "marked": marked,
         "unit": title,
         "ranges": one.range.options,
         "slider": _slider(visit, one, releases),
@@ -146,8 +148,9 @@ def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
 
 
 def _alone(visit: Visit, one: Shown) -> bool:
-    """Whether the chart is one line of very many points: with a ghost or other sources the drawing has more than that."""
-    return one.series.often and len(one.rows) > MOST and one.as_of is None and visit.query.get("sources") != "all"
+    """Whether the chart is one line of very many points: with a ghost, other sources or events the drawing has more than that."""
+    more = one.as_of is not None or visit.query.get("sources") == "all" or visit.query.get("events")
+    return one.series.often and len(one.rows) > MOST and not more
 
 
 def _compare(visit: Visit, series: Series) -> str:
@@ -187,7 +190,7 @@ def _slider(visit: Visit, one: Shown, releases: list[vintages.ReleaseDay]) -> Ro
         # The newest release is what is known today.
         "ahead": "" if ahead is None else visit.here(as_of=days[ahead] if ahead < last else None, page=None),
         "today": visit.here(as_of=None, page=None) if one.as_of else "",
-        "keep": {name: visit.query[name] for name in ("from", "to", "sources") if visit.query.get(name)},
+        "keep": {name: visit.query[name] for name in ("from", "to", "sources", "events") if visit.query.get(name)},
         "part": f"{one.series.address}/part",
         "complete": one.every.complete,
         "since": day(days[0]),
