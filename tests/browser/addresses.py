@@ -60,6 +60,11 @@ ADDRESSES: dict[str, list[Look]] = {
         *_of("free", f"{COMPARED}&show=year"),
         Look(f"{COMPARED}&as_of={NO_DAY}", status=400), Look("/compare?indicator=no_such_thing&entities=usa", status=400),
     ],
+    "/embed/series/{id}": [
+        *_of(None, f"/embed/series/{PRICES}", f"/embed/series/{PRICES}?as_of={PAST}&events=own", f"/embed/series/{SHUT}"), *_of("pro", f"/embed/series/{YIELDS}"),
+        Look("/embed/series/sandbox-fred:country_deu:cpi_inflation_yo:M", None, 404),
+    ],
+    "/embed/compare": [*_of(None, COMPARED.replace("/", "/embed/", 1)), Look("/embed/compare?indicator=no_such_thing&entities=usa", None, 400)],
     "/compare.csv": _of("pro", COMPARED.replace("?", ".csv?")),
     "/compare.xlsx": _of("pro", COMPARED.replace("?", ".xlsx?")),
     "/compare.svg": _of("pro", COMPARED.replace("?", ".svg?")),

@@ -21,6 +21,7 @@ import pytest
 from almanac.api.server.routes import Routes
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.asking import InProcessApi
+from almanac.dashboard.explorer.embedding import PREFIX
 from almanac.dashboard.people import People, Person
 from almanac.dashboard.site import pages, templates
 from almanac.dashboard.statics import Statics
@@ -42,6 +43,8 @@ PAGES = pages()
 ROUTES = Routes(PAGES)
 #: Pages of what an account has or may do: they are led to by what is made in a test, and show no data.
 _OF_ACCOUNTS = {"/keys/{id}/used.json", "/keys/{id}/rotate", "/keys/{id}/revoke", "/signup/{token}", "/reset/{token}"}
+#: Pages for those who are not signed in yet.
+_DOORS = ("/signin", "/signup", "/forgot", "/reset")
 #: Pages that show no number of the data, or none of a series that is withheld here.
 _WITHOUT = _OF_ACCOUNTS - {"/signup/{token}", "/reset/{token}"} | {
     "/account", "/account/delete", "/account/sessions", "/calendar.ics", "/companies", "/console", "/console/swagger", "/indicators",
@@ -52,6 +55,8 @@ _LEADS = re.compile(r'\s(?:href|src|action|data-[a-z-]+)="(/[^"]*)"|"href":"(/[^
 #: What is another each time: the number of a request, and what a form must carry.
 _EACH_TIME = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}|\b[0-9a-f]{16}\.[0-9a-f]{40}\b|\b[0-9a-f]{32}-\d+-[0-9a-f]{32}\b")
 _CURSOR = re.compile(r'"next_?[cC]ursor":"[^"]*"')
+#: Pages that are there only where the operator allows them.
+FRAMES = {"EMBED_ORIGINS": "https://blog.example"}
 #: Addresses of one path with the same names in their query: a page of a thousand links would lead to a thousand like it.
 _ALIKE = 5
 _DAYS = ("2026-11-17", "2026-10-20")
@@ -82,7 +87,8 @@ def dashboard(service: Service) -> Dashboard:
 def twins(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[tuple[Service, Service]]:
     """The services over both stores."""
     built = once(tmp_path_factory, worker_id, "twin-worlds", build_both)
-    both = Service(built / "one", NO_CONSENT), Service(built / "other", NO_CONSENT)
+    more = {**NO_CONSENT, **FRAMES}
+    both = Service(built / "one", more), Service(built / "other", more)
     yield both
     for one in both:
         one.close()
@@ -116,6 +122,7 @@ def seeds(shut: list[str]) -> list[str]:
             f"/series/{series}{tail}"
             for tail in ("", "?from=all&sources=all", ".csv", "/vintages.json", "/points.json", "/revisions?by=age")
         ]
+        found += [f"{PREFIX}/series/{series}", f"{PREFIX}/compare?series={series}"]
         found += [f"/series/{series}{tail}?as_of={day}" for day in _DAYS for tail in ("", "/part", "/revisions")]
         found += [f"/indicators/{slug}", f"/indicators/{slug}?as_of={_DAYS[0]}"]
     for series in (SPREAD, shut[0]):
@@ -160,7 +167,10 @@ def leads(answer: httpx2.Response) -> Iterator[str]:
     if not answer.headers.get("content-type", "").startswith(("text/html", "application/json")):
         return
     for attribute, member in _LEADS.findall(answer.text):
-        yield html.unescape(attribute or member).partition("#")[0]
+        found = html.unescape(attribute or member).partition("#")[0]
+        yield found
+        # What others may have in a frame of the same.
+        yield f"{PREFIX}{found}"
     if "location" in answer.headers:
         yield answer.headers["location"]
 
@@ -246,9 +256,10 @@ def test_with_consent_the_walk_finds_them_different(
     homes = [copy(one.home, tmp_path / one.home.name) for one in twins]
     for home in homes:
         opened(home)
-    first, second = (Service(home) for home in homes)
+    first, second = (Service(home, FRAMES) for home in homes)
     found = walk((first, second), shut, "pro")
     first.close()
     second.close()
     paths = {of[0] for of in map(shape, found.differing) if of is not None}
-    assert {page.path for page in PAGES if page.who == "person" and page.look is not None} - paths == _WITHOUT
+    shown = {page.path for page in PAGES if page.look is not None and page.who != "operator"}
+    assert {path for path in shown if not path.startswith(_DOORS)} - paths == _WITHOUT

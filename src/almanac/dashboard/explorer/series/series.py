@@ -12,6 +12,8 @@ import msgspec
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.drawing.thinning import MOST
+from almanac.dashboard.explorer import embedding
+from almanac.dashboard.explorer.embedding import EmbeddedChart
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.series import one_series, revisions, series_view, vintages
 from almanac.dashboard.explorer.series.nearby import about, other_sources, same_category
@@ -52,6 +54,24 @@ def _answer(visit: Visit, template: str, tail: str = "") -> Answer:
         visit.path = visit.path.removesuffix(tail)
     one, typed, error = _on_its_day(visit, found)
     return Html(template, _values(visit, one, typed, error))
+
+
+def embedded(visit: Visit) -> Answer:
+    """The chart alone, for a frame in another page."""
+    return embedding.framed(visit, _embedded)
+
+
+def _embedded(visit: Visit) -> EmbeddedChart | Answer:
+    found = _found(visit)
+    if not isinstance(found, Series):
+        return found
+    one, _, error = _on_its_day(visit, found)
+    figure = series_view.figure(visit, one, series_view.events(visit, one))
+    records = [found.record, *(found.others if visit.query.get("sources") == "all" else ())]
+    pairs = [
+        (row["rights"]["attribution"] or row["sourceId"], row["rights"]["license"] or "not stated") for row in records
+    ]
+    return EmbeddedChart(figure.title, [figure], dict.fromkeys(pairs), one.as_of, [error] if error else [])
 
 
 def _found(visit: Visit, tail: str = "") -> Series | Answer:
@@ -133,6 +153,7 @@ def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
         "after": visit.here(page=str(number + 1)) if number < pages else "",
         "csv": f"{series.address}.csv{_query(visit)}",
         "compare": _compare(visit, series),
+        "embed": embedding.frame_markup(visit, series.address, figure.title),
         "noun": noun(series.frequency).capitalize(),
         "triangle": series_view.triangle(one),
         "triangle_empty": _no_triangle(one),
@@ -341,4 +362,5 @@ PAGES = (
     Page("/series/{id}/part", part),
     Page("/series/{id}/revisions", all_revisions),
     Page("/series/{id}", page),
+    Page(f"{embedding.PREFIX}/series/{{id}}", embedded, who="anyone"),
 )
