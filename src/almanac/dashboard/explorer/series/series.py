@@ -163,7 +163,8 @@ def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
         "others": other_sources(visit, one),
         "asked": _requests_of(visit, series),
         # Many points are there to be zoomed: the page has what that takes where its range can become so long.
-        "mounted": series.often,
+        # A drawing with events is never covered by one that can be zoomed, which knows none.
+        "mounted": series.often and not visit.query.get("events"),
         "points": f"{series.address}/points.json{_query(visit)}" if _alone(visit, one) else "",
     }
 
