@@ -145,7 +145,7 @@ def rows(db: Any) -> dict[str, list[Any]]:
         "topic": sorted(db.execute("SELECT * FROM topic")),
         "change": sorted(db.execute("SELECT * FROM change")),
         "vintages": sorted(
-            db.execute("SELECT topic, period, series, known_at, from_version, to_version, hash FROM vintages")
+            db.execute("SELECT topic, period, series, known_at, from_version, to_version FROM vintages")
         ),
         "superseded": sorted(db.execute("SELECT topic, period, series, known_at, until FROM superseded")),
         "current": sorted(db.execute("SELECT topic, period, series, from_version, to_version, flags FROM current")),

@@ -1,17 +1,12 @@
 """Withheld values: the row keeps its place and says why, on every path; and nothing leaks sideways."""
 
 import re
-import sys
 from datetime import date
-from types import SimpleNamespace
 
 import pytest
 
-from almanac.api.contract.endpoint import Context
-from almanac.api.contract.errors import ApiError
-from almanac.domain.observations import observation_id
+from almanac.domain.periods import Period
 from almanac.store.engine import sqlite
-from almanac.store.observations.reading import lookup
 from tests.support.invented_mirror import DAILY, SECRETS
 
 from .declared import ENDPOINTS, LISTS, REQUIRED
@@ -164,8 +159,8 @@ def test_consent_withdrawn_and_recorded(own):
             assert [row[k] for k in ("sourceId", "indicatorId", "periodEnd", "observedAt")] == [
                 was[k] for k in ("sourceId", "indicatorId", "periodEnd", "observedAt")
             ]
-            # What is withheld goes by an id that says nothing of the value; the restricted series did so before.
-            assert (row["id"] == was["id"]) == (row["rights"]["valueWithheld"] == was["rights"]["valueWithheld"])
+            # Whether a value is withheld or not, its row goes by the same id.
+            assert row["id"] == was["id"]
             from_fred = any(name.startswith("fred:") for name in (row.get("derivedFrom") or [row["sourceId"] + ":"]))
             assert row["rights"]["valueWithheld"] == from_fred
             if from_fred:
@@ -253,91 +248,16 @@ def test_etag_and_rows_do_not_depend_on_a_withheld_value(own):
 
 
 def test_the_id_of_a_withheld_row_tells_nothing_of_its_value(service):
-    """Nothing leaks sideways: whoever knows all of a row but its value cannot try values until the id comes out."""
-    from almanac.domain.periods import Period
-
+    """Nothing leaks sideways: an id follows from series, period and knowledge time, whatever the value is, and leads to the row."""
     rows = service.walk("/observations", indicator=RAW)
     known = 1_795_075_200  # 2026-11-19T08:00:00Z
+    with service.reader.view() as view:
+        ids = view.directory.ids
     for row in rows:
         day = date.fromisoformat(row["periodEnd"][:10])
-        content = observation_id(row["metadata"]["seriesId"], Period(day, day).key, known, SECRETS[day], None)
-        assert row["id"] != content
-        assert service.ok(f"/observations/{row['id']}/provenance")["observation"]["id"] == row["id"]
-        assert service.error(f"/observations/{content}/provenance", 404)["code"] == "not_found"
-
-
-def work(service, identifier, scopes=("data:read",), window=None):
-    """What asking for a provenance that is refused makes us do: calls of our own functions, and statements, in order."""
-    done = []
-
-    def note(frame, event, _):
-        name = frame.f_code.co_filename
-        if event == "call" and "/almanac/" in name:
-            done.append((name.rpartition("/")[2], frame.f_code.co_name))
-
-    with service.reader.view() as view:
-        endpoint = next(one for one in service.endpoints if one.path == "/observations/{id}/provenance")
-        key, version = SimpleNamespace(scopes=scopes, plan="free"), view.version
-        ctx = Context(endpoint, {}, {"id": identifier}, key, None, window, 0, view, service.settings, None, version, 0)
-        view._db.exec_trace = lambda _, sql, values: done.append((sql, len(values or ()))) or True
-        sys.setprofile(note)
-        try:
-            with pytest.raises(ApiError) as refused:
-                endpoint.handler(ctx)
-        finally:
-            sys.setprofile(None)
-            view._db.exec_trace = None
-    assert (refused.value.status, str(refused.value)) == (404, f"there is no observation '{identifier}'")
-    return [one for one in done if "test" not in one[0]]
-
-
-def guesses(service, series):
-    """The id of a row of a series, and those that wrong guesses at its value would give it."""
-    with service.reader.view() as view:
-        held = lookup.history(view, view.directory.series_by_id(series), 0, 1 << 40)
-    period, (vintage, *_) = next(iter(held.items()))
-    return lookup.id_of(series, period, vintage), [
-        observation_id(series, period, vintage.known, vintage.value + change, None) for change in (0.001, 1.0)
-    ]
-
-
-@pytest.mark.sqlite  # as below
-@pytest.mark.parametrize(
-    ("series", "scopes", "window"),
-    [
-        ("us-treasury-par:country_usa:gov_yield_2y:D", ("data:read",), date(2026, 11, 19)),
-        ("fred:country_usa:misery_index:M", ("macro:read",), None),
-        ("fred:country_usa:misery_index:M", ("macro:read",), date(2026, 11, 19)),
-    ],
-)
-def test_a_guessed_id_of_a_row_out_of_reach_is_refused_with_the_work_of_a_wrong_one(own, series, scopes, window):
-    """
-    The same for a row before the plan's window, and for one of a kind that wants another scope. Of a series that nobody has
-    asked for: it is not even loaded.
-    """
-    right, wrong = guesses(own, series)
-    own.reader.close()
-    found = [work(own, identifier, scopes, window) for identifier in (wrong[0], wrong[0], right, wrong[1])]
-    # The first question of a new connection loads the row that stands in for one there is not.
-    assert found[1] == found[2] == found[3]
-    assert len(found[1]) > 10
-
-
-@pytest.mark.sqlite  # which lines of ours run, a first question of a new connection would tell otherwise
-def test_a_guessed_id_of_a_withheld_row_is_refused_with_the_work_of_a_wrong_one(service):
-    """
-    Its own id is a digest of its value: whoever tries values must not see in the time of the refusal which is right. Counted
-    once the series is known, as it is to whoever has listed it.
-    """
-    series = "fred:country_usa:high_yield_spread:D"
-    right, wrong = guesses(service, series)
-    for identifier in (right, *wrong):
-        error = service.error(f"/observations/{identifier}/provenance", 404)
-        assert error["message"] == f"there is no observation '{identifier}'"
-    found = [work(service, identifier) for identifier in (wrong[0], right, wrong[1])]
-    assert found[0] == found[1] == found[2]
-    assert len([one for one in found[0] if str(one[0]).startswith("SELECT")]) == 4
-    assert "row_rights" in [name for _, name in found[0]]
+        assert row["id"] == ids.of(row["metadata"]["seriesId"], Period(day, day).key, known)
+        found = service.ok(f"/observations/{row['id']}/provenance")
+        assert (withheld(found["observation"])["id"], found["payload"]) == (row["id"], None)
 
 
 def test_a_response_that_states_a_withheld_series_too_goes_without_its_hash(own):

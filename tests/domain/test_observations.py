@@ -22,7 +22,6 @@ from almanac.domain.observations import (
     Vintage,
     is_unknown,
     number,
-    observation_id,
     quality,
     settle,
     status,
@@ -205,16 +204,6 @@ def test_numbers_have_one_form():
     assert number(None) is None
     assert math.copysign(1, number(-0.0)) == 1
     assert isinstance(number(3), float)
-
-
-def test_an_id_never_changes():
-    assert observation_id("a:country_usa:cpi_index:M", JANUARY, 1_770_000_000, -0.0, None) == observation_id(
-        "a:country_usa:cpi_index:M", JANUARY, 1_770_000_000, 0.0, None
-    )
-    assert (
-        observation_id("a:country_usa:cpi_index:M", JANUARY, 1_770_000_000, 1.5, None)
-        == "obs_ccu7pxbih52qd3psunhhezmvfw"
-    )
 
 
 def plainly(stated, period, allowance):

@@ -344,10 +344,10 @@ def test_a_value_that_may_not_be_sent_is_refused_at_the_exit(world):
 
 def test_marks_that_are_not_those_of_the_rows_are_refused():
     row, other = b"x\1" + b"1\2" + b'2,"p":2\3,"e":3', b'y\1null,"valueText":"w"\5' + b"3\6"
-    parts = SeriesParts.of(b',"n":N', b',"u":U', b',"m":{"t":T', b"}}")
+    parts = SeriesParts.of(b"s", b',"n":N', b',"u":U', b',"m":{"t":T', b"}}")
     whole = filled(row + END + other + END + row, 3, parts)
-    plain = b'{"id":"obs_x","n":N,"valueNumeric":1,"valueText":null,"u":U,"periodStart":2,"p":2,"m":{"t":T,"e":3}}'
-    said = b'{"id":"obs_y","n":N,"valueNumeric":null,"valueText":"w","u":U,"periodStart":3,"m":{"t":T,"releasePrecision":"day"}}'
+    plain = b'{"id":"obs_sx","n":N,"valueNumeric":1,"valueText":null,"u":U,"periodStart":2,"p":2,"m":{"t":T,"e":3}}'
+    said = b'{"id":"obs_sy","n":N,"valueNumeric":null,"valueText":"w","u":U,"periodStart":3,"m":{"t":T,"releasePrecision":"day"}}'
     assert whole == b",".join((plain, said, plain))
     wrong = (row.replace(b"3", b"\2"), row.replace(b"\3", b""), row.replace(b"\2", b"\5\2"), row.replace(b"e", b"\6"))
     for text, rows in ((row, 2), (row + END + row, 1), *((text, 1) for text in wrong)):

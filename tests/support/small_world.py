@@ -339,7 +339,7 @@ class SmallWorld(Workplace):
         return list(
             self.db.execute(
                 "SELECT s.id, v.period, v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at, (SELECT n.body FROM note n WHERE n.note = v.note),"
-                f" v.hash, l.inputs FROM vintages v JOIN series s USING(series) LEFT JOIN lineage l ON l.lineage = v.lineage"
+                f" l.inputs FROM vintages v JOIN series s USING(series) LEFT JOIN lineage l ON l.lineage = v.lineage"
                 f" WHERE v.to_version = {sqlite.OPEN} ORDER BY s.id, v.period, v.known_at"
             )
         )

@@ -95,9 +95,9 @@ def take(
     )
 
 
-#: Everything that is served of a vintage, and the number of its id.
+#: Everything that is served of a vintage.
 SERVED = (
-    "SELECT s.id, v.period, v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at, (SELECT n.body FROM note n WHERE n.note = v.note), v.hash"
+    "SELECT s.id, v.period, v.known_at, v.value, v.text, v.flags, v.released_at, v.ingested_at, (SELECT n.body FROM note n WHERE n.note = v.note)"
     " FROM vintages v JOIN series s USING(series) WHERE v.to_version = 2147483647 ORDER BY s.id, v.period, v.known_at"
 )
 SHOWN = (

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 from typing import Literal, get_args
 
 import msgspec
-
-from almanac.domain.observations import spelled
 
 Category = Literal[
     "macro_release",
@@ -39,7 +38,7 @@ def event_id(source: str, release: str, period: str | None = None) -> str:
     """
     content = json.dumps([source, release, period], separators=(",", ":"), ensure_ascii=False)
     digest = hashlib.sha256(content.encode()).digest()
-    return f"evt_{spelled(int.from_bytes(digest[:17], 'big') >> 6).removeprefix('obs_')}"
+    return f"evt_{base64.b32encode(digest)[:26].decode().lower()}"
 
 
 class EventState(msgspec.Struct, frozen=True, kw_only=True):

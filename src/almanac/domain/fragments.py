@@ -3,8 +3,8 @@ The wire form of one row, cut where masking, freshness and rights come in betwee
 
 A row is written as the bytes of these parts, in this order:
 
-    head    {"id":"obs_
-    row     the rest of the id
+    head    {"id":"obs_ and what the id of all rows of a series begins with
+    row     the rest of the id, which says period and knowledge time
     series  ","entityId":…,"indicatorId":…,"sourceId":…,"providerId":…[,"derivedFrom":[…]],"valueNumeric":
     row     the number, or null[,"valueText":…]
     series  [,"valueText":null],"unit":…,"frequency":…,"periodStart":
@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from almanac.domain.observations import DAY, FORECAST, PROJECTION, QUALITY, observation_id, quality, status
+from almanac.domain.observations import DAY, FORECAST, PROJECTION, QUALITY, quality, status
 from almanac.domain.periods import Period
 from almanac.domain.times import wire_day, wire_time
 
@@ -45,10 +45,6 @@ _NUMBER, _NO_TEXT, _START, _BY_DAY = (
     b',"periodStart":',
     b',"releasePrecision":"day"',
 )
-
-
-#: Where what varies of an id begins: all begin with the same.
-_BEHIND = slice(len("obs_"), None)
 
 
 def shortest(value: float) -> str:
@@ -105,27 +101,18 @@ def _extra_part(flags: int, released: int | None, note: str | None, *, withdrawn
 
 
 def rendered(
-    series: str, period: int, known: int, value: float | None, text: str | None, flags: int, released: int | None,
+    own: str, period: int, known: int, value: float | None, text: str | None, flags: int, released: int | None,
     ingested: int, note: str | None,
 ) -> bytes:  # fmt: skip
-    """A vintage as marked text; without value and text, a withdrawal."""
-    identifier = observation_id(series, period, known, value, text)
-    return marked(identifier, period, known, value, text, flags, released, ingested, note)
-
-
-def marked(
-    identifier: str, period: int, known: int, value: float | None, text: str | None, flags: int, released: int | None,
-    ingested: int, note: str | None,
-) -> bytes:  # fmt: skip
-    """Render a vintage as marked text, where its id is known."""
+    """A vintage as marked text; without value and text, a withdrawal. `own`: the part of its id that is not its series'."""
     extra = _extra_part(flags, released, note, withdrawn=value is None and text is None)
     rest = _rest(period, known, flags, released, ingested)
-    return f"{identifier[_BEHIND]}\1{_value_part(value, text)}{rest}{extra}".encode()
+    return f"{own}\1{_value_part(value, text)}{rest}{extra}".encode()
 
 
-def id_of(text: bytes) -> str:
-    """Id of a marked text."""
-    return f"obs_{text[: text.index(NAMES)].decode()}"
+def own_id(text: bytes) -> str:
+    """The part of the id of a marked text that is not its series'."""
+    return text[: text.index(NAMES)].decode()
 
 
 def value_of(text: bytes) -> tuple[float | None, str | None]:
@@ -138,16 +125,17 @@ def value_of(text: bytes) -> tuple[float | None, str | None]:
     return None if part == b"null" else float(part), None
 
 
-def masked(text: bytes, identifier: str) -> bytes:
-    """A marked text under another id, and without its value."""
+def masked(text: bytes) -> bytes:
+    """A marked text without its value."""
     place = text.find(UNIT)
     rest = text[(text.index(UNIT_OF_TEXT) if place < 0 else place) + 1 :]
-    return b"".join((identifier[_BEHIND].encode(), MASKED, rest))
+    return b"".join((text[: text.index(NAMES)], MASKED, rest))
 
 
 class SeriesParts(NamedTuple):
-    """What goes at the marks of a series' rows, and what closes the last of them."""
+    """What opens a series' rows, what goes at their marks, and what closes the last of them."""
 
+    head: bytes
     names: bytes
     unit: bytes
     unit_of_text: bytes
@@ -157,19 +145,22 @@ class SeriesParts(NamedTuple):
     end: bytes
 
     @classmethod
-    def of(cls, names: bytes, unit: bytes, tail: bytes, end: bytes) -> SeriesParts:
+    def of(cls, begin: bytes, names: bytes, unit: bytes, tail: bytes, end: bytes) -> SeriesParts:
         """
-        From what a series says: its names, its unit, and what precedes and follows the metadata of a row.
+        From what a series says: what its ids begin with behind `obs_`, its names, its unit, and what precedes and follows the
+        metadata of a row.
 
-        Each continues an object: it begins with a comma, but for `end`, which closes it.
+        Each but the first continues an object: it begins with a comma, but for `end`, which closes it.
         """
+        head = _HEAD + begin
         return cls(
+            head,
             b'"' + names + _NUMBER,
             _NO_TEXT + unit + _START,
             unit + _START,
             tail,
             tail + _BY_DAY,
-            end + b"," + _HEAD,
+            end + b"," + head,
             end,
         )
 
@@ -180,8 +171,8 @@ def filled(text: bytes, rows: int, parts: SeriesParts) -> bytes:
 
     Raises ValueError where the marks are not those of so many rows.
     """
-    names, unit, unit_of_text, tail, tail_of_day, between, end = parts
-    whole = b"".join((_HEAD, text, end)).replace(UNIT, unit).replace(NAMES, names)
+    head, names, unit, unit_of_text, tail, tail_of_day, between, end = parts
+    whole = b"".join((head, text, end)).replace(UNIT, unit).replace(NAMES, names)
     lengths = rows * (len(names) - 1 + len(unit) - 1 + len(tail_of_day) - 1) + (rows - 1) * (len(between) - 1)
     # Most runs have none of these.
     if UNIT_OF_TEXT in text:
@@ -193,7 +184,7 @@ def filled(text: bytes, rows: int, parts: SeriesParts) -> bytes:
         lengths -= text.count(TAIL) * (len(tail_of_day) - len(tail))
     whole = whole.replace(TAIL_OF_DAY, tail_of_day)
     # Each row has three marks, and one before the next. One more or less, and the bytes would not be JSON any more.
-    if len(whole) - len(_HEAD) - len(text) - len(end) != lengths:
+    if len(whole) - len(head) - len(text) - len(end) != lengths:
         raise ValueError("a row holds a character that no JSON text may hold")
     return whole
 

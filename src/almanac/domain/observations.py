@@ -1,5 +1,5 @@
 """
-Observations and their vintages: what a payload reports, what is served, and the id of each.
+Observations and their vintages: what a payload reports, and what is served.
 
 The heart is `settle`: all that was ever stated of one cell of one series, in, and the vintages served, out. It
 depends on the set of reported values and their order of arrival only, so the store may be rebuilt and reordered at will.
@@ -8,13 +8,11 @@ depends on the set of reported values and their order of arrival only, so the st
 from __future__ import annotations
 
 import functools
-import hashlib
-import json
 import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from almanac.domain.periods import Period, days_of
+from almanac.domain.periods import days_of
 from almanac.domain.times import DAY_SECONDS, midnight
 
 #: Flags of a reported value and of a vintage.
@@ -143,43 +141,6 @@ def status(flags: int) -> str:
     if flags & INITIAL:
         return "initial"
     return "revised" if flags & REVISED else "unknown"
-
-
-def observation_id(series: str, period: int, known: int, value: float | None, text: str | None) -> str:
-    """`obs_` and 26 base32 characters over series, period, knowledge time and value or tombstone."""
-    return spelled(digest(series, period, known, value, text))
-
-
-def digest(series: str, period: int, known: int, value: float | None, text: str | None) -> int:
-    """The 130 bits behind an observation's id, the first of SHA-256.
-
-    The content hashed is the JSON list [series, start, end, known, value, text]. It is composed here rather than by
-    the json module, because an id is made for every row written: a test holds it to the plain way.
-    """
-    number_ = "null" if value is None else repr(value + 0.0)
-    quoted = "null" if text is None else json.dumps(text)
-    content = f"[{_quoted(series)},{_span(period)},{known},{number_},{quoted}]"
-    return int.from_bytes(hashlib.sha256(content.encode()).digest()[:17], "big") >> 6
-
-
-def spelled(bits: int) -> str:
-    """130 bits as an id, through a table of ten-bit pairs rather than by base64: a test holds it to the plain way."""
-    return "obs_" + "".join([_PAIRS[bits >> shift & 1023] for shift in _SHIFTS])
-
-
-_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
-_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
-_SHIFTS = range(120, -1, -10)
-#: Value of each pair of base32 characters, for reading an id back into bits.
-PAIR_VALUES = {pair: value for value, pair in enumerate(_PAIRS)}
-_quoted = functools.lru_cache(maxsize=4_096)(json.dumps)
-
-
-@functools.lru_cache(maxsize=65_536)
-def _span(period: int) -> str:
-    span = Period.from_key(period)
-    start = f'"{span.start.isoformat()}"' if span.start else "null"
-    return f'{start},"{span.end.isoformat()}"'
 
 
 def number(value: float | None) -> float | None:

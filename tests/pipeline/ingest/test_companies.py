@@ -6,7 +6,6 @@ from datetime import date
 
 import pytest
 
-from almanac.domain.observations import observation_id
 from almanac.domain.periods import Period
 from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.scores import explain_scores
@@ -69,7 +68,7 @@ def vintages(world, slug, frequency):
 #: All that is served of companies, without the numbers that a store gives out itself.
 EVERYTHING = (
     (
-        "SELECT s.id, v.period, v.known_at, v.value, v.flags, v.released_at, (SELECT n.body FROM note n WHERE n.note = v.note), v.hash, l.inputs FROM vintages v"
+        "SELECT s.id, v.period, v.known_at, v.value, v.flags, v.released_at, (SELECT n.body FROM note n WHERE n.note = v.note), l.inputs FROM vintages v"
         " JOIN series s ON s.series = v.series LEFT JOIN lineage l ON l.lineage = v.lineage"
         f" WHERE v.to_version = {OPEN} ORDER BY 1, 2, 3"
     ),
@@ -280,12 +279,12 @@ def test_verify_finds_a_statement_and_an_item_that_do_not_follow(tmp_path):
 
 def row_of(view, slug, frequency, day):
     """The current row of a company's value."""
-    series, period, known, value = view.execute(
-        f"SELECT s.id, v.period, v.known_at, v.value FROM vintages v JOIN topic t USING(topic) JOIN series s USING(series) WHERE t.entity = ? AND t.indicator = ?"
+    series, period, known = view.execute(
+        f"SELECT s.id, v.period, v.known_at FROM vintages v JOIN topic t USING(topic) JOIN series s USING(series) WHERE t.entity = ? AND t.indicator = ?"
         f" AND t.frequency = ? AND v.period >> 14 = ? AND v.to_version = {OPEN} ORDER BY v.known_at DESC LIMIT 1",
         (ENTITY, slug, frequency, date.fromisoformat(day).toordinal()),
     ).fetchone()
-    return lookup.by_id(view, observation_id(series, period, known, value, None), lambda _: True).row
+    return lookup.by_id(view, view.directory.ids.of(series, period, known)).row
 
 
 def test_a_derived_value_is_explained_by_the_facts_it_was_computed_from(world):

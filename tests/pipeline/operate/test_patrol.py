@@ -96,11 +96,11 @@ def test_a_damaged_raw_payload_and_a_damaged_index_are_found(world):
     world.db.execute("PRAGMA writable_schema = 1")
     # An index that says another column than it was made over: what is in it no longer agrees with its table.
     world.db.execute(
-        "UPDATE sqlite_schema SET sql = 'CREATE INDEX vintages_hash ON vintages(known_at)' WHERE name = 'vintages_hash'"
+        "UPDATE sqlite_schema SET sql = 'CREATE INDEX series_hash ON series(topic)' WHERE name = 'series_hash'"
     )
     found = whole(world)
     assert f"raw store: objects/{capture.sha256[:2]}/{capture.sha256}.zst" in found.last.places
-    assert "table vintages" in found.last.places
+    assert "table series" in found.last.places
 
 
 @pytest.mark.sqlite  # pages of its file are damaged

@@ -11,8 +11,8 @@ from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.workplace import REAL, SIMULATED, Workplace, WorldError
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import StoreError
+from almanac.store.observations.ids import series_hash
 from almanac.store.observations.reading.reader import Reader
-from almanac.store.observations.withheld_ids import series_hash
 from almanac.store.raw.captures import Corrupt
 from tests.support.paths import REAL_DATA
 from tests.support.treasury_home import ROWS, SERVED, SLOPE, SOURCE, TWO_YEARS, served, settings, take, values

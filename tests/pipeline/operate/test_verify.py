@@ -49,11 +49,9 @@ def test_checking_writes_nothing_and_holds_up_no_writer(world):
     ("damage", "found"),
     [
         (f"UPDATE vintages SET ingested_at = 0 WHERE {TWO} AND period = {SIXTH}", "before it came in at 0"),
-        (f"UPDATE vintages SET hash = 7 WHERE {TWO} AND period = {SIXTH}", "does not have the number of its id"),
         (f"UPDATE vintages SET payload = 999 WHERE {TWO} AND period = {SIXTH}", "payload 999, which was not folded"),
         (f"UPDATE vintages SET value = 3.5 WHERE {TWO} AND period = {SECOND}", "are equal"),
         (f"UPDATE vintages SET value = NULL WHERE {TWO} AND period = {SIXTH}", "begins with a withdrawal"),
-        (f"UPDATE vintages SET hash = 7 WHERE {TWO} AND {OPEN}", "7 open vintages share the id number 7"),
         (f"DELETE FROM current WHERE {TWO} AND period = {SIXTH}", "has 0 current rows"),
         (f"UPDATE current SET marked = CAST('9' AS BLOB) WHERE {TWO} AND period = {SIXTH}", "current has marked b'9'"),
         (f"UPDATE current SET flags = 99 WHERE {TWO} AND period = {SIXTH}", "current has flags 99"),

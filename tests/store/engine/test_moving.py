@@ -44,7 +44,7 @@ def source(tmp_path: Path) -> Iterator[Any]:
                 [(n, f"indicator {n}", "Ä\n\t\\") for n in range(1, 30_001)],
             )
             db.execute(
-                "INSERT INTO vintages VALUES(1, 1, 1, 1, NULL, 1, 1, 2147483647, 0.1, NULL, 0, NULL, 5, NULL, 0, 99)"
+                "INSERT INTO vintages VALUES(1, 1, 1, 1, NULL, 1, 1, 2147483647, 0.1, NULL, 0, NULL, 5, NULL, 0)"
             )
             db.execute("INSERT INTO statement VALUES('e', 0, 'A', 1, 1, 1, 2, ?)", (b"\x00\xff",))
             db.execute("INSERT INTO turn VALUES('s', 1, 0, NULL, 'o', 4)")

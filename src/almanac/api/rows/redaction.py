@@ -13,12 +13,11 @@ from typing import NamedTuple
 from almanac.api.contract.endpoint import Context
 from almanac.domain.fragments import END, MASKED, SeriesParts, filled, masked
 from almanac.domain.times import DAY_SECONDS
-from almanac.store.observations.reading.directory import SeriesInfo, SeriesRights
-from almanac.store.observations.reading.pages import KNOWN, LINEAGE, MARKED, PERIOD, SERIES, PageRow
+from almanac.store.observations.reading.pages import LINEAGE, MARKED, SERIES, PageRow
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.runs import Run
-from almanac.store.observations.withheld_ids import withheld_id
+from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
 
 _OF_SERIES = itemgetter(SERIES, LINEAGE)
 _FRESHNESS = {status: f'"{status}"'.encode() for status in ("fresh", "stale", "unknown")}
@@ -84,7 +83,7 @@ class Redaction:
         for (number, own), some in groupby(rows, key=_series_of):
             wrapping = self._wrapping(number, own, lineage)
             if wrapping.withheld:
-                texts = [masked(row.marked, self._withheld_id(number, row.period, row.known)) for row in some]
+                texts = [masked(row.marked) for row in some]
             else:
                 texts = [row.marked for row in some]
             pieces.append(filled(END.join(texts), len(texts), wrapping.parts))
@@ -94,11 +93,8 @@ class Redaction:
         wrapping = self._wrapping(row.series.number, row.lineage, lineage)
         text = row.marked
         if wrapping.withheld:
-            text = masked(text, self._withheld_id(row.series.number, row.period, row.known))
+            text = masked(text)
         return filled(text, 1, wrapping.parts)
-
-    def _withheld_id(self, series: int, period: int, known: int) -> str:
-        return withheld_id(self._directory.series(series).id, period, known)
 
     def found(self, found: Sequence[PageRow], *, lineage: bool) -> tuple[bytes, bytes]:
         """Rows as the database gave them, as JSON objects with commas between; and what their bytes follow from, see `runs`."""
@@ -110,7 +106,7 @@ class Redaction:
         """Neighbouring rows of one series, as this request may see them."""
         directory = self._directory
         if directory.row_rights(directory.series(number), own).withheld:
-            texts = [masked(row[MARKED], self._withheld_id(number, row[PERIOD], row[KNOWN])) for row in rows]
+            texts = [masked(row[MARKED]) for row in rows]
         else:
             texts = [row[MARKED] for row in rows]
         text = END.join(texts)
@@ -140,6 +136,7 @@ class Redaction:
             series = directory.series(number)
             rights = directory.row_rights(series, own)
             parts = (
+                series.id_part.encode(),
                 series.names + (self._lineage(series, own) if lineage else b""),
                 series.unit,
                 series.tail + rights.credit + _FRESHNESS[self.freshness(series)] + directory.row_metadata(series, own),

@@ -13,10 +13,10 @@ from almanac.derived.macro.explain import explain
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import end_of, highest_key, key_at, lowest_key, ordinal
 from almanac.pipeline.derive.plans import factor, operator_of
-from almanac.store.observations.reading.directory import SeriesInfo
 from almanac.store.observations.reading.lookup import history
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
+from almanac.store.observations.reading.series_info import SeriesInfo
 
 #: Before this a month cannot be counted back.
 _EARLIEST = date(1, 2, 1)

@@ -2,7 +2,7 @@
 Going round the whole store for ever, in the background of the service: what was damaged is found before it is asked for.
 
 A round reads every raw payload against its hash, every payload that the database names against the raw store, every table and index as the engine checks them, and every value against
-the digest it went into, its current row and what its series says of itself. It writes nothing to the store. It goes piece
+its current row and what its series says of itself. It writes nothing to the store. It goes piece
 by piece, each in a short transaction of its own, and rests after each. Where it is, it notes in a file, and goes on from
 there when it is started anew. `almanac verify` does the same at once, and computes derived values and events again.
 """

@@ -14,8 +14,9 @@ from almanac.pipeline.operate.vitals import SourceVitals, sources
 from almanac.store.engine.data_schema import meta
 from almanac.store.engine.protocol import Database
 from almanac.store.log import payloads
-from almanac.store.observations.reading.directory import Directory, SeriesInfo
+from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.reader import View
+from almanac.store.observations.reading.series_info import SeriesInfo
 from almanac.store.summary.coverage import Coverage, coverage
 from almanac.store.summary.figures import Figures, by_source
 

@@ -13,7 +13,7 @@ from almanac.catalog.sectors import classify
 from almanac.domain.companies import is_company
 from almanac.domain.events import EventState
 from almanac.domain.fragments import rendered
-from almanac.domain.observations import AHEAD, Vintage, digest
+from almanac.domain.observations import AHEAD, Vintage
 from almanac.domain.periods import Period
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.domain.reference import SeriesSpec
@@ -26,8 +26,7 @@ from almanac.store.events import events
 from almanac.store.log import payloads
 from almanac.store.observations import audit, specs
 from almanac.store.observations.audit import CellKey, CurrentRow, StoredSeries, StoredVintage, SupersededRow
-from almanac.store.observations.id_hashes import number_of, series_prefix
-from almanac.store.observations.withheld_ids import series_hash
+from almanac.store.observations.ids import ObservationIds, ids_in, series_hash
 from almanac.store.observations.writing.batch import Batch, Handle
 from almanac.store.raw.captures import Capture
 
@@ -77,7 +76,6 @@ def verify(world: Workplace, checked: Checked, meter: Meter = unmetered) -> Iter
         yield from _lineages(world, series)
         advance = meter("vintages", sum(one.figures[1] for one in series.values()))
         yield from _cells(world.db, series, checked, advance=advance)
-        yield from _ids(world)
         yield from _changes(world)
         yield from _derived(world, meter)
         yield from _events(world)
@@ -141,6 +139,7 @@ def _cells(
     """Walk the open vintages and what is kept written of them side by side, cell by cell: of all topics, or of one."""
     folded = payloads.folded(db)
     counted = {number: _Figures() for number in series}
+    ids = ids_in(db)
     current = _Beside("current", audit.current(db, topic))
     superseded = _Beside("superseded", audit.superseded(db, topic))
     for cell, vintages in audit.vintages(db, topic):
@@ -160,8 +159,8 @@ def _cells(
         checked.vintages += len(vintages)
         _count(counted[stored.number], cell.period, [one.vintage for one in vintages])
         yield from (f"{where}: {what}" for what in _history(stored, cell.period, vintages, folded))
-        yield from (f"{where}: {what}" for what in _current(stored, cell.period, vintages[-1].vintage, shown))
-        yield from (f"{where}: {what}" for what in _superseded(stored, cell.period, vintages, replaced))
+        yield from (f"{where}: {what}" for what in _current(stored, ids, cell.period, vintages[-1].vintage, shown))
+        yield from (f"{where}: {what}" for what in _superseded(stored, ids, cell.period, vintages, replaced))
     yield from current.passed(None)
     yield from superseded.passed(None)
     for number, one in series.items():
@@ -221,15 +220,11 @@ def _history(one: StoredSeries, period: int, taken: Sequence[StoredVintage], fol
     """The laws of one cell's vintages, ascending by knowledge time."""
     previous: Vintage | None = None
     following: list[int | None] = [*(one.vintage.known for one in taken[1:]), None]
-    for (vintage, until, hashed), after in zip(taken, following, strict=True):
+    for (vintage, until), after in zip(taken, following, strict=True):
         if until != after:
             yield f"the vintage known at {vintage.known} is told to stand until {until}, the next one is known at {after}"
         if vintage.known > vintage.ingested:
             yield f"is known at {vintage.known}, before it came in at {vintage.ingested}"
-        if hashed != number_of(
-            series_prefix(one.id), digest(one.id, period, vintage.known, vintage.value, vintage.text)
-        ):
-            yield f"the vintage known at {vintage.known} does not have the number of its id"
         if one.kind == "raw" and vintage.payload not in folded:
             yield f"comes from payload {vintage.payload}, which was not folded"
         if previous is None and vintage.withdrawn:
@@ -241,7 +236,9 @@ def _history(one: StoredSeries, period: int, taken: Sequence[StoredVintage], fol
         previous = vintage
 
 
-def _current(one: StoredSeries, period: int, last: Vintage, rows: Sequence[CurrentRow]) -> Iterator[str]:
+def _current(
+    one: StoredSeries, ids: ObservationIds, period: int, last: Vintage, rows: Sequence[CurrentRow]
+) -> Iterator[str]:
     """The row of `current` against the last open vintage, rendered anew. Of companies there is none."""
     if is_company(one.entity):
         if rows:
@@ -254,9 +251,8 @@ def _current(one: StoredSeries, period: int, last: Vintage, rows: Sequence[Curre
     if len(rows) != 1:
         yield f"has {len(rows)} current rows"
         return
-    text = rendered(
-        one.id, period, last.known, last.value, last.text, last.flags, last.released, last.ingested, last.note
-    )
+    own = ids.row_part(period, last.known)
+    text = rendered(own, period, last.known, last.value, last.text, last.flags, last.released, last.ingested, last.note)
     wanted = CurrentRow(last.known, last.released, last.ingested, last.flags, last.lineage, text)
     for name, held, want in zip(CurrentRow._fields, rows[0], wanted, strict=True):
         if held != want:
@@ -264,13 +260,13 @@ def _current(one: StoredSeries, period: int, last: Vintage, rows: Sequence[Curre
 
 
 def _superseded(
-    one: StoredSeries, period: int, taken: Sequence[StoredVintage], rows: Sequence[SupersededRow]
+    one: StoredSeries, ids: ObservationIds, period: int, taken: Sequence[StoredVintage], rows: Sequence[SupersededRow]
 ) -> Iterator[str]:
     """Rows of `superseded` against the vintages that later ones took the place of, rendered anew. Of companies there are none."""
     wanted = [
         SupersededRow(
             v.known, following.known, v.lineage,
-            rendered(one.id, period, v.known, v.value, v.text, v.flags, v.released, v.ingested, v.note),
+            rendered(ids.row_part(period, v.known), period, v.known, v.value, v.text, v.flags, v.released, v.ingested, v.note),
         )
         for (v, *_), (following, *_) in pairwise(() if is_company(one.entity) else taken)
         if not v.withdrawn
@@ -288,11 +284,6 @@ def _changes(world: Workplace) -> Iterator[str]:
     """What /observations/changes goes by must name every cell and version in which a vintage came or ended."""
     for name, period, version in audit.unnoted(world.db):
         yield f"series {name}, {_period(period)}: that it changed in version {version} was not noted"
-
-
-def _ids(world: Workplace) -> Iterator[str]:
-    for number, count in audit.shared_ids(world.db):
-        yield f"{count} open vintages share the id number {number}"
 
 
 def _derived(world: Workplace, meter: Meter) -> Iterator[str]:

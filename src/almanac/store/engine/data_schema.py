@@ -28,6 +28,7 @@ STEPS = (
     Step(10, "vintages that later ones took the place of are kept written for the wire", None),
     Step(11, "which request of a source was answered when is kept", None),
     Step(12, "vintages say until when they stood, and no index serves a sort", None),
+    Step(13, "ids of observations say a place, and no index leads to them", None),
 )
 
 

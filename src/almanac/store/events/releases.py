@@ -15,8 +15,8 @@ from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.events.bodies import fields_of
 from almanac.store.log.payloads import PayloadRow
+from almanac.store.observations.ids import found_by
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.withheld_ids import found_by
 
 
 def put_entries(db: Database, row: PayloadRow, entries: Iterable[tuple[str, ReleaseCalendarEntry]]) -> None:

@@ -40,11 +40,10 @@ class CellKey(NamedTuple):
 
 
 class StoredVintage(NamedTuple):
-    """A vintage with what is stored beside it: when the next one was known (unix seconds, None: there is none), and the number of its id."""
+    """A vintage with what is stored beside it: when the next one was known (unix seconds, None: there is none)."""
 
     vintage: Vintage
     until: int | None
-    hash: int
 
 
 class CurrentRow(NamedTuple):
@@ -124,13 +123,6 @@ def superseded(db: Scannable, topic: int | None = None) -> Iterator[tuple[CellKe
         yield CellKey(*cell), [SupersededRow(*line[3:]) for line in lines]
 
 
-def shared_ids(db: Scannable) -> Iterator[tuple[int, int]]:
-    """Numbers of ids that several open vintages have, and how many."""
-    yield from db.scan(
-        f"SELECT hash, count(*) FROM vintages WHERE to_version = {OPEN} GROUP BY hash HAVING count(*) > 1"
-    )
-
-
 def unnoted(db: Scannable) -> Iterator[Unnoted]:
     """Changes that were not noted."""
     return map(Unnoted._make, db.scan(_UNNOTED))
@@ -154,7 +146,7 @@ _MISPLACED = (
 )
 _VINTAGES = (
     "SELECT topic, period, series, known_at, value, text, flags, released_at, ingested_at, payload,"
-    f" {body_sql('vintages')}, lineage, until, hash"
+    f" {body_sql('vintages')}, lineage, until"
     f" FROM vintages WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series, known_at"
 )
 _CURRENT = (

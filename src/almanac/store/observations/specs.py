@@ -14,7 +14,7 @@ from almanac.domain.reference import SeriesSpec
 from almanac.store.engine.digests import digest_of
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
-from almanac.store.observations.withheld_ids import NAMED, found_by
+from almanac.store.observations.ids import NAMED, found_by
 
 _decode = msgspec.json.Decoder(SeriesSpec).decode
 

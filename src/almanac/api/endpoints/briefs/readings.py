@@ -29,8 +29,8 @@ from almanac.reports.brief_measures import MOVING, SECTIONS, MeasureSpec, Sectio
 from almanac.reports.measure_readings import MeasureReading, Ranking
 from almanac.reports.moves import usual
 from almanac.store.observations.reading import history
-from almanac.store.observations.reading.directory import SeriesInfo, SeriesRights
 from almanac.store.observations.reading.reader import View
+from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
 
 
 class Moment(NamedTuple):

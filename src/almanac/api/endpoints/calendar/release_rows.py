@@ -13,7 +13,7 @@ from almanac.api.contract.endpoint import Context
 from almanac.api.endpoints.calendar.records import ReleaseReading, ReleaseSummary
 from almanac.api.rows.rights import of_row
 from almanac.domain.numbers import plain
-from almanac.domain.observations import AHEAD, observation_id
+from almanac.domain.observations import AHEAD
 from almanac.domain.periods import Frequency, Period, end_of, highest_key, lowest_key
 from almanac.domain.releases import NEAR_DAYS, Release, period_before
 from almanac.domain.times import DAY_SECONDS, wire_day, wire_time
@@ -23,9 +23,8 @@ from almanac.reports.brief_measures import MEASURES
 from almanac.reports.moves import usual
 from almanac.store.events import releases as store
 from almanac.store.observations.reading import history
-from almanac.store.observations.reading.directory import SeriesInfo, SeriesRights
 from almanac.store.observations.reading.selection import EVER
-from almanac.store.observations.withheld_ids import withheld_id
+from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
 from almanac.store.state_memory import Remembered
 
 #: A measure of a release that is known later than so many seconds after the release itself is none of it.
@@ -104,10 +103,7 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) 
             usual=None if measure is None or past is None else usual(measure, past.values),
             computed=series.kind == "derived",
         )
-    if rights.withheld:
-        observation = withheld_id(series.id, period, shown[1])
-    else:
-        observation = observation_id(series.id, period, shown[1], shown[2], None)
+    observation = ctx.view.directory.ids.of(series.id, period, shown[1])
     known = max([shown[1], *(row[1] for row in found if row[0] == before and row[1] <= at)])
     first_print = None if rights.withheld or not reached else next(row[2] for row in mine if row[2] is not None)
     return _CellReading(series, rights, first, known, figures, observation, before, first_print)

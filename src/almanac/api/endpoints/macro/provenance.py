@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date
-from functools import partial
 from typing import Any, Protocol
 
 import msgspec
@@ -23,7 +22,6 @@ from almanac.domain.times import wire_day, wire_time
 from almanac.store.observations.reading import lookup
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
-from almanac.store.observations.withheld_ids import withheld_id
 
 OUTSIDE = "outside_plan_history"
 
@@ -57,10 +55,14 @@ def endpoint(explain: Explain) -> Endpoint:
     """The endpoint, given what explains derived values (the composition root has the formulas, this layer has not)."""
 
     def provenance(ctx: Context) -> ItemAnswer:
-        name = ctx.path["id"].lower()
-        found = _find(ctx, name)
+        found = lookup.by_id(ctx.view, ctx.path["id"].lower())
         if found is None:
-            raise ApiError(404, f"there is no observation {quoted(ctx.path['id'])}", {"parameter": "id"})
+            raise ApiError(
+                404,
+                f"there is no observation {quoted(ctx.path['id'])}: an id that another store or an earlier version of this service"
+                " gave leads nowhere here; take the one that a list gives now",
+                {"parameter": "id"},
+            )
         _require_readable(ctx, found.row)
         return ItemAnswer(_encoded(ctx, found, explain))
 
@@ -80,42 +82,18 @@ def endpoint(explain: Explain) -> Endpoint:
     )
 
 
-def _scopes_lacking(ctx: Context, place: lookup.RowPlace) -> list[str]:
-    """Scopes that a row of this kind wants and the key has not. As much is asked of a row that wants none."""
-    wanted = {COMPANIES: is_company(place.entity), ANALYTICS: place.kind == "derived"}
-    held = {scope: ctx.may_read(scope) for scope in wanted}
-    return [scope for scope, wants in wanted.items() if wants and not held[scope]]
-
-
 def _reached(ctx: Context, last_day: date) -> bool:
     """Whether the plan reaches a period that ends on this day."""
     return ctx.window_start is None or last_day >= ctx.window_start
 
 
-def _may_read(ctx: Context, place: lookup.RowPlace) -> bool:
-    # Both are judged, whatever the first says: a refusal must take as long for the one as for the other.
-    lacking, reached = _scopes_lacking(ctx, place), _reached(ctx, end_of(place.period))
-    return reached and not lacking
-
-
 def _require_readable(ctx: Context, row: ObservationRow) -> None:
     """Raise ApiError 403 for a row of a kind that the key may not read, or of a period that the plan does not reach."""
-    for scope in _scopes_lacking(ctx, lookup.RowPlace(row.series.spec.entity, row.series.kind, row.period)):
-        raise ApiError(403, f"this observation needs a key with the scope {scope}", {"scope": scope})
+    wanted = {COMPANIES: is_company(row.series.spec.entity), ANALYTICS: row.series.kind == "derived"}
+    for scope, wants in wanted.items():
+        if wants and not ctx.may_read(scope):
+            raise ApiError(403, f"this observation needs a key with the scope {scope}", {"scope": scope})
     ctx.require_window("id", end_of(row.period))
-
-
-def _find(ctx: Context, name: str) -> lookup.StoredRow | None:
-    """
-    The row that goes by this id here: one that may be read by its own, any other by the id of its place only.
-
-    Its own id is a digest of its value: were a row that may not be read found by that, even to be refused, whoever tries
-    values would see which is right.
-    """
-    if lookup.ID_SHAPE.fullmatch(name) is None:
-        return None
-    may_read = partial(_may_read, ctx)
-    return lookup.by_id(ctx.view, name, may_read) or lookup.by_withheld_id(ctx.view, name, may_read)
 
 
 def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
@@ -172,10 +150,7 @@ def _input(ctx: Context, one: ExplainedInput) -> ProvenanceInput:
         reason = OUTSIDE
     shown = reason is None
     return ProvenanceInput(
-        # A row's own id is a digest of its value, and would let values be tried out where that is not told.
-        observation_id=lookup.id_of(one.series, one.period, one.vintage)
-        if shown
-        else withheld_id(one.series, one.period, one.vintage.known),
+        observation_id=ctx.view.directory.ids.of(one.series, one.period, one.vintage.known),
         series_id=one.series,
         period_start=wire_day(period.start) if period.start else None,
         period_end=wire_day(period.end),

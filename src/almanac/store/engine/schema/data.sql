@@ -42,7 +42,7 @@ CREATE TABLE series(
   folded INTEGER,                           -- the newest payload folded in: an older one means replay
   rows INTEGER NOT NULL, vintages INTEGER NOT NULL, first_period INTEGER, last_period INTEGER,
   first_known INTEGER, last_known INTEGER,
-  hash INTEGER NOT NULL) STRICT;             -- leads from an id, of the series or of a withheld row, to the series
+  hash INTEGER NOT NULL) STRICT;             -- leads from an id, of the series or of a row, to the series
 CREATE INDEX series_hash ON series(hash);
 CREATE INDEX series_topic ON series(topic);
 CREATE INDEX series_source ON series(source);
@@ -63,9 +63,8 @@ CREATE TABLE vintages(
   topic INTEGER NOT NULL, period INTEGER NOT NULL, series INTEGER NOT NULL, known_at INTEGER NOT NULL, until INTEGER,
   from_version INTEGER NOT NULL, payload INTEGER NOT NULL, to_version INTEGER NOT NULL,
   value REAL, text TEXT, flags INTEGER NOT NULL, released_at INTEGER, ingested_at INTEGER NOT NULL,
-  note INTEGER, lineage INTEGER NOT NULL, hash INTEGER NOT NULL,
+  note INTEGER, lineage INTEGER NOT NULL,
   PRIMARY KEY(topic, period, series, known_at, from_version)) WITHOUT ROWID, STRICT;
-CREATE INDEX vintages_hash ON vintages(hash);  -- leads from a row's id to the row (almanac.store.observations.id_hashes)
 
 -- Where cells changed: for each topic and data version the span of their periods. High 4611686018427387904 (WHOLE): all cells of
 -- the topic, whose rights, unit or lineage are others (almanac.store.observations.writing.dependents). Never dropped: changes of any age are asked for.

@@ -21,7 +21,6 @@ from almanac.domain.periods import SPAN_BITS, lowest_key
 from almanac.store.engine.patience import check
 from almanac.store.observations.newest.candidates import Candidates, WantedFreshness, candidates
 from almanac.store.observations.reading.choose import Origin
-from almanac.store.observations.reading.directory import SeriesInfo
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import VINTAGE, ObservationRow, RowReader
 from almanac.store.observations.reading.selection import (
@@ -33,6 +32,7 @@ from almanac.store.observations.reading.selection import (
     of_sources,
     standing,
 )
+from almanac.store.observations.reading.series_info import SeriesInfo
 
 #: Pairs looked at beyond what a page lacks: some have no reading.
 _SPARE = 16

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from almanac.domain.fragments import marked
+from almanac.domain.fragments import own_id, rendered
 from almanac.store.engine.patience import check
 from almanac.store.observations.reading.choose import Origin
 from almanac.store.observations.reading.reader import View
@@ -236,8 +236,16 @@ class Changes:
             return self._rows.stated(after[2:])
         assert before is not None  # the caller found one or the other
         row = self._rows.stated(before[2:])
-        text = marked(
-            row.id, row.period, row.known, None, None, row.flags, row.released, row.ingested, before[_NOTE_AT]
+        text = rendered(
+            own_id(row.marked),
+            row.period,
+            row.known,
+            None,
+            None,
+            row.flags,
+            row.released,
+            row.ingested,
+            before[_NOTE_AT],
         )
         return row._replace(marked=text, withdrawn=True)
 

@@ -20,7 +20,8 @@ from almanac.domain.rights import Consent, Exposure, derived, effective
 from almanac.domain.units import currency_of
 from almanac.store.engine.protocol import Database
 from almanac.store.observations import specs
-from almanac.store.observations.withheld_ids import NAMED, found_by
+from almanac.store.observations.ids import NAMED, found_by, ids_in
+from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
 
 #: Rank of a source that the order of an indicator does not name.
 _UNNAMED = 1_000
@@ -37,55 +38,13 @@ T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 
-class SeriesRights(msgspec.Struct, frozen=True):
-    """What may be sent of a series' rows, and the `rights` objects that say so, encoded."""
-
-    exposure: Exposure
-    reason: str | None
-    license: str
-    #: Of LICENSE_CLASSES, that of the source.
-    license_class: str
-    attribution: str
-    #: `,"attribution":…,"freshnessStatus":`
-    credit: bytes
-    #: `},"rights":{…}}`, which ends a row.
-    encoded: bytes
-
-    @property
-    def withheld(self) -> bool:
-        return self.exposure is not Exposure.public
-
-
-class SeriesInfo(msgspec.Struct, frozen=True):
-    """A series as a reader knows it, with the parts of a row that are the same for all its rows, encoded."""
-
-    number: int
-    id: str
-    topic: int
-    spec: SeriesSpec
-    kind: str
-    source: Source
-    inputs: tuple[str, ...]
-    #: Ids of the sources it was read from, of a computed one those of its inputs.
-    read_from: tuple[str, ...]
-    #: The source is simulated, or one of the series it is computed from is.
-    simulated: bool
-    #: ISO code of the money it counts in; None where it counts none.
-    currency: str | None
-    rights: SeriesRights
-    names: bytes  # ,"entityId":… to "providerId":… (without derivedFrom)
-    derived_from: bytes  # ,"derivedFrom":[…]
-    unit: bytes  # ,"unit":…,"frequency":…
-    tail: bytes  # ,"sourceUrl":…
-    metadata: bytes  # ,"metadata":{…   (open)
-
-
 class Directory:
     """Reference records and series of one reference version. Look-ups are case-insensitive."""
 
     def __init__(self, connection: Database, reference: int) -> None:
         self._db = connection
         self.reference = reference
+        self.ids = ids_in(connection)
         self.providers = self._records("provider", Provider)
         self.sources = self._records("source", Source)
         self.indicators = {i.slug: i for i in self._records("indicator", Indicator).values()}
@@ -273,7 +232,7 @@ class Directory:
         simulated = source.simulated or any(info.simulated for info in infos)
         read_from = tuple(sorted({one for info in infos for one in info.read_from})) or (source.id,)
         return SeriesInfo(
-            number, identifier, topic, spec, kind, source, inputs, read_from, simulated, currency, rights,
+            number, identifier, self.ids.series_part(identifier), topic, spec, kind, source, inputs, read_from, simulated, currency, rights,
             names=_names(spec, source),
             derived_from=b',"derivedFrom":' + dumps(inputs).encode(),
             unit=f',"unit":{dumps(spec.unit)},"frequency":"{spec.frequency.word}"'.encode(),

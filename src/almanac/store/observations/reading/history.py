@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import lowest_key
-from almanac.store.observations.reading.directory import SeriesInfo
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.selection import EVER, standing
+from almanac.store.observations.reading.series_info import SeriesInfo
 
 
 class Past(NamedTuple):

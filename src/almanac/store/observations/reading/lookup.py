@@ -2,34 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from almanac.domain.companies import is_company
-from almanac.domain.observations import Vintage, observation_id
+from almanac.domain.observations import Vintage
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.log.payloads import PayloadRow, by_number
-from almanac.store.observations.id_hashes import candidates
 from almanac.store.observations.notes import body_sql
-from almanac.store.observations.reading.directory import SeriesInfo
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow, RowReader
-from almanac.store.observations.withheld_ids import place_of_withheld_id
+from almanac.store.observations.reading.series_info import SeriesInfo
 
-ID_SHAPE = re.compile(r"obs_[a-z2-7]{26}")
 _COLUMNS = (
     f"period, series, known_at, released_at, ingested_at, flags, lineage, value, text, {body_sql('vintages')}, NULL"
 )
-
-
-class RowPlace(NamedTuple):
-    """What of a row decides who may read it, beside the rights of its value: entity id, kind, period key."""
-
-    entity: str
-    kind: str
-    period: int
 
 
 class StoredRow(NamedTuple):
@@ -41,68 +28,19 @@ class StoredRow(NamedTuple):
     payload: int
 
 
-def by_id(view: View, identifier: str, may_read: Callable[[RowPlace], bool]) -> StoredRow | None:
-    """
-    The open row an id names, else the one closed last; None where no row ever had it, its value is withheld, or whoever
-    asks may not read what stands in its place.
-
-    The id of such a row is a digest of what may not be told, and whoever guesses it must not learn so from how long the
-    refusal takes. So as much is read, put together and judged where there is no such row: of another one, always the same,
-    which stands in. A series that may not be read is not even loaded: whoever has never listed it would notice that.
-    """
-    if ID_SHAPE.fullmatch(identifier) is None:
+def by_id(view: View, identifier: str) -> StoredRow | None:
+    """The open row that an id names, else the one closed last; None where none ever stood at its place, and for no id."""
+    place = view.directory.ids.place(identifier)
+    if place is None:
         return None
-    numbers = candidates(identifier)
-    marks = ",".join("?" * len(numbers))
-    named = view.execute(
-        f"SELECT {_COLUMNS}, payload FROM vintages WHERE hash IN ({marks}) ORDER BY to_version DESC", numbers
-    ).fetchall()
-    other = view.execute(f"SELECT {_COLUMNS}, payload FROM vintages LIMIT 1").fetchall()
-    meant = None
-    for columns in named or other:
-        series, place = _place(view, columns)
-        allowed = may_read(place)
-        if observation_id(series, place.period, columns[2], columns[7], columns[8]) == identifier:
-            meant = columns if allowed else None
-            break
-    for columns in other if meant is None else [meant]:
-        stored = _put_together(view, columns)
-        withheld = view.directory.row_rights(stored.row.series, stored.row.lineage).withheld
-        return None if meant is None or withheld else stored
-    return None
-
-
-def _place(view: View, columns: tuple[Any, ...]) -> tuple[str, RowPlace]:
-    """Id of the series of a row, and where the row stands."""
-    (found,) = view.execute(
-        "SELECT s.id, t.entity, t.kind FROM series s CROSS JOIN topic t USING(topic) WHERE s.series = ?", (columns[1],)
-    ).fetchall()
-    return found[0], RowPlace(found[1], found[2], columns[0])
-
-
-def _put_together(view: View, columns: tuple[Any, ...]) -> StoredRow:
-    return StoredRow(RowReader(view.directory).stated(columns[:-1]), columns[7], columns[8], columns[-1])
-
-
-def by_withheld_id(view: View, identifier: str, may_read: Callable[[RowPlace], bool]) -> StoredRow | None:
-    """
-    The open row that an id of a place leads to, where its value is withheld or whoever asks may not read it; else None.
-
-    Only the place is in that id, so that what is said of such a row says nothing of its value.
-    """
-    number, period, known = place_of_withheld_id(identifier)
     found = view.execute(
         f"SELECT {_COLUMNS}, payload FROM vintages JOIN (SELECT topic AS t, series AS s FROM series WHERE hash = ?)"
-        f" ON topic = t AND series = s WHERE period = ? AND known_at = ? AND to_version = {OPEN}",
-        (number, period, known),
+        " ON topic = t AND series = s WHERE period = ? AND known_at = ? ORDER BY to_version DESC LIMIT 1",
+        place,
     ).fetchone()
     if found is None:
         return None
-    stored = _put_together(view, tuple(found))
-    row = stored.row
-    place = RowPlace(row.series.spec.entity, row.series.kind, row.period)
-    readable = may_read(place) and not view.directory.row_rights(row.series, row.lineage).withheld
-    return None if readable else stored
+    return StoredRow(RowReader(view.directory).stated(found[:-1]), found[7], found[8], found[-1])
 
 
 def cell(view: View, series: SeriesInfo, period: int) -> list[ObservationRow]:
@@ -126,11 +64,6 @@ def history(db: Queryable, series: SeriesInfo, low: int, high: int) -> dict[int,
     for row in db.execute(sql, (series.topic, low, high, series.number)):
         found.setdefault(row[0], []).append(Vintage(*row[1:]))
     return found
-
-
-def id_of(series: str, period: int, vintage: Vintage) -> str:
-    """Id of a vintage of a cell."""
-    return observation_id(series, period, vintage.known, vintage.value, vintage.text)
 
 
 def payload_of(db: Queryable, number: int) -> PayloadRow | None:

@@ -264,9 +264,9 @@ class Pages:
 
     def _rendered(self, f: PageRow) -> PageRow:
         """A vintage that is not the one shown now, with the parts that could not be borrowed."""
-        series = self._directory.series(f[SERIES]).id
+        own = self._directory.ids.row_part(f[PERIOD], f[KNOWN])
         text = rendered(
-            series, f[PERIOD], f[KNOWN], f[VALUE], f[TEXT], f[FLAGS], f[RELEASED], f[INGESTED], f[NOTE]
+            own, f[PERIOD], f[KNOWN], f[VALUE], f[TEXT], f[FLAGS], f[RELEASED], f[INGESTED], f[NOTE]
         )  # fmt: skip
         return (*f[:MARKED], text, *f[RELEASED:])
 

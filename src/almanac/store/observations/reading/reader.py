@@ -24,9 +24,10 @@ from almanac.store.engine.opening import Place
 from almanac.store.engine.patience import at_most, at_once, check, patiently
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Rows
-from almanac.store.observations.reading.directory import Directory, SeriesInfo
+from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.lists import MOST_SORTED, Lists
 from almanac.store.observations.reading.selection import EVER, HAS_VALUE, standing
+from almanac.store.observations.reading.series_info import SeriesInfo
 
 _NEWEST_HELD = 200_000
 #: That a series has no period is known of it too.

@@ -8,8 +8,8 @@ from itertools import chain
 
 from almanac.domain.rights import Exposure, effective
 from almanac.store.engine.queryable import Queryable
+from almanac.store.observations.ids import series_hash
 from almanac.store.observations.reading.directory import Directory
-from almanac.store.observations.withheld_ids import series_hash
 
 #: Below this many lineages their series are looked up one by one, and remembered.
 _FEW = 200

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from almanac.domain.fragments import id_of, rendered
+from almanac.domain.fragments import own_id, rendered
 from almanac.store.observations.notes import body_sql
-from almanac.store.observations.reading.directory import Directory, SeriesInfo
+from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.selection import Selection
+from almanac.store.observations.reading.series_info import SeriesInfo
 
 TOPIC = "t.indicator, t.entity, t.frequency"
 _COMMON = "x.period, x.series, x.known_at, x.released_at, x.ingested_at, x.flags, x.lineage"
@@ -38,7 +39,7 @@ class ObservationRow(NamedTuple):
 
     @property
     def id(self) -> str:
-        return id_of(self.marked)
+        return f"obs_{self.series.id_part}{own_id(self.marked)}"
 
 
 def cut(
@@ -62,6 +63,7 @@ class RowReader:
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
+        self._own_id = directory.ids.row_part
 
     def shown(self, found: tuple[Any, ...]) -> ObservationRow:
         """From the columns `CURRENT`."""
@@ -78,6 +80,6 @@ class RowReader:
         period, number, known, released, ingested, flags, lineage, value, text, note, marked = found
         series = self._directory.series(number)
         if marked is None:
-            marked = rendered(series.id, period, known, value, text, flags, released, ingested, note)
+            marked = rendered(self._own_id(period, known), period, known, value, text, flags, released, ingested, note)
         withdrawn = value is None and text is None
         return ObservationRow(series, period, known, released, ingested, flags, lineage, marked, withdrawn)

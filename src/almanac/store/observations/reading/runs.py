@@ -217,10 +217,10 @@ class Runs:
         found.sort(key=_PLACE, reverse=span.descending)
         if rivals > 1:
             found = self._preferred(span, found)[:limit]
-        series = self._directory.series
+        own = self._directory.ids.row_part
         return _read_of(
             [
-                (period, lineage, number, text or rendered(series(number).id, period, *vintage))
+                (period, lineage, number, text or rendered(own(period, vintage[0]), period, *vintage))
                 for period, lineage, number, text, *vintage in found
             ]
         )

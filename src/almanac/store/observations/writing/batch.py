@@ -9,15 +9,16 @@ come out equal, so ids, versions and ingestion times stay.
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from almanac.domain.companies import is_company
-from almanac.domain.fragments import marked
+from almanac.domain.fragments import rendered
 from almanac.domain.memory import uncollected
-from almanac.domain.observations import ReportedValue, Vintage, digest, spelled
+from almanac.domain.observations import ReportedValue, Vintage
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store.engine.data_schema import meta, set_meta
@@ -25,9 +26,8 @@ from almanac.store.engine.protocol import Database
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations import specs
-from almanac.store.observations.id_hashes import number_of, series_prefix
+from almanac.store.observations.ids import NAMED, ObservationIds, found_by, ids_in, series_hash
 from almanac.store.observations.notes import Notes, body_sql
-from almanac.store.observations.withheld_ids import NAMED, found_by, series_hash
 from almanac.store.observations.writing import lineages, series_figures
 from almanac.store.observations.writing.dependents import NOTE_SQL, note_whole
 from almanac.store.observations.writing.fold import History, by_period, fold
@@ -102,6 +102,11 @@ class Batch:
             if self._referred:
                 set_meta(self._db, "reference", str(self.version))
             set_meta(self._db, "version", str(self.version))
+
+    @functools.cached_property
+    def _row_ids(self) -> ObservationIds:
+        """The ids of the rows written: those of the store as it is when the first one is, which a rebuild names anew."""
+        return ids_in(self._db)
 
     @property
     def changed(self) -> bool:
@@ -300,13 +305,13 @@ class Batch:
         self, series: Handle, held: Mapping[int, list[Vintage]], target: Mapping[int, list[Vintage]]
     ) -> list[int]:
         """Write the difference between what is held and what shall be, and keep `current` and `superseded` in step."""
-        topic, place, name, leading = series.topic, series.number, series.id, series_prefix(series.id)
+        topic, place = series.topic, series.number
         version = self.version
         closed: list[tuple[Any, ...]] = []
         inserted: list[tuple[Any, ...]] = []
         ended: list[tuple[Any, ...]] = []
         shown: list[tuple[Any, ...]] = []
-        superseded = SupersededRows(topic, place, name)
+        superseded = SupersededRows(topic, place, self._row_ids)
         changed: list[int] = []
         for period in sorted(target):
             before, after = held.get(period, _NONE), target[period]
@@ -315,16 +320,13 @@ class Batch:
             changed.append(period)
             was, now = until_next(before), until_next(after)
             closed += [(version, topic, period, place, one[0].known) for one in was if one not in now]
-            bits = 0
             for one in now:
                 v, until = one
                 if one in was:
-                    bits = 0
                     continue
-                bits = digest(name, period, v.known, v.value, v.text)
                 inserted.append(
                     (topic, period, place, v.known, until, version, v.payload, v.value, v.text, v.flags, v.released,
-                     v.ingested, self._notes.number(v.note), v.lineage, number_of(leading, bits))
+                     v.ingested, self._notes.number(v.note), v.lineage)
                 )  # fmt: skip
             if series.paged:
                 superseded.change(period, before, after)
@@ -339,9 +341,8 @@ class Batch:
                     row = (topic, period, place, version, known, released, ingested, flags, lineage)
                     whole = b""
                     if series.paged:
-                        # An earlier vintage that has come to be the last again was not among those inserted.
-                        bits = bits or digest(name, period, last.known, last.value, last.text)
-                        whole = marked(spelled(bits), period, known, value, text, flags, released, ingested, note)
+                        own = self._row_ids.row_part(period, known)
+                        whole = rendered(own, period, known, value, text, flags, released, ingested, note)
                     shown.append((*row, whole))
         if not changed:
             return changed
@@ -385,7 +386,7 @@ _NONE: list[Vintage] = []
 # The version is bound, not written into the statements: then they are prepared once, not for every payload.
 #: Whether the newest payload folded into a series comes after one, or is that.
 _FOLDED = "SELECT 1 FROM series s JOIN payload p ON p.payload = s.folded WHERE s.series = ? AND (p.fetched_at, p.sha256) {} (?, ?)"
-_INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?,?)"
+_INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?)"
 _SHOW = f"INSERT INTO current VALUES(?,?,?,?,{OPEN},?,?,?,?,?,?)"
 _THIS = "WHERE topic = ?2 AND period = ?3 AND series = ?4"
 #: What this very batch wrote goes without a trace; what was there before is kept, ended at this version.

@@ -9,13 +9,14 @@ from typing import Any
 from almanac.domain.fragments import rendered
 from almanac.domain.observations import Vintage
 from almanac.store.engine.protocol import Database
+from almanac.store.observations.ids import ObservationIds
 
 
 class SupersededRows:
     """What comes and goes of one series, cell by cell, until it is written."""
 
-    def __init__(self, topic: int, series: int, identifier: str) -> None:
-        self._topic, self._series, self._id = topic, series, identifier
+    def __init__(self, topic: int, series: int, ids: ObservationIds) -> None:
+        self._topic, self._series, self._ids = topic, series, ids
         self._gone: list[tuple[Any, ...]] = []
         self._new: list[tuple[Any, ...]] = []
 
@@ -29,7 +30,8 @@ class SupersededRows:
         for known, held in now.items():
             if was.get(known) != held:
                 v, until = held
-                text = rendered(self._id, period, known, v.value, v.text, v.flags, v.released, v.ingested, v.note)
+                own = self._ids.row_part(period, known)
+                text = rendered(own, period, known, v.value, v.text, v.flags, v.released, v.ingested, v.note)
                 self._new.append((topic, period, series, known, until, v.lineage, text))
 
     def write(self, db: Database) -> None:
