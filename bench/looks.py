@@ -88,6 +88,7 @@ def addresses(client: Client) -> dict[str, list[str]]:
         "suggestions": [f"/search.json?q={quote_plus(word)}" for word in _TYPED],
         **series,
         "series, a past day": [f"{one}?as_of=2024-05-01" for one in series["series"]],
+        "series, all events marked": [f"{one}?events=all" for one in series["series"]],
         "series, another day put in place": [f"{one}/part?as_of=2024-05-01" for one in series["series"]],
         "series as files": [f"{one}{end}" for one in series["series of days"][:8] for end in (".csv", "/vintages.json", "/points.json")],
         "revisions": [f"{one}/revisions" for one in series["series"]],

@@ -26,6 +26,7 @@ def problems(home, file=None, **env):
 
 WHOLE = "allowed: a whole number from"
 REPLICAS = "allowed: addresses of replicas, like postgresql://user@host/database"
+FRAMES = "allowed: origins, each by its whole name, like https://blog.example.org"
 PLACE = "allowed: a folder, file:// and its path, or s3://bucket/prefix"
 
 
@@ -51,6 +52,15 @@ PLACE = "allowed: a folder, file:// and its path, or s3://bucket/prefix"
         ("TRUSTED_PROXIES", "10.0.0.0/8,foo", "came '10.0.0.0/8,foo'; allowed: addresses or networks, like 10.0.0.0/8"),
         ("CORS_ORIGINS", "app.example.org", "came 'app.example.org'; allowed: origins, like https://app.example.org, or *"),
         ("CORS_ORIGINS", "https://a.example/", "came 'https://a.example/'; allowed: origins, like https://app.example.org, or *"),
+        ("EMBED_ORIGINS", "*", f"came '*'; {FRAMES}"),
+        ("EMBED_ORIGINS", "blog.example.org", f"came 'blog.example.org'; {FRAMES}"),
+        ("EMBED_ORIGINS", "https://*.example.org", f"came 'https://*.example.org'; {FRAMES}"),
+        ("EMBED_ORIGINS", "https://a.example,https://b.example/", f"came 'https://a.example,https://b.example/'; {FRAMES}"),
+        ("EMBED_ORIGINS", "https://a.example; script-src *", f"came 'https://a.example; script-src *'; {FRAMES}"),
+        ("EMBED_ORIGINS", "https://me@a.example", f"came 'https://me@a.example'; {FRAMES}"),
+        ("EMBED_ORIGINS", "https://a.example:0", f"came 'https://a.example:0'; {FRAMES}"),
+        ("EMBED_ORIGINS", "https://a.example:99999", f"came 'https://a.example:99999'; {FRAMES}"),
+        ("EMBED_PLAN", "fre", "there is no plan 'fre'; the nearest is free; allowed: free, pro, enterprise"),
         ("HOST", "nowhere", "came 'nowhere'; allowed: an address, like 127.0.0.1 or ::"),
         ("NOW", "2026-01-01", "came '2026-01-01'; allowed: a time with a zone, like 2026-10-31T00:00:00Z"),
         ("DATABASE_URL", "mysql://me:word@h/d",

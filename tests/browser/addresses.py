@@ -60,6 +60,11 @@ ADDRESSES: dict[str, list[Look]] = {
         *_of("free", f"{COMPARED}&show=year"),
         Look(f"{COMPARED}&as_of={NO_DAY}", status=400), Look("/compare?indicator=no_such_thing&entities=usa", status=400),
     ],
+    "/embed/series/{id}": [
+        *_of(None, f"/embed/series/{PRICES}", f"/embed/series/{PRICES}?as_of={PAST}&events=own", f"/embed/series/{SHUT}"), *_of("pro", f"/embed/series/{YIELDS}"),
+        Look("/embed/series/sandbox-fred:country_deu:cpi_inflation_yo:M", None, 404),
+    ],
+    "/embed/compare": [*_of(None, COMPARED.replace("/", "/embed/", 1)), Look("/embed/compare?indicator=no_such_thing&entities=usa", None, 400)],
     "/compare.csv": _of("pro", COMPARED.replace("?", ".csv?")),
     "/compare.xlsx": _of("pro", COMPARED.replace("?", ".xlsx?")),
     "/compare.svg": _of("pro", COMPARED.replace("?", ".svg?")),
@@ -70,7 +75,8 @@ ADDRESSES: dict[str, list[Look]] = {
     "/series/{id}/revisions": _of("pro", f"/series/{PRICES}/revisions", f"/series/{PRICES}/revisions?by=age", f"/series/{PRICES}/revisions?as_of={PAST}", f"/series/{SHUT}/revisions"),
     "/series/{id}": [
         *_of("pro", f"/series/{PRICES}", f"/series/{PRICES}?as_of={PAST}", f"/series/{PRICES}?as_of={BEFORE}",
-             f"/series/{PRICES}?as_of={NO_DAY}", f"/series/{YIELDS}?from=all&sources=all", f"/series/{SHUT}"),
+             f"/series/{PRICES}?as_of={NO_DAY}", f"/series/{YIELDS}?from=all&sources=all", f"/series/{SHUT}", f"/series/{YIELDS}?events=all",
+             f"/series/{PRICES}?events=own&as_of={PAST}"),
         *_of("free", f"/series/{PRICES}?as_of=2024-01-31"),
         Look("/series/sandbox-fred:country_deu:cpi_inflation_yo:M", status=404),
     ],

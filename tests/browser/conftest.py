@@ -90,11 +90,13 @@ def served(chromium: Any, tmp_path_factory: pytest.TempPathFactory, worker_id: s
     names = world.names(home)
     port = free_port()
     address = f"http://127.0.0.1:{port}"
+    # Whose pages may show charts in a frame: a test serves one there.
+    names["blog"] = f"http://127.0.0.1:{free_port()}"
     with (
         mail_server() as mail,
         serving(
             home,
-            DASHBOARD="true", DASHBOARD_PORT=str(port), DASHBOARD_URL=address, SIGNUP="open", CORS_ORIGINS=address,
+            DASHBOARD="true", DASHBOARD_PORT=str(port), DASHBOARD_URL=address, SIGNUP="open", EMBED_ORIGINS=names["blog"], CORS_ORIGINS=address,
             SMTP__HOST="127.0.0.1", SMTP__PORT=str(mail.port), SMTP__SENDER="almanac@example.org", SMTP__SECURITY="none",
         ) as server,
     ):  # fmt: skip

@@ -48,6 +48,8 @@ _WORDS = {
     "dashboard_port": "Port the dashboard listens on, on the same address as the interface.",
     "base_url": "Where programs reach the interface, for the requests that the dashboard shows; `https://api.example.org`. Default: the address and port above.",
     "dashboard_url": "Where people reach the dashboard, for links; `https://data.example.org`. Default: the address and port above.",
+    "embed_origins": "Origins whose pages may show charts of the dashboard in a frame, to whoever reads them, separated by commas; none: no page may. See [Charts in other pages](operations.md#charts-in-other-pages).",
+    "embed_plan": "The plan that such charts are made with: they are for people without an account.",
     "ops_host": "Address the operations listener listens on. It asks for no key.",
     "ops_port": "Port the operations listener listens on.",
     "workers": "Processes that answer requests.",

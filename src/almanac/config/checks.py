@@ -76,6 +76,11 @@ def _is_origin(text: str) -> bool:
     return text == "*" or (parts.scheme in {"http", "https"} and text == f"{parts.scheme}://{parts.netloc}" != "")
 
 
+def _is_frame_origin(text: str) -> bool:
+    """Whether a text is one origin that can stand in a policy as it is: no name for any, no sign that ends a directive."""
+    return _is_origin(text) and _ORIGIN.fullmatch(text) is not None and urlsplit(text).port != 0
+
+
 def _is_proxy(text: str) -> bool:
     parts = urlsplit(text)
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0 and parts.path in {"", "/"}
@@ -103,6 +108,8 @@ def _is_database(text: str) -> bool:
     return parts.scheme in {"postgresql", "postgres"} and parts.port != 0 and (parts.netloc != "" or parts.query != "")
 
 
+#: An origin of letters, digits and dots, or of an address of IPv6.
+_ORIGIN = re.compile(r"https?://([A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?")
 #: Name of a bucket as S3 allows it, and a prefix that is plain parts, so that nothing of it needs an escape.
 _BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](/[A-Za-z0-9_-][A-Za-z0-9._-]*)*/?")
 #: What the type of a setting cannot say, by its last name: a check that may raise ValueError, and what is allowed.
@@ -113,6 +120,7 @@ _CHECKS: dict[str, tuple[Callable[[str], object], str]] = {
     "base_url": (lambda text: text != "*" and _is_origin(text), "an origin, like https://api.example.org"),
     "dashboard_url": (lambda text: text != "*" and _is_origin(text), "an origin, like https://data.example.org"),
     "cors_origins": (_is_origin, "origins, like https://app.example.org, or *"),
+    "embed_origins": (_is_frame_origin, "origins, each by its whole name, like https://blog.example.org"),
     "now": (lambda text: datetime.fromisoformat(text).tzinfo, "a time with a zone, like 2026-10-31T00:00:00Z"),
     "on": (lambda text: date.fromisoformat(text).isoformat() == text, "a day that has come, like 2026-10-01"),
     "database_url": (_is_database, "sqlite:/// and the path of a file, or postgresql://user@host/database"),

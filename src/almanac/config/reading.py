@@ -41,7 +41,7 @@ class _Given(NamedTuple):
         return ".".join(path) if self.file else "ALMANAC_" + "__".join(path).replace("-", "_").upper()
 
 
-_LISTS = {"cors_origins", "database_read_urls", "trusted_proxies", "companies", "no_proxy"}
+_LISTS = {"cors_origins", "embed_origins", "database_read_urls", "trusted_proxies", "companies", "no_proxy"}
 #: Addresses, which are never empty on purpose.
 _ADDRESSES = {"database_url", "database_read_urls", "raw_url", "redis_url"}
 #: Never shown in a message; nor is the value of a setting that does not exist, which may be a misspelt one of these.
@@ -190,13 +190,15 @@ def _together(merged: Mapping[str, Any], every: list[_Given]) -> Iterator[str]:
         for part in parts:
             if (*path, part) not in there:
                 yield f"{one.named((*path, part))}: is missing; {', '.join(parts)} must be given for {'.'.join(path[1:])}"
-    # The default names a plan that is always there.
-    names, given_as = merged["plans"], next((one for one in reversed(every) if one.path == ("signup_plan",)), None)
-    signup = merged.get("signup_plan")
-    if given_as is not None and signup is not None and signup not in names:
-        near = difflib.get_close_matches(str(signup), names, n=1)
-        advice = f"; the nearest is {near[0]}" if near else ""
-        yield f"{given_as.name}: there is no plan '{signup}'{advice}; allowed: {', '.join(names)}"
+    names = merged["plans"]
+    # Their defaults name a plan that is always there.
+    for setting in ("signup_plan", "embed_plan"):
+        given_as = next((one for one in reversed(every) if one.path == (setting,)), None)
+        plan = merged.get(setting)
+        if given_as is not None and plan is not None and plan not in names:
+            near = difflib.get_close_matches(str(plan), names, n=1)
+            advice = f"; the nearest is {near[0]}" if near else ""
+            yield f"{given_as.name}: there is no plan '{plan}'{advice}; allowed: {', '.join(names)}"
     replicas = [one for one in every if one.path == ("database_read_urls",) and one.value]
     if replicas and not str(merged.get("database_url", "")).startswith(SERVERS):
         yield f"{replicas[-1].name}: only a database on a server has replicas, and ALMANAC_DATABASE_URL names none"

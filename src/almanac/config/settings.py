@@ -138,6 +138,10 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     #: Where programs reach the interface from outside, where that is not where it listens: behind a proxy.
     base_url: _Text | None = None
     dashboard_url: _Text | None = None
+    #: Origins whose pages may show charts of the dashboard in a frame, to whoever reads them; none: no page may.
+    embed_origins: tuple[str, ...] = ()
+    #: The plan that such charts are made with: they are for people without an account.
+    embed_plan: _Text = "free"
     ops_host: _Text = "127.0.0.1"
     ops_port: _Port = 9000
     workers: Annotated[int, Meta(ge=1, le=256)] = 1

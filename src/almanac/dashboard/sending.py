@@ -24,6 +24,8 @@ class Sent(msgspec.Struct):
     body: bytes = b""
     #: What the page may load beside our own address.
     loads: Loads = {}
+    #: Whose pages may show it in a frame.
+    frames: tuple[str, ...] = ()
 
     @classmethod
     def file(cls, file: Static, asked: dict[bytes, bytes]) -> Sent:
@@ -62,7 +64,7 @@ class Sent(msgspec.Struct):
         kept = _NOWHERE if answer.secret or not signed_in or answer.status != 200 else _ANEW
         headers = [(b"content-type", b"text/html; charset=utf-8"), (b"cache-control", kept), *own]
         headers.append((b"vary", b"cookie, accept-encoding"))
-        return cls(answer.status, headers, body, answer.loads)
+        return cls(answer.status, headers, body, answer.loads, answer.frames)
 
 
 async def send_answer(send: Send, sent: Sent, method: str, always: Sequence[Header]) -> None:

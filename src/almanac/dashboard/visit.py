@@ -44,6 +44,8 @@ class Html(msgspec.Struct, frozen=True):
     secret: bool = False
     #: What this page alone may load beside our own address (`policy.Loads`).
     loads: Mapping[str, tuple[str, ...]] = {}
+    #: Origins whose pages may show this one in a frame.
+    frames: tuple[str, ...] = ()
 
 
 class Redirect(msgspec.Struct, frozen=True):

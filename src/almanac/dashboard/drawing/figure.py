@@ -13,7 +13,7 @@ from almanac.dashboard.words.captions import NOTHING
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegendEntry:
-    """A name and its sign: `kind` line, dash, ghost, past, first, forecast, withheld, column or hatch; `colour` 1 to 12, 0 for none."""
+    """A name and its sign: `kind` line, dash, ghost, past, first, forecast, withheld, event, column or hatch; `colour` 1 to 12, 0 for none."""
 
     name: str
     kind: str = "line"
@@ -37,6 +37,8 @@ class ChartFigure:
     legend: Sequence[LegendEntry] = ()
     readout: Markup = field(default_factory=Markup)
     empty: str = NOTHING
+    #: Whether events are read as a line of their own.
+    events: bool = False
 
     def __post_init__(self) -> None:
         for name in ("id", "title", "caption", "empty"):
@@ -51,4 +53,5 @@ class ChartFigure:
     @property
     def label(self) -> str:
         """What the plot is called for readers, with the keys that read it."""
-        return f"{self.title}. Left and Right go from point to point, Page Up and Page Down by a year, Home and End to the ends."
+        lanes = " Up and Down change between the values and the events." if self.events else ""
+        return f"{self.title}. Left and Right go from point to point, Page Up and Page Down by a year, Home and End to the ends.{lanes}"

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from almanac.dashboard.drawing.happenings import LANE, EventMark, event_lane
 from almanac.dashboard.drawing.labels import End, end_labels, label_room
 from almanac.dashboard.drawing.scales import Axis, time_ticks, value_axis
 from almanac.dashboard.drawing.svg import (
@@ -68,11 +69,13 @@ def line_chart(
     firsts: bool = False,
     fraction: bool = False,
     frame: Frame | None = None,
+    events: Sequence[EventMark] = (),
 ) -> Drawing | None:
     """
     Lines over time; None where there is no value to draw. `ghost`: the same line as known today; `firsts`: with first
     publications, which one line alone has; `fraction`: the axis is labelled in percent (`UnitWords.fraction`); `frame`:
-    what panels that stand below each other share.
+    what panels that stand below each other share; `events`: what is marked under the axis, oldest first, which then reaches
+    to the last of them: a number is published when its period is over.
 
     Raises ValueError for more than twelve lines.
     """
@@ -86,6 +89,8 @@ def line_chart(
     filled = [points for points in every if points]
     span = (min(points[0].at for points in filled), max(points[-1].at for points in filled))
     labels = [line.label for line in lines if line.label]
+    if events:
+        span = (min(span[0], events[0].at), max(span[1], events[-1].at))
     if frame is not None:
         span, labels = frame.span, list(frame.labels)
     frequency = min((points[-1].frequency for points in filled), key=_rank)
@@ -107,8 +112,9 @@ def line_chart(
             parts += [_firsts(on, line.points) for line in lines]
         parts += [part for shape in shapes for part in _line(on, shape)]
         parts += [_withheld(on, shut), _ends(on, lines, column=frame is not None)]
+        parts.append(event_lane(on, events))
         plots.append(on)
-        svgs.append(drawn(on, parts))
+        svgs.append(drawn(on, parts, height=sheet.height + LANE if events else None))
     return Drawing(tuple(svgs), tuple(plots))
 
 

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from almanac.dashboard.drawing.columns import CountColumn
 from almanac.dashboard.drawing.curves import Curve
+from almanac.dashboard.drawing.happenings import EventMark
 from almanac.dashboard.drawing.lines import ChartLine
 from almanac.dashboard.drawing.svg import colour
 from almanac.dashboard.drawing.thinning import MOST, thinned
@@ -38,15 +39,17 @@ def line_readout(
     *,
     firsts: bool = False,
     since: Mapping[tuple[int | None, int], str] | None = None,
+    events: Sequence[EventMark] = (),
 ) -> Markup:
     """
     `{"year": 4, "lines": [{"name", "class", "points": [[day, value or null, "2020 Q4: −0.9%"], …]}]}`.
 
     `year`: points that a Page key goes; days are ordinals, as in the plot's `data-x`. Above some 1,500 points a line is
     told by its lows and highs; the table has all. `since`: the day from which on a value is known, written, by its period's
-    first and last day.
+    first and last day. `events` are read as a line of their own, which has no values.
     """
     several = len(lines) > 1
+    happened = {_NAME: "Events", "class": "", "points": [[mark.at, None, mark.words] for mark in events]}
     return data_block(
         {
             "year": max((_a_year(line.points) for line in lines), default=1),
@@ -64,7 +67,8 @@ def line_readout(
                     ],
                 }
                 for line in lines
-            ],
+            ]
+            + ([happened] if events else []),
         }
     )
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from almanac.dashboard.explorer import embedding
 from almanac.dashboard.explorer.comparing import address, files, naming, view
 from almanac.dashboard.explorer.comparing.address import FieldProblem
 from almanac.dashboard.explorer.comparing.reading import ReadComparison, compared
+from almanac.dashboard.explorer.embedding import EmbeddedChart
 from almanac.dashboard.explorer.finding import found
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, Redirect, Visit
@@ -92,6 +94,7 @@ def _values(visit: Visit, one: ReadComparison) -> dict[str, Any]:
         "after": visit.here(page=str(number + 1)) if number * view.rows_of_page(one) < total else "",
         "downloads": [(kind.upper(), f"/compare.{kind}?{query}") for kind in ("csv", "xlsx", "svg")],
         "picture": f"/compare.svg?{query}",
+        "embed": embedding.frame_markup(visit, "/compare", naming.chart_name(one.shown, one)) if one.shown else "",
         "sources": view.sources(one.shown),
         "errors": [{"field": each.field, "message": each.message} for each in one.asked.problems],
     }
@@ -121,8 +124,25 @@ def as_picture(visit: Visit) -> Answer:
     return Download(files.as_picture(visit, one), "image/svg+xml", "comparison.svg")
 
 
+def embedded(visit: Visit) -> Answer:
+    """The charts alone, for a frame in another page."""
+    return embedding.framed(visit, _embedded)
+
+
+def _embedded(visit: Visit) -> EmbeddedChart:
+    one = compared(visit, address.read(visit))
+    return EmbeddedChart(
+        naming.chart_name(one.shown, one) if one.shown else "Compare",
+        [panel.figure for panel in view.panels(one)],
+        view.sources(one.shown),
+        one.asked.as_of,
+        [f"{each.message.rstrip('.')}." for each in one.asked.problems],
+    )
+
+
 PAGES = (
     Page("/compare", page),
+    Page(f"{embedding.PREFIX}/compare", embedded, who="anyone"),
     Page("/compare.csv", as_csv),
     Page("/compare.xlsx", as_workbook),
     Page("/compare.svg", as_picture),

@@ -12,6 +12,8 @@ import msgspec
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.drawing.thinning import MOST
+from almanac.dashboard.explorer import embedding
+from almanac.dashboard.explorer.embedding import EmbeddedChart
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.series import one_series, revisions, series_view, vintages
 from almanac.dashboard.explorer.series.nearby import about, other_sources, same_category
@@ -52,6 +54,24 @@ def _answer(visit: Visit, template: str, tail: str = "") -> Answer:
         visit.path = visit.path.removesuffix(tail)
     one, typed, error = _on_its_day(visit, found)
     return Html(template, _values(visit, one, typed, error))
+
+
+def embedded(visit: Visit) -> Answer:
+    """The chart alone, for a frame in another page."""
+    return embedding.framed(visit, _embedded)
+
+
+def _embedded(visit: Visit) -> EmbeddedChart | Answer:
+    found = _found(visit)
+    if not isinstance(found, Series):
+        return found
+    one, _, error = _on_its_day(visit, found)
+    figure = series_view.figure(visit, one, series_view.events(visit, one))
+    records = [found.record, *(found.others if visit.query.get("sources") == "all" else ())]
+    pairs = [
+        (row["rights"]["attribution"] or row["sourceId"], row["rights"]["license"] or "not stated") for row in records
+    ]
+    return EmbeddedChart(figure.title, [figure], dict.fromkeys(pairs), one.as_of, [error] if error else [])
 
 
 def _found(visit: Visit, tail: str = "") -> Series | Answer:
@@ -104,7 +124,8 @@ def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
     number = min(max(read_whole(visit.query.get("page")) or 1, 1), pages)
     event = series_view.next_release(visit, one)
     releases = one.every.releases
-    figure = series_view.figure(visit, one)
+    marked = series_view.events(visit, one)
+    figure = series_view.figure(visit, one, marked)
     trail = series_view.trail(visit, one)
     if one.heads and one.newest is not None and not one.series.record["rights"]["valueWithheld"]:
         title = figure.unit or "Values"
@@ -119,6 +140,7 @@ def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
         "chips": series_view.chips(one, visit),
         "key_figures": series_view.figures(one, event, visit),
         "figure": figure,
+        "marked": marked,
         "unit": title,
         "ranges": one.range.options,
         "slider": _slider(visit, one, releases),
@@ -131,6 +153,7 @@ def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
         "after": visit.here(page=str(number + 1)) if number < pages else "",
         "csv": f"{series.address}.csv{_query(visit)}",
         "compare": _compare(visit, series),
+        "embed": embedding.frame_markup(visit, series.address, figure.title),
         "noun": noun(series.frequency).capitalize(),
         "triangle": series_view.triangle(one),
         "triangle_empty": _no_triangle(one),
@@ -140,14 +163,16 @@ def _values(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
         "others": other_sources(visit, one),
         "asked": _requests_of(visit, series),
         # Many points are there to be zoomed: the page has what that takes where its range can become so long.
-        "mounted": series.often,
+        # A drawing with events is never covered by one that can be zoomed, which knows none.
+        "mounted": series.often and not visit.query.get("events"),
         "points": f"{series.address}/points.json{_query(visit)}" if _alone(visit, one) else "",
     }
 
 
 def _alone(visit: Visit, one: Shown) -> bool:
-    """Whether the chart is one line of very many points: with a ghost or other sources the drawing has more than that."""
-    return one.series.often and len(one.rows) > MOST and one.as_of is None and visit.query.get("sources") != "all"
+    """Whether the chart is one line of very many points: with a ghost, other sources or events the drawing has more than that."""
+    more = one.as_of is not None or visit.query.get("sources") == "all" or visit.query.get("events")
+    return one.series.often and len(one.rows) > MOST and not more
 
 
 def _compare(visit: Visit, series: Series) -> str:
@@ -187,7 +212,7 @@ def _slider(visit: Visit, one: Shown, releases: list[vintages.ReleaseDay]) -> Ro
         # The newest release is what is known today.
         "ahead": "" if ahead is None else visit.here(as_of=days[ahead] if ahead < last else None, page=None),
         "today": visit.here(as_of=None, page=None) if one.as_of else "",
-        "keep": {name: visit.query[name] for name in ("from", "to", "sources") if visit.query.get(name)},
+        "keep": {name: visit.query[name] for name in ("from", "to", "sources", "events") if visit.query.get(name)},
         "part": f"{one.series.address}/part",
         "complete": one.every.complete,
         "since": day(days[0]),
@@ -338,4 +363,5 @@ PAGES = (
     Page("/series/{id}/part", part),
     Page("/series/{id}/revisions", all_revisions),
     Page("/series/{id}", page),
+    Page(f"{embedding.PREFIX}/series/{{id}}", embedded, who="anyone"),
 )

@@ -10,7 +10,8 @@ import msgspec
 from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry
 from almanac.dashboard.drawing.lines import ChartLine, line_chart
 from almanac.dashboard.drawing.readout import line_readout
-from almanac.dashboard.explorer.series import lineage, one_series, revisions, vintages
+from almanac.dashboard.explorer.series import happenings, lineage, one_series, revisions, vintages
+from almanac.dashboard.explorer.series.happenings import MarkedEvents
 from almanac.dashboard.explorer.series.one_series import Range, Row, Series
 from almanac.dashboard.explorer.series.vintages import Cell, Vintages, cell_of
 from almanac.dashboard.visit import Visit
@@ -156,9 +157,8 @@ def figures(one: Shown, event: Row | None, visit: Visit) -> list[Row]:
 
 def next_release(visit: Visit, one: Shown) -> Row | None:
     """The next event of the series, or of what it is computed from, as scheduled then."""
-    indicators = [one.series.slug, *(name.removeprefix("indicator_") for name in one.series.indicator["inputs"][:10])]
     start = one.known_to or visit.today.isoformat()
-    told = visit.ask("/events", indicator_id=indicators, entity_id=one.series.record["entityId"], status="scheduled",
+    told = visit.ask("/events", indicator_id=happenings.related(one.series), entity_id=one.series.record["entityId"], status="scheduled",
                      order="asc", limit=1, start_date=start, as_of=one.as_of)  # fmt: skip
     return told.data[0] if told.data else None
 
@@ -166,8 +166,18 @@ def next_release(visit: Visit, one: Shown) -> Row | None:
 # -- chart --------------------------------------------------------------------------------------------------------------
 
 
-def figure(visit: Visit, one: Shown) -> ChartFigure:
-    """The line as known then; today its first publications, in the past a ghost of what is known today."""
+def events(visit: Visit, one: Shown) -> MarkedEvents | None:
+    """What is marked under the chart, or may be; None where there is no chart to mark it under."""
+    drawn = [row for row in one.rows if not masked(row)]
+    if not drawn:
+        return None
+    oldest = min(day_of(row["periodStart"] or row["periodEnd"]) for row in drawn)
+    return happenings.marked(visit, one.series, oldest, one.known_to)
+
+
+def figure(visit: Visit, one: Shown, marked: MarkedEvents | None = None) -> ChartFigure:
+    """The line as known then; today its first publications, in the past a ghost of what is known today. `marked`: under its axis."""
+    marks = () if marked is None else marked.marks
     past = one.as_of is not None
     firsts = first_publications(one.then.rows)
     own = points(one.rows, firsts)
@@ -198,8 +208,10 @@ def figure(visit: Visit, one: Shown) -> ChartFigure:
         legend.append(LegendEntry(name="Withheld", kind="withheld"))
     if any(point.forecast for point in own):
         legend.append(LegendEntry(name="Forecast", kind="forecast", colour=1))
+    if marks:
+        legend.append(LegendEntry(name="Event", kind="event"))
     drawing = None if newest is None and len(lines) == 1 else line_chart(
-        lines, ghost=ghost, firsts=circles, fraction=one.unit.fraction,
+        lines, ghost=ghost, firsts=circles, fraction=one.unit.fraction, events=marks,
     )  # fmt: skip
     topic = _topic(visit, one)
     if len(lines) > 1:
@@ -214,9 +226,15 @@ def figure(visit: Visit, one: Shown) -> ChartFigure:
         drawing=drawing,
         legend=legend,
         readout=line_readout(
-            lines, one.unit, one.digits, firsts=circles, since=_known_since(one.rows) if len(lines) == 1 else None
+            lines,
+            one.unit,
+            one.digits,
+            firsts=circles,
+            since=_known_since(one.rows) if len(lines) == 1 else None,
+            events=marks,
         ),
         empty=one_sentence(one, visit),
+        events=bool(marks),
     )
 
 

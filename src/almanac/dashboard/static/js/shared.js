@@ -44,6 +44,7 @@ for (const time of document.querySelectorAll("time[data-clock]")) {
 
 const printed = document.querySelector("[data-printed]");
 addEventListener("beforeprint", () => {
+  if (!printed) return;
   const now = new Date().toISOString();
   printed.textContent = `printed ${now.slice(0, 10)}, ${now.slice(11, 16)} UTC`;
 });

@@ -1,0 +1,71 @@
+"""Events under the axis in a real browser: asked for, read by keys and found in a list; wide and narrow, light and dark."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+
+from .addresses import YIELDS
+from .conftest import DESK, PHONE, Visitor
+
+pytestmark = [pytest.mark.slow, pytest.mark.browser]
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(DESK, "light"), (PHONE, "dark")])
+def test_events_are_marked_read_and_followed(visitor: Callable[..., Visitor], width: int, scheme: str) -> None:
+    one = visitor("pro", width, scheme=scheme)
+    page = one.page
+    one.go(f"/series/{YIELDS}")
+    assert page.locator("path.event:visible").count() == 0
+    # By the keyboard alone: the link, then the chart, then from the values to the events.
+    page.get_by_role("link", name="Mark all events of the United States").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**events=all**")
+    page.wait_for_load_state("networkidle")
+    marks = page.locator("svg.chart:visible path.event")
+    assert marks.count() > 10
+    plot = page.locator("#chart [data-chart]")
+    plot.focus()
+    page.keyboard.press("End")
+    page.wait_for_function("() => /%/.test(document.querySelector('.readout').textContent)")
+    page.keyboard.press("ArrowUp")
+    page.wait_for_function("() => document.querySelector('.readout').textContent.includes('Nov')")
+    page.keyboard.press("End")
+    events = json.loads(page.locator("#chart-readout").inner_text())["lines"][-1]["points"]
+    page.wait_for_function("words => document.querySelector('.readout').textContent === words", arg=events[-1][2])
+    page.keyboard.press("Home")
+    page.wait_for_function("words => document.querySelector('.readout').textContent === words", arg=events[0][2])
+    page.keyboard.press("Escape")
+    # A mark lies within the drawing, and says under the pointer what it is.
+    drawing, box = page.locator("svg.chart:visible").bounding_box(), marks.last.bounding_box()
+    assert drawing["y"] < box["y"] < drawing["y"] + drawing["height"]
+    assert drawing["x"] <= box["x"]
+    assert box["x"] + box["width"] <= drawing["x"] + drawing["width"] + 1
+    assert re.match(r"\d+\s\w{3}\s2026: ", marks.last.locator("title").text_content())
+    # The list below leads to what each was about.
+    page.locator("details.marked summary").focus()
+    page.keyboard.press("Enter")
+    link = page.locator("details.marked li a").first
+    link.wait_for()
+    if width == PHONE:
+        assert link.locator("xpath=..").bounding_box()["height"] >= 24
+    link.click()
+    page.wait_for_url(lambda address: YIELDS not in address)
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+
+
+def test_events_stay_when_the_day_is_slid(visitor: Callable[..., Visitor]) -> None:
+    one = visitor("pro")
+    page = one.page
+    one.go(f"/series/{YIELDS}?events=all")
+    page.wait_for_load_state("networkidle")
+    before = page.locator("details.marked li").count()
+    page.locator("#release").focus()
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**as_of=2026-**")
+    page.wait_for_function("count => document.querySelectorAll('details.marked li').length < count", arg=before)
+    assert "events=all" in page.url
+    assert page.locator("svg.chart:visible path.event").count() > 5

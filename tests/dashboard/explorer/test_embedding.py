@@ -1,0 +1,176 @@
+"""Charts in other pages: nowhere unless the operator says where, and never more than anybody may see."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from almanac.dashboard import policy
+from tests.support.browser import Browser
+from tests.support.service import Service, copy
+
+from .conftest import dashboard
+from .test_series import CPI, SHUT, YIELD
+
+ORIGINS = ("https://blog.example", "http://127.0.0.1:8080")
+PATHS = (f"/embed/series/{CPI}", "/embed/compare?indicator=gov_yield_10y&entities=usa,jpn")
+
+
+@pytest.fixture(scope="module")
+def allowed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str | None], Browser]]:
+    """Browsers before a dashboard whose charts two origins may show; None: of nobody."""
+    home = copy(built, tmp_path_factory.mktemp("embedding") / "home")
+    service = Service(home, {"EMBED_ORIGINS": ",".join(ORIGINS)})
+    app = dashboard(service)
+
+    def made(plan: str | None = None) -> Browser:
+        one = Browser(app)
+        if plan is not None:
+            one.cookies["almanac"] = plan
+        return one
+
+    yield made
+    service.close()
+
+
+def frames(answer: httpx2.Response) -> list[str]:
+    """Who may have an answer in a frame."""
+    directives = dict(part.strip().split(" ", 1) for part in answer.headers["content-security-policy"].split(";"))
+    return directives["frame-ancestors"].split(" ")
+
+
+def words(answer: httpx2.Response) -> str:
+    main = answer.text[answer.text.index("<main") : answer.text.index("</main>")]
+    main = re.sub(r"<script.*?</script>", " ", main, flags=re.DOTALL)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", main)).replace("\xa0", " ").split())
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_without_the_setting_there_is_no_such_page(browser, path):
+    for one in (browser("pro"), browser("nobody")):
+        answer = one.get(path)
+        assert answer.status_code == 404
+        assert frames(answer) == ["'none'"]
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert '<svg class="chart' not in answer.text
+    assert "iframe" not in browser().get(f"/series/{CPI}").text
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_named_origins_may_show_a_chart_and_nobody_else(allowed, path):
+    answer = allowed().get(path)
+    assert answer.status_code == 200
+    assert frames(answer) == list(ORIGINS)
+    # That header knows no names of origins, and an old browser would obey it.
+    assert "x-frame-options" not in answer.headers
+    assert answer.text.count('<svg class="chart') == 3
+    # All else of the policy stands as it is.
+    loosened = answer.headers["content-security-policy"].replace(" ".join(ORIGINS), "'none'")
+    assert loosened == policy.CONTENT_SECURITY_POLICY
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/signin", f"/series/{CPI}", "/compare?indicator=gov_yield_10y&entities=usa", "/keys", "/nowhere"]
+)
+def test_no_other_page_may_be_in_a_frame(allowed, path):
+    for one in (allowed(), allowed("pro")):
+        answer = one.get(path)
+        assert frames(answer) == ["'none'"]
+        assert answer.headers["x-frame-options"] == "DENY"
+
+
+def test_it_says_what_it_shows_of_whom_under_which_licence_on_which_day_and_where_from(allowed):
+    answer = allowed().get(f"/embed/series/{CPI}", as_of="2026-11-17")
+    text = words(answer)
+    assert "Consumer price index" in text
+    assert "U.S. Bureau of Labor Statistics" in text
+    assert "Licence:" in text
+    assert "As known on 17 Nov 2026." in text
+    (link,) = re.findall(r'<a href="([^"]*)" target="_blank" rel="noopener">', answer.text)
+    assert link == f"http://127.0.0.1:8001/series/{CPI}?as_of=2026-11-17"
+    assert "As known today, 20 Nov 2026." in words(allowed().get(f"/embed/series/{CPI}"))
+    compared = words(
+        allowed().get(
+            PATHS[1],
+        )
+    )
+    assert "10-year government yield, United States and Japan" in compared
+    assert "Ministry of Finance" in compared
+
+
+def test_whoever_looks_sees_what_anybody_sees(allowed, service):
+    """Somebody signed in, with all of the archive or with a window: the same bytes, with no cookie and nothing of an account."""
+    each_time = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}")
+    for path in (*PATHS, f"/embed/series/{CPI}?events=all", f"/embed/series/{YIELD}?sources=all&from=all"):
+        answers = [allowed(plan).get(path) for plan in (None, "free", "pro")]
+        assert len({each_time.sub("", answer.text) for answer in answers}) == 1
+        assert all("set-cookie" not in answer.headers for answer in answers)
+        assert "example.org" not in answers[2].text
+    # As far back as the free plan reaches, though there is more.
+    oldest = {
+        plan: service.ok("/observations", plan, indicator="cpi_index_nsa", order="asc", limit=1)[0]
+        for plan in ("free", "pro")
+    }
+    begins = {plan: date.fromisoformat(row["periodStart"][:10]).toordinal() for plan, row in oldest.items()}
+    assert begins["pro"] < begins["free"]
+    shown = re.findall(r'data-x="(\d+) ', allowed("pro").get(PATHS[0]).text)
+    assert {int(day) for day in shown} == {begins["free"]}
+
+
+def test_what_is_withheld_is_in_no_frame(allowed):
+    for path in (f"/embed/series/{SHUT}", f"/embed/compare?series={SHUT}"):
+        answer = allowed("pro").get(path)
+        assert answer.status_code == 200
+        assert "Withheld. The licence of" in words(answer)
+        assert '<path class="line' not in answer.text
+        assert "data-value" not in answer.text
+
+
+def test_what_cannot_be_shown_is_said_in_the_frame(allowed):
+    one = allowed()
+    for path, status, told in (
+        ("/embed/series/fred:country_usa:nothing:M", 404, "There is no such chart."),
+        (f"/embed/series/{CPI}?as_of=2026-02-30", 400, "“2026-02-30” is not a date."),
+        (f"/embed/series/{CPI}?as_of=2020-01-01", 400, "asks for data before 2024-11-20"),
+        ("/embed/compare?indicator=nothing&entities=usa", 400, "There is no indicator “nothing”."),
+        ("/embed/compare", 200, "No line is shown."),
+    ):
+        answer = one.get(path)
+        assert (answer.status_code, told in words(answer)) == (status, True), (path, words(answer))
+        assert frames(answer) == list(ORIGINS)
+    moved = one.get("/embed/series/FRED:country_usa:CPI_index_nsa:m", as_of="2026-01-31")
+    assert (moved.status_code, moved.headers["location"]) == (301, f"/embed/series/{CPI}?as_of=2026-01-31")
+
+
+@pytest.mark.parametrize(
+    ("page", "frame"),
+    [
+        (f"/series/{CPI}?as_of=2026-11-17", f"/embed/series/{CPI}?as_of=2026-11-17"),
+        (
+            "/compare?indicator=gov_yield_10y&entities=usa,jpn",
+            "/embed/compare?indicator=gov_yield_10y&entities=usa,jpn",
+        ),
+    ],
+)
+def test_pages_show_the_markup_where_it_is_allowed(allowed, page, frame):
+    text = allowed("pro").get(page).text
+    code = html.unescape(re.search(r'<code id="embed-markup">(.*?)</code>', text)[1])
+    address = html.unescape(
+        re.search(r'^<iframe src="([^"]*)" title="[^"]+" width="100%" height="\d+" loading="lazy"></iframe>$', code)[1]
+    )
+    assert address == f"http://127.0.0.1:8001{frame}"
+    assert allowed().get(frame).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "origin", ["*", "https://a.example; script-src *", "'self'", "https:", "https://a.example/path", "a.example"]
+)
+def test_no_policy_is_made_of_what_is_no_origin(origin):
+    with pytest.raises(ValueError, match="no page may be in a frame of"):
+        policy.headers(secure=False, frames=(origin,))
