@@ -122,6 +122,5 @@ def test_a_further_company_is_found_by_its_ticker_and_all_of_it_can_be_verified(
             assert list(found) == [(entity,)]
             assert loaded.db.execute("SELECT count(*) FROM statement WHERE entity = ?", (entity,)).get > 50
         # Of companies nothing is kept twice.
-        assert loaded.db.execute("SELECT count(*) FROM current").get == 0
         assert loaded.db.execute("SELECT sum(rows) FROM series").get > 2_000
         assert list(verify(loaded, Checked())) == []

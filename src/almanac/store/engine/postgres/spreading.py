@@ -104,7 +104,7 @@ def own_topic(tokens: Sequence[str]) -> list[str]:
     """
     A subquery in the condition of a join, said of the table that is joined rather than of the one before it.
 
-    `JOIN current x ON x.topic = t.topic AND x.period = (SELECT … y.topic = t.topic …)`: only of `x` Citus knows that it
+    `JOIN vintages x ON x.topic = t.topic AND x.period = (SELECT … y.topic = t.topic …)`: only of `x` Citus knows that it
     stands beside `y`.
     """
     found = list(tokens)
