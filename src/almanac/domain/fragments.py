@@ -76,7 +76,7 @@ def _period_part(key: int) -> str:
 
 
 @functools.lru_cache(maxsize=4_096)
-def _ending(flags: int, note: str | None, *, released: bool, withdrawn: bool) -> str:
+def _ending(flags: int, note: str | None, released: bool, withdrawn: bool) -> str:
     """
     Whether it was revised, a mark, then row-level metadata, as it continues an object that already has the series' own (`"k":v`
     pairs, comma first).
@@ -101,10 +101,11 @@ def rendered(
     ingested: int, note: str | None,
 ) -> bytes:  # fmt: skip
     """A vintage as marked text; without value and text, a withdrawal. `own`: the part of its id that is not its series'."""
-    release = "null" if released is None else f'"{cached_time(released)}"'
-    ending = _ending(flags, note, released=released is not None, withdrawn=value is None and text is None)
+    observed = cached_time(known)
+    release = "null" if released is None else f'"{observed if released == known else cached_time(released)}"'
+    ending = _ending(flags, note, released is not None, value is None and text is None)
     return (
-        f'{own}\1{_value_part(value, text)}{_period_part(period)},"observedAt":"{cached_time(known)}"'
+        f'{own}\1{_value_part(value, text)}{_period_part(period)},"observedAt":"{observed}"'
         f',"releasedAt":{release},"ingestedAt":"{cached_time(ingested)}"{ending}'
     ).encode()
 

@@ -53,7 +53,10 @@ class Pages:
             ended, before = len(batch) < size, len(found)
             cells = self._cells(batch, place, ended=ended)
             for cell in cells:
-                if taking_part := self._of_sources(cell, selection):
+                taking_part = cell if selection.sources is None else self._of_sources(cell, selection.sources)
+                if len(taking_part) == 1:  # nearly always
+                    found += taking_part
+                elif taking_part:
                     found.append(self._preference.preferred(taking_part, version, _origin))
             if cells:
                 place = Position(*self._place(cells[-1][-1]))
@@ -77,11 +80,8 @@ class Pages:
         first = 1 if place is not None and cells and self._place(cells[0][0]) == list(place[:4]) else 0
         return cells[first : len(cells) if ended else -1]
 
-    def _of_sources(self, cell: list[_Found], selection: Selection) -> list[_Found]:
+    def _of_sources(self, cell: list[_Found], sources: frozenset[str]) -> list[_Found]:
         """Rows of a cell of the sources asked for."""
-        sources = selection.sources
-        if sources is None:
-            return cell
         series = self._directory.series
         return [row for row in cell if series(row[_SERIES]).source.id in sources]
 
