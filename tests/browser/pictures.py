@@ -72,7 +72,7 @@ SHOTS = (
     Shot("search", "/search?q=inflation+germany&all=1"),
     Shot("country", "/countries/germany"),
     Shot("rates", "/rates/USA"),
-    Shot("screener", "/screeners/equity?filter=piotroski_f:gte:8,return_on_equity:gte:0.1", at="#filters"),
+    Shot("screener", "/screeners/equity?filter=piotroski_f:gte:8,return_on_equity:gte:0.1"),
     Shot("company", "/companies/boxwood-software-corp"),
     Shot("calendar", "/calendar"),
     Shot("keys", "/keys"),

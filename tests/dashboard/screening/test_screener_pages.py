@@ -431,3 +431,14 @@ def test_who_is_left_out_of_a_pair_is_said(companies: Browser, screen: Service) 
     (warning,) = screen.get("/equity-screener", filter=clause).json()["meta"]["warnings"]
     assert "whose two readings are of periods that end on different days" in warning["reason"]
     assert f"“{clause}” {warning['reason']}." in look(companies, "/screeners/equity", filter=clause)
+
+
+def test_results_come_before_the_form_once_there_are_some(companies: Browser) -> None:
+    some = look(companies, "/screeners/equity", filter="piotroski_f:gte:0")
+    assert results(some)
+    assert some.index('id="results"') < some.index('id="filters"')
+    assert 'href="#filters">Change the filters</a>' in some
+    for query in ({}, {"filter": "piotroski_f:gt:9"}):
+        none = look(companies, "/screeners/equity", **query)
+        assert "Change the filters" not in none
+        assert 'id="results"' not in none or none.index('id="filters"') < none.index('id="results"')
