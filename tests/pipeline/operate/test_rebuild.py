@@ -134,6 +134,17 @@ def test_the_data_database_alone_may_be_lost(world):
         assert problems(again) == []
 
 
+def test_ids_are_those_of_the_raw_store(world, tmp_path):
+    """Another host that took in the same has raw payloads of its own, and other ids."""
+    with Workplace(settings(tmp_path / "other")) as other:
+        take(other, tmp_path / "other" / "mirror")
+        one, another = served(world), served(other)
+        assert one[SERVED] == another[SERVED]
+        assert not set(one["ids"]) & set(another["ids"])
+        assert len(set(one["ids"])) == len(one["ids"])
+        assert sqlite.meta(other.db, "ids") == other.raw.identity() == sqlite.meta(other.db, "raw")
+
+
 @pytest.mark.parametrize(("source", "kind"), [("sandbox-fred", SIMULATED), ("fred", REAL)])
 def test_the_raw_store_says_which_world_it_is(tmp_path, source, kind):
     chosen = settings(tmp_path)
