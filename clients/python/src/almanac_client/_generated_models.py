@@ -859,7 +859,7 @@ class Financials(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     ticker: str | None = None
     #: Number at the U.S. Securities and Exchange Commission, ten digits. Null: none.
     cik: str | None = None
-    #: ISO 4217 code of the currency it reports in. Null: not known.
+    #: ISO 4217 code of the currency it reports in; with `as_of` that of the newest statement known then. Null: not known.
     currency: str | None = None
     #: The moment asked with `as_of`; without it the newest knowledge time among the rows used. Null: there are none.
     as_of: datetime | None = None

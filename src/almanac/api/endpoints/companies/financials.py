@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -49,7 +50,7 @@ def financials(ctx: Context) -> ItemAnswer:
             "entityId": company.entity,
             "ticker": company.ticker if as_of is None else company.ticker or _last_ticker(ctx, company.entity, as_of),
             "cik": f"{company.cik:010d}",
-            "currency": company.currency,
+            "currency": company.currency if as_of is None else _currency_then(told.values()),
             "asOf": None if moment is None else wire_time(moment),
             "predecessorOf": relatives.predecessor_of,
             "successorOf": relatives.successor_of,
@@ -63,6 +64,16 @@ def financials(ctx: Context) -> ItemAnswer:
 
 def _last_ticker(ctx: Context, entity: str, as_of: int) -> str | None:
     return last_tickers(ctx.view, [entity], as_of).get(entity)
+
+
+class _InCurrency(msgspec.Struct):
+    currency: str
+
+
+def _currency_then(told: Iterable[Sequence[StatementRow]]) -> str | None:
+    """The currency of the newest statement that was known, for the company's own is the one that it reports in today; None without any."""
+    newest_one = max((one for found in told for one in found), key=lambda one: (one.period, one.known), default=None)
+    return None if newest_one is None else msgspec.json.decode(newest_one.body, type=_InCurrency).currency
 
 
 def _joined(told: list[StatementRow], reason: str | None) -> msgspec.Raw:

@@ -303,7 +303,13 @@ class Financials(Record):
     entity_id: EntityId
     ticker: _Ticker
     cik: _Cik
-    currency: Annotated[str | None, says("ISO 4217 code of the currency it reports in. Null: not known.", "USD")]
+    currency: Annotated[
+        str | None,
+        says(
+            "ISO 4217 code of the currency it reports in; with `as_of` that of the newest statement known then. Null: not known.",
+            "USD",
+        ),
+    ]
     as_of: AsOf
     predecessor_of: _PredecessorOf
     successor_of: _SuccessorOf
