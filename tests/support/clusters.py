@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -83,13 +84,31 @@ class Cluster:
         run("pg_ctl", "-D", self.folder, "reload")
 
     def kill(self) -> None:
-        """End it as the power does."""
-        os.kill(int((self.folder / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
+        """End it as the power does: whoever it answers, too, who would go on until they notice."""
+        first = int((self.folder / "postmaster.pid").read_text().split()[0])
+        every = [first, *_children(first)]
+        for one in every:
+            with suppress(ProcessLookupError):
+                os.kill(one, signal.SIGKILL)
+        until = time.monotonic() + 10
+        while any(Path(f"/proc/{one}").exists() for one in every) and time.monotonic() < until:
+            time.sleep(0.01)
 
     def stop(self) -> None:
         """End it, whether it runs or not."""
         with suppress(subprocess.CalledProcessError):
             run("pg_ctl", "-D", self.folder, "-m", "immediate", "-w", "stop")
+
+
+def _children(parent: int) -> list[int]:
+    """Processes that a process has started."""
+    found = []
+    for one in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            told = one.read_text().rpartition(")")[2].split()
+            if int(told[1]) == parent:
+                found.append(int(one.parent.name))
+    return found
 
 
 @contextmanager
