@@ -59,4 +59,4 @@ def test_numbers_that_the_page_rounds():
 def test_no_other_size_of_the_demo_is_told():
     """It was 400 MB and 450 bytes a vintage once, in several places."""
     told = set(re.findall(r"(\d+(?:\.\d+)?) (?:GB|MB) of disk|(\d+) bytes for each of", PAGE))
-    assert told == {("0.85", ""), ("", "380"), ("", "666")}  # the last of PostgreSQL
+    assert told == {("0.3", ""), ("", "130"), ("", "272")}  # the last of PostgreSQL
