@@ -13,7 +13,7 @@ from almanac.config import Settings
 from almanac.pipeline.lacking import lost, named
 from almanac.store.engine.data_schema import meta, set_meta, vintages_held
 from almanac.store.engine.protocol import Database
-from almanac.store.observations.ids import KEY
+from almanac.store.observations import ids
 from almanac.store.raw.captures import Corrupt, RawStore
 
 #: The database's note of the raw store's name.
@@ -97,8 +97,8 @@ def name_ids(db: Database, raw: RawStore) -> None:
     they have ids already.
     """
     name = raw.identity()
-    if name is not None and meta(db, KEY) is None and not vintages_held(db):
-        set_meta(db, KEY, name)
+    if name is not None and meta(db, ids.KEY) is None and not vintages_held(db):
+        set_meta(db, ids.KEY, name)
 
 
 def adopt(db: Database, raw: RawStore, *, whole: bool) -> None:

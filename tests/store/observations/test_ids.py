@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
 from almanac.store.engine.data_schema import set_meta
-from almanac.store.observations.ids import KEY, ROW_CHARACTERS, ids_in, ids_of, series_hash
+from almanac.store.observations.ids import KEY, ids_in, ids_of, series_hash
 from almanac.store.observations.reading import lookup
 from tests.support.small_world import ALPHA, BETA, SmallWorld, sent
 
@@ -34,7 +34,7 @@ def test_it_leads_back_to_the_row(key: str, series: str, period: int, known: int
     assert re.fullmatch(r"obs_[a-z2-7]{26}", identifier)
     assert ids.place(identifier) == (series_hash(series), period, known)
     assert identifier == f"obs_{ids.series_part(series)}{ids.row_part(period, known)}"
-    assert len(ids.row_part(period, known)) == ROW_CHARACTERS
+    assert len(ids.row_part(period, known)) == 15
 
 
 @given(KEYS, st.lists(st.tuples(SERIES, PERIODS, KNOWN), min_size=2, max_size=2))

@@ -2,10 +2,10 @@
 Ids of observations. An id says where a row stands, and nothing of what it says.
 
 `obs_` is followed by 26 characters of base32: 11 of a digest of the series' id, 8 of the period's key and 7 of the
-knowledge time, each enciphered with the store's key. So an id leads back to its row without an index of ids, a row whose
-value is withheld goes by the same id as any other, and nobody can make an id of a row that he has not been shown. The key
-follows from the name of the raw store: whatever is made anew of it has the same ids. Simulated worlds have none, so that
-the ids in examples hold.
+knowledge time, each enciphered by itself with the store's key. So an id leads back to its row without an index of ids, and a
+row whose value is withheld goes by the same id as any other. Who puts together parts of ids that he was shown may come upon
+another row's, and learns by it that there is such a row, nothing of what it says. The key follows from the name of the raw
+store: whatever is made anew of it has the same ids. Simulated worlds have none, so that the ids in examples hold.
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from almanac.store.engine.queryable import Queryable
 KEY = "ids"
 #: Finds a series by its id in its table; bound is what `found_by` gives.
 NAMED = "hash = ? AND id = ?"
-#: Characters of an id's own that a row adds to what its series begins with.
-ROW_CHARACTERS = 15
 
 _SERIES, _PERIOD, _KNOWN = 11, 8, 7
 _SERIES_BITS, _PERIOD_BITS, _KNOWN_BITS = 5 * _SERIES, 5 * _PERIOD, 5 * _KNOWN
@@ -74,7 +72,7 @@ class ObservationIds:
         return f"obs_{self.series_part(series)}{self.row_part(period, known)}"
 
     def row_part(self, period: int, known: int) -> str:
-        """The last `ROW_CHARACTERS` of an id, which follow from period and knowledge time."""
+        """The last fifteen characters of an id, which follow from period and knowledge time."""
         return self.period_part(period) + self.known_part(known)
 
     def place(self, identifier: str) -> Place | None:
