@@ -50,8 +50,9 @@ wheels: $(RUNS) ## Build wheel files of the service, its client and the server f
 test: $(STAMP) ## Run the test suite (skips what needs services or files that are not here)
 	$(BIN)/python -m pytest -n auto
 
+# A test in a browser waits for a program that is not ours: those that failed beside others are asked once more alone, and named.
 test-slow: $(STAMP) ## Run the slow laws, faults and load tests alone
-	$(BIN)/python -m pytest -n auto -m browser
+	$(BIN)/python -m pytest -n auto -m browser || $(BIN)/python -m pytest -rA -m browser --last-failed --last-failed-no-failures none
 	$(BIN)/python -m pytest -n auto -m "slow and not browser"
 
 # What is about a store or a service, on the other engine; what is about files says so and is skipped.

@@ -23,6 +23,14 @@ __all__ = ["worker_id"]
 
 PHONE, DESK = 390, 1440
 WIDTHS = (PHONE, DESK)
+_READABLE = """() => document.readyState === 'complete'
+  && [...document.querySelectorAll('[data-chart]')].every(one => one.tabIndex === 0
+    || !JSON.parse(document.getElementById(one.dataset.chart).textContent).lines.some(line => line.points.length))"""
+
+
+def readable(frame: Any) -> None:
+    """Wait until charts of a page, or of a frame in it, take keys: their script comes after the page, which waits not."""
+    frame.wait_for_function(_READABLE)
 
 
 class Served(NamedTuple):
@@ -53,6 +61,7 @@ class Visitor:
 
     page: Any
     base: str
+    script: bool = True
     complaints: list[str] = field(default_factory=list)
     elsewhere: list[str] = field(default_factory=list)
 
@@ -75,6 +84,8 @@ class Visitor:
         """Open an address of the dashboard."""
         answer = self.page.goto(self.base + path)
         assert answer.status == status, f"{path}: {answer.status}"
+        if self.script:
+            readable(self.page)
         return answer
 
     def done(self) -> None:
@@ -146,7 +157,7 @@ def visitor(
         context.set_default_timeout(15_000)
         if who is not None:
             context.add_cookies(cookies[who])
-        one = Visitor(context.new_page(), served.dashboard)
+        one = Visitor(context.new_page(), served.dashboard, script)
         opened.append((context, one))
         return one
 

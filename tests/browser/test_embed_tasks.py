@@ -14,7 +14,7 @@ import pytest
 from tests.support.servers import free_port
 
 from .addresses import COMPARED, PRICES
-from .conftest import DESK, PHONE, Served, Visitor
+from .conftest import DESK, PHONE, Served, Visitor, readable
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -81,6 +81,7 @@ def test_a_chart_is_taken_along_and_shown(
             chart.wait_for()
             # Whole within the frame, and read by keys as at home.
             inner = page.frames[1]
+            readable(inner)
             assert inner.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
             frame.locator("[data-chart]").first.focus()
             page.keyboard.press("End")

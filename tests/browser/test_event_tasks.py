@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from .addresses import YIELDS
-from .conftest import DESK, PHONE, Visitor
+from .conftest import DESK, PHONE, Visitor, readable
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
@@ -24,7 +24,7 @@ def test_events_are_marked_read_and_followed(visitor: Callable[..., Visitor], wi
     page.get_by_role("link", name="Mark all events of the United States").focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**events=all**")
-    page.wait_for_load_state("networkidle")
+    readable(page)
     marks = page.locator("svg.chart:visible path.event")
     assert marks.count() > 10
     plot = page.locator("#chart [data-chart]")

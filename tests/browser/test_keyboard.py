@@ -38,16 +38,12 @@ FOCUSED = """() => {
     html: one.outerHTML.slice(0, 160),
   };
 }"""
-#: Charts take the focus once their script has come, which the page does not wait for.
-READABLE = """() => [...document.querySelectorAll('[data-chart]')].every(one => one.tabIndex === 0
-  || !JSON.parse(document.getElementById(one.dataset.chart).textContent).lines.some(line => line.points.length))"""
 LOOKS = ("/", f"/series/{PRICES}", "/screeners/equity?filter=piotroski_f:gte:5", "/keys", "/countries/germany", "/rates/USA",
          COMPANY, "/calendar", "/usage", "/account", "/search?q=inflation+germany")  # fmt: skip
 
 
 def tabbed(page: Any) -> tuple[int, list[dict[str, Any]]]:
     """How many controls there are, and where each press of the tab key leads, from the top of the page to its end."""
-    page.wait_for_function(READABLE)
     page.evaluate("document.activeElement?.blur?.(); scrollTo(0, 0)")
     count = page.evaluate(CONTROLS)
     steps = []
