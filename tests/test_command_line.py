@@ -474,3 +474,19 @@ def test_a_command_ends_quietly_where_nobody_reads_on(tmp_path, stream, argument
         told = running.communicate(timeout=60)
     assert [one for one in told if one] == []
     assert running.returncode == code
+
+
+def test_a_request_is_explained(run, tmp_path):
+    mirror = write_mirror(tmp_path / "mirror", ROWS)
+    run("ingest", SOURCE, "--from", mirror, expect=3)
+    shown = run("explain", "http://host:1/observations?sort=observed_at&limit=3").stdout
+    assert [line.split(maxsplit=1)[0] for line in shown.splitlines()] == [
+        "plan", "answeredIn", "read", "vintagesMeant", "vintagesAllowed", "dataVersion", "bytes", "ms",
+    ]  # fmt: skip
+    told = json.loads(run("explain", "--plan", "free", "--json", "/sources").stdout)
+    assert (told["plan"], told["answeredIn"], told["read"]) == ("free", "a thread", None)
+    refused = run("explain", "/observations?contry=USA", expect=1).stderr
+    assert "'contry' is not a parameter of /observations" in refused
+    assert "did you mean 'country'?" in refused
+    unknown = run("explain", "--plan", "gold", "/sources", expect=2).stderr
+    assert "must be one of free, pro, enterprise, not 'gold'" in unknown

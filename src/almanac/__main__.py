@@ -50,6 +50,7 @@ for _command in (
     operate.derive,
     operate.distribute,
     operate.rebuild,
+    operate.explain,
     operate.verify,
     operate.status,
     companies.companies,

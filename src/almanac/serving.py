@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from almanac.api.use.seen import Seen
     from almanac.config import Settings
     from almanac.dashboard.app import Dashboard
+    from almanac.dashboard.asking import InProcessApi
     from almanac.ops import Answering
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.observations.reading.reader import Reader, View
@@ -185,21 +186,29 @@ def seen(settings: Settings) -> Seen | None:
     return Seen(run_folder(settings) / "seen") if settings.database_read_urls else None
 
 
-def dashboard(settings: Settings) -> Dashboard:
-    """The dashboard. Its accounts are opened apart from those in which keys are verified."""
+def in_process_api(settings: Settings, cursor_secret: bytes) -> InProcessApi:
+    """The interface, asked within this process, without keys and limits."""
     from almanac.api.interface import endpoints
     from almanac.catalog.load import shipped
-    from almanac.dashboard.app import Dashboard
     from almanac.dashboard.asking import InProcessApi
+    from almanac.pipeline.explain.companies import explain_company
+    from almanac.pipeline.explain.macro import Explainer
+    from almanac.pipeline.explain.scores import explain_scores
+    from almanac.pipeline.ingest.first_load import loads_at
+
+    declared = endpoints(Explainer(shipped(), explain_company), explain_scores)
+    opened = reading(settings)
+    return InProcessApi(declared, cursor_secret, opened, settings, clock=settings.clock, loads=loads_at)
+
+
+def dashboard(settings: Settings) -> Dashboard:
+    """The dashboard. Its accounts are opened apart from those in which keys are verified."""
+    from almanac.dashboard.app import Dashboard
     from almanac.dashboard.letters import Letters
     from almanac.dashboard.people import People
     from almanac.dashboard.site import pages, templates
     from almanac.dashboard.statics import Statics
     from almanac.mail import Mail
-    from almanac.pipeline.explain.companies import explain_company
-    from almanac.pipeline.explain.macro import Explainer
-    from almanac.pipeline.explain.scores import explain_scores
-    from almanac.pipeline.ingest.first_load import loads_at
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.accounts.lent_sessions import LentSessions
     from almanac.store.engine.errors import UnavailableError
@@ -210,14 +219,7 @@ def dashboard(settings: Settings) -> Dashboard:
     accounts = Accounts(place(settings.accounts_place), settings.secret)
     usage = UsageFile(place(settings.usage_place))
     letters = Letters(Mail(settings.smtp, log.warning), settings.dashboard_address)
-    in_process = InProcessApi(
-        endpoints(Explainer(shipped(), explain_company), explain_scores),
-        accounts.secret("cursor"),
-        reading(settings),
-        settings,
-        clock=settings.clock,
-        loads=loads_at,
-    )
+    in_process = in_process_api(settings, accounts.secret("cursor"))
     statics = Statics()
     limits = limiter(settings, None)
     replicas = [Server(url) for url in settings.database_read_urls]

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from almanac.store.engine.cost import Cost
 from tests.support.invented_mirror import (
     ARCHIVE_FETCH,
     COPY_10Y,
@@ -24,8 +25,6 @@ from tests.support.invented_mirror import (
     treasury_value,
 )
 from tests.support.service import Service, copy
-
-from .declared import ENDPOINTS
 
 
 def by_day(rows):
@@ -255,11 +254,16 @@ def test_filters_are_the_same_everywhere(service, path):
         ("/observations/latest?freshness=unknown&country=USA", False),
     ],
 )
-def test_what_may_take_long_holds_nobody_up(target, long):
+def test_what_may_take_long_holds_nobody_up(service, target, long):
     """A request that sorts, or reads far more rows than it gives, runs in a thread; others go on meanwhile."""
     path, _, query = target.partition("?")
-    endpoint = ENDPOINTS[path]
-    assert endpoint.heavy(endpoint.read(parse_qsl(query), 1_800_000_000)) is long
+    assert (service.cost(path, limit=77, **dict(parse_qsl(query))) is Cost.HEAVY) is long
+
+
+def test_what_was_answered_a_moment_ago_takes_no_thread(own):
+    """The dearest answer is remembered like any page, from the second asking on: who asks for it again takes nobody's place."""
+    spent = [own.cost("/observations", sort="released_at") for _ in range(3)]
+    assert spent == [Cost.HEAVY, Cost.HEAVY, Cost.PAGE]
 
 
 def test_what_is_too_broad_is_refused_with_how_to_narrow_it(built, tmp_path):

@@ -9,6 +9,7 @@ import pytest
 
 from almanac.api.endpoints.reference import standing
 from almanac.store.engine import opening
+from almanac.store.engine.cost import Cost
 from almanac.store.observations import specs
 from almanac.store.summary import figures
 from tests.support.invented_mirror import TREASURY_DAYS, treasury_file
@@ -86,11 +87,9 @@ def test_few_states_are_remembered(own):
 
 
 def test_scores_are_lined_up_when_the_service_starts(own):
-    scored = next(one for one in own.endpoints if one.path == "/equity-screener")
-    asked = {"filter": "score:gt:1", "sort": None, "as_of": None, "cursor": None}
-    assert scored.heavy(asked)
+    assert own.cost("/equity-screener", filter="score:gt:1") is Cost.HEAVY
     own.app.warm()
-    assert not scored.heavy(asked)
+    assert own.cost("/equity-screener", filter="score:gt:2") is Cost.PAGE
 
 
 @pytest.mark.parametrize(

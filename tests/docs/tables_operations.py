@@ -162,7 +162,7 @@ _EVENTS = {
     "the accounts cannot be read": "Their primary does not answer. Keys hold for `held_seconds` more, those no worker knows if a replica does.",
     "the accounts can be read again": "It does; what was revoked meanwhile holds from now on.",
     "given up": "A request was answered 503: it took longer than `ALMANAC_REQUEST_SECONDS`.",
-    "a slow request": "It took longer than `ALMANAC_SLOW_SECONDS`, answered or not. `parameters` are the endpoint's own, path values too, without what looks like a key; `database_ms` is how much of it the database took, `null` where that was not measured.",
+    "a slow request": "It took longer than `ALMANAC_SLOW_SECONDS`, answered or not. `parameters` are the endpoint's own, path values too, without what looks like a key; `database_ms` is how much of it the database took, `null` where that was not measured; `read` says how a list of observations was read, `null` of anything else.",
     "a slow page": "The same of a page of the dashboard.",
     "not warmed": "What the first requests wait for could not be made beforehand; they make it.",
     "storage unavailable": "A request was answered 503: the data or the accounts cannot be read.",

@@ -14,6 +14,7 @@ from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.workplace import Workplace
 from almanac.sources import mirror
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.reader import Reader
 from almanac.store.observations.reading.selection import Selection
 from tests.support.paths import REAL_DATA
@@ -52,10 +53,18 @@ def load(home, found):
 def served(reader, indicator, day):
     """Quarter's first day → value, as of the end of a day."""
     with reader.view() as view:
-        rows, place = view.page(
-            Selection(indicators=(indicator,), entities=("country_usa",)), version=view.version,
-            as_of=end_of_day(day), every=True, sort="topic", descending=False, after=None, limit=10_000,
-        )  # fmt: skip
+        rows, place = view.read(
+            Question(
+                Selection(indicators=(indicator,), entities=("country_usa",)),
+                version=view.version,
+                as_of=end_of_day(day),
+                every=True,
+                sort="topic",
+                descending=False,
+                after=None,
+                limit=10_000,
+            )
+        )
     assert place is None
     return {first_day(row.period): value_of(row.marked)[0] for row in rows}
 
@@ -119,14 +128,17 @@ def test_an_archive_that_comes_last_ends_in_the_same_rows(tmp_path, numbers):
     for name in ("straight", "reversed"):
         reader = Reader(tmp_path / name / "data.db")
         with reader.view() as view:
-            listed, _ = view.cell_vintages(
-                Selection(),
-                version=view.version,
-                as_of=1 << 40,
-                every=True,
-                descending=False,
-                after=None,
-                limit=1 << 30,
+            listed, _ = view.read(
+                Question(
+                    Selection(),
+                    version=view.version,
+                    as_of=1 << 40,
+                    every=True,
+                    descending=False,
+                    after=None,
+                    limit=1 << 30,
+                    history=True,
+                )
             )
             rows.append([(row.series.id, row.marked) for row in listed])
         reader.close()

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from almanac.store.observations.reading import sorted as sorting
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.selection import SORTS, Selection
 from tests.laws.test_now_and_pages import NOW, apply, arrivals, expected_order, orders
 from tests.support.generators import histories
@@ -84,10 +85,18 @@ def check_list(responses, one, events):
         selection = Selection(**one["filters"], **bounds(one))
 
         def ask(view, after, version):
-            return view.page(
-                selection, version=version, as_of=one["as_of"], every=one["every"], sort=one["sort"],
-                descending=one["descending"], after=after, limit=one["limit"],
-            )  # fmt: skip
+            return view.read(
+                Question(
+                    selection,
+                    version=version,
+                    as_of=one["as_of"],
+                    every=one["every"],
+                    sort=one["sort"],
+                    descending=one["descending"],
+                    after=after,
+                    limit=one["limit"],
+                )
+            )
 
         assert walk(world, one, version, events, ask) == expected
 
@@ -99,7 +108,7 @@ def check_vintages(responses, one, events):
         version = world.version
         shared = {"version": version, "as_of": as_of, "every": one["every"], "descending": one["descending"]}
         plain = Selection(**one["filters"])
-        whole, _ = world.view().cell_vintages(plain, after=None, limit=1 << 30, **shared)
+        whole, _ = world.view().read(Question(plain, after=None, limit=1 << 30, **shared, history=True))
         expected = within(whole, one)
         if one["sort"] == "observed_at":
             # Stable, so that ties keep the default order.
@@ -108,7 +117,7 @@ def check_vintages(responses, one, events):
         sort = one["sort"] if one["sort"] == "observed_at" else "topic"
 
         def ask(view, after, _):
-            return view.cell_vintages(selection, after=after, limit=one["limit"], sort=sort, **shared)
+            return view.read(Question(selection, after=after, limit=one["limit"], sort=sort, **shared, history=True))
 
         assert walk(world, one, version, events, ask) == shown(expected)
 

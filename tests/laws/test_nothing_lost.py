@@ -36,9 +36,9 @@ REPLACING = {
     "upgrade": ["upgrade"],
     "start": ["start", "--load-only", "--from", "MIRROR"],
 }
-#: Commands that write no data: accounts have a database of their own, servers are asked, `companies` counts, `distribute` wants Citus
+#: Commands that write no data: accounts have a database of their own, servers are asked, `companies` counts, `explain` reads, `distribute` wants Citus
 #: (tests/store/engine), `demo` has a home of its own.
-OTHERS = {"accounts", "companies", "config", "demo", "distribute", "keys", "mcp", "serve", "sources"}
+OTHERS = {"accounts", "companies", "config", "demo", "distribute", "explain", "keys", "mcp", "serve", "sources"}
 SERVED = "SELECT count(*) FROM vintages WHERE to_version = 2147483647"
 LATE = [(url(2022), "2026-01-03T00:00:01Z", FIRST.replace(b"2026-", b"2022-"), 200)]
 STATES = ("whole", "partly", "no bytes", "empty", "another's")

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.selection import SORTS, Selection
 from tests.support.generators import histories, responses
 from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld, shown
@@ -146,8 +147,10 @@ def check_walk(responses, walk, events):
         events = [event for event in events if not (moves and event[0] == "allow")]
         while True:
             view = world.view()
-            page, after = view.page(
-                Selection(**walk["filters"]), version=pinned, as_of=as_of, after=after, limit=walk["limit"], **asked
+            page, after = view.read(
+                Question(
+                    Selection(**walk["filters"]), version=pinned, as_of=as_of, after=after, limit=walk["limit"], **asked
+                )
             )
             whole = shown(world.rows(as_of, version=pinned, **asked, **walk["filters"]))
             assert shown(page) == whole[given : given + walk["limit"]]
@@ -180,11 +183,13 @@ def test_pages_of_vintages_joined_are_the_whole(responses, walk, events):
         pinned = world.version
         asked = {"version": pinned, "as_of": NOW, "every": walk["every"], "descending": walk["descending"]}
         selection = Selection(**walk["filters"])
-        whole, place = world.view().cell_vintages(selection, after=None, limit=1 << 30, **asked)
+        whole, place = world.view().read(Question(selection, after=None, limit=1 << 30, **asked, history=True))
         assert place is None
         joined, after = [], None
         while True:
-            page, after = world.view().cell_vintages(selection, after=after, limit=walk["limit"], **asked)
+            page, after = world.view().read(
+                Question(selection, after=after, limit=walk["limit"], **asked, history=True)
+            )
             joined += page
             if after is None:
                 break

@@ -12,8 +12,9 @@ from almanac.api.rows.redaction import Redaction
 from almanac.domain.fragments import END, SeriesParts, filled, value_of
 from almanac.domain.observations import DAY, FINAL, UNKNOWN, ReportedValue
 from almanac.domain.periods import Period
-from almanac.store.observations.reading.selection import EVER, Selection
-from almanac.store.observations.reading.sorted import SortedList
+from almanac.store.observations.reading.plan import Way, planned
+from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.selection import Selection
 from tests.support.generators import histories
 from tests.support.generators import responses as ordinary
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, DAYS, GAMMA, MONTHS, START, SmallWorld, sent
@@ -109,12 +110,9 @@ def check(responses, selection, asked, limit, events, *, behind):
         while True:
             view = world.view()
             shape = Redaction(view, pinned, asked["as_of"], date(2025, 4, 1))
-            rows, following = view.page(
-                selection, **asked, version=pinned, after=after, limit=limit, every=False, sort="topic"
-            )
-            moment = EVER if asked["as_of"] is None else asked["as_of"]
-            wanted = SortedList(selection, "topic", pinned, moment, asked["descending"], limit)
-            whole, place = view._listed(wanted, False, after)
+            question = Question(selection, **asked, version=pinned, after=after, limit=limit)
+            rows, following = view.read(question)
+            whole, place = view.read(question, planned(question)._replace(way=Way.GROUPS))
             event(f"{len(rows)} rows")
             assert shape.page(rows, lineage=True)[0] == shape.page(whole, lineage=True)[0]
             assert (following is None) == (place is None)
@@ -153,8 +151,8 @@ def test_pages_with_one_etag_are_one_page(responses, events, selection, asked, l
         seen: dict[bytes, bytes] = {}
         for name, arguments in [*events, ("send", ([],))]:
             view = world.view()
-            rows, _ = view.page(
-                selection, version=view.version, after=None, limit=limit, every=False, sort="topic", **asked
+            rows, _ = view.read(
+                Question(selection, version=view.version, after=None, limit=limit, every=False, sort="topic", **asked)
             )
             data, validator = Redaction(view, view.version, asked["as_of"], date(2025, 4, 1)).page(rows, lineage=True)
             event("held" if validator in seen else "new")
@@ -181,10 +179,18 @@ def world():
 
 def page(world, limit=100, after=None, descending=False, as_of=None, version=None, **selection):
     view = world.view()
-    return view.page(
-        Selection(**selection), version=world.version if version is None else version, as_of=as_of,
-        descending=descending, after=after, limit=limit, every=False, sort="topic",
-    )  # fmt: skip
+    return view.read(
+        Question(
+            Selection(**selection),
+            version=world.version if version is None else version,
+            as_of=as_of,
+            descending=descending,
+            after=after,
+            limit=limit,
+            every=False,
+            sort="topic",
+        )
+    )
 
 
 def values(found):

@@ -12,6 +12,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 from almanac.store.observations.reading import selection as selecting
 from almanac.store.observations.reading import sorted as sorting
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.selection import SORTS, Selection
 from tests.laws.test_now_and_pages import expected_order
 from tests.support.small_world import ALPHA, BETA, START, SmallWorld, shown
@@ -104,10 +105,18 @@ def check(lines, one):
         selection = Selection(**one["filters"], observed_from=low, observed_to=high)
         found, after, later = [], None, lines[1:]
         while True:
-            rows, after = world.view().page(
-                selection, version=version, as_of=one["as_of"], every=one["every"], sort=one["sort"],
-                descending=one["descending"], after=after, limit=one["limit"],
-            )  # fmt: skip
+            rows, after = world.view().read(
+                Question(
+                    selection,
+                    version=version,
+                    as_of=one["as_of"],
+                    every=one["every"],
+                    sort=one["sort"],
+                    descending=one["descending"],
+                    after=after,
+                    limit=one["limit"],
+                )
+            )
             found += rows
             if after is None:
                 break

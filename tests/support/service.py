@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from urllib.parse import urlencode
 
 import httpx2
@@ -27,6 +28,7 @@ from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.workplace import Workplace
 from almanac.serving import at_turn, limiter, reading, seen
 from almanac.store.accounts.accounts import Accounts
+from almanac.store.engine.cost import Cost
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.opening import place
 from almanac.store.observations.reading.reader import Reader
@@ -147,6 +149,18 @@ class Service:
         assert answer.status_code == status, answer.text
         found: dict[str, Any] = answer.json()["error"]
         return found
+
+    def cost(self, path: str, key: str = "pro", /, **params: Any) -> Cost:
+        """Where a GET, whatever becomes of it, is answered in the end."""
+        spent, original = [], self.app._answered
+
+        async def noted(cost: Cost, *rest: Any) -> Any:
+            spent.append(cost)
+            return await original(cost, *rest)
+
+        with mock.patch.object(self.app, "_answered", noted):
+            self.get(path, key, None, **params)
+        return spent[-1]
 
     def walk(self, path: str, key: str = "pro", /, **params: Any) -> list[dict[str, Any]]:
         """All rows of a list, page by page."""

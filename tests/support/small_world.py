@@ -31,6 +31,7 @@ from almanac.sources.base import Block, Parsed, Payload
 from almanac.store.engine import opening, sqlite
 from almanac.store.log import payloads
 from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import Selection
@@ -327,10 +328,9 @@ class SmallWorld(Workplace):
     ) -> list[ObservationRow]:
         """A whole list in one page."""
         view = self.view()
-        found, place = view.page(
+        found, place = view.read(Question(
             Selection(**selection), version=view.version if version is None else version, as_of=as_of, every=every,
-            sort=sort, descending=descending, after=None, limit=1 << 30,
-        )  # fmt: skip
+            sort=sort, descending=descending, after=None, limit=1 << 30))  # fmt: skip
         assert place is None
         return found
 

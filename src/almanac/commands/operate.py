@@ -70,6 +70,61 @@ def rebuild(processes: int | None, without_missing: int | None) -> None:
 
 
 @click.command()
+@click.argument("target")
+@click.option("--plan", help="Answer as on this plan. Default: the first that reaches all of the history.")
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+def explain(target: str, plan: str | None, as_json: bool) -> None:
+    """
+    Answer one request here, and say how: what it may cost, how its list is read, how long it took.
+
+    TARGET is a path with its parameters, or a whole address: '/observations?sort=released_at&country=USA'. No key is asked for, and
+    nothing is counted; the cursor of another answer is not taken.
+    """
+    from urllib.parse import parse_qsl, unquote, urlsplit
+
+    from almanac.api.contract.errors import ApiError
+    from almanac.serving import in_process_api
+
+    chosen, parts = settings(), urlsplit(target)
+    if plan is None:
+        plan = next(
+            (name for name, one in chosen.plans.items() if one.history_months is None), next(iter(chosen.plans))
+        )
+    elif plan not in chosen.plans:
+        raise click.BadParameter(f"must be one of {', '.join(chosen.plans)}, not {plan!r}", param_hint="'--plan'")
+    try:
+        told = in_process_api(chosen, b"explain").explain(
+            plan, unquote(parts.path), parse_qsl(parts.query, keep_blank_values=True)
+        )
+    except ApiError as error:
+        raise click.ClickException(f"{error.status}: {error.message}") from None
+    said = {
+        "plan": plan,
+        "answeredIn": _WHERE[told.cost.name],
+        "read": told.way,
+        "vintagesMeant": told.meant,
+        "vintagesAllowed": told.allowed,
+        "dataVersion": told.version,
+        "bytes": len(told.body),
+        "ms": round(told.seconds * 1000, 1),
+    }
+    if as_json:
+        put_json(said)
+        return
+    for name, value in said.items():
+        if value is not None:
+            put(f"{name:<16}{value:,}" if isinstance(value, int) else f"{name:<16}{value}")
+
+
+#: Where a request is answered, by what it may cost.
+_WHERE = {
+    "PAGE": "the event loop, while others wait",
+    "APART": "a thread",
+    "HEAVY": "a thread, of which an account has few at a time",
+}
+
+
+@click.command()
 @click.option(
     "--parts",
     type=click.IntRange(1, 1_000),

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -22,6 +22,7 @@ from almanac.api.server.routes import Routes
 from almanac.api.server.warming import warm
 from almanac.config import Plan, Settings
 from almanac.store.accounts.records import KeyRecord
+from almanac.store.engine.cost import Cost, PutOffError
 from almanac.store.engine.errors import StoppedError, UnavailableError
 from almanac.store.engine.patience import at_most
 from almanac.store.observations.reading.reader import View
@@ -72,6 +73,20 @@ class Told(msgspec.Struct, frozen=True):
     def total(self) -> int | None:
         found: int | None = self.meta.get("pagination", {}).get("total")
         return found
+
+
+class Explained(NamedTuple):
+    """How a request was answered: where it may be, from which data version, in how many seconds, with which body."""
+
+    cost: Cost
+    version: int
+    seconds: float
+    body: bytes
+    #: How the list of observations was read, where it is one.
+    way: str | None = None
+    #: Of one that is gone through: how many vintages it means, and of how many at most.
+    meant: int | None = None
+    allowed: int | None = None
 
 
 def is_simulated(view: View) -> bool:
@@ -208,8 +223,38 @@ class InProcessApi:
             None if history is None else history.decode(),
         )
 
+    def explain(self, plan: str, path: str, params: Sequence[tuple[str, str]]) -> Explained:
+        """
+        Answer a request of nobody's on a plan, and say how that was done. Raises ApiError as `ask` does.
+
+        Where it may be answered is found as the server finds it: it is tried where others wait, and goes on where it may cost more.
+        """
+        request = ShownRequest(path, tuple(params))
+        found = self._routes.find(path)
+        if found is None:
+            raise self._routes.unknown(path)
+        cost = found[0].cost
+        while True:
+            begun = time.perf_counter()
+            try:
+                client, reply = self._reply("", plan, request, found, cost)
+            except PutOffError as put_off:
+                cost = put_off.cost or Cost.HEAVY
+                continue
+            seconds, way = time.perf_counter() - begun, client.list_plan
+            if way is None or not way.judged:
+                return Explained(cost, client.version or 0, seconds, reply.body, None if way is None else way.way.value)
+            with self._view() as view:
+                meant = view.meant(way.question.selection)
+                return Explained(cost, client.version or 0, seconds, reply.body, way.way.value, meant, view.most_sorted)
+
     def _reply(
-        self, account: str, plan: str, request: ShownRequest, found: tuple[Endpoint, dict[str, str]]
+        self,
+        account: str,
+        plan: str,
+        request: ShownRequest,
+        found: tuple[Endpoint, dict[str, str]],
+        within: Cost = Cost.HEAVY,
     ) -> tuple[ClientRequest, Reply]:
         endpoint, path_values = found
         now = self._clock()
@@ -219,7 +264,8 @@ class InProcessApi:
         client = ClientRequest({"type": "http", "method": "GET", "headers": []})
         client.endpoint, client.path = endpoint, path_values
         client.key = KeyRecord("", account, plan, (ALL_SCOPES,), "")
-        return client, self._answers.produce(client, Known(endpoint, path_values, values, name), self.plan(plan), now)
+        known = Known(endpoint, path_values, values, name)
+        return client, self._answers.produce(client, known, self.plan(plan), now, within)
 
     def plan(self, name: str) -> Plan:
         """A plan of the settings. Raises ApiError 403 where there is none of this name any more."""

@@ -21,14 +21,16 @@ def world(frame):
         let.wait(10)
         made.append(1)
 
-    def handler(_):
+    def handler(ctx):
+        if ctx.endpoint.path == "/needs":
+            ctx.awaits(bool(made))
         asked.append(len(made))
         return ItemAnswer(b"{}")
 
     warming = Warming(make)
     frame.app = App(
         (
-            Endpoint("/needs", "needs", "", handler, awaits=lambda _: not made),
+            Endpoint("/needs", "needs", "", handler),
             Endpoint("/plain", "plain", "", handler),
         ),
         frame.accounts, frame.limiter, frame.open_view, frame.settings, clock=lambda: frame.now, warming=warming,

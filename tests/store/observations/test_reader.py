@@ -15,6 +15,7 @@ from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
 from almanac.store.engine import opening
 from almanac.store.engine.errors import BusyError, UnavailableError
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.reader import Reader, View
 from almanac.store.observations.reading.selection import CELL_ORDER, Conditions, Position, Selection, in_order
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent
@@ -84,15 +85,15 @@ def test_a_selection_that_cannot_match_asks_nothing(world):
     world.db.execute("DROP TABLE vintages")
     nothing = Selection(sources=frozenset())
     asked = {"version": 1, "every": True, "descending": False, "after": None, "limit": 5}
-    assert view.page(nothing, as_of=None, sort="topic", **asked) == ([], None)
-    assert view.cell_vintages(nothing, as_of=1, **asked) == ([], None)
+    assert view.read(Question(nothing, as_of=None, sort="topic", **asked)) == ([], None)
+    assert view.read(Question(nothing, as_of=1, **asked, history=True)) == ([], None)
 
 
 def test_a_page_that_ends_with_the_list_has_no_next(filled):
     view = filled.view()
     asked = {"version": view.version, "as_of": None, "every": True, "sort": "topic", "descending": False, "after": None}
-    assert view.page(Selection(kind="raw"), limit=6, **asked)[1] is None
-    rows, after = view.page(Selection(kind="raw"), limit=5, **asked)
+    assert view.read(Question(Selection(kind="raw"), limit=6, **asked))[1] is None
+    rows, after = view.read(Question(Selection(kind="raw"), limit=5, **asked))
     assert len(rows) == 5
     assert Position(*after)[:4] == ("level", "country_bbb", "M", JANUARY)
 
@@ -142,14 +143,17 @@ def test_a_preferred_row_withdrawn_gives_way(world):
 
 
 def vintages(world, *, every=True, descending=False, **selection):
-    rows, _ = world.view().cell_vintages(
-        Selection(**selection),
-        version=world.version,
-        as_of=1 << 40,
-        every=every,
-        descending=descending,
-        after=None,
-        limit=1 << 30,
+    rows, _ = world.view().read(
+        Question(
+            Selection(**selection),
+            version=world.version,
+            as_of=1 << 40,
+            every=every,
+            descending=descending,
+            after=None,
+            limit=1 << 30,
+            history=True,
+        )
     )
     return [(row.series.spec.source, (row.known - START) // DAY_SECONDS, row.withdrawn) for row in rows]
 
@@ -167,8 +171,17 @@ def test_vintages_are_listed_by_source_then_knowledge_with_withdrawals(world):
 
 def test_a_withdrawn_row_says_so_and_has_an_id_of_its_own(world):
     world.send([level(ALPHA, 1, (JANUARY, 1.0)), level(ALPHA, 3, (JANUARY, None))])
-    rows, _ = world.view().cell_vintages(
-        Selection(), version=world.version, as_of=1 << 40, every=True, descending=False, after=None, limit=10
+    rows, _ = world.view().read(
+        Question(
+            Selection(),
+            version=world.version,
+            as_of=1 << 40,
+            every=True,
+            descending=False,
+            after=None,
+            limit=10,
+            history=True,
+        )
     )
     assert [row.withdrawn for row in rows] == [False, True]
     assert len({row.id for row in rows}) == 2
@@ -227,16 +240,16 @@ def walked(ask):
 def test_pages_may_end_between_two_series_of_one_source(variants, sort, as_of, descending):
     view = variants.view()
     query = {"version": view.version, "as_of": as_of, "every": True, "sort": sort, "descending": descending}
-    rows = walked(lambda after: view.page(POLICY, after=after, limit=1, **query))
+    rows = walked(lambda after: view.read(Question(POLICY, after=after, limit=1, **query)))
     assert sorted(value_of(row.marked)[0] for row in rows) == [2.0, 2.0, 3.0, 3.0]
-    assert rows == view.page(POLICY, after=None, limit=9, **query)[0]
+    assert rows == view.read(Question(POLICY, after=None, limit=9, **query))[0]
 
 
 @pytest.mark.parametrize("descending", [False, True])
 def test_vintages_of_two_series_of_one_source_are_all_listed(variants, descending):
     view = variants.view()
     query = {"version": view.version, "as_of": START + 9 * DAY_SECONDS, "every": True, "descending": descending}
-    rows = walked(lambda after: view.cell_vintages(POLICY, after=after, limit=1, **query))
+    rows = walked(lambda after: view.read(Question(POLICY, after=after, limit=1, **query, history=True)))
     cell = [1.0, 3.0, 2.0]  # the main series first, each in the order of knowledge
     assert [value_of(row.marked)[0] for row in rows] == (cell * 2)[:: -1 if descending else 1]
 
@@ -259,15 +272,17 @@ def stored(tmp_path, world):
 
 def listed(view: View):
     return cells(
-        view.page(
-            Selection(),
-            version=view.version,
-            as_of=None,
-            every=False,
-            sort="topic",
-            descending=False,
-            after=None,
-            limit=9,
+        view.read(
+            Question(
+                Selection(),
+                version=view.version,
+                as_of=None,
+                every=False,
+                sort="topic",
+                descending=False,
+                after=None,
+                limit=9,
+            )
         )[0]
     )
 
@@ -347,10 +362,9 @@ def test_a_walk_goes_on_among_the_nulls_without_coming_back_to_the_others(world,
     world.send([level(ALPHA, 1, (JANUARY, 1.0), (FEBRUARY, 2.0, START, START), (MARCH, 3.0))])
     walked, after = [], None
     for _ in expected:
-        page, after = world.view().page(
+        page, after = world.view().read(Question(
             Selection(indicators=("level",)), version=world.version, as_of=None, every=every, sort="released_at",
-            descending=descending, after=after, limit=1,
-        )  # fmt: skip
+            descending=descending, after=after, limit=1))  # fmt: skip
         walked += [row.period for row in page]
     assert (walked, after) == (expected, None)
 

@@ -11,10 +11,11 @@ from almanac.domain.reference import SeriesSpec
 from almanac.store.observations.reading import lists
 from almanac.store.observations.reading import sorted as sorting
 from almanac.store.observations.reading.lists import TooBroadError
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import RowReader
-from almanac.store.observations.reading.selection import EVER, SORTS, Selection
-from almanac.store.observations.reading.sorted import SortedList, groups
+from almanac.store.observations.reading.selection import SORTS, Selection
+from almanac.store.observations.reading.sorted import groups
 from tests.support.small_world import ALPHA, BETA, START, SmallWorld
 
 DAY = 86_400
@@ -50,7 +51,7 @@ def view_of(world, most):
 
 def asked(view, selection, **more):
     place = {"version": view.version, "as_of": None, "every": False, "sort": "observed_at", "descending": False}
-    return view.page(selection, **{**place, "after": None, "limit": 5, **more})
+    return view.read(Question(selection, **{**place, "after": None, "limit": 5, **more}))
 
 
 @pytest.mark.parametrize(
@@ -102,16 +103,15 @@ def test_a_list_by_topic_is_read_in_the_order_of_the_tables(world, sort, descend
         {"entities": ("country_aaa", "country_bbb")},
     ]
     for selection in (Selection(**more) for more in bounds):
-        sql, values = sorting._query(
-            SortedList(selection, sort, world.version, EVER, descending, 5), None, world.version
-        )
+        question = Question(selection, world.version, None, 5, sort=sort, descending=descending)
+        sql, values = sorting._query(question, None, world.version)
         plan = [line[3] for line in world.db.execute(f"EXPLAIN QUERY PLAN {sql}", (*values, 5))]
         assert any("TEMP B-TREE FOR ORDER BY" in line for line in plan) == (sort != "topic")
 
 
 def test_a_group_that_goes_on_behind_what_is_read_is_given_whole(world):
     """All rows of the first source's first cell share a sort value: more than are read at once."""
-    wanted = SortedList(Selection(), "topic", world.version, EVER, descending=False, limit=1, history=True)
+    wanted = Question(Selection(), world.version, None, 1, history=True)
     with mock.patch.object(sorting, "_SPARE", 0):
         found = list(groups(world.db, RowReader(world.view().directory), wanted, None, world.version))
     assert [len(group.rows) for group in found[:2]] == [4, 4]

@@ -20,6 +20,8 @@ from almanac.api.contract.params import CLOCK_TOLERANCE, Param, check_future, ch
 from almanac.api.contract.records import WarningSchema
 from almanac.config import Plan, Settings
 from almanac.store.accounts.accounts import KeyRecord
+from almanac.store.engine.cost import Cost, PutOffError
+from almanac.store.observations.reading.plan import ReadingPlan
 from almanac.store.observations.reading.reader import View
 
 #: The scope that holds all others.
@@ -74,6 +76,11 @@ class Context(msgspec.Struct):
     version: int
     #: Knowledge time of a request without `as_of`: the cursor's, else now. Unix seconds.
     at: int
+    #: What may be spent where this is answered, and whether what handlers look at is being made by a warm-up.
+    within: Cost = Cost.HEAVY
+    warming: bool = False
+    #: How the list of observations that answers is read, where it is one.
+    list_plan: ReadingPlan | None = None
     #: What the answer of a list says in `meta.warnings`, in this order. It may be kept for keys of the same scopes.
     warnings: list[WarningSchema] = msgspec.field(default_factory=list)
 
@@ -82,6 +89,22 @@ class Context(msgspec.Struct):
         value = redact(value)
         shown = value if len(value) <= _SHOWN else value[: _SHOWN - 1] + "…"
         self.warnings.append(WarningSchema(parameter=parameter, value=shown, reason=reason, suggestion=suggestion))
+
+    def costs(self, cost: Cost) -> None:
+        """
+        Say, before the work begins, what it may cost. Raises PutOffError where that is more than may be spent here: the request is
+        then answered anew where it may.
+        """
+        if cost > self.within:
+            raise PutOffError(cost)
+
+    def awaits(self, made: bool) -> None:
+        """
+        Say, before the work begins, whether what a warm-up makes is there that it looks at. Raises PutOffError where it is not, and
+        is being made: the request then waits for it rather than make the same beside it.
+        """
+        if self.warming and not made:
+            raise PutOffError(None)
 
     def may_read(self, scope: str) -> bool:
         """Whether the key may read what a scope is for, beside what the path asks for."""
@@ -136,19 +159,13 @@ class Endpoint:
     default_limit: int = 100
     max_limit: int = 500
     default_order: Literal["asc", "desc"] | None = "asc"
-    #: Whether a request with these typed values may cost far more than a page: it is answered in a thread, and an
-    #: account has few of them at a time.
-    heavy: Callable[[dict[str, Any]], bool] = lambda _: False
-    #: Whether another one is answered in a thread too, lest it hold up the event loop.
-    threaded: Callable[[dict[str, Any]], bool] = lambda _: False
+    #: What each of its answers may cost at least; a handler says where one may cost more (`Context.costs`).
+    cost: Cost = Cost.PAGE
     #: The answer depends on nothing but the query, the data, the account's window and the day: it may be kept.
     cached: bool = False
     #: Makes what the first request would wait for, from an open view, at a moment of the data's clock (unix seconds).
-    #: Called once when the service starts, in a thread.
+    #: Called once when the service starts, in a thread (`Context.awaits`).
     warm: Callable[[View, int], None] | None = None
-    #: Whether a request with these typed values looks at what some `warm` makes, and would not find it yet: while that is
-    #: being made, it waits for it rather than make the same beside it.
-    awaits: Callable[[dict[str, Any]], bool] = lambda _: False
     tag: str = ""
     #: Parameters that this endpoint has not, by name → path of the one below it that has.
     elsewhere: Mapping[str, str] = field(default_factory=dict, repr=False)

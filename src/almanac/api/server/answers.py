@@ -23,6 +23,7 @@ from almanac.config import Plan, Settings
 from almanac.domain.periods import add_months
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
 from almanac.store.accounts.accounts import KeyRecord
+from almanac.store.engine.cost import Cost
 from almanac.store.engine.patience import at_once, here, patiently
 from almanac.store.observations.reading.reader import View
 
@@ -50,15 +51,33 @@ class Answers:
         #: The newest data version seen here; 0: none yet.
         self.version = 0
 
-    def produce(self, request: ClientRequest, known: Known, plan: Plan, now: int) -> Reply:
-        """Open the store, ask the handler, wrap what it says. Runs in one thread from end to end."""
+    def produce(
+        self,
+        request: ClientRequest,
+        known: Known,
+        plan: Plan,
+        now: int,
+        within: Cost = Cost.HEAVY,
+        *,
+        warming: bool = False,
+    ) -> Reply:
+        """
+        Open the store, ask the handler, wrap what it says. Runs in one thread from end to end.
+
+        `within`: what may be spent here; `warming`: whether a warm-up is under way. Raises PutOffError where it is to be answered
+        elsewhere, or later.
+        """
         endpoint, real_now = known.endpoint, self._walltime()
         request.patience = here()
         with self._far_enough(request, known) as view:
-            asked = self._question_of(request, known, plan, now, real_now, view)
+            asked = self._prepared(request, known, plan, now, real_now, view)
             kept = self._pages.get(asked.name) if endpoint.cached else None
             if kept is None:
-                answer = endpoint.handler(asked.context)
+                asked.context.within, asked.context.warming = within, warming
+                try:
+                    answer = endpoint.handler(asked.context)
+                finally:
+                    request.list_plan = asked.context.list_plan
         if kept is None:
             kept = _with_etag(asked, answer)
             if endpoint.cached:
@@ -73,9 +92,9 @@ class Answers:
         least = 0 if cursor is None else self._signer.version(cursor)
         return self._open_view(max(least, self._seen.least(cast("KeyRecord", request.key).account_id)))
 
-    def _question_of(
+    def _prepared(
         self, request: ClientRequest, known: Known, plan: Plan, now: int, real_now: float, view: View
-    ) -> Question:
+    ) -> PreparedRequest:
         """What one request asks of one state of the store. Raises ApiError."""
         endpoint, values, query = known.endpoint, known.values.copy(), known.fingerprint
         version, epoch = view.version, view.epoch
@@ -113,9 +132,9 @@ class Answers:
             )  # fmt: skip
         # Further pages keep the first page's time of issue: a walk ends with the life of the rows it is pinned to.
         issued = cursor.issued if cursor is not None else int(real_now)
-        return Question(context, Cursor(issued, epoch, version, at, query, []), name)
+        return PreparedRequest(context, Cursor(issued, epoch, version, at, query, []), name)
 
-    def _wrap(self, request: ClientRequest, asked: Question, kept: Kept) -> Reply:
+    def _wrap(self, request: ClientRequest, asked: PreparedRequest, kept: Kept) -> Reply:
         context, answer, data, etag = asked.context, kept.answer, kept.data, kept.etag
         content_type = envelope.PLAIN if context.endpoint.kind == "text" else envelope.JSON
         headers: list[Header] = [(b"etag", etag)]
@@ -155,7 +174,7 @@ class Answers:
         return self.version
 
 
-class Question(msgspec.Struct):
+class PreparedRequest(msgspec.Struct):
     """A request, ready for its handler; the cursor that its walk goes on with; and the name its page is kept under."""
 
     context: Context
@@ -163,7 +182,7 @@ class Question(msgspec.Struct):
     name: tuple[Any, ...]
 
 
-def _with_etag(asked: Question, answer: Answer) -> Kept:
+def _with_etag(asked: PreparedRequest, answer: Answer) -> Kept:
     """An answer with its rows joined, its warnings and its ETag."""
     context, pinned = asked.context, asked.pinned
     warnings = msgspec.json.encode(context.warnings) if context.warnings else b""

@@ -38,6 +38,7 @@ from almanac.api.use.seen import Seen
 from almanac.api.use.slots import Slots
 from almanac.config import Settings
 from almanac.store.accounts.accounts import KeyRecord
+from almanac.store.engine.cost import Cost, PutOffError
 from almanac.store.engine.errors import SilentError, StoppedError
 from almanac.store.engine.patience import Patience, at_once, patiently
 from almanac.store.observations.reading.reader import View
@@ -169,53 +170,59 @@ class App:
             self._queries.put(path, query_string, known)
         else:
             endpoint.check_times(known.values, now)
-        if self._warming is not None and self._warming.under_way:
-            seconds = await self._until_warm(self._warming, endpoint, known, seconds)
-        if endpoint.heavy(known.values):
+        cost, until = endpoint.cost, time.monotonic() + seconds
+        while True:
+            warming = self._warming is not None and self._warming.under_way
+            work = functools.partial(self._answers.produce, request, known, plan, now, cost, warming=warming)
+            try:
+                return await self._answered(cost, request, endpoint, work, receive, max(0.0, until - time.monotonic()))
+            except PutOffError as put_off:
+                # A warm-up is waited for without a thread, and without a place among the heavy.
+                if put_off.cost is None:
+                    await asyncio.sleep(_LOOK_SECONDS)
+                else:
+                    cost = put_off.cost
+            if time.monotonic() >= until:
+                raise StoppedError("what it needs was not made in time")
+
+    async def _answered(
+        self,
+        cost: Cost,
+        request: ClientRequest,
+        endpoint: Endpoint,
+        work: Callable[[], Reply],
+        receive: Receive,
+        seconds: float,
+    ) -> Reply:
+        """What `work` gives, done where it may cost so much."""
+        if cost is Cost.HEAVY:
             request.heavy = True
-            work = functools.partial(self._answers.produce, request, known, plan, now)
-            return await self._threads.heavy(
-                cast("KeyRecord", request.key).account_id, endpoint.path, work, receive, seconds
-            )
-        if endpoint.threaded(known.values):
-            work = functools.partial(self._answers.produce, request, known, plan, now)
+            account = cast("KeyRecord", request.key).account_id
+            return await self._threads.heavy(account, endpoint.path, work, receive, seconds)
+        if cost is Cost.APART:
             return await self._threads.apart(work, receive, seconds)
-        again = functools.partial(self._answers.produce, request, known, plan, now)
         if self._is_late:
-            return await self._apart(again, receive, seconds)
+            return await self._apart(work, receive, seconds)
         until = time.monotonic() + seconds
         patience = at_once(seconds) if self._waits else Patience(seconds)
         try:
-            return _done(again, patience)
+            return _done(work, patience)
         except (StoppedError, SilentError):
             if not self._waits:
                 raise
         # The server takes longer than an event loop can wait.
         self._is_late = True
-        return await self._apart(again, receive, max(0.0, until - time.monotonic()))
+        return await self._apart(work, receive, max(0.0, until - time.monotonic()))
 
     async def _apart(self, work: Callable[[], Reply], receive: Receive, seconds: float) -> Reply:
         """Have a thread wait for a server that is late, until the first of those that wait is answered."""
         try:
             reply = await self._threads.apart(work, receive, seconds)
-        except ApiError:  # it was answered as well
+        except (ApiError, PutOffError):  # it was answered as well
             self._is_late = False
             raise
         self._is_late = False
         return reply
-
-    async def _until_warm(self, warming: Warming, endpoint: Endpoint, known: Known, left: float) -> float:
-        """
-        Wait for what the warm-up is about to make, where this request needs it: made beside it, both would be late. No thread
-        and no place among the heavy is taken meanwhile. `left`: seconds of its time. Returns those that are left then. Raises StoppedError without any.
-        """
-        until = time.monotonic() + left
-        while warming.under_way and endpoint.awaits(known.values):
-            await asyncio.sleep(_LOOK_SECONDS)
-            left = until - time.monotonic()
-            if left <= 0:
-                raise StoppedError("what it needs was not made in time")
-        return left
 
     def _refusal(self, request: ClientRequest, error: ApiError) -> Reply:
         if request.key is not None and request.version is None:

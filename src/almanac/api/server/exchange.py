@@ -15,6 +15,7 @@ from almanac.api.server.request_ids import RequestIds
 from almanac.api.use.limits import Decision
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.engine.patience import Patience
+from almanac.store.observations.reading.plan import ReadingPlan
 
 _next_id = RequestIds()
 
@@ -31,7 +32,8 @@ class ClientRequest:
     """What is learnt of one request on its way; errors and the log line tell as much as was known."""
 
     __slots__ = (
-        "announced", "decision", "endpoint", "headers", "heavy", "http1", "id", "key", "method", "path", "patience", "version",
+        "announced", "decision", "endpoint", "headers", "heavy", "http1", "id", "key", "list_plan", "method", "path", "patience",
+        "version",
     )  # fmt: skip
 
     def __init__(self, scope: Scope) -> None:
@@ -48,6 +50,8 @@ class ClientRequest:
         #: Whether it is one of the heavy ones, and whose patience it is answered for, once that is known.
         self.heavy = False
         self.patience: Patience | None = None
+        #: How the list of observations is read that answers it, where one was read.
+        self.list_plan: ReadingPlan | None = None
         #: Data version the answer speaks of.
         self.version: int | None = None
 

@@ -29,6 +29,7 @@ def tell(request: ClientRequest, endpoint: Endpoint, query: bytes, status: int, 
         path=endpoint.path,
         parameters={name: "…" if name == "cursor" else logs.told_text(value) for name, value in asked.items()},
         heavy=request.heavy,
+        read=None if request.list_plan is None else request.list_plan.way.value,
         status=status,
         ms=round(seconds * 1000, 3),
         # None where nothing was measured: a page that is read in the event loop from a file.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 import msgspec
 from cachetools import LRUCache
@@ -27,6 +26,7 @@ from almanac.domain.times import DAY_SECONDS, wire_time
 from almanac.reports import briefs
 from almanac.reports.brief_measures import SECTIONS
 from almanac.reports.measure_readings import MeasureReading
+from almanac.store.engine.cost import Cost
 from almanac.store.events import events
 from almanac.store.observations.reading.reader import View
 
@@ -49,6 +49,7 @@ class Briefs:
     def brief(self, ctx: Context) -> ItemAnswer:
         """The brief of one country."""
         entity = _entity(ctx)
+        ctx.awaits(self._warmed or ctx.params["as_of"] is not None)
         view = ctx.view
         # All that a brief follows from; the day because of freshness, of the plan's window and of what is still to come.
         key = (
@@ -67,10 +68,6 @@ class Briefs:
         """Line up the readings of all countries as they are now: the same for the briefs of all."""
         prepare(self._cache, Moment(view, view.version, None, day_of(now)))
         self._warmed = True
-
-    def awaits(self, values: dict[str, Any]) -> bool:
-        """Whether a brief is of today, and those readings are not there."""
-        return values["as_of"] is None and not self._warmed
 
     def _written(self, ctx: Context, entity: Entity) -> bytes:
         gatherer = Gatherer(self._cache, ctx, entity)
@@ -175,12 +172,11 @@ def endpoint(cache: ProcessCache) -> Endpoint:
             ),
         ),
         warm=made.warm,
-        awaits=made.awaits,
         scope="analytics:read",
         params=(AS_OF,),
         kind="item",
         record=Brief,
         dated=True,
-        threaded=lambda _: True,
+        cost=Cost.APART,
         tag="Analytics",
     )

@@ -37,6 +37,7 @@ from almanac.domain.periods import Period
 from almanac.domain.times import DAY_SECONDS, midnight
 from almanac.domain.units import currency_of
 from almanac.store.companies import rows as company_rows
+from almanac.store.engine.cost import Cost
 from almanac.store.engine.patience import check
 from almanac.store.events import events
 
@@ -58,6 +59,8 @@ def listed(ctx: Context) -> ListAnswer:
         occurred_from=max(starts, default=None),
         occurred_to=params["end_date"],
     )
+    if any(params[name] is not None for name in _TESTED):
+        ctx.costs(Cost.HEAVY)
     status = params["status"]
     if status == "unknown":
         wanted = wanted.until(_overdue(ctx) - 1)._replace(statuses=COMING)
@@ -278,7 +281,6 @@ ENDPOINTS = (
         dated=True,
         default_order="desc",
         cached=True,
-        heavy=lambda values: any(values[name] is not None for name in _TESTED),
         tag="Events",
     ),
 )

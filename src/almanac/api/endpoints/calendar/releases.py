@@ -11,6 +11,7 @@ from almanac.api.endpoints.calendar.release_rows import WrittenSummary, summary
 from almanac.api.rows.filters import COUNTRY, INDICATOR, countries, indicators
 from almanac.api.rows.nothing import warn_of_entities
 from almanac.domain.times import midnight
+from almanac.store.engine.cost import Cost
 from almanac.store.events import releases as store
 
 
@@ -136,7 +137,7 @@ ENDPOINTS = (
         dated=True,
         default_order="desc",
         cached=True,
-        heavy=lambda _: True,
+        cost=Cost.HEAVY,
         tag="Analytics",
     ),
 )

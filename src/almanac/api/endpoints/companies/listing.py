@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -25,6 +24,7 @@ from almanac.reports.scoring import MEASURES, PILLARS
 from almanac.reports.screener import Column, Mask, Texts, page, place
 from almanac.store.companies.rows import by_ids
 from almanac.store.companies.universe import reporting
+from almanac.store.engine.cost import Cost
 
 _SORTS = ("name", "ticker", "score", *PILLARS, *TESTS)
 
@@ -38,6 +38,9 @@ class CompanyList:
     def listed(self, ctx: Context) -> ListAnswer:
         """One page of companies that have statements."""
         params = ctx.params
+        if not self._cache.readings.warm(MEASURES):
+            ctx.awaits(made=False)
+            ctx.costs(Cost.APART)
         standing = CompanyScoring(self._cache, ctx)
         table = standing.peers.table
         scores = standing.scores
@@ -78,10 +81,6 @@ class CompanyList:
             for word in words:
                 passed &= haystack.holding(word)
         return passed
-
-    def cold(self, _: dict[str, Any]) -> bool:
-        """Whether a request may take so long that others had better go on meanwhile."""
-        return not self._cache.readings.warm(MEASURES)
 
 
 def _equal(ctx: Context, parameter: str, texts: Texts) -> Mask:
@@ -148,8 +147,6 @@ def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, .
             record=CompanySchema,
             dated=True,
             cached=True,
-            threaded=companies.cold,
-            awaits=companies.cold,
             tag="Companies",
         ),
         profile.endpoint(cache, explain),

@@ -27,6 +27,7 @@ from almanac.domain.units import currency_of
 from almanac.reports.scoring import MEASURES
 from almanac.store.companies import rows as company_rows
 from almanac.store.companies.rows import Company
+from almanac.store.engine.cost import Cost
 
 _FILINGS, _PEERS = 10, 8
 #: What begins a further word of a score's name on the wire.
@@ -50,6 +51,9 @@ def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
 
     def profile(ctx: Context) -> ItemAnswer:
         company = company_of(ctx)
+        if not cache.readings.warm([*MEASURES, *FIGURES.values()]):
+            ctx.awaits(made=False)
+            ctx.costs(Cost.APART)
         standing = CompanyScoring(cache, ctx)
         record, relatives = company.record, Relatives.of(ctx, company)
         whole: bytes = msgspec.json.encode(
@@ -74,9 +78,6 @@ def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
         )
         return ItemAnswer(whole)
 
-    def cold(_: dict[str, Any]) -> bool:
-        return not cache.readings.warm([*MEASURES, *FIGURES.values()])
-
     return Endpoint(
         path="/companies/{idOrLookup}/profile",
         operation_id="getCompanyProfile",
@@ -88,8 +89,6 @@ def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
         scope="companies:read",
         record=Profile,
         dated=True,
-        threaded=cold,
-        awaits=cold,
         tag="Companies",
     )
 

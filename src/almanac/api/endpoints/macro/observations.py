@@ -28,11 +28,13 @@ from almanac.api.rows.filters import (
 )
 from almanac.api.rows.nothing import warn_of_nothing
 from almanac.api.rows.state_memory import redaction_of
-from almanac.domain.companies import FiscalPeriod
+from almanac.store.engine.cost import Cost
 from almanac.store.observations.newest.candidates import WantedFreshness
 from almanac.store.observations.newest.latest import latest
 from almanac.store.observations.reading.changes import Changes
 from almanac.store.observations.reading.lists import TooBroadError
+from almanac.store.observations.reading.plan import cost_of_newest, planned
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import Selection
 
@@ -49,10 +51,23 @@ def _said(ctx: Context, asked: Selection, answer: ListAnswer) -> ListAnswer:
     return answer
 
 
-def _listed(ctx: Context, asked: Selection, *, lineage: bool) -> ListAnswer:
+def _listed(ctx: Context, asked: Selection, *, lineage: bool, history: bool = False) -> ListAnswer:
     params = ctx.params
+    question = Question(
+        asked,
+        ctx.version,
+        ctx.as_of if history else params["as_of"],
+        params["limit"],
+        ctx.after,
+        params["sort"],
+        params["order"] == "desc",
+        params["sources"] == "all",
+        history,
+    )
+    ctx.list_plan = plan = planned(question)
+    ctx.costs(plan.cost)
     with _narrowed(params):
-        rows, following = ctx.view.page(asked, every=params["sources"] == "all", sort=params["sort"], **_place(ctx))
+        rows, following = ctx.view.read(question, plan)
     return _answer(ctx, rows, following, lineage=lineage)
 
 
@@ -61,18 +76,6 @@ def _answer(
 ) -> ListAnswer:
     data, validator = redaction_of(ctx).page(rows, lineage=lineage)
     return ListAnswer(data, following, validator=validator)
-
-
-def _place(ctx: Context) -> dict[str, Any]:
-    """Which page of a list by topic."""
-    params = ctx.params
-    return {
-        "version": ctx.version,
-        "as_of": params["as_of"],
-        "descending": params["order"] == "desc",
-        "after": ctx.after,
-        "limit": params["limit"],
-    }
 
 
 def observations(ctx: Context) -> ListAnswer:
@@ -87,12 +90,8 @@ def derived_observations(ctx: Context) -> ListAnswer:
 
 def vintages(ctx: Context) -> ListAnswer:
     """Every state of every cell, withdrawals too."""
-    params = ctx.params
     asked = selection(ctx, None)
-    place = {**_place(ctx), "as_of": ctx.as_of}
-    with _narrowed(params):
-        rows, following = ctx.view.cell_vintages(asked, every=params["sources"] == "all", sort=params["sort"], **place)
-    return _said(ctx, asked, _answer(ctx, rows, following))
+    return _said(ctx, asked, _listed(ctx, asked, lineage=True, history=True))
 
 
 def changes(ctx: Context) -> ListAnswer:
@@ -119,6 +118,7 @@ def latest_readings(ctx: Context) -> ListAnswer:
     """The latest reading per indicator and entity."""
     params, redaction = ctx.params, redaction_of(ctx)
     wanted, asked = params["freshness"], selection(ctx, params["kind"])
+    ctx.costs(cost_of_newest(asked, as_of=params["as_of"], freshness=wanted))
     rows, following = latest(
         ctx.view,
         asked,
@@ -135,21 +135,8 @@ def latest_readings(ctx: Context) -> ListAnswer:
 
 #: Bounds on knowledge: no index leads from them to rows.
 _KNOWN = ("start_date", "end_date")
-_NAMES = ("indicator", "indicator_id"), ("country", "entity", "entity_id")
 #: What narrows a list whose rows are gone through, in the order in which it is worth naming.
 _NARROWING = ("indicator_id", "country", "entity_id", "source_id", "provider_id", "frequency", "period", "license")
-
-
-def _long(values: dict[str, Any]) -> bool:
-    """Whether a request may make the store sort, or read far more rows than it gives: others may go on meanwhile."""
-    gone_through = values["sort"] != "topic" or any(values[name] is not None for name in _KNOWN)
-    return (gone_through and not _of_one(values)) or _fiscal(values)
-
-
-def _of_one(values: dict[str, Any]) -> bool:
-    """Whether rows of one indicator for one entity are asked for: they are few."""
-    given = [[values[name] for name in names if values[name] is not None] for names in _NAMES]
-    return all(some and any(isinstance(one, str) or len(one) == 1 for one in some) for some in given)
 
 
 @contextlib.contextmanager
@@ -165,29 +152,6 @@ def _narrowed(params: Mapping[str, Any]) -> Iterator[None]:
             "parameter": name, "reason": "too_broad", "rows": error.rows, "allowed": error.allowed, "narrowBy": narrow_by,
         }  # fmt: skip
         raise ApiError(400, message, details) from None
-
-
-def _fiscal(values: dict[str, Any]) -> bool:
-    """Whether rows are tested by what companies call their periods."""
-    return isinstance(values["period"], FiscalPeriod)
-
-
-def _unbounded(values: dict[str, Any]) -> bool:
-    """Whether readings are asked for of all indicators and entities there are."""
-    named = ("indicator", "indicator_id", "country", "entity", "entity_id")
-    return all(values[name] is None for name in named)
-
-
-def _searching(values: dict[str, Any]) -> bool:
-    """Whether far more readings may be looked at than are given."""
-    tested = ("freshness", "source_id", "provider_id", "license", "as_of")
-    return _unbounded(values) and any(values[name] is not None for name in tested)
-
-
-def _passing_over(values: dict[str, Any]) -> bool:
-    """Whether many topics may be looked at that have no row to give."""
-    tested = ("period", "period_start", "period_end", "frequency", "source_id", "provider_id", "license", "as_of")
-    return _unbounded(values) and any(values[name] is not None for name in tested)
 
 
 SINCE = Param(
@@ -207,8 +171,6 @@ ENDPOINTS = (
         params=(SORT, *OBSERVATION_FILTERS),
         kind="list",
         cached=True,
-        heavy=_long,
-        threaded=_passing_over,
         record=Observation,
         dated=True,
         tag="Observations",
@@ -237,8 +199,6 @@ ENDPOINTS = (
         ),
         kind="list",
         cached=True,
-        heavy=_searching,
-        threaded=_unbounded,
         record=DerivedObservation,
         dated=True,
         tag="Observations",
@@ -253,8 +213,6 @@ ENDPOINTS = (
         params=(replace(SORT, choices=("topic", "observed_at")), *OBSERVATION_FILTERS),
         kind="list",
         cached=True,
-        heavy=_long,
-        threaded=_passing_over,
         record=DerivedObservation,
         dated=True,
         tag="Observations",
@@ -271,8 +229,8 @@ ENDPOINTS = (
         params=(SINCE, *OBSERVATION_FILTERS),
         kind="list",
         cached=True,
-        # How far back it reaches is not told by the parameters.
-        heavy=lambda _: True,
+        # How far back it reaches is not told by the question.
+        cost=Cost.HEAVY,
         record=DerivedObservation,
         dated=True,
         tag="Observations",
@@ -290,8 +248,6 @@ DERIVED = (
         params=(SORT, *OBSERVATION_FILTERS),
         kind="list",
         cached=True,
-        heavy=_long,
-        threaded=_passing_over,
         record=DerivedObservation,
         dated=True,
         tag="Analytics",

@@ -19,6 +19,7 @@ from almanac.domain.numbers import plain
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Period, end_of
 from almanac.domain.times import wire_day, wire_time
+from almanac.store.engine.cost import Cost
 from almanac.store.observations.reading import lookup
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
@@ -75,7 +76,7 @@ def endpoint(explain: Explain) -> Endpoint:
         handler=provenance,
         braces=(Param("id", "Id of an observation.", example="obs_bkmt4t4jvrq3jhxtrzyl53sa4p"),),
         scope="macro:read",
-        threaded=lambda _: True,
+        cost=Cost.APART,
         record=Provenance,
         dated=True,
         tag="Observations",

@@ -21,7 +21,9 @@ from almanac.domain.periods import end_of
 from almanac.domain.reference import Entity
 from almanac.domain.times import DAY_SECONDS
 from almanac.reports import rates as report
+from almanac.store.engine.cost import Cost
 from almanac.store.observations.newest.latest import frequencies_of, numbers_of, reading
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import Selection
 
@@ -106,16 +108,8 @@ def _page(
     descending: bool = False,
     after: list[Any] | None = None,
 ) -> tuple[list[ObservationRow], list[Any] | None]:
-    return ctx.view.page(
-        msgspec.structs.replace(chosen, frequency=frequency),
-        version=ctx.version,
-        as_of=moment,
-        every=False,
-        sort="topic",
-        descending=descending,
-        after=after,
-        limit=limit,
-    )
+    asked = msgspec.structs.replace(chosen, frequency=frequency)
+    return ctx.view.read(Question(asked, ctx.version, moment, limit, after, descending=descending))
 
 
 def _public(ctx: Context, indicator: str, entity: str) -> frozenset[str] | None:
@@ -352,6 +346,6 @@ HISTORY = Endpoint(
     record=report.RatesOfDay,
     dated=True,
     cached=True,
-    heavy=lambda _: True,
+    cost=Cost.HEAVY,
     tag="Analytics",
 )

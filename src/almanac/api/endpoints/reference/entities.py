@@ -27,6 +27,7 @@ from almanac.reports.resolve import Match, Subject
 from almanac.reports.spellings import Spellings
 from almanac.store.companies import aliases
 from almanac.store.companies import rows as company_rows
+from almanac.store.engine.cost import Cost
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.reader import View
 from almanac.store.summary.native_codes import with_code
@@ -232,7 +233,7 @@ def endpoints() -> tuple[Endpoint, ...]:
                     description="The day the name was in use. Without it names of today come first, then former ones.",
                 ),
             ),
-            threaded=lambda _: True,
+            cost=Cost.APART,
             record=Resolved,
             tag="Entities",
         ),

@@ -17,6 +17,7 @@ from almanac.domain.health import Feed, Tried, health
 from almanac.domain.reference import Entity, Provider, Source
 from almanac.domain.rights import Exposure, effective
 from almanac.domain.times import wire_time
+from almanac.store.engine.cost import Cost
 from almanac.store.summary import feeds, figures
 
 
@@ -174,7 +175,7 @@ def endpoints() -> tuple[Endpoint, ...]:
             scope="reference:read",
             params=(LICENSE,),
             kind="list",
-            threaded=lambda _: True,
+            cost=Cost.APART,
             record=records.SourceSchema,
             tag="Reference",
         ),
@@ -193,7 +194,7 @@ def endpoints() -> tuple[Endpoint, ...]:
                 ),
             ),
             kind="list",
-            threaded=lambda _: True,
+            cost=Cost.APART,
             cached=True,
             record=records.Country,
             tag="Reference",

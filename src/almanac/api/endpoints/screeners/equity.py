@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -28,8 +27,6 @@ from almanac.api.endpoints.screeners.screening import (
     filters,
     filters_endpoint,
     further_fields,
-    likely_at_hand,
-    looked_at,
     number,
     number_field,
     sort_field,
@@ -88,9 +85,6 @@ _IDENTITY = ("ticker", "name")
 class EquityScreener(Warmed):
     """The equity screener of one process."""
 
-    def __init__(self, cache: ProcessCache) -> None:
-        self._cache = cache
-
     def screen(self, ctx: Context) -> ListAnswer:
         """One page of the companies that satisfy the filter."""
         fields = _screen_fields(ctx.view.directory)
@@ -98,14 +92,15 @@ class EquityScreener(Warmed):
         by = sort_field(ctx, fields, *_IDENTITY)
         further = further_fields(ctx, fields, *_IDENTITY)
         check_window(ctx)
-        self._cache.readings.see(ctx.view)
-        peers = Peers(self._cache, ctx)
-        dollars = not any(clause.field.name == "currency" for clause in asked)
-        check_units(ctx, asked, lambda name: _units_of(ctx.view.directory, peers, name))
         wanted = dict.fromkeys(field.name for clause in asked for field in clause.fields)
         if by is not None and by not in _IDENTITY:
             wanted[by] = None
         wanted |= dict.fromkeys(further)
+        self._cache.readings.see(ctx.view)
+        self.looks_at(ctx, wanted.keys() - {_SCORE, *_TEXTS} | (set(MEASURES) if _SCORE in wanted else set()))
+        peers = Peers(self._cache, ctx)
+        dollars = not any(clause.field.name == "currency" for clause in asked)
+        check_units(ctx, asked, lambda name: _units_of(ctx.view.directory, peers, name))
         readings: dict[str, AlignedColumn] = {}
         columns: dict[str, Column] = {}
         for name in wanted:
@@ -142,6 +137,7 @@ class EquityScreener(Warmed):
 
     def filters(self, ctx: Context) -> ItemAnswer:
         """The fields, operators and syntax of the filter."""
+        self.looks_at_all(ctx)
         peers = Peers(self._cache, ctx)
         companies, there = peers.table.companies, peers.taking_part
         told = [self._describe(peers, indicator) for _, indicator in sorted(_fields(ctx.view.directory).items())]
@@ -173,15 +169,6 @@ class EquityScreener(Warmed):
         # The measures first: whoever screens by score needs them all, and the list of fields needs every field.
         for name in dict.fromkeys([*MEASURES, *_fields(view.directory)]):
             self._cache.readings.column(view, name, version=view.version, as_of=None)
-
-    def cold(self, values: dict[str, Any]) -> bool:
-        if values["as_of"] is not None:
-            return True
-        wanted = looked_at(values, "name")
-        if _SCORE in wanted:
-            wanted |= set(MEASURES)
-        wanted -= {_SCORE, *_TEXTS, *_IDENTITY}
-        return not likely_at_hand(self._cache, wanted, pinned=values["cursor"] is not None)
 
     @staticmethod
     def _describe(peers: Peers, indicator: Indicator) -> ScreenerField:
@@ -364,8 +351,6 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             dated=True,
             total=True,
             max_limit=200,
-            heavy=screener.cold,
-            awaits=screener.awaits,
             warm=screener.warm,
             cached=True,
             tag="Screeners",
@@ -375,6 +360,5 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             "listEquityScreenerFilters",
             "Fields of the equity screener",
             screener.filters,
-            screener.awaits_all,
         ),
     )

@@ -29,8 +29,6 @@ from almanac.api.endpoints.screeners.screening import (
     filters,
     filters_endpoint,
     further_fields,
-    likely_at_hand,
-    looked_at,
     number,
     number_field,
     sort_field,
@@ -69,9 +67,6 @@ class _Places(NamedTuple):
 class MacroScreener(Warmed):
     """The macro screener of one process."""
 
-    def __init__(self, cache: ProcessCache) -> None:
-        self._cache = cache
-
     def screen(self, ctx: Context) -> ListAnswer:
         """One page of the countries and regions that satisfy the filter."""
         self._cache.readings.see(ctx.view)
@@ -86,11 +81,12 @@ class MacroScreener(Warmed):
         places = self._places(ctx)
         wanted = _wanted(ctx, places)
         check_window(ctx)
-        redaction = redaction_of(ctx)
         named = dict.fromkeys(field.name for clause in asked for field in clause.fields)
         if by is not None and by != _NAME:
             named[by] = None
         named |= dict.fromkeys(further)
+        self.looks_at(ctx, named)
+        redaction = redaction_of(ctx)
         found = {name: self._aligned(ctx, redaction, name, places) for name in named}
         check_units(ctx, asked, lambda name: {_unit(name, unit) for unit in found[name].column.units})
         columns: dict[str, Column] = {
@@ -116,6 +112,7 @@ class MacroScreener(Warmed):
 
     def filters(self, ctx: Context) -> ItemAnswer:
         """The fields, operators and syntax of the filter."""
+        self.looks_at_all(ctx)
         places, directory = self._places(ctx), ctx.view.directory
         told = [self._describe(ctx, indicator, places) for _, indicator in sorted(_fields(directory).items())]
         return ItemAnswer(filters(told, _EXAMPLE))
@@ -125,12 +122,6 @@ class MacroScreener(Warmed):
         self._cache.readings.see(view)
         for name in _fields(view.directory):
             self._cache.readings.column(view, name, version=view.version, as_of=None)
-
-    def cold(self, values: dict[str, Any]) -> bool:
-        if values["as_of"] is not None:
-            return True
-        wanted = looked_at(values, _NAME)
-        return not likely_at_hand(self._cache, wanted - {_NAME}, pinned=values["cursor"] is not None)
 
     def _places(self, ctx: Context) -> _Places:
         directory = ctx.view.directory
@@ -302,8 +293,6 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             record=ScreenerRow,
             dated=True,
             total=True,
-            heavy=screener.cold,
-            awaits=screener.awaits,
             warm=screener.warm,
             cached=True,
             tag="Screeners",
@@ -313,6 +302,5 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             "listScreenerFilters",
             "Fields of the macro screener",
             screener.filters,
-            screener.awaits_all,
         ),
     )

@@ -28,6 +28,7 @@ from almanac.reports.filter_text import Clause, Field, FilterError
 from almanac.reports.screener import Numbers, Texts
 from almanac.reports.suggestions import Suggestions
 from almanac.store.companies.universe import Universe
+from almanac.store.engine.cost import Cost
 from almanac.store.observations.newest.columns import Readings
 from almanac.store.observations.newest.year_changes import YearChanges
 from almanac.store.observations.reading.reader import View
@@ -45,10 +46,13 @@ _QUOTED = re.compile(r'"[^"]*"')
 
 
 class Warmed(abc.ABC):
-    """What a screener's warm-up makes, and which requests had better wait for it."""
+    """What a screener's warm-up makes, and which requests had better wait for it. `_cache`: where it is kept."""
 
     #: Whether `warm` is through.
     _warmed = False
+
+    def __init__(self, cache: ProcessCache) -> None:
+        self._cache = cache
 
     def warm(self, view: View, _: int) -> None:
         """Line up what requests look at: else whoever asks first waits for it."""
@@ -59,17 +63,27 @@ class Warmed(abc.ABC):
     def line_up(self, view: View) -> None:
         """Make the columns of today."""
 
-    @abc.abstractmethod
-    def cold(self, values: dict[str, Any]) -> bool:
-        """Whether a request may take so long that others had better go on meanwhile."""
+    def looks_at(self, ctx: Context, names: Iterable[str]) -> None:
+        """
+        Say of a screen which fields it looks at, changes of fields among them (`total_debt:change_1y`), before it does: columns that
+        are not at hand take long, and those of today are made by the warm-up. Raises PutOffError.
+        """
+        today = ctx.params["as_of"] is None
+        if today and self._at_hand(set(names), pinned=ctx.params["cursor"] is not None):
+            return
+        ctx.awaits(made=not today)
+        ctx.costs(Cost.HEAVY)
 
-    def awaits(self, values: dict[str, Any]) -> bool:
-        """Whether a request needs a column that `warm` makes, and it is not there: it makes none of a past day."""
-        return values["as_of"] is None and self.cold(values)
+    def looks_at_all(self, ctx: Context) -> None:
+        """Say of the list of fields that it looks at every column. Raises PutOffError."""
+        ctx.awaits(self._warmed)
 
-    def awaits_all(self, _: dict[str, Any]) -> bool:
-        """Say whether the list of fields has to wait for `warm`: it looks at every column."""
-        return not self._warmed
+    def _at_hand(self, wanted: set[str], *, pinned: bool) -> bool:
+        """Whether today's columns of these fields, and of changes of fields, are likely to be at hand."""
+        names = {one.partition(":")[0] for one in wanted}
+        changes = {one.partition(":")[0] for one in wanted if ":" in one}
+        cache = self._cache
+        return cache.readings.warm(names, pinned=pinned) and cache.changes.warm(changes, cache.readings.newest)
 
 
 def filter_param(example: str, fields: str) -> Param:
@@ -94,9 +108,7 @@ FURTHER = Param(
 )
 
 
-def filters_endpoint(
-    path: str, operation_id: str, summary: str, handler: Handler, awaits: Callable[[dict[str, Any]], bool]
-) -> Endpoint:
+def filters_endpoint(path: str, operation_id: str, summary: str, handler: Handler) -> Endpoint:
     """The list of a screener's fields."""
     return Endpoint(
         path=path,
@@ -107,8 +119,7 @@ def filters_endpoint(
         handler=handler,
         scope="screeners:read",
         record=ScreenerFilters,
-        threaded=lambda _: True,
-        awaits=awaits,
+        cost=Cost.APART,
         # The same for everybody until the data change; made anew it takes a look at every column.
         cached=True,
         tag="Screeners",
@@ -166,13 +177,6 @@ class ProcessCache:
                 self._lined_up.clear()
             self._lined_up[key] = made
         return made
-
-
-def likely_at_hand(cache: ProcessCache, wanted: Iterable[str], *, pinned: bool) -> bool:
-    """Whether today's columns of these fields, and of changes of fields, are likely to be at hand."""
-    names = {one.partition(":")[0] for one in wanted}
-    changes = {one.partition(":")[0] for one in wanted if ":" in one}
-    return cache.readings.warm(names, pinned=pinned) and cache.changes.warm(changes, cache.readings.newest)
 
 
 def aligned(cache: ProcessCache, ctx: Context, slug: str, numbers: npt.NDArray[np.int32]) -> AlignedColumn:
@@ -255,12 +259,6 @@ def further_fields(ctx: Context, fields: ScreenFields, *others: str) -> list[str
             said = f"must be fields of the filter, and {quoted(name)} is none"
             raise refuse("fields", said, sorted(fields.called), fields.near(ctx, name), code="choice")
     return found
-
-
-def looked_at(values: Mapping[str, Any], default: str) -> set[str]:
-    """What looks like a field in a request, for judging whether it will take long. Never an error."""
-    further = {name.lower() for name in values.get("fields") or ()}
-    return named(values["filter"]) | {(values["sort"] or default).lower()} | further
 
 
 def warn_of_texts(ctx: Context, asked: Iterable[Clause], columns: Mapping[str, Numbers | Texts]) -> None:

@@ -21,6 +21,7 @@ from almanac.domain.periods import SPAN_BITS, lowest_key
 from almanac.store.engine.patience import check
 from almanac.store.observations.newest.candidates import Candidates, WantedFreshness, candidates
 from almanac.store.observations.reading.choose import Origin
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import VINTAGE, ObservationRow, RowReader
 from almanac.store.observations.reading.selection import (
@@ -258,9 +259,7 @@ def _newest(
     after: list[Any] | None = None
     limit = 1
     while True:
-        rows, after = view.page(
-            one, version=version, as_of=as_of, every=False, sort="topic", descending=True, after=after, limit=limit
-        )
+        rows, after = view.read(Question(one, version, as_of, limit, after, descending=True))
         for row in rows:
             if not row.flags & AHEAD and not (public and _shut(view, row.series, row.lineage)):
                 return row

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import HAS_VALUE, standing
-from almanac.store.observations.reading.sorted import SortedList
 
 #: So many topics, and choices among series, are remembered.
 _HELD = 50_000
@@ -76,20 +76,20 @@ class Choices:
         self._rivals_held: dict[int, list[int]] = shared.setdefault("series of topics", {})
         self._first_held: dict[tuple[int, int], int] = shared.setdefault("first series of topics", {})
 
-    def of(self, rows: Iterable[ObservationRow], wanted: SortedList) -> ChosenSeries:
+    def of(self, rows: Iterable[ObservationRow], wanted: Question) -> ChosenSeries:
         """The series preferred in the whole cells of some rows, rows with other sort values included; of cells in doubt."""
         doubtful = dict.fromkeys(_cell(row) for row in rows if not self._foremost(row, wanted))
         sources, series = wanted.selection.sources, self._directory.series
         states: dict[_Cell, list[_State]] = {cell: [] for cell in doubtful}
         numbered = list(states.values())
-        bound = [(place, *cell, wanted.version, wanted.as_of) for place, cell in enumerate(doubtful)]
+        bound = [(place, *cell, wanted.version, wanted.moment) for place, cell in enumerate(doubtful)]
         for place, *found in self._db.seek(_STATES, bound) if bound else ():
             state = _State(*found)
             if sources is None or series(state.series).source.id in sources:
                 numbered[place].append(state)
         return {cell: self._choice(each, wanted) for cell, each in states.items()}
 
-    def _foremost(self, row: ObservationRow, wanted: SortedList) -> bool:
+    def _foremost(self, row: ObservationRow, wanted: Question) -> bool:
         """Whether none can stand before a row in its cell: it is alone, or first in order and may be sent."""
         topic = row.series.topic
         if len(self._rivals(topic)) == 1:
@@ -98,7 +98,7 @@ class Choices:
             return False
         return not self._directory.row_rights(row.series, row.lineage).withheld
 
-    def _choice(self, states: list[_State], wanted: SortedList) -> int | None:
+    def _choice(self, states: list[_State], wanted: Question) -> int | None:
         """The series that is preferred among those that say something of a cell; of all states, withdrawals too."""
         alive = [one for one in states if one.alive] or (states if wanted.history else [])
         return self._preference.preferred(alive, wanted.version, _origin).series if alive else None

@@ -24,12 +24,12 @@ from almanac.store.observations.reading.choose import (
 )
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.pages import Pages
+from almanac.store.observations.reading.plan import MOST_SORTED, ReadingPlan, Way, planned
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.rows import ObservationRow, RowReader, cut
-from almanac.store.observations.reading.selection import EVER, SORTS, Conditions, Selection, already_given
-from almanac.store.observations.reading.sorted import WIDTH, SortedList, groups
+from almanac.store.observations.reading.selection import SORTS, Conditions, Selection, already_given
+from almanac.store.observations.reading.sorted import WIDTH, groups
 
-#: So many vintages at most are gone through for a list, unless told otherwise: some tenths of a second.
-MOST_SORTED = 2_000_000
 #: Of so many selections it is remembered how many vintages they mean.
 _SELECTIONS_HELD = 1_000
 
@@ -55,50 +55,41 @@ class Lists:
         self._db = db
         self._directory = directory
         self._newest_version = version
-        self._most_sorted = most_sorted
+        #: So many vintages at most are gone through for one list.
+        self.most_sorted = most_sorted
         self._reader = RowReader(directory)
         self.preference = RowPreference(directory, shared)
         self._pages = Pages(db, directory, self.preference)
         self._choices = Choices(db, directory, self.preference, shared)
         self._meant: dict[Selection, int] = shared.setdefault("vintages meant", {})
 
-    def page(
-        self, selection: Selection, *, version: int, as_of: int | None, every: bool, sort: str, descending: bool,
-        after: list[Any] | None, limit: int,
-    ) -> tuple[list[ObservationRow], list[Any] | None]:  # fmt: skip
+    def read(
+        self, question: Question, plan: ReadingPlan | None = None
+    ) -> tuple[list[ObservationRow], list[Any] | None]:
         """
-        Rows of a list and the place to go on from (None: that was all).
-
-        `every`: all series of a cell, else the preferred one. `after`: what an earlier call returned. Raises TooBroadError
-        instead of the first page of what would take too long.
+        Rows of a list and the place to go on from (None: that was all). Raises TooBroadError instead of the first page of
+        what would take too long. `plan`: that of the question, where it is made already.
         """
+        selection = question.selection
         if selection.empty:
             return [], None
-        if sort == "topic" and not every and not selection.bounded and selection.fiscal is None:
-            return self._pages.page(
-                selection, version=version, as_of=as_of, descending=descending, after=after, limit=limit
-            )
-        wanted = SortedList(selection, sort, version, EVER if as_of is None else as_of, descending, limit)
-        return self._listed(wanted, every, after)
-
-    def cell_vintages(
-        self, selection: Selection, *, version: int, as_of: int | None, every: bool, descending: bool,
-        after: list[Any] | None, limit: int, sort: str = "topic",
-    ) -> tuple[list[ObservationRow], list[Any] | None]:  # fmt: skip
-        """
-        Every vintage of every cell, withdrawals too: by `sort`, then in the order of cells, then of knowledge.
-
-        As `page` otherwise. Not `every`: those of the series whose row is the preferred one.
-        """
-        if selection.empty:
-            return [], None
-        moment = EVER if as_of is None else as_of
-        return self._listed(SortedList(selection, sort, version, moment, descending, limit, history=True), every, after)
+        plan = plan or planned(question)
+        if plan.way is Way.CELLS:
+            return self._pages.page(question)
+        if plan.judged and question.after is None:
+            self.check_room(selection)
+        return cut(self._rows(question), selection, question.limit)
 
     def check_room(self, selection: Selection) -> None:
+        """Raise TooBroadError where more vintages are meant than may be gone through."""
+        meant = self.meant(selection)
+        if meant > self.most_sorted:
+            raise TooBroadError(meant, self.most_sorted)
+
+    def meant(self, selection: Selection) -> int:
         """
-        Raise TooBroadError where more vintages are meant than may be gone through: as told by what is counted of series,
-        of which bounds on periods take the same share as of the days between the first period and the last.
+        Count the vintages that a selection means, as told by what is counted of series: bounds on periods take the same share
+        of them as of the days between the first period and the last.
         """
         meant = self._meant.get(selection)
         if meant is None:
@@ -117,20 +108,11 @@ class Lists:
             if len(self._meant) >= _SELECTIONS_HELD:
                 self._meant.clear()
             self._meant[selection] = meant
-        if meant > self._most_sorted:
-            raise TooBroadError(meant, self._most_sorted)
+        return meant
 
-    def _listed(
-        self, wanted: SortedList, every: bool, after: list[Any] | None
-    ) -> tuple[list[ObservationRow], list[Any] | None]:
-        if after is None and (SORTS[wanted.sort] is not None or wanted.selection.bounded):
-            self.check_room(wanted.selection)
-        return cut(self._rows(wanted, every, after), wanted.selection, wanted.limit)
-
-    def _rows(
-        self, wanted: SortedList, every: bool, after: list[Any] | None
-    ) -> Iterator[tuple[ObservationRow, list[Any]]]:
+    def _rows(self, wanted: Question) -> Iterator[tuple[ObservationRow, list[Any]]]:
         """Rows in order with their places: of each cell the preferred one, or all of them."""
+        every, after = wanted.every, wanted.after
         # A place in the default order has no sort value before it.
         lead = 1 if SORTS[wanted.sort] is None else 0
         place = after if after is None or not lead else [0, *after]
@@ -142,20 +124,19 @@ class Lists:
                 given = place if place is not None and place[:WIDTH] == here else None
                 if given is None and len(rows) == 1:  # nearly always
                     if chosen is None or is_chosen(rows[0], chosen):
-                        yield rows[0], [*here[lead:], *self._more(rows[0], wanted, every=every)]
+                        yield rows[0], [*here[lead:], *self._more(rows[0], wanted)]
                     continue
                 for row, more in self._group(wanted, rows, chosen, given):
                     yield row, [*here[lead:], *more]
 
     def _group(
-        self, wanted: SortedList, rows: list[ObservationRow], chosen: ChosenSeries | None, given: list[Any] | None
+        self, wanted: Question, rows: list[ObservationRow], chosen: ChosenSeries | None, given: list[Any] | None
     ) -> Iterator[tuple[ObservationRow, list[Any]]]:
         """
         Rows of one cell that share the sort value, with what a place adds to tell them apart: the chosen one, or all (None).
 
         `given`: the place of the last that was given, where it was one of these.
         """
-        every = chosen is None
         if chosen is not None:
             if given is not None and not wanted.history:
                 return
@@ -168,16 +149,16 @@ class Lists:
         for key, row in sorted(keyed, key=itemgetter(0), reverse=wanted.descending):
             if last is not None and already_given(key[: len(last)], last, wanted.descending):
                 continue
-            yield row, self._more(row, wanted, every=every)
+            yield row, self._more(row, wanted)
 
-    def _more(self, row: ObservationRow, wanted: SortedList, *, every: bool) -> list[Any]:
+    def _more(self, row: ObservationRow, wanted: Question) -> list[Any]:
         """What tells a row from the others of its cell, in a place: a source may have several series."""
         name = [row.series.source.id, row.series.spec.variant or ""]
         if wanted.history:
             return [*name, row.known]
-        return name if every else []
+        return name if wanted.every else []
 
-    def _order(self, row: ObservationRow, wanted: SortedList) -> tuple[Any, ...]:
+    def _order(self, row: ObservationRow, wanted: Question) -> tuple[Any, ...]:
         """Where a row stands among those of its cell."""
         rank = self._directory.rank_of(row.series, wanted.version)
         return (rank, row.known, row.ingested, row.id) if wanted.history else (rank,)

@@ -7,8 +7,9 @@ from typing import Any
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.choose import Origin, RowPreference
 from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.rows import VINTAGE, ObservationRow, RowReader
-from almanac.store.observations.reading.selection import CELL_ORDER, EVER, Conditions, Position, Selection, in_order
+from almanac.store.observations.reading.selection import CELL_ORDER, Conditions, Position, in_order
 
 #: Rows fetched beyond what a batch is expected to need, and the most fetched at once.
 _SPARE, _MOST = 8, 20_000
@@ -27,28 +28,15 @@ class Pages:
         self._preference = preference
         self._rows = RowReader(directory)
 
-    def page(
-        self,
-        selection: Selection,
-        *,
-        version: int,
-        as_of: int | None,
-        descending: bool,
-        after: list[Any] | None,
-        limit: int,
-    ) -> tuple[list[ObservationRow], list[Any] | None]:
-        """
-        The preferred row of each cell, and the place to go on from (None: that was all). Bounds on knowledge are not looked at.
-
-        `after`: what an earlier call returned.
-        """
-        moment = EVER if as_of is None else as_of
-        place = Position(*after) if after else None
+    def page(self, question: Question) -> tuple[list[ObservationRow], list[Any] | None]:
+        """The preferred row of each cell, and the place to go on from (None: that was all)."""
+        selection, version, limit = question.selection, question.version, question.limit
+        place = Position(*question.after) if question.after else None
         found: list[_Found] = []
         # A batch is fetched whole, which is cheaper than row by row: one row a cell at first, more where cells have more.
         size = limit + 2
         while True:
-            sql, values = _query(selection, version, moment, descending, place)
+            sql, values = _query(question, place)
             batch: list[_Found] = self._db.execute(f"{sql} LIMIT {size}", values).fetchall()
             ended, before = len(batch) < size, len(found)
             cells = self._cells(batch, place, ended=ended)
@@ -94,17 +82,15 @@ def _origin(row: _Found) -> Origin:
     return row[_SERIES], row[_LINEAGE]
 
 
-def _query(
-    selection: Selection, version: int, moment: int, descending: bool, place: Position | None
-) -> tuple[str, list[Any]]:
+def _query(question: Question, place: Position | None) -> tuple[str, list[Any]]:
     query = Conditions()
-    query.topics(selection)
+    query.topics(question.selection)
     if place is not None:
-        query.resume(place, descending)
-    query.periods(selection)
-    query.standing(version, moment)
+        query.resume(place, question.descending)
+    query.periods(question.selection)
+    query.standing(question.version, question.moment)
     sql = (
         f"SELECT x.topic, {VINTAGE} FROM topic t CROSS JOIN vintages x ON x.topic = t.topic WHERE {query.where}"
-        f" ORDER BY {in_order(*CELL_ORDER, descending=descending)}"
+        f" ORDER BY {in_order(*CELL_ORDER, descending=question.descending)}"
     )
     return sql, query.values

@@ -25,7 +25,8 @@ from almanac.store.engine.patience import at_most, at_once, check, patiently
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Rows
 from almanac.store.observations.reading.directory import Directory
-from almanac.store.observations.reading.lists import MOST_SORTED, Lists
+from almanac.store.observations.reading.lists import Lists
+from almanac.store.observations.reading.plan import MOST_SORTED
 from almanac.store.observations.reading.selection import EVER, HAS_VALUE, standing
 from almanac.store.observations.reading.series_info import SeriesInfo
 

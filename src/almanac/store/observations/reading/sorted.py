@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from almanac.store.engine.patience import check
 from almanac.store.engine.protocol import Database
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.rows import TOPIC, VINTAGE, ObservationRow, RowReader
 from almanac.store.observations.reading.selection import (
     CELL_ORDER,
@@ -22,7 +23,6 @@ from almanac.store.observations.reading.selection import (
     SORTS,
     Conditions,
     Position,
-    Selection,
     in_order,
 )
 
@@ -34,19 +34,6 @@ _SPARE = 16
 _PLACE = itemgetter(slice(WIDTH))
 
 
-class SortedList(NamedTuple):
-    """Which rows, and in which order. `as_of`: a moment (`EVER`: now); `limit`: rows of a page."""
-
-    selection: Selection
-    sort: str
-    version: int
-    as_of: int
-    descending: bool
-    limit: int
-    #: Every state of a cell, those that were superseded by `as_of` and withdrawals too.
-    history: bool = False
-
-
 class Group(NamedTuple):
     """Rows that share sort value and cell, and where they stand."""
 
@@ -54,9 +41,7 @@ class Group(NamedTuple):
     rows: list[ObservationRow]
 
 
-def groups(
-    db: Database, reader: RowReader, wanted: SortedList, after: list[Any] | None, newest: int
-) -> Iterator[Group]:
+def groups(db: Database, reader: RowReader, wanted: Question, after: list[Any] | None, newest: int) -> Iterator[Group]:
     """Groups of rows in order, from the place `after` on, that group included. `newest`: the newest data version."""
     place, size = after, 2 * wanted.limit + _SPARE
     while True:
@@ -73,7 +58,7 @@ def groups(
         place, size = last, 2 * size
 
 
-def _query(wanted: SortedList, place: list[Any] | None, newest: int) -> tuple[str, list[Any]]:
+def _query(wanted: Question, place: list[Any] | None, newest: int) -> tuple[str, list[Any]]:
     """The statement for rows from a place on; how many at most is bound behind the values."""
     selection, descending, column = wanted.selection, wanted.descending, SORTS[wanted.sort]
     query = Conditions()
@@ -86,9 +71,9 @@ def _query(wanted: SortedList, place: list[Any] | None, newest: int) -> tuple[st
     query.fiscal(selection)
     if wanted.history:
         query.pinned(wanted.version)
-        query.add("x.known_at <= ?", wanted.as_of)
+        query.add("x.known_at <= ?", wanted.moment)
     else:
-        query.standing(wanted.version, wanted.as_of)
+        query.standing(wanted.version, wanted.moment)
     if place is not None and column is None:
         query.resume(Position(*place[1:WIDTH]), descending)
     elif place is not None and column is not None:
