@@ -47,17 +47,7 @@ _OBSERVED = frozenset([_PERIOD, _VALUE])
 
 def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
     """Series of a message. Raises NotData for a structure message, SourceChanged for anything else that is no data."""
-    events = etree.iterparse(
-        io.BytesIO(body),
-        events=("start", "end"),
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        dtd_validation=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
+    events = etree.iterparse(io.BytesIO(body), events=("start", "end"), **strict.XML_BOUNDS)
     try:
         yield from _Reader(asked).run(events)
     except etree.XMLSyntaxError as error:

@@ -36,6 +36,19 @@ _PLACE = re.compile(r"\[(?:\.\.\.|[0-9]+)\]")
 _FIELDS = 50
 
 
+#: How every XML of others is read, whole or in events: nothing outside of it is looked at, no entity is expanded, and libxml2's own
+#: limits on depth and size stay on.
+XML_BOUNDS: Any = {
+    "resolve_entities": False,
+    "no_network": True,
+    "load_dtd": False,
+    "dtd_validation": False,
+    "huge_tree": False,
+    "remove_comments": True,
+    "remove_pis": True,
+}
+
+
 class StrictRecord(msgspec.Struct, forbid_unknown_fields=True):
     """A record of which every field is known: `json` reports one more."""
 
@@ -164,15 +177,7 @@ def xml(body: bytes, root: str, where: str) -> etree._Element:
     document type declaration is refused whatever it declares: no feed of ours has one, an HTML error page does.
     """
     bounded(body, b"<", where)
-    parser = etree.XMLParser(
-        resolve_entities=False,
-        no_network=True,
-        load_dtd=False,
-        dtd_validation=False,
-        huge_tree=False,
-        remove_comments=True,
-        remove_pis=True,
-    )
+    parser = etree.XMLParser(**XML_BOUNDS)
     try:
         element = etree.fromstring(body, parser)
     except etree.XMLSyntaxError as error:

@@ -66,10 +66,7 @@ class Workbook:
         with self._archive.open(self._members[sheet]) as stream:
             where = f"{self._archive.where}/{sheet}"
             file: Any = stream  # the type stubs ask for more than `read`
-            parser = etree.iterparse(
-                file, events=("start", "end"), resolve_entities=False, no_network=True,
-                load_dtd=False, huge_tree=False, remove_comments=True, remove_pis=True,
-            )  # fmt: skip
+            parser = etree.iterparse(file, events=("start", "end"), **strict.XML_BOUNDS)
             first, number = True, 0
             try:
                 for event, element in parser:
