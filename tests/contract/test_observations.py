@@ -260,9 +260,12 @@ def test_what_may_take_long_holds_nobody_up(service, target, long):
     assert (service.cost(path, limit=77, **dict(parse_qsl(query))) is Cost.HEAVY) is long
 
 
-def test_what_was_answered_a_moment_ago_takes_no_thread(own):
+@pytest.mark.parametrize(
+    ("path", "query"), [("/observations", {"sort": "released_at"}), ("/observations/changes", {"since": 0})]
+)
+def test_what_was_answered_a_moment_ago_takes_no_thread(own, path, query):
     """The dearest answer is remembered like any page, from the second asking on: who asks for it again takes nobody's place."""
-    spent = [own.cost("/observations", sort="released_at") for _ in range(3)]
+    spent = [own.cost(path, **query) for _ in range(3)]
     assert spent == [Cost.HEAVY, Cost.HEAVY, Cost.PAGE]
 
 

@@ -74,6 +74,7 @@ class Answers:
             kept = self._pages.get(asked.name) if endpoint.cached else None
             if kept is None:
                 asked.context.within, asked.context.warming = within, warming
+                asked.context.costs(endpoint.cost)
                 try:
                     answer = endpoint.handler(asked.context)
                 finally:

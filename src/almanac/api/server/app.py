@@ -170,7 +170,8 @@ class App:
             self._queries.put(path, query_string, known)
         else:
             endpoint.check_times(known.values, now)
-        cost, until = endpoint.cost, time.monotonic() + seconds
+        # What may lie ready in memory is looked for first.
+        cost, until = Cost.PAGE if endpoint.cached else endpoint.cost, time.monotonic() + seconds
         while True:
             warming = self._warming is not None and self._warming.under_way
             work = functools.partial(self._answers.produce, request, known, plan, now, cost, warming=warming)
