@@ -145,7 +145,7 @@ def test_the_first_number_with_a_history_has_the_line(equity: Dashboard, query: 
     found = lines(browser, "/screeners/equity", **query)
     text = browser.get("/screeners/equity", **query).text
     assert any(found.values()) == bool(of)
-    assert re.findall(r"Small lines show ([^:]+):", text) == ([of] if of else [])
+    assert re.findall(r"Small lines: ([^.]+)\.", text) == ([f"{of}, twelve years of quarterly data"] if of else [])
     assert text.count('<th scope="col"><span class="hidden">Line</span></th>') == bool(of)
 
 
@@ -190,6 +190,7 @@ def test_places_have_lines_of_the_series_that_their_values_are_of(sandbox: Servi
     assert set(found) == {row["entityId"] for row in rows} != set()
     assert asked.count("/observations/latest") == 2  # the day is asked for by one of them
     assert asked.count("/observations") <= 8
+    assert "Small lines: 10-year government yield, a year of daily data." in browser.text
     for row in rows:
         (match,) = row["matches"]
         _, entity, indicator, _ = match["seriesId"].split(":")

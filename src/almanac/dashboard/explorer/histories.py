@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
@@ -12,6 +12,7 @@ from almanac.dashboard.words.dates import day_of
 from almanac.dashboard.words.periods import frequency_of
 from almanac.dashboard.words.points import ChartPoint, points
 from almanac.domain.periods import Frequency
+from almanac.reports.wording import listed
 
 Row = Mapping[str, Any]
 
@@ -27,6 +28,8 @@ SPANS = (
     "a year of daily data (three months where there is much of it), two of weekly, five of monthly, twelve of what comes "
     "less often"
 )
+#: How these are called.
+_LONG = {0.25: "three months", 0.5: "six months", 1.0: "a year", 1.25: "fifteen months", 2.0: "two years", 3.0: "three years", 5.0: "five years", 12.0: "twelve years"}  # fmt: skip
 #: Values of a sparkline of one series.
 SPARK = 60
 #: Rows of a request, requests that follow each other, and entities or indicators that one may name.
@@ -60,6 +63,15 @@ def histories(
         for some in _portions(rows, days):
             found |= _read(visit, path, frequency, some, days, as_of, failed_too=failed_too)
     return found
+
+
+def spans(readings: Iterable[Row]) -> str:
+    """What drawings of readings of one indicator are of, as `SPANS` says it of any: `five years of monthly data`."""
+    counts = Counter(frequency_of(row["frequency"]) for row in readings)
+    told: dict[str, list[str]] = defaultdict(list)
+    for frequency in sorted(counts, key=lambda one: one.rank):
+        told[_LONG[_years(frequency, counts[frequency])]].append(frequency.word.replace("_", " "))
+    return "; ".join(f"{long} of {listed(words)} data" for long, words in told.items())
 
 
 def recent(visit: Visit, newest: Row, most: int = SPARK) -> list[Row]:

@@ -7,7 +7,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from almanac.dashboard.asking import Told
-from almanac.dashboard.explorer.histories import SPANS
 from almanac.dashboard.explorer.screening import filters
 from almanac.dashboard.explorer.screening.fields import groups
 from almanac.dashboard.explorer.screening.filters import EQUITY, FilterRow, Screener
@@ -56,7 +55,6 @@ def results(
     return {
         "columns": value_columns(screener, known, found.data, shown, others["as_of"]),
         "lines": sparklines(visit, screener, known, found.data, shown, others["as_of"]),
-        "spans": SPANS,
         "blame": filters.without(visit, screener, rows, others) if total == 0 else None,
         "known": known,
         "total": total,

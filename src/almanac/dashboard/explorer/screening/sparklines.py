@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from almanac.dashboard.drawing.marks import sparkline
-from almanac.dashboard.explorer.histories import histories
+from almanac.dashboard.explorer.histories import histories, spans
 from almanac.dashboard.explorer.screening.filters import EQUITY, Fields, Screener
 from almanac.dashboard.visit import Visit
 
@@ -19,7 +19,8 @@ class Sparklines(NamedTuple):
     """Lines of one field, one for each row and empty where there is none; and what they are of, which of a change is the level."""
 
     field: str
-    name: str
+    #: `Net margin, twelve years of quarterly data`.
+    words: str
     drawings: Sequence[Markup]
 
 
@@ -31,9 +32,13 @@ def sparklines(
         told = visit.look_up(f"/indicators/{field.partition(':')[0]}")
         if told is None:
             continue  # a score: it is made among the companies of one day, and has no history
-        drawings = _drawings(visit, screener, field, told.data, rows, as_of)
+        newest = _newest(visit, screener, field, told.data, rows, as_of)
+        derived = [told.data["id"]] if told.data["kind"] == "derived" else []
+        found = histories(visit, newest, derived=derived, as_of=as_of, failed_too=False)
+        series = {row["entityId"]: row["metadata"]["seriesId"] for row in newest}
+        drawings = [sparkline(found.get(series.get(row["entityId"], ""), ())) for row in rows]
         if any(drawings):
-            return Sparklines(field, told.data["name"], drawings)
+            return Sparklines(field, f"{told.data['name']}, {spans(newest)}", drawings)
     return None
 
 
@@ -43,22 +48,19 @@ def _is_drawn(field: Row) -> bool:
     return bool(field["type"] == "number") and not unit.endswith("_per_share") and unit != "shares"
 
 
-def _drawings(
+def _newest(
     visit: Visit, screener: Screener, field: str, indicator: Row, rows: Sequence[Row], as_of: str | None
-) -> list[Markup]:
+) -> list[Row]:
+    """The readings that the values of the rows are of, as the interface lists them."""
     values = {row["entityId"]: value for row in rows if (value := _value(screener, field, row)) is not None}
     if not values:
         return []
     # None of the page's own requests: the numbers themselves are of another.
-    newest = visit.follow(
+    told = visit.follow(
         "/observations/latest", indicator_id=indicator["id"], entity_id=[*values], as_of=as_of, limit=len(values)
-    ).data
+    )
     # A line ends at the value beside it, or is not there: pages of an older state may show another than is known by now.
-    newest = [row for row in newest if ":" in field or row["valueNumeric"] == values[row["entityId"]]]
-    derived = [indicator["id"]] if indicator["kind"] == "derived" else []
-    found = histories(visit, newest, derived=derived, as_of=as_of, failed_too=False)
-    series = {row["entityId"]: row["metadata"]["seriesId"] for row in newest}
-    return [sparkline(found.get(series.get(row["entityId"], ""), ())) for row in rows]
+    return [row for row in told.data if ":" in field or row["valueNumeric"] == values[row["entityId"]]]
 
 
 def _value(screener: Screener, field: str, row: Row) -> Any:
