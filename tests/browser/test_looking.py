@@ -125,3 +125,24 @@ def test_without_script_a_past_day_is_a_link_away(width: int, served: Served, vi
     assert ranked(one.page) == told(served, as_of=day)
     one.page.click("[data-steps] >> text=Today")
     assert ranked(one.page) == told(served)
+
+
+@pytest.mark.parametrize("script", [True, False])
+@wide_and_narrow
+def test_each_match_of_a_screen_has_its_line_beside_the_number(
+    width: int, scheme: str, script: bool, visitor: Callable[..., Visitor]
+) -> None:
+    """On a phone too it is seen without scrolling the table; readers of a screen hear what the column is."""
+    one = visitor("pro", width, script=script, scheme=scheme)
+    for path in ("/screeners/macro?filter=cpi_inflation_yoy:gt:-50", "/screeners/equity?filter=net_margin:gt:-100"):
+        one.go(path)
+        rows = one.page.locator("#results tbody tr")
+        assert rows.count() > 1
+        for number in range(rows.count()):
+            line, value = rows.nth(number).locator("svg.spark"), rows.nth(number).locator("[data-value]").first
+            box, beside = line.bounding_box(), value.bounding_box()
+            assert beside["x"] + beside["width"] <= box["x"]
+            assert box["x"] + box["width"] <= width
+            assert line.get_attribute("aria-hidden") == "true"
+        assert one.page.locator("#results th", has_text="Line").count() == 1
+    one.done()

@@ -123,8 +123,17 @@ def test_a_sparkline_has_gaps_and_its_newest_dot():
     assert [len(stroke) for stroke in strokes(svg, "line")] == [2, 2]
     assert dots(svg, "newest") == [(69.0, 3.0)]
     assert (parsed(svg).get("width"), parsed(svg).get("height"), parsed(svg).get("aria-hidden")) == ("72", "20", "true")
+    assert dots(svg, "dot") == []
     assert marks.sparkline(points(quarters([1.0, None]))) == ""
     assert {y for _, y in strokes(marks.sparkline(points(quarters([2.0, 2.0, 2.0]))), "line")[0]} == {10.0}
+
+
+def test_a_value_of_a_sparkline_that_stands_alone_is_a_small_dot():
+    """Of a company whose early years are known by the year alone nothing was drawn of them, in room that was left for them."""
+    svg = marks.sparkline(points(quarters([1.0, None, 3.0, "none", 2.0, 3.0])))
+    assert [len(stroke) for stroke in strokes(svg, "line")] == [2]
+    assert [y for _, y in dots(svg, "dot")] == [17.0, 3.0]
+    assert dots(svg, "newest") == [(69.0, 3.0)]
 
 
 @given(st.floats(-500, 500), st.floats(-500, 500), st.floats(-500, 500))

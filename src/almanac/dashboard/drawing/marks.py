@@ -23,7 +23,10 @@ def _mark(name: str, width: int, height: int, inside: str) -> Markup:
 
 
 def sparkline(points: Sequence[ChartPoint]) -> Markup:
-    """A line of 72 × 20 with a dot at its newest value, with gaps where there are gaps; nothing for fewer than two values."""
+    """
+    A line of 72 × 20 with a dot at its newest value; gaps where there are gaps, and a small dot for a value that stands alone
+    between them; nothing for fewer than two values.
+    """
     shown = drawn(points)
     if len(shown) < 2:
         return _NOTHING
@@ -37,13 +40,18 @@ def sparkline(points: Sequence[ChartPoint]) -> Markup:
         if low < high
         else LinearScale(low - 1, low + 1, _SPARK_HEIGHT, 0)
     )
-    joined = "".join(
-        path((x(point.at), y(point.value or 0.0)) for point in thinned(run, span, _SPARK_WIDTH))
+    lines = [
+        [(x(point.at), y(point.value or 0.0)) for point in thinned(run, span, _SPARK_WIDTH)]
         for run in runs([point for point in points if not point.forecast])
-        if len(run) > 1
+    ]
+    joined = "".join(path(line) for line in lines if len(line) > 1)
+    alone = "".join(
+        f'<circle class="dot c1" cx="{place(line[0][0])}" cy="{place(line[0][1])}" r="1"/>'
+        for line in lines
+        if len(line) == 1
     )
     newest = f'<circle class="newest" cx="{place(x(shown[-1].at))}" cy="{place(y(values[-1]))}" r="2"/>'
-    return _mark("spark", _SPARK_WIDTH, _SPARK_HEIGHT, f'<path class="line c1" d="{joined}"/>{newest}')
+    return _mark("spark", _SPARK_WIDTH, _SPARK_HEIGHT, f'<path class="line c1" d="{joined}"/>{alone}{newest}')
 
 
 def bar(value: float | None, low: float, high: float, *, width: int = 96, height: int = 12) -> Markup:

@@ -181,7 +181,8 @@ def multiples(
     chosen = [row for row in across.rows if row.look.shown][:MULTIPLES]
     wanted = {row.series for row in chosen}
     readings = [row for row in found if row["metadata"]["seriesId"] in wanted]
-    lines = histories(visit, readings, derived={row["indicatorId"] for row in readings} if derived else ())
+    their_ids = {row["indicatorId"] for row in readings} if derived else ()
+    lines = histories(visit, readings, derived=their_ids, as_of=visit.as_of)
     lines = {series: points for series, points in lines.items() if len(drawn(points)) > 1}
     if not lines:
         return []

@@ -81,7 +81,7 @@ def _sparks(visit: Visit, brief: Row, latest: Sequence[Row], known: Mapping[str,
     told = {reading["seriesId"] for one in brief["sections"] for reading in one["readings"]}
     ordered = sorted(latest, key=lambda row: row["metadata"]["seriesId"] not in told)
     derived = {name for name, row in known.items() if row["kind"] == "derived"}
-    lines = histories(visit, ordered[:_SPARKS], derived=derived)
+    lines = histories(visit, ordered[:_SPARKS], derived=derived, as_of=visit.as_of)
     return {series: drawn for series, points in lines.items() if (drawn := sparkline(points))}
 
 

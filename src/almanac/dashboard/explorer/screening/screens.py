@@ -11,6 +11,7 @@ from almanac.dashboard.explorer.screening import filters
 from almanac.dashboard.explorer.screening.fields import groups
 from almanac.dashboard.explorer.screening.filters import EQUITY, FilterRow, Screener
 from almanac.dashboard.explorer.screening.screened import value_columns
+from almanac.dashboard.explorer.screening.sparklines import sparklines
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.numbers import read_whole
 from almanac.reports.filter_text import AT
@@ -28,6 +29,7 @@ def results(
     if found is None:
         return {
             "columns": [],
+            "lines": None,
             "blame": None,
             "total": None,
             "words": "",
@@ -52,6 +54,7 @@ def results(
     ]
     return {
         "columns": value_columns(screener, known, found.data, shown, others["as_of"]),
+        "lines": sparklines(visit, screener, known, found.data, shown, others["as_of"]),
         "blame": filters.without(visit, screener, rows, others) if total == 0 else None,
         "known": known,
         "total": total,
