@@ -84,7 +84,7 @@ class MarkedEvents(msgspec.Struct, frozen=True):
 
     @property
     def listed(self) -> list[tuple[str, str]]:
-        """The same as texts with where each leads, newest first."""
+        """Each as a text with where it leads, newest first."""
         return [(one.mark.words, one.href) for one in self.events]
 
     def marks_of(self, subjects: Iterable[EventSubject]) -> list[EventMark]:
