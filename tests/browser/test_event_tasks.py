@@ -122,8 +122,11 @@ def test_a_company_is_marked_with_its_reports(visitor: Callable[..., Visitor], w
     one = visitor("pro", width)
     page = one.page
     company = COMPANY.removeprefix("/companies/")
-    one.go(f"/compare?indicator=revenue,net_income&entities={company}&events=own&from=all")
+    one.go(COMPANY)
+    page.get_by_role("link", name="Debt and cash").click()
+    page.wait_for_url(f"**/compare?indicator=total_debt,cash_and_equivalents&entities={company}&events=own")
     marks = page.locator("svg.chart:visible path.event")
+    marks.first.wait_for()
     assert marks.count() > 5
     listed = page.locator("details.marked li").all_text_contents()
     assert any("annual report" in words for words in listed)
