@@ -55,7 +55,7 @@ ADDRESSES: dict[str, list[Look]] = {
     ],
     "/compare": [
         *_of("pro", "/compare", f"{COMPARED}&as_of={PAST}", f"{COMPARED},usa&known=4:{PAST}&show=index", f"/compare?series={SHUT},{PRICES}",
-             "/compare?indicator=unemployment_rate,real_gdp&entities=usa&from=all", f"{COMPARED}&as_of={BEFORE}", f"{COMPARED}&off=1,2,3"),
+             "/compare?indicator=unemployment_rate,real_gdp&entities=usa&from=all", f"{COMPARED}&as_of={BEFORE}", f"{COMPARED}&off=1,2,3", f"{COMPARED}&events=own"),
         *_of("pro", "/compare?indicator=gov_yield_10y&entities=usa,jpn,gbr,can,aus,che,eur&from=2026-01-01"),
         *_of("free", f"{COMPARED}&show=year"),
         Look(f"{COMPARED}&as_of={NO_DAY}", status=400), Look("/compare?indicator=no_such_thing&entities=usa", status=400),

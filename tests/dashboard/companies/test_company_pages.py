@@ -153,6 +153,17 @@ def test_a_day_that_cannot_be_is_refused_at_its_field(browser: Browser, as_of: s
     assert cells(answer.text)  # the page stays on today
 
 
+@pytest.mark.parametrize("as_of", ["", "2026-06-01"])
+def test_a_company_leads_to_its_charts_with_its_reports_marked(browser: Browser, as_of: str) -> None:
+    """On the day of the page; what may not be shown is drawn nowhere, and a line that it lacks is told as none."""
+    text = browser.get(f"{PAGE}?as_of={as_of}" if as_of else PAGE).text
+    links = [html.unescape(one) for one in re.findall(r'href="(/compare\?indicator=[^"]*)"', text)]
+    assert len(links) == 4
+    assert all(f"entities={ACME}&events=own" in one and ("as_of=" in one) == bool(as_of) for one in links)
+    for link in links:
+        assert browser.get(link).status_code == 200
+
+
 def test_a_day_before_all_filings_says_so(browser: Browser) -> None:
     answer = browser.get(PAGE, as_of="2001-01-01")
     assert answer.status_code == 200

@@ -107,7 +107,12 @@ def test_it_says_what_it_shows_of_whom_under_which_licence_on_which_day_and_wher
 def test_whoever_looks_sees_what_anybody_sees(allowed, service):
     """Somebody signed in, with all of the archive or with a window: the same bytes, with no cookie and nothing of an account."""
     each_time = re.compile(r"req_[0-9A-HJKMNP-TV-Z]{26}")
-    for path in (*PATHS, f"/embed/series/{CPI}?events=all", f"/embed/series/{YIELD}?sources=all&from=all"):
+    for path in (
+        *PATHS,
+        f"/embed/series/{CPI}?events=all",
+        f"/embed/series/{YIELD}?sources=all&from=all",
+        f"{PATHS[1]}&events=all",
+    ):
         answers = [allowed(plan).get(path) for plan in (None, "free", "pro")]
         assert len({each_time.sub("", answer.text) for answer in answers}) == 1
         assert all("set-cookie" not in answer.headers for answer in answers)

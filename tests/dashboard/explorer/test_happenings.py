@@ -1,16 +1,20 @@
-"""Events under the axis of a series: none unless asked for, those of the interface, and none that was not known then."""
+"""Events under the axis of a chart: none unless asked for, those of the interface, and none that was not known then."""
 
 from __future__ import annotations
 
 import html
 import json
 import re
+from datetime import date
+from types import SimpleNamespace
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from almanac.dashboard.drawing.happenings import EventMark, event_lane
 from almanac.dashboard.drawing.scales import value_axis
 from almanac.dashboard.drawing.svg import SHEETS, plot
+from almanac.dashboard.explorer.happenings import MOST, REPORTS, EventSubject, marked, related
 from almanac.dashboard.words.dates import day
 
 INFLATION, YIELD = "fred:country_usa:cpi_inflation_yoy:M", "us-treasury-par:country_usa:gov_yield_10y:D"
@@ -27,9 +31,9 @@ def listed(text: str) -> list[str]:
     return [html.unescape(re.sub("<[^>]+>", "", one)) for one in re.findall(r"<li>(.*?)</li>", details)]
 
 
-def read_along(text: str) -> list[list]:
+def read_along(text: str, chart: str = "chart") -> list[list]:
     """The events in the data block that keys go through."""
-    block = text.partition('id="chart-readout">')[2].partition("</script>")[0]
+    block = text.partition(f'id="{chart}-readout">')[2].partition("</script>")[0]
     return next((line["points"] for line in json.loads(block)["lines"] if line["name"] == "Events"), [])
 
 
@@ -127,6 +131,225 @@ def test_a_drawing_with_events_is_not_covered_by_another(browser):
     one = browser()
     loaded = {events: "uPlot" in one.get(f"/series/{YIELD}", events=events).text for events in ("", "own", "all")}
     assert loaded == {"": True, "own": False, "all": False}
+
+
+# -- what comes out together ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("slug", "headline"),
+    [
+        ("cpi_index_nsa", "cpi_inflation_yoy"),
+        ("real_gdp", "gdp_growth_qoq_annualized"),
+        ("gdp_growth_yoy", "gdp_growth_qoq_annualized"),
+    ],
+)
+def test_an_event_that_names_another_number_of_the_release_is_marked_on_all_of_them(service, browser, slug, headline):
+    """The release of consumer prices names their growth; the index came out with it."""
+    series = service.walk(f"/indicators/{slug}/series", entity_id="country_usa")[0]["id"]
+    text = browser().get(f"/series/{series}", events="own", **{"from": "all"}).text
+    wanted = told(service, indicator_id=headline, end_date="2026-11-20")
+    assert wanted
+    assert [one.partition(":")[0] for one in listed(text)] == [day(at) for at in wanted][: len(listed(text))]
+    assert len(listed(text)) >= len(wanted) - 2
+
+
+class Formulas:
+    """A visit that knows what is computed from what, and events of its making."""
+
+    def __init__(self, rows=(), query=()):
+        self.query, self.today, self.rows, self.asked = dict(query), date(2026, 11, 20), list(rows), []
+        self.api = SimpleNamespace(remembered=lambda _: {})
+        self.inputs = {"yoy": ["index"], "mom": ["index"], "real": ["rate", "yoy"], "gap": ["real"], "other": ["else"]}
+
+    def look_up(self, path, **asked):
+        rows = []
+        if path == "/indicators":
+            rows = [
+                {"slug": name, "inputs": [f"indicator_{one}" for one in inputs]} for name, inputs in self.inputs.items()
+            ]
+        elif path == "/release-summaries" and asked["indicator"] == "jobless":
+            rows = [{"readings": [{"indicatorId": "indicator_payrolls"}, {"indicatorId": "indicator_jobless"}]}]
+        return SimpleNamespace(data=rows, next_cursor=None)
+
+    def ask(self, path, **asked):
+        assert path == "/events"
+        self.asked.append(asked)
+        found = [row for row in self.rows if row["entityId"] in asked["entity_id"]]
+        return SimpleNamespace(
+            data=found[: asked["limit"]], next_cursor="more" if len(found) > asked["limit"] else None
+        )
+
+    def here(self, **changes):
+        return f"/compare?{changes}"
+
+
+def event(number, entity="country_usa", indicator="indicator_yoy", title="United States: Prices, 2026-10", **more):
+    return {
+        "id": f"evt_{number:04}", "occurredAt": f"{date.fromordinal(739_000 - number)}T00:00:00Z", "status": "released", "url": None,
+        "entityId": entity, "indicatorId": indicator, "title": title, **more,
+    }  # fmt: skip
+
+
+USA, JAPAN = (
+    EventSubject("yoy", f"country_{code}", name) for code, name in (("usa", "United States"), ("jpn", "Japan"))
+)
+ACME = EventSubject("net_income", "company_1", "Acme Corp", company=True)
+
+
+@pytest.mark.parametrize(
+    ("slug", "names"),
+    [
+        ("index", ["index", "mom", "yoy"]),
+        ("yoy", ["yoy", "index", "mom"]),
+        ("real", ["real", "rate", "yoy", "index", "mom"]),
+        ("gap", ["gap", "real", "rate", "yoy", "index", "mom"]),
+        ("alone", ["alone"]),
+    ],
+)
+def test_what_comes_out_together_is_what_is_computed_from_the_same_published_series(slug, names):
+    assert related(Formulas(), slug) == names
+
+
+def test_a_number_beside_the_headline_of_a_release_has_its_events_too():
+    visit = Formulas([event(1, indicator="indicator_payrolls")], {"events": "own"})
+    found = marked(visit, [[EventSubject("jobless", "country_usa", "United States")]], date(2020, 1, 1), as_of=None)
+    assert visit.asked[0]["indicator_id"] == ["jobless", "payrolls"]
+    assert len(found.events) == 1
+
+
+def test_a_company_has_its_reports_and_each_mark_says_whose_it_is():
+    rows = [
+        event(1),
+        event(2, "company_1", None, "ACME CORP files its annual report (10-K)"),
+        event(3, "country_jpn", title="Japan: Prices, 2026-10", status="tentative"),
+        event(4, "country_jpn", title="Bank of Japan: monetary policy decision", status="canceled"),
+    ]
+    visit = Formulas(rows, {"events": "own"})
+    found = marked(visit, [[USA, ACME, JAPAN]], date(2020, 1, 1), as_of="2026-10-01")
+    asked = [{name: one[name] for name in ("entity_id", "indicator_id", "type") if name in one} for one in visit.asked]
+    assert asked == [
+        {"entity_id": ["country_usa", "country_jpn"], "indicator_id": ["yoy", "index", "mom"]},
+        {"entity_id": ["company_1"], "type": list(REPORTS)},
+    ]
+    assert {(one["as_of"], one["end_date"]) for one in visit.asked} == {("2026-10-01", "2026-10-01")}
+    assert [words.partition("2024")[2].replace("\xa0", " ") for words, _ in found.listed] == [
+        ", United States: Prices, October 2026",
+        ": ACME CORP files its annual report (10-K)",
+        ", Japan: Prices, October 2026 (tentative)",
+    ]
+    assert found.words == "3 releases and reports of these series are marked under the axis."
+    assert [words for words, _ in found.links] == [
+        "Mark all events of the United States, Acme Corp and Japan",
+        "Mark none",
+    ]
+    assert found.marks_of([ACME]) == [found.events[1].mark]
+
+
+@pytest.mark.parametrize(("panels", "marks"), [(1, MOST), (3, MOST // 3), (12, MOST // 12)])
+def test_all_panels_together_have_no_more_marks_than_a_page_and_say_that_there_are_more(panels, marks):
+    visit = Formulas([event(number) for number in range(MOST + 5)], {"events": "all"})
+    charts = [[EventSubject(f"indicator {number}", "country_usa", "United States")] for number in range(panels)]
+    found = marked(visit, charts, date(2020, 1, 1), as_of=None)
+    assert len(found.events) == marks
+    assert found.words == (
+        f"The newest {marks} events of the United States are marked under the axis; there are more in this range."
+    )
+
+
+# -- comparisons --------------------------------------------------------------------------------------------------------
+
+PRICES, YIELDS = "indicator=cpi_inflation_yoy&entities=usa", "indicator=gov_yield_10y&entities=usa,jpn"
+
+
+def test_a_comparison_is_calm_until_it_is_asked(browser):
+    text = browser().get(f"/compare?{YIELDS}").text
+    assert 'class="event"' not in text
+    assert read_along(text, "chart-1") == listed(text) == []
+    assert sentence(text) == "Mark releases of these series · Mark all events of the United States and Japan"
+
+
+@pytest.mark.parametrize("as_of", [None, "2026-10-20"])
+@pytest.mark.parametrize(("chosen", "asked"), [("own", {"indicator_id": "cpi_inflation_yoy"}), ("all", {})])
+def test_what_a_comparison_marks_is_what_the_interface_tells(service, browser, chosen, asked, as_of):
+    past = {} if as_of is None else {"as_of": as_of}
+    text = browser().get(f"/compare?{PRICES}&from=all&events={chosen}" + (f"&as_of={as_of}" if as_of else "")).text
+    rows = service.walk("/derived-observations", indicator="cpi_inflation_yoy", entity_id="country_usa", **past)
+    first = min((row["periodStart"] or row["periodEnd"])[:10] for row in rows)
+    wanted = told(service, start_date=first, end_date=as_of or "2026-11-20", **past, **asked)
+    assert wanted
+    assert [one.partition(":")[0] for one in listed(text)] == [day(at) for at in wanted]
+    assert [point[2] for point in read_along(text, "chart-1")] == listed(text)[::-1]
+    assert 'class="event"' in text
+    assert '<input type="hidden" name="events" value="' + chosen in text
+
+
+def test_each_mark_of_several_places_says_which_one_it_is_of(browser):
+    text = browser().get(f"/compare?{YIELDS}&events=all").text
+    assert listed(text)
+    assert all(", United\xa0States: " in one or ", United States: " in one for one in listed(text))
+    assert "United States: United States" not in text
+
+
+def test_events_stand_below_the_lines_that_they_are_of(browser):
+    """Of two panels the one with prices has their releases, the one with yields none."""
+    series = "fred:country_usa:cpi_index_nsa:M,us-treasury-par:country_usa:gov_yield_10y:D"
+    text = browser().get(f"/compare?series={series}&from=2025-01-01&events=own").text
+    assert read_along(text, "chart-1")
+    assert read_along(text, "chart-2") == []
+    text = browser().get(f"/compare?series={series}&from=2025-01-01&events=all").text
+    assert read_along(text, "chart-1") == read_along(text, "chart-2") != []
+
+
+def test_lines_of_past_days_alone_have_no_event_of_a_later_day(browser):
+    """The release of October came on 12 November. A line of today beside them brings it back."""
+    one = browser()
+    query = "/compare?indicator=cpi_inflation_yoy&entities=usa,usa&events=own&known="
+    past = listed(one.get(f"{query}1:2026-10-20,2:2026-11-11").text)
+    assert past == listed(
+        one.get("/compare?indicator=cpi_inflation_yoy&entities=usa,usa&events=own&as_of=2026-11-11").text
+    )
+    assert past[0].startswith("12\xa0Oct\xa02026")
+    assert listed(one.get(f"{query}1:2026-10-20").text)[0].startswith("12\xa0Nov\xa02026")
+    # First publications are those of the day of the page, and so are their events.
+    first = one.get("/compare?indicator=cpi_index_nsa&entities=usa&events=own&firsts=1&as_of=2026-10-20").text
+    assert listed(first)[0].startswith("12\xa0Oct\xa02026")
+
+
+def test_first_publications_of_a_past_day_are_none_of_later_ones(browser):
+    text = browser().get("/compare?indicator=cpi_index_nsa&entities=usa&firsts=1&as_of=2026-10-20").text
+    periods = re.findall(r'<tr><th scope="row">(.*?)</th>', text)
+    assert html.unescape(periods[0]) == "Sep\xa02026"
+
+
+def test_what_may_not_be_shown_is_not_marked_beside_what_may(browser):
+    one = browser()
+    for asked in ("own", "all"):
+        assert sentence(one.get(f"/compare?series={SHUT}&events={asked}").text) == ""
+        text = one.get(f"/compare?series={SHUT},mof-japan:country_jpn:gov_yield_10y:D&events={asked}").text
+        assert "United States" not in sentence(text)
+        assert listed(text) == []
+
+
+def test_a_plan_with_a_window_is_told_of_no_older_event(browser):
+    for one in (f"/compare?{PRICES}&events=all&from=all", f"/series/{INFLATION}?events=all&from=all"):
+        events = listed(browser("free").get(one).text)
+        assert events
+        assert min(int(words[:11].replace("\xa0", " ").partition(":")[0].split()[2]) for words in events) >= 2024
+
+
+def test_the_picture_carries_the_marks_and_says_what_they_are(browser):
+    one = browser()
+    answer = one.get(f"/compare.svg?{PRICES}&events=own&as_of=2026-10-20")
+    root = ET.fromstring(answer.content)
+    assert 'class="event"' in answer.text
+    assert ".event{fill:#" in answer.text
+    words = " ".join("".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text"))
+    assert "releases of this series are marked under the axis." in words
+    plain = ET.fromstring(one.get(f"/compare.svg?{PRICES}&as_of=2026-10-20").content)
+    assert int(root.get("height")) > int(plain.get("height"))
+    # From the page of a series, too.
+    assert "&amp;events=own" in one.get(f"/series/{INFLATION}?events=own").text.partition("/compare.svg?")[2][:200]
 
 
 # -- drawing ------------------------------------------------------------------------------------------------------------

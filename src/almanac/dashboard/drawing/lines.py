@@ -115,7 +115,7 @@ def line_chart(
         parts.append(event_lane(on, events))
         plots.append(on)
         svgs.append(drawn(on, parts, height=sheet.height + LANE if events else None))
-    return Drawing(tuple(svgs), tuple(plots))
+    return Drawing(tuple(svgs), tuple(plots), LANE if events else 0)
 
 
 class _Shape(NamedTuple):

@@ -23,7 +23,7 @@ _RULE = re.compile(r"^([^{}@/]+)\{([^{}]*)\}$", re.MULTILINE)
 _VAR = re.compile(r"var\(--([a-z0-9-]+)(?:, var\(--[a-z]+\))?\)")
 #: Of the style sheet's rules those that a drawing of lines needs, by what they are about.
 _WANTED = re.compile(
-    r"\.chart (?:text|\.end|\.newest)|\.newest"
+    r"\.chart (?:text|\.end|\.newest)|\.newest|\.event"
     r"|(?:\.(?:grid|axis|line|stem|leader|dot)|circle\.first|path\.withheld)(?:\.[a-z0-9]+)*"
 )
 _COLOURS = 7
@@ -57,7 +57,7 @@ def picture(title: str, panels: Sequence[PicturePanel], foot: Sequence[str]) -> 
             parts.append(_text(panel.words, y, "foot"))
             continue
         inside = str(panel.drawing.svgs[0])
-        height = panel.drawing.plots[0].sheet.height
+        height = panel.drawing.height
         inside = inside[inside.index("<g ") : inside.rindex("</svg>")]
         parts.append(f'<g class="chart" transform="translate({_EDGE} {y})">{inside}</g>')
         y += height

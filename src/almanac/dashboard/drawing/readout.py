@@ -49,7 +49,6 @@ def line_readout(
     first and last day. `events` are read as a line of their own, which has no values.
     """
     several = len(lines) > 1
-    happened = {_NAME: "Events", "class": "", "points": [[mark.at, None, mark.words] for mark in events]}
     return data_block(
         {
             "year": max((_a_year(line.points) for line in lines), default=1),
@@ -68,18 +67,26 @@ def line_readout(
                 }
                 for line in lines
             ]
-            + ([happened] if events else []),
+            + _told_events(events),
         }
     )
 
 
-def lines_readout(lines: Sequence[ChartLine], told: Sequence[Sequence[str]]) -> Markup:
+def _told_events(events: Sequence[EventMark]) -> list[dict[str, Any]]:
+    """Events as a line of their own, whose sentences are `whole`: they name their day themselves; none where there are none."""
+    points = [[mark.at, None, mark.words] for mark in events]
+    return [{_NAME: "Events", "class": "", "whole": True, "points": points}] if points else []
+
+
+def lines_readout(
+    lines: Sequence[ChartLine], told: Sequence[Sequence[str]], *, events: Sequence[EventMark] = ()
+) -> Markup:
     """
     Read out lines beside each other: a point's third is what is told of it without its name and period, which stand once in
-    `periods`, by day. `told`: of each point of each line.
+    `periods`, by day. `told`: of each point of each line. `events`: as in `line_readout`.
     """
     periods: dict[int, str] = {}
-    found = []
+    found: list[dict[str, Any]] = []
     for line, words in zip(lines, told, strict=True):
         of = {id(point): text for point, text in zip(line.points, words, strict=True)}
         few = _few(line.points)
@@ -92,7 +99,7 @@ def lines_readout(lines: Sequence[ChartLine], told: Sequence[Sequence[str]]) -> 
             }
         )
     year = max((_a_year(line.points) for line in lines), default=1)
-    return data_block({"year": year, "periods": periods, "lines": found})
+    return data_block({"year": year, "periods": periods, "lines": found + _told_events(events)})
 
 
 def curve_readout(curves: Sequence[Curve], tenors: Sequence[str], unit: UnitWords, digits: int) -> Markup:

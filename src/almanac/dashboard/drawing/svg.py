@@ -58,10 +58,16 @@ class Plot(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A chart at its three widths: `svgs` to be shown, `plots` to read places back."""
+    """A chart at its three widths: `svgs` to be shown, `plots` to read places back; `lane`: by how much it is taller than its paper."""
 
     svgs: tuple[Markup, ...]
     plots: tuple[Plot, ...]
+    lane: int = 0
+
+    @property
+    def height(self) -> int:
+        """The height of the widest of them."""
+        return self.plots[0].sheet.height + self.lane
 
 
 def place(value: float) -> str:

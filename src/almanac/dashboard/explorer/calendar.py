@@ -57,7 +57,7 @@ def calendar(visit: Visit) -> Answer:
         "today": today.isoformat(),
         "earlier": visit.here(**{"from": days_from(first, -_DAYS).isoformat()}),
         "later": visit.here(**{"from": days_from(last, 1).isoformat()}),
-        "targets": targets(visit, told.data),
+        "targets": targets(visit, told.data, visit.as_of),
         "query": urlencode({name: value for name, value in visit.query.items() if value}, safe=":,"),
         "more": told.next_cursor is not None,
         "following": following,
@@ -84,10 +84,10 @@ def _read_form(visit: Visit) -> dict[str, Any]:
     }
 
 
-def targets(visit: Visit, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def targets(visit: Visit, rows: Sequence[Mapping[str, Any]], as_of: str | None) -> dict[str, str]:
     """
     Where each event leads, by its id: to the series it is about, else to its indicator, company or country, else to where it
-    is announced.
+    is announced; to what was known of it on `as_of` (None: today).
     """
     pairs = {(row["indicatorId"], row["entityId"]) for row in rows if row["indicatorId"] and row["entityId"]}
     series: dict[tuple[str, str], str] = {}
@@ -96,12 +96,12 @@ def targets(visit: Visit, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
             "/observations/latest",
             indicator_id=sorted({indicator for indicator, _ in pairs})[:_NAMED],
             entity_id=sorted({entity for _, entity in pairs})[:_NAMED],
-            as_of=visit.as_of,
+            as_of=as_of,
             limit=500,
         )
         for row in [] if told is None else told.data:
             series[row["indicatorId"], row["entityId"]] = row["metadata"]["seriesId"]
-    then = f"?as_of={visit.as_of}" if visit.as_of else ""
+    then = f"?as_of={as_of}" if as_of else ""
     found = {}
     for row in rows:
         indicator, entity = row["indicatorId"], row["entityId"]
@@ -133,7 +133,9 @@ def icalendar(visit: Visit) -> Answer:
     """The events of the page for a calendar."""
     rows = _shown(visit)
     base = visit.settings.dashboard_address
-    addresses = {name: base + one if one.startswith("/") else one for name, one in targets(visit, rows).items()}
+    addresses = {
+        name: base + one if one.startswith("/") else one for name, one in targets(visit, rows, visit.as_of).items()
+    }
     body = calendar_files.as_icalendar(rows, visit.api.now(), addresses)
     return Download(body, "text/calendar; charset=utf-8", "almanac.ics")
 

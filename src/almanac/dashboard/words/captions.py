@@ -23,6 +23,8 @@ from almanac.reports.wording import listed, sentence
 
 #: Of every chart that has nothing in it.
 NOTHING = "There is no value to draw."
+#: Places or indicators that a sentence names before it says how many more there are.
+_NAMED = 3
 _YIELD = re.compile(r"gov_(?P<kind>par_|real_)?yield_(?P<count>[0-9]+)(?P<unit>[my])")
 _BONDS = {
     None: "government bonds",
@@ -95,6 +97,13 @@ def lines_caption(topic: Topic, lines: Sequence[tuple[str, Sequence[ChartPoint]]
     empty = [name for name, points in shown if not points]
     third = f"{listed(empty)} {'has' if len(empty) == 1 else 'have'} no value to draw" if empty else ""
     return " ".join(sentence(part) for part in (first, second, third) if part)
+
+
+def few(names: Sequence[str]) -> str:
+    """Up to three names: `Germany, Japan and 3 more`."""
+    if len(names) <= _NAMED:
+        return listed(list(names))
+    return f"{', '.join(names[: _NAMED - 1])} and {len(names) - _NAMED + 1} more"
 
 
 # -- parts of a sentence -----------------------------------------------------------------------------------------------

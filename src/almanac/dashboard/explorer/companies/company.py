@@ -20,6 +20,13 @@ from almanac.dashboard.words.dates import day
 from almanac.dashboard.words.units import unit
 from almanac.dashboard.words.values import Look, look_field, look_reading
 
+#: What is drawn of a company: lines that one chart has, by what they are about.
+CHARTS = {
+    "Revenue and income": "revenue,net_income",
+    "Margins": "gross_margin,operating_margin,net_margin",
+    "Cash flow": "net_cash_flow_from_operations,free_cash_flow",
+    "Debt and cash": "total_debt,cash_and_equivalents",
+}
 #: Periods of one table, and of the longer one.
 PERIODS = ("8", "20")
 FREQUENCIES = ("annual", "quarterly")
@@ -69,6 +76,7 @@ def company(visit: Visit) -> Answer:
         "unscored": unscored(record, visit.today),
         "compared": compared(record),
         "elsewhere": _elsewhere(visit, held, today, chosen),
+        "charts": _charts(record["entityId"], past) if held else [],
         "series_address": series_address,
         "errors": errors,
         **_statements(visit, record["entityId"], chosen, past),
@@ -118,6 +126,14 @@ def _elsewhere(visit: Visit, held: Held, today: Held, chosen: dict[str, str]) ->
     if here in today:
         found.append(("The newest", visit.here(as_of=None)))
     return found
+
+
+def _charts(entity: str, as_of: str | None) -> list[tuple[str, str]]:
+    """Where a company's lines are drawn on the day of the page, its reports marked: words and addresses."""
+    then = f"&as_of={as_of}" if as_of else ""
+    return [
+        (title, f"/compare?indicator={lines}&entities={entity}&events=own{then}") for title, lines in CHARTS.items()
+    ]
 
 
 def _slug(visit: Visit, name: str) -> str | None:

@@ -23,7 +23,7 @@ FIRST = "first"
 #: In place of the first day of a range: all periods.
 ALL = "all"
 #: Names of an address that a comparison has; a form keeps those that it does not show.
-NAMES = ("indicator", "entities", "series", "off", "known", "as_of", "from", "to", "show", "base", "firsts")
+NAMES = ("indicator", "entities", "series", "off", "known", "as_of", "from", "to", "show", "base", "firsts", "events")
 
 
 class LineKey(msgspec.Struct, frozen=True):

@@ -71,13 +71,15 @@ def _added(visit: Visit, words: str, query: dict[str, str | None]) -> dict[str, 
 def _values(visit: Visit, one: ReadComparison) -> dict[str, Any]:
     number = max(read_whole(visit.query.get("page")) or 1, 1)
     rows, total = view.table(one, number)
-    panels = view.panels(one)
-    kept = {name: visit.query.get(name, "") for name in ("indicator", "entities", "series") if visit.query.get(name)}
+    marked = view.events(visit, one)
+    panels = view.panels(one, marked)
+    kept = {name: visit.query[name] for name in ("indicator", "entities", "series", "events") if visit.query.get(name)}
     query = visit.here(page=None).partition("?")[2]
     return {
         "one": one,
         "title": naming.what(one.shown or one.lines) if one.lines else "Compare",
         "panels": panels,
+        "marked": marked,
         "lines": view.listed_lines(visit, one),
         "count": len(one.asked.keys),
         "ranges": view.ranges(visit, one) if one.lines else [],
@@ -133,7 +135,7 @@ def _embedded(visit: Visit) -> EmbeddedChart:
     one = compared(visit, address.read(visit))
     return EmbeddedChart(
         naming.chart_name(one.shown, one) if one.shown else "Compare",
-        [panel.figure for panel in view.panels(one)],
+        [panel.figure for panel in view.panels(one, view.events(visit, one))],
         view.sources(one.shown),
         one.asked.as_of,
         [f"{each.message.rstrip('.')}." for each in one.asked.problems],

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from almanac.dashboard.explorer.comparing.address import FIRST
 from almanac.dashboard.explorer.comparing.reading import ComparedLine, ReadComparison, known_words
-from almanac.dashboard.words.captions import NOTHING, Topic, line_caption, lines_caption
+from almanac.dashboard.words.captions import NOTHING, Topic, few, line_caption, lines_caption
 from almanac.dashboard.words.dates import NBSP, SHORT_MONTHS, day
 from almanac.dashboard.words.points import ChartPoint, drawn
 from almanac.dashboard.words.transforms import INDEX, LEVEL, TRANSFORMS
@@ -16,8 +16,6 @@ from almanac.reports.wording import country, listed, sentence
 
 Named = TypeVar("Named", bound=Hashable)
 
-#: Places or indicators that a name tells before it says how many more there are.
-_NAMED = 3
 #: Days from which on a range is told in years.
 _YEARS = 1_100
 
@@ -27,8 +25,8 @@ def what(lines: Sequence[ComparedLine]) -> str:
     indicators = _distinct(line.indicator["name"] for line in lines)
     places = _distinct(line.place for line in lines)
     if len(indicators) > 1 and len(places) == 1:
-        return _few(places)
-    return _few(indicators) if indicators else "Compare"
+        return few(places)
+    return few(indicators) if indicators else "Compare"
 
 
 def chart_name(lines: Sequence[ComparedLine], compared: ReadComparison) -> str:
@@ -38,7 +36,7 @@ def chart_name(lines: Sequence[ComparedLine], compared: ReadComparison) -> str:
     words = TRANSFORMS[compared.asked.show].words
     if compared.asked.show == INDEX and compared.base is not None:
         words = f"index with {day(compared.base)} at 100"
-    parts = [_few(indicators), words, _few(places), span_words(lines)]
+    parts = [few(indicators), words, few(places), span_words(lines)]
     known = _distinct(line.known for line in lines)
     if len(known) == 1 and known[0]:
         parts.append(known_words(lines[0]))
@@ -92,7 +90,7 @@ def full_name(line: ComparedLine) -> str:
 
 def caption(lines: Sequence[ComparedLine], compared: ReadComparison) -> str:
     """The caption of a panel, from the points that are drawn."""
-    name = _few(_distinct(line.indicator["name"] for line in lines))
+    name = few(_distinct(line.indicator["name"] for line in lines))
     made = compared.asked.show != LEVEL
     words = TRANSFORMS[compared.asked.show].words
     one = lines[0]
@@ -118,7 +116,7 @@ def computed_words(compared: ReadComparison) -> str:
     formulas = _distinct(line.made.formula for line in compared.shown if line.made and line.made.formula)
     if not formulas:
         return ""
-    sources = _few(_distinct(line.indicator["name"] for line in compared.shown))
+    sources = few(_distinct(line.indicator["name"] for line in compared.shown))
     return sentence(f"computed here from {sources}: {listed(formulas)}")
 
 
@@ -152,12 +150,6 @@ def _told_apart(line: ComparedLine, lines: Sequence[ComparedLine]) -> list[str]:
     if len(sources) > 1 and line.series is not None:
         parts.append(line.series_id.partition(":")[0])
     return parts
-
-
-def _few(names: Sequence[str]) -> str:
-    if len(names) <= _NAMED:
-        return listed(list(names))
-    return f"{', '.join(names[: _NAMED - 1])} and {len(names) - _NAMED + 1} more"
 
 
 def _distinct(values: Iterable[Named]) -> list[Named]:

@@ -10,13 +10,14 @@ import msgspec
 
 from almanac.dashboard.explorer.comparing.address import ALL, FIRST, Comparison, FieldProblem, LineKey
 from almanac.dashboard.explorer.finding import entity_named, series_address
+from almanac.dashboard.explorer.happenings import EventSubject
 from almanac.dashboard.explorer.places import called
 from almanac.dashboard.explorer.series import one_series
 from almanac.dashboard.explorer.series.one_series import Missing, Row, Series, walk
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.dates import day, day_of
 from almanac.dashboard.words.periods import frequency_of
-from almanac.dashboard.words.points import ChartPoint, first_publications, points
+from almanac.dashboard.words.points import ChartPoint, drawn, first_publications, points
 from almanac.dashboard.words.transforms import INDEX, Transformed, common_base, transformed
 from almanac.dashboard.words.units import UnitWords, computed, unit_of
 from almanac.dashboard.words.values import masked
@@ -48,6 +49,8 @@ class ComparedLine(msgspec.Struct):
     level: list[ChartPoint] = []
     made: Transformed | None = None
     complete: bool = True
+    #: The day that it is read as of, None for today: of first publications too, those of later days are none.
+    as_of: str | None = None
 
     @property
     def frequency(self) -> Frequency:
@@ -57,6 +60,15 @@ class ComparedLine(msgspec.Struct):
     def series_id(self) -> str:
         """The series of its newest value, empty where there is none."""
         return self.series.id if self.series else "" if self.newest is None else self.newest["metadata"]["seriesId"]
+
+    @property
+    def subject(self) -> EventSubject | None:
+        """What its events are of; None where nothing of it is drawn: what may not be shown is not marked either."""
+        if not drawn(self.points):
+            return None
+        if self.series is not None:
+            return self.series.subject
+        return None if self.entity is None else EventSubject.of(self.indicator["slug"], self.entity)
 
     @property
     def address(self) -> str:
@@ -93,6 +105,14 @@ class ReadComparison(msgspec.Struct):
         """Those that are not hidden."""
         return [line for line in self.lines if not line.key.off]
 
+    @property
+    def known_on(self) -> str | None:
+        """The past day of the page; without one the latest of its lines' days, where all of them have one. None: today."""
+        days = [line.known for line in self.shown]
+        if self.asked.as_of is not None or not days or any(one in {"", FIRST} for one in days):
+            return self.asked.as_of
+        return max(days)
+
 
 def compared(visit: Visit, asked: Comparison) -> ReadComparison:
     """Reads the lines of a comparison; those that there are not are told in its problems. Raises ApiError as it is refused."""
@@ -117,12 +137,13 @@ def compared(visit: Visit, asked: Comparison) -> ReadComparison:
 
 def _found(visit: Visit, asked: Comparison, key: LineKey) -> ComparedLine | None:
     known = asked.known(key)
+    as_of = asked.as_of if known == FIRST else known or None
     if key.series:
         series = one_series.find(visit, key.series)
         if isinstance(series, str):
             series = one_series.find(visit, series)
         if isinstance(series, Series):
-            return ComparedLine(key, series.indicator, series.entity, series.place, None, known, series)
+            return ComparedLine(key, series.indicator, series.entity, series.place, None, known, series, as_of=as_of)
         words = series.text if isinstance(series, Missing) else f"There is no series “{key.series[:120]}”."
         asked.problems.append(FieldProblem("", words))
         return None
@@ -134,11 +155,7 @@ def _found(visit: Visit, asked: Comparison, key: LineKey) -> ComparedLine | None
             asked.problems.append(problem)
     if told is None or entity is None:
         return None
-    return ComparedLine(key, told.data, entity, called(entity), None, known)
-
-
-def _day_of_line(line: ComparedLine) -> str | None:
-    return None if line.known in {"", FIRST} else line.known
+    return ComparedLine(key, told.data, entity, called(entity), None, known, as_of=as_of)
 
 
 def _newest(visit: Visit, lines: Sequence[ComparedLine]) -> None:
@@ -146,9 +163,9 @@ def _newest(visit: Visit, lines: Sequence[ComparedLine]) -> None:
     groups: dict[tuple[str, str | None], list[ComparedLine]] = {}
     for line in lines:
         if line.series is None:
-            groups.setdefault((line.indicator["id"], _day_of_line(line)), []).append(line)
+            groups.setdefault((line.indicator["id"], line.as_of), []).append(line)
         else:
-            asked = {"limit": 1, "order": "desc", "as_of": _day_of_line(line), **line.series.filters}
+            asked = {"limit": 1, "order": "desc", "as_of": line.as_of, **line.series.filters}
             line.newest = next(iter(line.series.own(visit.look_up(line.series.list_path, **asked).data)), None)  # type: ignore[union-attr]  # a list is never 404
     for (indicator, as_of), some in groups.items():
         ids = sorted({line.entity["entityId"] for line in some if line.entity})
@@ -177,7 +194,9 @@ def _read(visit: Visit, group: Sequence[ComparedLine], first: str | None, last: 
         path = "/derived-observations" if one.indicator["kind"] == "derived" else "/observations"
         ids = sorted({line.entity["entityId"] for line in group if line.entity})
         filters = {"indicator_id": one.indicator["slug"], "entity_id": ids, "frequency": one.frequency.value}
-    filters |= {"as_of": _day_of_line(one), "period_start": first, "period_end": last}
+    # What is of a moment, as a balance sheet is, has no first day that could be bounded: what is before the range is cut later.
+    of_moments = one.newest is not None and one.newest["periodStart"] is None
+    filters |= {"as_of": one.as_of, "period_start": None if of_moments else first, "period_end": last}
     if one.known == FIRST:
         rows, complete = walk(visit, "/observations/vintages", _VINTAGE_PAGES, order="desc", **filters)
     else:

@@ -8,17 +8,20 @@ from typing import Any
 
 import msgspec
 
-from almanac.dashboard.drawing.figure import ChartFigure
+from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry
+from almanac.dashboard.drawing.happenings import EventMark
 from almanac.dashboard.drawing.lines import DASHED_FROM, ChartLine, Frame, line_chart, room_left
 from almanac.dashboard.drawing.readout import lines_readout
 from almanac.dashboard.drawing.svg import colour
+from almanac.dashboard.explorer import happenings
 from almanac.dashboard.explorer.comparing import naming
 from almanac.dashboard.explorer.comparing.address import ALL, FIRST
 from almanac.dashboard.explorer.comparing.reading import ComparedLine, ReadComparison
+from almanac.dashboard.explorer.happenings import EventSubject, MarkedEvents
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.dates import day
 from almanac.dashboard.words.numbers import full
-from almanac.dashboard.words.points import ChartPoint
+from almanac.dashboard.words.points import ChartPoint, drawn
 from almanac.dashboard.words.transforms import LEVEL
 
 Row = dict[str, Any]
@@ -36,13 +39,37 @@ class Panel(msgspec.Struct):
     figure: ChartFigure
 
 
-def panels(compared: ReadComparison) -> list[Panel]:
-    """A panel for each unit, in the order of the lines; all have one time axis and one column of labels."""
+def events(visit: Visit, compared: ReadComparison) -> MarkedEvents | None:
+    """What is marked below the panels, or may be; None where nothing is drawn."""
+    charts = [_subjects(lines) for lines in _panels(compared).values()]
+    if not any(charts):
+        return None
+    points = [point for line in compared.shown for point in drawn(line.points)]
+    oldest = min(point.end if point.start is None else point.start for point in points)
+    return happenings.marked(visit, charts, date.fromordinal(oldest), as_of=compared.known_on)
+
+
+def _subjects(lines: Sequence[ComparedLine]) -> list[EventSubject]:
+    return [subject for line in lines if (subject := line.subject) is not None]
+
+
+def _panels(compared: ReadComparison) -> dict[tuple[str, bool], list[ComparedLine]]:
     groups: dict[tuple[str, bool], list[ComparedLine]] = {}
     for line in compared.shown:
         groups.setdefault((line.unit.head, line.unit.fraction), []).append(line)
+    return groups
+
+
+def panels(compared: ReadComparison, marked: MarkedEvents | None = None) -> list[Panel]:
+    """
+    A panel for each unit, in the order of the lines; all have one time axis and one column of labels. `marked`: under the axis
+    of each panel that has a line the event is of.
+    """
+    groups = _panels(compared)
+    marks = [[] if marked is None else marked.marks_of(_subjects(lines)) for lines in groups.values()]
     charts = [[_chart_line(line, lines, compared) for line in lines] for lines in groups.values()]
     places = [(points[0].at, points[-1].at) for line in compared.shown if (points := line.points)]
+    places += [(some[0].at, some[-1].at) for some in marks if some]
     frame = None
     if places:
         rooms = [room_left(lines, fraction=fraction) for (_, fraction), lines in zip(groups, charts, strict=True)]
@@ -52,8 +79,8 @@ def panels(compared: ReadComparison) -> list[Panel]:
             max(rooms),
         )
     return [
-        Panel(lines, _figure(number, lines, drawn, compared, frame))
-        for number, (lines, drawn) in enumerate(zip(groups.values(), charts, strict=True), 1)
+        Panel(lines, _figure(number, lines, drawn, compared, frame, marked_here))
+        for number, (lines, drawn, marked_here) in enumerate(zip(groups.values(), charts, marks, strict=True), 1)
     ]
 
 
@@ -64,9 +91,14 @@ def _chart_line(line: ComparedLine, beside: list[ComparedLine], compared: ReadCo
 
 
 def _figure(
-    number: int, lines: list[ComparedLine], drawn: list[ChartLine], compared: ReadComparison, frame: Frame | None
+    number: int,
+    lines: list[ComparedLine],
+    drawn: list[ChartLine],
+    compared: ReadComparison,
+    frame: Frame | None,
+    marks: list[EventMark],
 ) -> ChartFigure:
-    drawing = None if frame is None else line_chart(drawn, fraction=lines[0].unit.fraction, frame=frame)
+    drawing = None if frame is None else line_chart(drawn, fraction=lines[0].unit.fraction, frame=frame, events=marks)
     shut = any(line.rows for line in lines) and all(p.state == "withheld" for line in lines for p in line.points)
     dated = len(compared.shown) <= _DATED_LINES
     told = [[_write_point(line, point, known if dated else "") for point, known in _with_rows(line)] for line in lines]
@@ -76,7 +108,9 @@ def _figure(
         unit=lines[0].unit.head,
         caption=naming.caption(lines, compared),
         drawing=drawing,
-        readout=lines_readout(drawn, told),
+        legend=[LegendEntry(name="Event", kind="event")] if marks else [],
+        readout=lines_readout(drawn, told, events=marks),
+        events=bool(marks),
         empty=_WITHHELD if shut else _nothing(compared),
     )
 

@@ -10,6 +10,7 @@ import msgspec
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.asking import Told
 from almanac.dashboard.explorer.finding import series_address
+from almanac.dashboard.explorer.happenings import EventSubject
 from almanac.dashboard.explorer.places import called
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.periods import frequency_of
@@ -67,6 +68,12 @@ class Series(msgspec.Struct, frozen=True):
     @property
     def derived(self) -> bool:
         return bool(self.indicator["kind"] == "derived")
+
+    @property
+    def subject(self) -> EventSubject:
+        """What its events are of."""
+        company = self.entity is not None and self.entity["type"] == "company"
+        return EventSubject(self.slug, self.record["entityId"], self.place, company)
 
     @property
     def list_path(self) -> str:

@@ -10,8 +10,8 @@ import msgspec
 from almanac.dashboard.drawing.figure import ChartFigure
 from almanac.dashboard.drawing.thinning import MOST
 from almanac.dashboard.explorer import embedding
+from almanac.dashboard.explorer.happenings import MarkedEvents
 from almanac.dashboard.explorer.series import one_series, revisions, series_view, vintages
-from almanac.dashboard.explorer.series.happenings import MarkedEvents
 from almanac.dashboard.explorer.series.nearby import about, other_sources, same_category
 from almanac.dashboard.explorer.series.one_series import Row, Series
 from almanac.dashboard.explorer.series.series_view import TABLE, Shown
@@ -148,7 +148,7 @@ def _alone(visit: Visit, one: Shown) -> bool:
 
 def _compare(visit: Visit, series: Series) -> str:
     """The query of a comparison that begins with this series on its day and in its range."""
-    kept = [(name, visit.query[name]) for name in ("as_of", "from", "to") if visit.query.get(name)]
+    kept = [(name, visit.query[name]) for name in ("as_of", "from", "to", "events") if visit.query.get(name)]
     if not visit.query.get("from") and not series.often:
         kept.append(("from", one_series.ALL))
     return urlencode([("series", series.id), *kept], safe=":")

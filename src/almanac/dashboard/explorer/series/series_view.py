@@ -10,8 +10,9 @@ import msgspec
 from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry
 from almanac.dashboard.drawing.lines import ChartLine, line_chart
 from almanac.dashboard.drawing.readout import line_readout
-from almanac.dashboard.explorer.series import happenings, lineage, one_series, revisions, vintages
-from almanac.dashboard.explorer.series.happenings import MarkedEvents
+from almanac.dashboard.explorer import happenings
+from almanac.dashboard.explorer.happenings import MarkedEvents
+from almanac.dashboard.explorer.series import lineage, one_series, revisions, vintages
 from almanac.dashboard.explorer.series.one_series import Range, Row, Series
 from almanac.dashboard.explorer.series.vintages import Cell, Vintages, cell_of
 from almanac.dashboard.visit import Visit
@@ -156,9 +157,11 @@ def figures(one: Shown, event: Row | None, visit: Visit) -> list[Row]:
 
 
 def next_release(visit: Visit, one: Shown) -> Row | None:
-    """The next event of the series, or of what it is computed from, as scheduled then."""
+    """The next release of the series, as scheduled then."""
+    if one.series.subject.company:
+        return None  # filings are announced by nobody
     start = one.known_to or visit.today.isoformat()
-    told = visit.ask("/events", indicator_id=happenings.related(one.series), entity_id=one.series.record["entityId"], status="scheduled",
+    told = visit.ask("/events", indicator_id=happenings.related(visit, one.series.slug), entity_id=one.series.record["entityId"], status="scheduled",
                      order="asc", limit=1, start_date=start, as_of=one.as_of)  # fmt: skip
     return told.data[0] if told.data else None
 
@@ -172,7 +175,7 @@ def events(visit: Visit, one: Shown) -> MarkedEvents | None:
     if not drawn:
         return None
     oldest = min(day_of(row["periodStart"] or row["periodEnd"]) for row in drawn)
-    return happenings.marked(visit, one.series, oldest, one.known_to)
+    return happenings.marked(visit, [[one.series.subject]], oldest, as_of=one.as_of, until=one.known_to)
 
 
 def figure(visit: Visit, one: Shown, marked: MarkedEvents | None = None) -> ChartFigure:

@@ -7,7 +7,8 @@ const APART = 250;
 /**
  * Makes a drawing readable. Its data block is `{"year": points in a year, "lines": [{"name", "class", "points": [[x, value
  * or null, sentence], …]}]}`; the drawing's `g.plot` says where x and values lie: from, to, first place, last place. With
- * `periods` (by x) a point tells its value alone, and the lines beside it are read along.
+ * `periods` (by x) a point tells its value alone, and the lines beside it are read along; a line that is `whole` (events)
+ * tells all by itself, and stands beside none.
  */
 export function read(plot) {
   const data = JSON.parse(document.getElementById(plot.dataset.chart).textContent);
@@ -55,15 +56,17 @@ export function read(plot) {
         here.group.append(dot);
       }
     }
-    tell(periods ? `${lines[line].name}, ${periods[x]}: ${sentence}` : sentence);
-    if (periods) readBeside(x);
+    const whole = !periods || lines[line].whole;
+    tell(whole ? sentence : `${lines[line].name}, ${periods[x]}: ${sentence}`);
+    if (whole) beside.remove();
+    else readBeside(x);
     if (here) stand(here, x, value);
   }
 
   /** What the other lines say of the same day. */
   function readBeside(x) {
     const others = lines.flatMap((other, index) => {
-      const told = index !== line && other.points[nearest(other.points, x)];
+      const told = index !== line && !other.whole && other.points[nearest(other.points, x)];
       return told && told[0] === x ? [[other.name, told[2].split(", ")[0]]] : [];
     });
     beside.replaceChildren(
