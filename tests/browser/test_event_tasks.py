@@ -84,6 +84,7 @@ def test_releases_of_several_places_are_marked_read_and_followed(
     page.wait_for_url("**events=own**")
     page.locator("svg.chart:visible path.event").first.wait_for()
     # From a value to the events above it in the order of the lines, and on among them.
+    readable(page)
     plot = page.locator("#chart-1 [data-chart]")
     plot.focus()
     page.keyboard.press("End")
