@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import re
 import threading
 from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -37,12 +36,10 @@ T = TypeVar("T")
 
 #: Checked against the plan's window by the handler, after the filter: what is malformed is 400 before it is too old.
 SCREEN_AS_OF = replace(AS_OF, window=False)
-_NAMES = re.compile(r"(?:^|,)\s*([a-z0-9_]+)\s*:(?:\s*(change_1y)\s*:)?|@\s*([a-z0-9_]+)(?:\s*:\s*(change_1y))?")
 #: Results remembered whole, of some hundred kilobytes each where there are 6,000 companies.
 _MADE = 8
 #: Columns remembered as they are lined up, of a hundred kilobytes each where there are 6,000 companies.
 _LINED_UP = 64
-_QUOTED = re.compile(r'"[^"]*"')
 
 
 class Warmed(abc.ABC):
@@ -329,12 +326,6 @@ def check_window(ctx: Context) -> None:
     as_of = ctx.params["as_of"]
     if as_of is not None:
         ctx.require_window("as_of", day_of(as_of))
-
-
-def named(text: str) -> set[str]:
-    """What looks like a field in a filter, for judging whether a request will take long. Never an error."""
-    found = (one if one[0] else one[2:] for one in _NAMES.findall(_QUOTED.sub("", text.lower())))
-    return {f"{name}:{change}" if change else name for name, change, *_ in found}
 
 
 # -- telling the fields -------------------------------------------------------------------------------------------------
