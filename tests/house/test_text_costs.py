@@ -19,7 +19,6 @@ from almanac.api.contract import keyshape
 from almanac.api.contract.cursor import Signer
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param, nearest
-from almanac.api.endpoints.screeners import screening
 from almanac.api.server import auth, envelope, logs
 from almanac.api.server.routes import path_of
 from almanac.dashboard import cookies
@@ -194,7 +193,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "filter_text.quoted": lambda text: filter_text.parse(f'sector:eq:"{text}"', FOUND.get, KNOWN),
     "filter_text.number": lambda text: filter_text.parse(f"net_margin:gt:{text}", FOUND.get, KNOWN),
     "filter_text.written": filter_text.written, "filter_text.value_written": lambda text: filter_text.value_written(text, several=True),
-    "screening.named": screening.named, "filters.text_of": lambda text: filters.text_of({"field1": text, "value1": text}),
+    "filters.text_of": lambda text: filters.text_of({"field1": text, "value1": text}),
     "filters.rows_of": lambda text: filters.rows_of(text, {}),
     "resolve.norms": resolve.norms, "suggestions.nearest": SUGGESTED.nearest, "spellings.close": SPELLED.close,
     "haystack.holding": HELD.holding, "dates.read_day": dates.read_day, "numbers.read_whole": numbers.read_whole,
