@@ -121,3 +121,36 @@ def test_a_text_is_as_good_as_a_number(world: SmallWorld, sort: str) -> None:
     write(world, ALPHA, "raw", {0: [("easing", "")]}, 1)
     write(world, BETA, "raw", {0: [(1.5, "")]}, 2)
     assert preferred(world.view(), "level", sort) == [(0, None)]
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 5])
+def test_a_cell_that_is_read_in_two_parts_is_chosen_from_as_a_whole(
+    world: SmallWorld, limit: int, descending: bool
+) -> None:
+    """Whichever of the rivals of a cell is read first: pages joined are the whole, and the last one says that it is."""
+    for day, source in enumerate((ALPHA, BETA, GAMMA), 1):
+        write(world, source, "raw", {place: [(10.0 * day + place, "")] for place in range(4)}, day)
+    world.allow(GAMMA)
+    for order, expected in (((GAMMA, BETA, ALPHA), 30.0), ((BETA, ALPHA, GAMMA), 20.0), ((ALPHA, BETA, GAMMA), 10.0)):
+        world.prefer(*order)
+        view, after = world.view(), None
+        pages = []
+        while not pages or after is not None:
+            rows, after = view.page(
+                Selection(kind="raw"), version=view.version, as_of=None, every=False, sort="topic", descending=descending,
+                after=after, limit=limit,
+            )  # fmt: skip
+            pages.append([value_of(row.marked)[0] for row in rows])
+        whole = [expected + place for place in range(4)][:: -1 if descending else 1]
+        assert pages == [whole[begin : begin + limit] for begin in range(0, 4, limit)]
+
+
+def test_cells_of_neighbouring_topics_are_two_though_their_period_is_one(world: SmallWorld) -> None:
+    write(world, ALPHA, "raw", {0: [(1.0, "")]}, 1)
+    write(world, ALPHA, "derived", {0: [(2.0, ALPHA)]}, 2)
+    view = world.view()
+    rows, _ = view.page(
+        Selection(), version=view.version, as_of=None, every=False, sort="topic", descending=False, after=None, limit=9
+    )
+    assert [value_of(row.marked)[0] for row in rows] == [1.0, 2.0]
