@@ -88,7 +88,7 @@ def test_the_long_history_is_long_enough_for_the_longest_look_up():
         check_law(world)
 
 
-@settings(FAST, max_examples=15)
+@settings(FAST, max_examples=5)  # the slow law above has as many long histories as short ones
 @given(st.lists(responses([(ALPHA, "jobless.aaa", MONTHS), (ALPHA, "level.aaa", MONTHS)]), min_size=1, max_size=4))
 def test_long_look_ups_obey_the_law_too(found):
     with SmallWorld() as world:
@@ -96,9 +96,20 @@ def test_long_look_ups_obey_the_law_too(found):
         check_law(world)
 
 
-@FAST
+@settings(FAST, max_examples=12)
 @given(histories)
 def test_step_by_step_is_the_same_as_anew(found):
+    check_steps(found)
+
+
+@pytest.mark.slow
+@DEEP
+@given(histories)
+def test_step_by_step_is_the_same_as_anew_deep(found):
+    check_steps(found)
+
+
+def check_steps(found):
     with SmallWorld() as world:
         for one in found:
             world.send([one])

@@ -13,7 +13,7 @@ from tests.laws.test_now_and_pages import NOW, apply, arrivals, expected_order, 
 from tests.support.generators import histories
 from tests.support.small_world import ALPHA, BETA, START, SmallWorld, shown
 
-FAST = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DEEP = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 moments = st.none() | st.integers(-2, 6).map(lambda day: START + day * 86_400)

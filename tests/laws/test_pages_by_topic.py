@@ -19,7 +19,7 @@ from tests.support.generators import histories
 from tests.support.generators import responses as ordinary
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, DAYS, GAMMA, MONTHS, START, SmallWorld, sent
 
-FAST = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DEEP = settings(max_examples=1_500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 #: Besides the usual periods: forecasts, an instant, and years among the months, which end with one of them.
@@ -145,6 +145,17 @@ def test_pages_by_topic_are_those_of_the_list_that_reads_all_deep(responses, sel
 @FAST
 @given(stores, st.lists(changes, min_size=1, max_size=8), selections, asked, st.integers(1, 6))
 def test_pages_with_one_etag_are_one_page(responses, events, selection, asked, limit):
+    check_etags(responses, events, selection, asked, limit)
+
+
+@pytest.mark.slow
+@settings(FAST, max_examples=300)
+@given(stores, st.lists(changes, min_size=1, max_size=8), selections, asked, st.integers(1, 6))
+def test_pages_with_one_etag_are_one_page_deep(responses, events, selection, asked, limit):
+    check_etags(responses, events, selection, asked, limit)
+
+
+def check_etags(responses, events, selection, asked, limit):
     """The same question put to one state of the store after the other."""
     with SmallWorld() as world:
         world.send(responses)

@@ -9,7 +9,8 @@ from almanac.domain.rights import Exposure
 from tests.support.generators import histories
 from tests.support.small_world import ALPHA, BETA, DAYS, GAMMA, MIXED, START, SmallWorld, sent, value_of
 
-FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FAST = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+DEEP = settings(FAST, max_examples=400)
 DAY = 86_400
 #: Formulas whose inputs are all of the result's own period: slug → inputs, arithmetic.
 SAME_PERIOD = {
@@ -47,6 +48,17 @@ def check(world, moment):
 @FAST
 @given(histories, st.lists(changes, max_size=2), st.integers(-2, 6) | st.none())
 def test_the_preferred_result_is_the_formula_on_preferred_inputs(responses, events, day):
+    check_result(responses, events, day)
+
+
+@pytest.mark.slow
+@DEEP
+@given(histories, st.lists(changes, max_size=2), st.integers(-2, 6) | st.none())
+def test_the_preferred_result_is_the_formula_on_preferred_inputs_deep(responses, events, day):
+    check_result(responses, events, day)
+
+
+def check_result(responses, events, day):
     with SmallWorld() as world:
         world.send(responses)
         for name, arguments in events:
@@ -57,6 +69,17 @@ def test_the_preferred_result_is_the_formula_on_preferred_inputs(responses, even
 @FAST
 @given(histories, st.lists(changes, max_size=3))
 def test_rights_and_orders_that_change_leave_what_deriving_anew_gives(responses, events):
+    check_changes(responses, events)
+
+
+@pytest.mark.slow
+@DEEP
+@given(histories, st.lists(changes, max_size=3))
+def test_rights_and_orders_that_change_leave_what_deriving_anew_gives_deep(responses, events):
+    check_changes(responses, events)
+
+
+def check_changes(responses, events):
     with SmallWorld() as world:
         world.send(responses)
         for name, arguments in events:

@@ -326,3 +326,11 @@ def test_the_newest_period_shown_for_a_series_is_no_forecast(db):
     future = Period.parse("2030-01").key
     append(db, 1, ReportedValue(JANUARY, 1.0), ReportedValue(future, 2.0))
     assert list(db.execute("SELECT first_period, last_period FROM series")) == [(JANUARY, JANUARY)]
+
+
+@pytest.mark.parametrize("periods", [(FEBRUARY, JANUARY, MARCH), (JANUARY, MARCH, FEBRUARY)])
+def test_what_is_noted_of_a_topic_spans_all_that_a_batch_wrote_there(db, periods):
+    with Batch(db, AT, "test") as batch:
+        for number, period in enumerate(periods, 1):
+            batch.append(batch.series(SPEC, "raw"), payload(number), [ReportedValue(period, 1.0)], None)
+    assert list(db.execute("SELECT version, low, high FROM change")) == [(version(db), JANUARY, MARCH)]

@@ -22,8 +22,9 @@ from tests.support.generators import histories
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent
 
 FAST = settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
+DEEP = settings(FAST, max_examples=300)
 ENTITIES = ["country_aaa", "country_bbb", "country_none"]
 NOW = START + 100 * DAY_SECONDS
 JANUARY, FEBRUARY, MARCH, NEXT_YEAR = (Period.parse(text).key for text in ("2025-01", "2025-02", "2025-03", "2026-03"))
@@ -102,9 +103,7 @@ forecasts = st.lists(
 )
 
 
-@FAST
-@given(histories, forecasts, changes)
-def test_a_column_is_the_list_of_latest_readings(judged, responses, ahead, events):
+def check_column(responses, ahead, events):
     """For every indicator, at every moment something changed and at each of the last data versions."""
     with SmallWorld() as world:
         world.send([*responses, *(level(source, day, *lines) for source, day, lines in ahead)])
@@ -122,8 +121,19 @@ def test_a_column_is_the_list_of_latest_readings(judged, responses, ahead, event
 
 
 @FAST
-@given(histories, changes)
-def test_no_as_of_is_as_of_now(judged, responses, events):
+@given(histories, forecasts, changes)
+def test_a_column_is_the_list_of_latest_readings(judged, responses, ahead, events):
+    check_column(responses, ahead, events)
+
+
+@pytest.mark.slow
+@DEEP
+@given(histories, forecasts, changes)
+def test_a_column_is_the_list_of_latest_readings_deep(judged, responses, ahead, events):
+    check_column(responses, ahead, events)
+
+
+def check_now(responses, events):
     with SmallWorld() as world:
         world.send(responses)
         for name, arguments in events:
@@ -131,6 +141,19 @@ def test_no_as_of_is_as_of_now(judged, responses, events):
         view, readings = world.view(), Readings()
         for indicator in world.catalog.indicators:
             assert told(readings, view, indicator) == told(readings, view, indicator, as_of=NOW)
+
+
+@FAST
+@given(histories, changes)
+def test_no_as_of_is_as_of_now(judged, responses, events):
+    check_now(responses, events)
+
+
+@pytest.mark.slow
+@DEEP
+@given(histories, changes)
+def test_no_as_of_is_as_of_now_deep(judged, responses, events):
+    check_now(responses, events)
 
 
 def test_a_projection_is_no_latest_reading_until_it_is_an_outcome(world, judged):

@@ -3,6 +3,7 @@
 from datetime import date, timedelta
 from unittest import mock
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -15,8 +16,9 @@ from tests.support.generators import histories
 from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld
 
 FAST = settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
+DEEP = settings(FAST, max_examples=300)
 SOURCES = (None, frozenset({ALPHA}), frozenset({BETA, GAMMA}), frozenset({GAMMA}))
 
 #: Of periods and of when rows became known. The first is what a plan sees of them.
@@ -27,17 +29,6 @@ BOUNDS = (
     {"ends_by": date(2025, 2, 28)},
     {"starts_from": date(2025, 2, 1)},
     {"observed_to": START + 86_400},
-)
-
-#: Of which readings those of a freshness are asked for.
-FILTERS = (
-    {},
-    {"sources": frozenset({ALPHA})},
-    {"sources": frozenset({BETA, GAMMA})},
-    {"frequency": "D"},
-    {"kind": "derived"},
-    {"indicators": ("level", "policy")},
-    {"ends_by": date(2025, 2, 28)},
 )
 
 #: Of which readings those of a freshness are asked for.
@@ -62,17 +53,7 @@ def walked(view, selection, *, limit, **place):
             return rows
 
 
-@FAST
-@given(
-    histories,
-    forecasts,
-    st.booleans(),
-    st.integers(1, 4),
-    st.sampled_from([0, 20_000]),
-    st.integers(1, 3),
-    st.sampled_from(FILTERS),
-)
-def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, descending, limit, rare, chunk, filters):
+def check_freshness(responses, ahead, descending, limit, rare, chunk, filters):
     """Whether those that may be so are remembered or not, the list is that of all readings, tested one by one."""
     selection = Selection(**filters)
     with SmallWorld() as world, mock.patch.multiple(module, _RARE=rare, _CHUNK=chunk):
@@ -94,8 +75,37 @@ def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, des
 
 
 @FAST
-@given(histories, forecasts, changes, st.booleans(), st.integers(1, 4), st.sampled_from(BOUNDS))
-def test_the_list_is_the_reading_of_each_pair(responses, ahead, events, descending, limit, bounds):
+@given(
+    histories,
+    forecasts,
+    st.booleans(),
+    st.integers(1, 4),
+    st.sampled_from([0, 20_000]),
+    st.integers(1, 3),
+    st.sampled_from(FILTERS),
+)
+def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, descending, limit, rare, chunk, filters):
+    check_freshness(responses, ahead, descending, limit, rare, chunk, filters)
+
+
+@pytest.mark.slow
+@DEEP
+@given(
+    histories,
+    forecasts,
+    st.booleans(),
+    st.integers(1, 4),
+    st.sampled_from([0, 20_000]),
+    st.integers(1, 3),
+    st.sampled_from(FILTERS),
+)
+def test_those_of_a_freshness_are_found_without_the_others_deep(
+    responses, ahead, descending, limit, rare, chunk, filters
+):
+    check_freshness(responses, ahead, descending, limit, rare, chunk, filters)
+
+
+def check_pairs(responses, ahead, events, descending, limit, bounds):
     with SmallWorld() as world:
         world.send([*responses, *(level(source, day, *lines) for source, day, lines in ahead)])
         before = world.version
@@ -118,3 +128,16 @@ def test_the_list_is_the_reading_of_each_pair(responses, ahead, events, descendi
                         walked(view, selection, version=version, as_of=as_of, descending=descending, limit=limit)
                         == expected[:: -1 if descending else 1]
                     )
+
+
+@FAST
+@given(histories, forecasts, changes, st.booleans(), st.integers(1, 4), st.sampled_from(BOUNDS))
+def test_the_list_is_the_reading_of_each_pair(responses, ahead, events, descending, limit, bounds):
+    check_pairs(responses, ahead, events, descending, limit, bounds)
+
+
+@pytest.mark.slow
+@DEEP
+@given(histories, forecasts, changes, st.booleans(), st.integers(1, 4), st.sampled_from(BOUNDS))
+def test_the_list_is_the_reading_of_each_pair_deep(responses, ahead, events, descending, limit, bounds):
+    check_pairs(responses, ahead, events, descending, limit, bounds)

@@ -116,3 +116,20 @@ def test_a_group_that_goes_on_behind_what_is_read_is_given_whole(world):
         found = list(groups(world.db, RowReader(world.view().directory), wanted, None, world.version))
     assert [len(group.rows) for group in found[:2]] == [4, 4]
     assert sum(len(group.rows) for group in found) == 84
+
+
+@pytest.mark.parametrize("bound", [{"observed_to": START}, {"observed_from": START + 63 * DAY}])
+@pytest.mark.parametrize("sort", sorted(SORTS))
+def test_bounds_on_knowledge_take_in_the_first_and_the_last_moment(world, sort, bound):
+    view = view_of(world, 84)
+    rows, _ = view.cell_vintages(
+        Selection(**bound),
+        version=view.version,
+        as_of=None,
+        every=True,
+        sort=sort,
+        descending=False,
+        after=None,
+        limit=5,
+    )
+    assert [row.known for row in rows] == list(bound.values())

@@ -1,0 +1,78 @@
+"""Rows as they go out: what may be seen of each follows from its own lineage, in a page and alone, with `derivedFrom` and without."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import pytest
+
+from almanac.api.rows.redaction import Redaction
+from almanac.domain.observations import Vintage
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.reference import SeriesSpec
+from almanac.store.observations.reading.reader import View
+from almanac.store.observations.reading.selection import Selection
+from tests.support.small_world import ALPHA, DAY_SECONDS, GAMMA, MIXED, START, SmallWorld
+
+#: Months of one series, each with the source of the series it was computed from and what it says: a number or a text.
+MONTHS = {"2025-01": (ALPHA, 1.5), "2025-02": (GAMMA, 2.5), "2025-03": (ALPHA, 3.5), "2025-04": (GAMMA, "easing")}
+
+
+@pytest.fixture
+def view() -> Iterator[View]:
+    with SmallWorld() as world:
+
+        def spec(source: str, indicator: str) -> SeriesSpec:
+            return SeriesSpec(
+                source=source, native="n", indicator=indicator, entity="country_aaa", frequency=Frequency.MONTHLY,
+                unit="percent", name="n",
+            )  # fmt: skip
+
+        at = START + DAY_SECONDS
+        with world.batch("test") as batch:
+            for source in (ALPHA, GAMMA):
+                batch.series(spec(source, "level"), "raw")
+            target = {}
+            for month, (source, value) in MONTHS.items():
+                parts = (None, value) if isinstance(value, str) else (value, None)
+                lineage = batch.lineage([spec(source, "level").id])
+                target[Period.parse(month).key] = [Vintage(at, *parts, 0, None, at, 1, None, lineage)]
+            batch.replace(batch.series(spec(MIXED, "level_yoy"), "derived"), target)
+        held = world.view()
+        yield held
+
+
+def told(view: View, *, lineage: bool, whole: bool) -> list[dict[str, Any]]:
+    """All rows, as one page or each alone."""
+    rows, _ = view.page(
+        Selection(), version=view.version, as_of=None, every=True, sort="topic", descending=False, after=None, limit=9
+    )  # fmt: skip
+    redaction = Redaction(view, view.version, None, date(2025, 4, 1))
+    # What is remembered of one form must not serve the other.
+    redaction.page(rows, lineage=not lineage)
+    if whole:
+        found: list[dict[str, Any]] = json.loads(b"[" + redaction.page(rows, lineage=lineage)[0] + b"]")
+        return found
+    return [json.loads(one) for one in redaction.rows(rows, lineage=lineage)]
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("lineage", [True, False])
+def test_neighbours_of_one_series_are_masked_each_by_its_own_lineage(view: View, lineage: bool, whole: bool) -> None:
+    rows = told(view, lineage=lineage, whole=whole)
+    assert [(row["valueNumeric"], row["valueText"]) for row in rows] == [
+        (1.5, None),
+        (None, None),
+        (3.5, None),
+        (None, None),
+    ]
+    assert [row["rights"]["valueWithheld"] for row in rows] == [source == GAMMA for source, _ in MONTHS.values()]
+    if lineage:
+        assert [row["derivedFrom"] for row in rows] == [
+            [f"{source}:country_aaa:level:M"] for source, _ in MONTHS.values()
+        ]
+    else:
+        assert not any("derivedFrom" in row for row in rows)
