@@ -13,6 +13,7 @@ from almanac.api.rows.redaction import Redaction
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.selection import Selection
 from tests.support.small_world import ALPHA, DAY_SECONDS, GAMMA, MIXED, START, SmallWorld
@@ -47,9 +48,18 @@ def view() -> Iterator[View]:
 
 def told(view: View, *, lineage: bool, whole: bool) -> list[dict[str, Any]]:
     """All rows, as one page or each alone."""
-    rows, _ = view.page(
-        Selection(), version=view.version, as_of=None, every=True, sort="topic", descending=False, after=None, limit=9
-    )  # fmt: skip
+    rows, _ = view.read(
+        Question(
+            Selection(),
+            version=view.version,
+            as_of=None,
+            every=True,
+            sort="topic",
+            descending=False,
+            after=None,
+            limit=9,
+        )
+    )
     redaction = Redaction(view, view.version, None, date(2025, 4, 1))
     # What is remembered of one form must not serve the other.
     redaction.page(rows, lineage=not lineage)

@@ -12,6 +12,7 @@ from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 from almanac.store.observations.reading import lists
+from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.selection import SORTS, Selection
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld
@@ -64,7 +65,7 @@ def parts(value: float | str | None) -> tuple[float | None, str | None]:
 def preferred(view: View, indicator: str, sort: str, **more: Any) -> list[tuple[int, float | None]]:
     """Which value is shown of each month, by month."""
     asked = {"version": view.version, "as_of": None, "every": False, "descending": False, "after": None, "limit": 99}
-    rows, _ = view.page(Selection(indicators=(indicator,)), sort=sort, **{**asked, **more})
+    rows, _ = view.read(Question(Selection(indicators=(indicator,)), sort=sort, **{**asked, **more}))
     return sorted((MONTHS.index(row.period), value_of(row.marked)[0]) for row in rows)
 
 
@@ -101,8 +102,18 @@ def test_the_history_of_a_cell_is_that_of_the_series_shown_there(world: SmallWor
     write(world, ALPHA, "raw", {0: [(1.0, ""), (None, "")]}, 1)
     write(world, BETA, "raw", {0: [(1.5, ""), (1.75, "")]}, 5)
     view = world.view()
-    rows, _ = view.cell_vintages(
-        Selection(), version=view.version, as_of=None, every=False, sort=sort, descending=False, after=None, limit=9
+    rows, _ = view.read(
+        Question(
+            Selection(),
+            version=view.version,
+            as_of=None,
+            every=False,
+            sort=sort,
+            descending=False,
+            after=None,
+            limit=9,
+            history=True,
+        )
     )
     assert [value_of(row.marked)[0] for row in rows] == [1.5, 1.75]
 
@@ -137,10 +148,18 @@ def test_a_cell_that_is_read_in_two_parts_is_chosen_from_as_a_whole(
         view, after = world.view(), None
         pages = []
         while not pages or after is not None:
-            rows, after = view.page(
-                Selection(kind="raw"), version=view.version, as_of=None, every=False, sort="topic", descending=descending,
-                after=after, limit=limit,
-            )  # fmt: skip
+            rows, after = view.read(
+                Question(
+                    Selection(kind="raw"),
+                    version=view.version,
+                    as_of=None,
+                    every=False,
+                    sort="topic",
+                    descending=descending,
+                    after=after,
+                    limit=limit,
+                )
+            )
             pages.append([value_of(row.marked)[0] for row in rows])
         whole = [expected + place for place in range(4)][:: -1 if descending else 1]
         assert pages == [whole[begin : begin + limit] for begin in range(0, 4, limit)]
@@ -155,9 +174,17 @@ def test_cells_of_neighbouring_topics_are_two_though_their_period_is_one(
     write(world, ALPHA, "derived", {0: [(2.0, ALPHA)]}, 2)
     view, found, after = world.view(), list[Any](), None
     for _ in range(2 // limit or 1):
-        rows, after = view.page(
-            Selection(), version=view.version, as_of=None, every=False, sort="topic", descending=descending, after=after,
-            limit=limit,
-        )  # fmt: skip
+        rows, after = view.read(
+            Question(
+                Selection(),
+                version=view.version,
+                as_of=None,
+                every=False,
+                sort="topic",
+                descending=descending,
+                after=after,
+                limit=limit,
+            )
+        )
         found += [value_of(row.marked)[0] for row in rows]
     assert (found, after) == ([1.0, 2.0][:: -1 if descending else 1], None)

@@ -122,14 +122,17 @@ def test_a_group_that_goes_on_behind_what_is_read_is_given_whole(world):
 @pytest.mark.parametrize("sort", sorted(SORTS))
 def test_bounds_on_knowledge_take_in_the_first_and_the_last_moment(world, sort, bound):
     view = view_of(world, 84)
-    rows, _ = view.cell_vintages(
-        Selection(**bound),
-        version=view.version,
-        as_of=None,
-        every=True,
-        sort=sort,
-        descending=False,
-        after=None,
-        limit=5,
+    rows, _ = view.read(
+        Question(
+            Selection(**bound),
+            version=view.version,
+            as_of=None,
+            every=True,
+            sort=sort,
+            descending=False,
+            after=None,
+            limit=5,
+            history=True,
+        )
     )
     assert [row.known for row in rows] == list(bound.values())
