@@ -65,6 +65,7 @@ class Rights(Model):
     value_withheld: bool
     reason: str | None
     license: str
+    license_class: str
     attribution: str
 
 

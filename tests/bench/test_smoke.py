@@ -1,5 +1,6 @@
 """The whole of the comparison once, on a small store and for a moment: that it runs, and compares what it says."""
 
+import ast
 import functools
 import json
 import re
@@ -8,6 +9,8 @@ import sys
 
 import pytest
 
+from almanac.api.contract.records import RowRights
+from almanac.api.endpoints.macro.records import Observation
 from almanac.dashboard.site import pages as every_page
 from almanac.store.usage.counts import UsageFile
 from bench import data, looks, market, store, usage
@@ -169,3 +172,15 @@ def test_help_needs_no_peers():
     )
     assert done.returncode == 0
     assert "--observations" in done.stdout
+
+
+def test_a_peer_says_every_field_of_a_row():
+    """Its model is written by hand, in an environment that tests have not: a field it lacks would end the comparison."""
+    module = ast.parse((ROOT / "bench/peers/fastapi_stack.py").read_text("utf-8"))
+    models = {
+        one.name: {line.target.id for line in one.body if isinstance(line, ast.AnnAssign)}
+        for one in module.body
+        if isinstance(one, ast.ClassDef)
+    }
+    assert models["Observation"] == {*Observation.__struct_fields__}
+    assert models["Rights"] == {*RowRights.__struct_fields__}
