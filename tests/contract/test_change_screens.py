@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import date
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
-from almanac.api.endpoints.screeners.absent_changes import why_absent
 from almanac.domain.numbers import exact_sum
 from almanac.domain.periods import Period, add_months
 from almanac.domain.times import wire_time
-from almanac.store.observations.newest import year_changes
-from almanac.store.observations.newest.columns import Readings
 
 from .test_equity_screener import MADE, NOW, made_up, months_before, reading, screen, seconds, statement
 
@@ -59,12 +54,6 @@ def test_companies_by_the_change_of_a_number_as_known_at_a_moment(screen, field,
         "/equity-screener", filter="sector:in:technology|financials|énergie", sort=name, fields=name, **moment
     )
     values = [row["values"].get(name) for row in rows]
-    assert [set(row["absent"]) for row in rows] == [set() if value is not None else {name} for value in values]
-    for row in rows:
-        # The number itself is there, or it is not.
-        company = next(one for one in MADE if one.entity == row["entityId"])
-        own = reading(company, field, at, dollars=True, first=months_before(at))
-        assert row["absent"].get(name, "") in {"", "no_reading" if own is None else "no_earlier"}
     there = [value for value in values if value is not None]
     assert there == sorted(there)
     assert values == [*there, *[None] * (len(values) - len(there))]
@@ -101,52 +90,7 @@ def test_places_by_the_change_of_a_reading(service, as_of):
         told = {row["entityId"]: match["value"] for row in rows for match in row["matches"] if match["field"] == name}
         assert told == expected, slug
         checked += len(expected)
-        # And of the others why they have none: another series of that time, or none.
-        rows = service.walk("/screener", filter="gov_yield_10y:gt:-99", fields=name, **moment)
-        newest = {row["entityId"]: row for row in latest}
-        ends = defaultdict(set)
-        for series, some in history.items():
-            ends[series.split(":")[1]] |= {(series, one["periodEnd"][:10]) for one in some}
-        for row in rows:
-            own = newest.get(row["entityId"])
-            reason = row["absent"].get(name)
-            assert (reason is None) == (row["entityId"] in expected)
-            if reason is not None and (own is None or own["valueNumeric"] is None):
-                assert reason == "no_reading"
-            elif reason is not None:
-                target = add_months(date.fromisoformat(own["periodEnd"][:10]), -12)
-                first, last = (7, 0) if own["frequency"] == "daily" else (10, 10)
-                beside = any(
-                    -first <= (date.fromisoformat(end) - target).days <= last
-                    for series, end in ends[row["entityId"]]
-                    if series != own["metadata"]["seriesId"]
-                )
-                assert reason == ("another_series" if beside else "no_earlier")
     assert checked > 3
-
-
-def test_a_value_a_year_before_that_may_not_be_sent_is_the_reason(service, monkeypatch):
-    """And no number of it is there: the column is as it is where there never was one."""
-    monkeypatch.setattr(year_changes, "withheld", lambda _view, _directory, origins, _held: set(origins))
-    changes = year_changes.YearChanges(readings := Readings())
-    with service.reader.view() as view:
-        newest = readings.column(view, "gov_yield_10y", version=view.version, as_of=None)
-        column = changes.column(view, "gov_yield_10y", version=view.version, as_of=None)
-        reasons = {
-            changes.why_absent(view, "gov_yield_10y", place, version=view.version, as_of=None)
-            for place in range(len(newest.values))
-        }
-    assert "withheld" in reasons
-    assert None not in reasons
-    assert np.isnan(column.values).all()
-    assert (column.known == newest.known).all()
-
-
-def test_a_change_that_does_not_count_beside_a_number_that_does_failed_a_check_before():
-    of = SimpleNamespace(values=np.array([1.0, np.nan]), places=np.array([0, -1]))
-    cache = SimpleNamespace(changes=SimpleNamespace(why_absent=lambda *_, **__: None))
-    ctx = SimpleNamespace(params={}, view=None, version=1)
-    assert [why_absent(cache, ctx, "total_debt:change_1y", row, of) for row in (0, 1)] == ["failed", "no_reading"]
 
 
 def test_a_change_of_a_percentage_is_in_percentage_points(service):
@@ -166,7 +110,6 @@ def test_a_withheld_series_has_no_change(service):
         sort="high_yield_spread:change_1y",
     )
     assert all(match["field"] == "gov_yield_10y" for row in rows for match in row["matches"])
-    assert {row["absent"]["high_yield_spread:change_1y"] for row in rows} == {"no_reading"}
 
 
 @pytest.mark.parametrize(

@@ -112,11 +112,11 @@ def test_random_screens_as_of(service, as_of, key):
 
 
 def test_the_row(service):
-    """Row: entityId, name, country, matches[{field, value, unit, periodEnd, observedAt, freshnessStatus, seriesId}], absent."""
+    """Row: entityId, name, country, matches[{field, value, unit, periodEnd, observedAt, freshnessStatus, seriesId}]."""
     rows = service.walk(PATH, filter="gov_yield_10y:gt:0, yield_slope_2s10s:gt:-9")
     for row in rows:
         msgspec.convert(row, ScreenerRow, strict=True)
-        assert list(row) == ["entityId", "name", "country", "matches", "absent"]
+        assert list(row) == ["entityId", "name", "country", "matches"]
     assert [(row["country"], [m["field"] for m in row["matches"]]) for row in rows] == [
         ("JPN", ["gov_yield_10y", "yield_slope_2s10s"]), ("USA", ["gov_yield_10y", "yield_slope_2s10s"]),
     ]  # fmt: skip

@@ -155,7 +155,6 @@ def test_screens_give_a_row_for_each_reading(almanac):
         (entity, field) for entity in ("country_jpn", "country_usa") for field in ("gov_yield_10y", "gov_yield_2y")
     ]
     assert frame["value"].null_count() == 0
-    assert "absent" not in frame.columns, "a row of a frame has a reading"
     texts = almanac.equities.screen(filter="sector:in:technology").to_polars()
     assert texts.select("ticker", "field", "value", "value_text").rows() == [("ACW", "sector", None, "Technology")]
 

@@ -344,7 +344,7 @@ def test_a_column_of_amounts_tells_none_of_them_as_nothing() -> None:
 
     field = {"field": "total_assets", "name": "Total assets", "type": "number", "unit": "currency", "currency": "USD"}
     rows = [
-        {"entityId": "company_0000000001", "values": {"total_assets": value}, "absent": {}, "quality": "ok"}
+        {"entityId": "company_0000000001", "values": {"total_assets": value}, "quality": "ok"}
         for value in (4_900.4e9, 37.1e9, 2.9e9, 4e6, 0.0, None)
     ]
     (column,) = value_columns(EQUITY, {"total_assets": field}, rows, ["total_assets"], None)
@@ -369,44 +369,6 @@ def test_a_change_over_a_year_is_a_field_of_the_builder(companies: Browser, scre
         "/screeners/equity", was="", filter="", apply="1", field1="revenue_ttm:change_1y", operator1="gt", value1="0"
     )
     assert answer.headers["location"] == f"/screeners/equity?filter={clause}"
-
-
-@pytest.mark.parametrize(
-    ("reason", "words"),
-    [
-        ("no_reading", "No data"),
-        ("no_earlier", "No value a year before"),
-        ("another_series", "Another series a year before"),
-        ("withheld", "Withheld a year before"),
-        ("failed", "A check failed a year before"),
-    ],
-)
-def test_each_row_says_why_it_has_no_change(reason: str, words: str) -> None:
-    from almanac.dashboard.explorer.screening.filters import EQUITY, MACRO
-    from almanac.dashboard.explorer.screening.screened import value_columns
-
-    name = "total_debt:change_1y"
-    field = {"field": "total_debt", "name": "Total debt", "type": "number", "unit": "currency", "currency": "USD"}
-    rows = [
-        {"entityId": "one", "values": {name: 5e9}, "matches": [], "absent": {}, "quality": "ok"},
-        {"entityId": "two", "values": {}, "matches": [], "absent": {name: reason}, "quality": "ok"},
-    ]
-    (column,) = value_columns(EQUITY, {name: field}, rows, [name], None)
-    assert [cell.look.text for cell in column.cells] == ["5.0", words]
-    assert column.cells[1].look.full is None
-    (column,) = value_columns(MACRO, {name: field}, rows[1:], [name], None)
-    assert [cell.look.text for cell in column.cells] == [words]
-
-
-def test_a_page_sorted_by_a_change_says_of_each_row_without_one_why(companies: Browser, screen: Service) -> None:
-    asked = {"filter": "revenue_ttm:gt:0", "sort": "total_assets:change_1y"}
-    rows = screen.walk("/equity-screener", limit=50, **asked)
-    said = {"no_reading": "No data", "no_earlier": "No value a year before"}
-    text = look(companies, "/screeners/equity", **asked)
-    for reason, words in said.items():
-        count = sum(row["absent"].get(asked["sort"]) == reason for row in rows[:50])
-        assert text.count(words) == count, reason
-    assert any(row["absent"] for row in rows[:50])
 
 
 @pytest.mark.parametrize("change", ["", ":change_1y"])

@@ -324,7 +324,7 @@ def _text(value: float | str) -> str | None:
 def _of_readings(rows: Sequence[m.ScreenerRow], attrs: Mapping[str, Any]) -> Table:
     pairs = [(row, match) for row in rows for match in row.matches]
     owners, matches = [row for row, _ in pairs], [match for _, match in pairs]
-    columns = [one for one in _columns(sources(m.ScreenerRow), owners) if one.name not in {"matches", "absent"}]
+    columns = [one for one in _columns(sources(m.ScreenerRow), owners) if one.name != "matches"]
     for one in _columns(sources(m.ScreenerMatch), matches):
         if one.name == "value":
             columns.append(Column("value", "float", [_number(match.value) for match in matches]))
@@ -336,8 +336,9 @@ def _of_readings(rows: Sequence[m.ScreenerRow], attrs: Mapping[str, Any]) -> Tab
 
 def _of_values(rows: Sequence[m.EquityScreenerRow], attrs: Mapping[str, Any]) -> Table:
     pairs = [(row, field, value) for row in rows for field, value in attrgetter("values")(row).items()]
-    owners = [row for row, _, _ in pairs]
-    columns = [one for one in _columns(sources(m.EquityScreenerRow), owners) if one.name not in {"values", "absent"}]
+    columns = [
+        one for one in _columns(sources(m.EquityScreenerRow), [row for row, _, _ in pairs]) if one.name != "values"
+    ]
     columns.append(Column("field", "string", [field for _, field, _ in pairs]))
     columns.append(Column("value", "float", [_number(value) for _, _, value in pairs]))
     columns.append(Column("value_text", "string", [_text(value) for _, _, value in pairs]))

@@ -70,7 +70,6 @@ if TYPE_CHECKING:
     ]
     EventStatus = Literal["scheduled", "released", "revised", "rescheduled", "canceled", "tentative", "unknown"]
     TimePrecision = Literal["minute", "day"]
-    Absent = Literal["no_reading", "no_earlier", "another_series", "withheld", "failed"]
     ScreenerFieldType = Literal["number", "text"]
     Operators = Literal["gt", "lt", "gte", "lte", "eq", "in"]
     Health = Literal["ok", "late", "failing", "never_run"]
@@ -108,7 +107,6 @@ else:
     EventCategory = str
     EventStatus = str
     TimePrecision = str
-    Absent = str
     ScreenerFieldType = str
     Operators = str
     Health = str
@@ -1207,8 +1205,6 @@ class ScreenerRow(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     country: str
     #: The readings that satisfy them, and those of the sort field and of `fields` that have a value.
     matches: list[ScreenerMatch]
-    #: Fields `…:change_1y` of which it has no value, with why: `no_reading`, the field itself has none that counts here; `no_earlier`, its series has none for a period as long that ended a year before; `another_series`, what there is of that time is of another source, frequency, unit or currency; `withheld`, that value may not be sent; `failed`, it rests on a statement that fails a grave check.
-    absent: dict[str, Absent]
 
 
 class ScreenerField(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
@@ -1281,8 +1277,6 @@ class EquityScreenerRow(Struct, frozen=True, kw_only=True, gc=False, rename="cam
     observed_at: datetime
     #: The filtered and sorted fields, and those named in `fields`, that it has a value for, by field: ratios as fractions, money in the currency it reports in, which is US dollars unless a clause names `currency`.
     values: dict[str, float | str]
-    #: Fields `…:change_1y` of which it has no value, with why: `no_reading`, the field itself has none that counts here; `no_earlier`, its series has none for a period as long that ended a year before; `another_series`, what there is of that time is of another source, frequency, unit or currency; `withheld`, that value may not be sent; `failed`, it rests on a statement that fails a grave check.
-    absent: dict[str, Absent]
     #: The worst that checks say of the statements these numbers rest on; failed only with `quality=all`. Null: there are none.
     quality: KeyFigureQuality | None = None
 

@@ -11,7 +11,6 @@ import numpy as np
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.params import Param
-from almanac.api.endpoints.screeners.absent_changes import why_absent
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.pairs import check_units, comparable
 from almanac.api.endpoints.screeners.peers import Peers
@@ -134,21 +133,7 @@ class EquityScreener(Warmed):
         following = place(rows[-1], peers.table.ties, key) if cut.more else None
         as_of, ids = ctx.params["as_of"], peers.table.companies.ids
         delisted = {} if as_of is None else last_tickers(ctx.view, [ids[row] for row in rows], as_of)
-        absent = self._absent(ctx, peers, readings, rows, dollars=dollars)
-        return ListAnswer(_rows(peers, columns, readings, quality, rows, delisted, absent), following, total=cut.total)
-
-    def _absent(
-        self, ctx: Context, peers: Peers, readings: dict[str, AlignedColumn], rows: list[int], *, dollars: bool
-    ) -> dict[int, dict[str, str]]:
-        """Why rows have no value of changes over one year, by row and field."""
-        found: dict[int, dict[str, str]] = {row: {} for row in rows}
-        for name, change in readings.items():
-            indicator, colon, _ = name.partition(":")
-            for row in rows if colon else ():
-                if np.isnan(change.values[row]):
-                    of = peers.readings(indicator, dollars=dollars)
-                    found[row][name] = why_absent(self._cache, ctx, name, row, of)
-        return found
+        return ListAnswer(_rows(peers, columns, readings, quality, rows, delisted), following, total=cut.total)
 
     def filters(self, ctx: Context) -> ItemAnswer:
         """The fields, operators and syntax of the filter."""
@@ -284,7 +269,6 @@ def _rows(
     quality: Texts,
     rows: list[int],
     delisted: dict[str, str],
-    absent: dict[int, dict[str, str]],
 ) -> list[bytes]:
     """Rows as JSON. `delisted`: the tickers of companies that have none today."""
     companies = peers.table.companies
@@ -308,7 +292,6 @@ def _rows(
                     "periodEnd": wire_day(end),
                     "observedAt": wire_time(at),
                     "values": _values(columns, row),
-                    "absent": absent[row],
                     "quality": quality.at(row),
                 }
             )

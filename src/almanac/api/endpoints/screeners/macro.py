@@ -13,7 +13,6 @@ import numpy.typing as npt
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param
-from almanac.api.endpoints.screeners.absent_changes import why_absent
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.pairs import check_units, comparable
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerRow
@@ -157,12 +156,9 @@ class MacroScreener(Warmed):
         self, ctx: Context, redaction: Redaction, entity: Entity, found: dict[str, AlignedColumn], row: int
     ) -> bytes:
         directory = ctx.view.directory
-        matches, absent = [], {}
+        matches = []
         for name, reading in found.items():
             # What is only sorted by, or told beside, may have no value that can be shown.
-            if ":" in name and np.isnan(reading.values[row]):
-                of = self._aligned(ctx, redaction, name.partition(":")[0], self._places(ctx))
-                absent[name] = why_absent(self._cache, ctx, name, row, of)
             if reading.places[row] < 0 or (np.isnan(reading.values[row]) and reading.text(row) is None):
                 continue
             series = directory.series(reading.series(row))
@@ -180,7 +176,7 @@ class MacroScreener(Warmed):
                 }
             )
         encoded: bytes = msgspec.json.encode(
-            {"entityId": entity.id, "name": entity.name, "country": _code(entity), "matches": matches, "absent": absent}
+            {"entityId": entity.id, "name": entity.name, "country": _code(entity), "matches": matches}
         )
         return encoded
 

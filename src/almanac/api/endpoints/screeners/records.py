@@ -7,22 +7,8 @@ from typing import Annotated, Literal
 from almanac.api.contract.records import Record
 from almanac.domain.fields import Currency, EntityId, FreshnessStatus, ObservedAt, PeriodEnd, SeriesId, Time, Unit, says
 from almanac.reports.filter_text import MEANINGS
-from almanac.store.observations.newest.year_changes import ABSENT
 
 _Operator = Annotated[str, says("An operator of a clause.", enum=tuple(MEANINGS))]
-
-
-#: Beside what the store tells: the value a year before rests on a statement that fails a grave check.
-FAILED = "failed"
-_Absent = Annotated[
-    dict[str, Annotated[str, says("Why there is none.", enum=(*ABSENT, FAILED))]],
-    says(
-        "Fields `…:change_1y` of which it has no value, with why: `no_reading`, the field itself has none that counts here; "
-        "`no_earlier`, its series has none for a period as long that ended a year before; `another_series`, what there is of "
-        "that time is of another source, frequency, unit or currency; `withheld`, that value may not be sent; `failed`, it rests "
-        "on a statement that fails a grave check."
-    ),
-]
 
 
 class ScreenerMatch(Record):
@@ -48,7 +34,6 @@ class ScreenerRow(Record):
         list[ScreenerMatch],
         says("The readings that satisfy them, and those of the sort field and of `fields` that have a value."),
     ]
-    absent: _Absent
 
 
 class EquityScreenerRow(Record):
@@ -74,7 +59,6 @@ class EquityScreenerRow(Record):
             "reports in, which is US dollars unless a clause names `currency`."
         ),
     ]
-    absent: _Absent
     quality: Annotated[
         Literal["ok", "warning", "failed"] | None,
         says(

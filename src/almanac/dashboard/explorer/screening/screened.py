@@ -63,21 +63,6 @@ def _checks(rows: Sequence[Row]) -> ValueColumn:
     return ValueColumn("quality", "Checks", False, cells)
 
 
-#: Why a row has no change over one year, where the number itself is there.
-_ABSENT = {
-    "no_earlier": "No value a year before",
-    "another_series": "Another series a year before",
-    "withheld": "Withheld a year before",
-    "failed": "A check failed a year before",
-}
-
-
-def _nothing(row: Row, name: str) -> Look:
-    """How a field looks of which a row has no value: with the reason, where the interface gives one."""
-    words = _ABSENT.get(row["absent"].get(name, ""), NO_DATA)
-    return Look("none", words, words)
-
-
 def _of_companies(name: str, field: Mapping[str, Any], rows: Sequence[Row]) -> ValueColumn:
     values = [row["values"].get(name) for row in rows]
     if field["type"] == "text":
@@ -90,33 +75,19 @@ def _of_companies(name: str, field: Mapping[str, Any], rows: Sequence[Row]) -> V
             ScreenedCell(look_field(value, unit_words(name, field, row["values"].get("currency")), figure=True))
             for row, value in zip(rows, values, strict=True)
         ]
-        return ValueColumn(
-            name, f"{field['name']}, each in its own currency", True, _with_reasons(cells, values, rows, name)
-        )
+        return ValueColumn(name, f"{field['name']}, each in its own currency", True, cells)
     numbers = [value for value in values if value is not None]
     large = bool(unit.before and not unit.after) or field["unit"] == "shares"
     scale = table_scale(numbers) if large else NO_SCALE
     if scale.power:
         cells = [ScreenedCell(_look_scaled(value, scale)) for value in values]
         return ValueColumn(
-            name,
-            f"{field['name']}, {unit.head} {scale.plural}".replace("Shares", "shares,"),
-            True,
-            _with_reasons(cells, values, rows, name),
+            name, f"{field['name']}, {unit.head} {scale.plural}".replace("Shares", "shares,"), True, cells
         )
     digits = unit.digits(numbers, computed=True) if unit.fraction else unit.digits(numbers)
-    cells = [ScreenedCell(look_field(value, unit, digits=digits)) for value in values]
-    return ValueColumn(name, _head(field["name"], unit), True, _with_reasons(cells, values, rows, name))
-
-
-def _with_reasons(
-    cells: Sequence[ScreenedCell], values: Sequence[Any], rows: Sequence[Row], name: str
-) -> list[ScreenedCell]:
-    """The cells of a column, those without a value with why that is."""
-    return [
-        ScreenedCell(_nothing(row, name)) if value is None else cell
-        for cell, value, row in zip(cells, values, rows, strict=True)
-    ]
+    return ValueColumn(
+        name, _head(field["name"], unit), True, [ScreenedCell(look_field(v, unit, digits=digits)) for v in values]
+    )
 
 
 def _of_places(name: str, field: Mapping[str, Any], rows: Sequence[Row], as_of: str | None) -> ValueColumn:
@@ -130,14 +101,14 @@ def _of_places(name: str, field: Mapping[str, Any], rows: Sequence[Row], as_of: 
     )
     then = f"?as_of={as_of}" if as_of else ""
     cells = [
-        ScreenedCell(_nothing(row, name))
+        ScreenedCell(Look("none", NO_DATA, NO_DATA))
         if one is None
         else ScreenedCell(
             look_reading(one, digits=digits, figure=not alike),
             series_address(one["seriesId"]) + then,
             day(one["periodEnd"]),
         )
-        for one, row in zip(matches, rows, strict=True)
+        for one in matches
     ]
     title = _head(field["name"], units[0]) if units and alike and field["type"] != "text" else field["name"]
     return ValueColumn(name, title, field["type"] != "text", cells)

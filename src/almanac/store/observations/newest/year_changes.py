@@ -15,7 +15,6 @@ from datetime import date
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from cachetools import LRUCache
 
 from almanac.domain.numbers import exact_sum
@@ -40,9 +39,6 @@ _LONGER = 10
 _TOGETHER = 100
 #: Columns kept at most.
 _HELD = 64
-#: Why a reading has no change: it has no number; there is none of the period a year before; there is one of another series
-#: (source, frequency, unit or currency); the one there is may not be sent.
-NO_READING, NO_EARLIER, ANOTHER_SERIES, WITHHELD = ABSENT = ("no_reading", "no_earlier", "another_series", "withheld")
 
 
 class _Earlier(NamedTuple):
@@ -55,20 +51,13 @@ class _Earlier(NamedTuple):
     flags: int
 
 
-class _Changes(NamedTuple):
-    """A column of changes, and of each reading why it has none, as a place in `ABSENT`; -1 where it has one."""
-
-    column: Column
-    absent: npt.NDArray[np.int8]
-
-
 class YearChanges:
     """Columns of changes of one process, made of its columns of readings, for all its threads."""
 
     def __init__(self, readings: Readings) -> None:
         self._readings = readings
         self._lock = threading.Lock()
-        self._columns: LRUCache[tuple[Any, ...], _Changes] = LRUCache(_HELD)
+        self._columns: LRUCache[tuple[Any, ...], Column] = LRUCache(_HELD)
         self._newest: dict[str, tuple[str, int]] = {}
 
     def warm(self, indicators: Iterable[str], state: tuple[str, int] | None) -> bool:
@@ -83,14 +72,6 @@ class YearChanges:
 
         A change is known since the later of its two values, and checks say of it what they say of the worse.
         """
-        return self._changes(view, indicator, version, as_of).column
-
-    def why_absent(self, view: View, indicator: str, place: int, *, version: int, as_of: int | None) -> str | None:
-        """Why the reading at a place of the column has no change, one of `ABSENT`; None where it has one."""
-        code = int(self._changes(view, indicator, version, as_of).absent[place])
-        return None if code < 0 else ABSENT[code]
-
-    def _changes(self, view: View, indicator: str, version: int, as_of: int | None) -> _Changes:
         key = (indicator, view.epoch, version, view.directory.reference, as_of)
         with self._lock:
             held = self._columns.get(key)
@@ -104,31 +85,22 @@ class YearChanges:
         return held
 
 
-def _over_a_year(view: View, indicator: str, newest: Column, version: int, as_of: int | None) -> _Changes:
-    earlier, elsewhere = _earlier(view, indicator, newest, version, as_of)
+def _over_a_year(view: View, indicator: str, newest: Column, version: int, as_of: int | None) -> Column:
+    earlier = _earlier(view, indicator, newest, version, as_of)
     origins = [(int(newest.series[row]), one.lineage) for row, one in earlier.items()]
     hidden = withheld(view, view.directory, origins, {})
     values = np.full(len(newest.values), np.nan)
     known, checked = newest.known.copy(), newest.quality.copy()
-    absent = np.where(np.isnan(newest.values), ABSENT.index(NO_READING), ABSENT.index(NO_EARLIER)).astype(np.int8)
-    absent[elsewhere] = ABSENT.index(ANOTHER_SERIES)
     for (row, one), origin in zip(earlier.items(), origins, strict=True):
         if origin not in hidden:
             values[row] = exact_sum(float(newest.values[row]), -one.value)
             known[row] = max(int(known[row]), one.known)
             checked[row] = max(int(checked[row]), QUALITIES.index(quality(one.flags)))
-        absent[row] = ABSENT.index(WITHHELD) if origin in hidden else -1
-    column = newest._replace(values=values, texts=(None,) * len(values), known=known, quality=checked)
-    return _Changes(column, absent)
+    return newest._replace(values=values, texts=(None,) * len(values), known=known, quality=checked)
 
 
-def _earlier(
-    view: View, indicator: str, newest: Column, version: int, as_of: int | None
-) -> tuple[dict[int, _Earlier], list[int]]:
-    """
-    The value of each reading's series for the period a year before, by the place of the reading; and the places of those that
-    have none, while another series of the entity has a value that ended within the same days.
-    """
+def _earlier(view: View, indicator: str, newest: Column, version: int, as_of: int | None) -> dict[int, _Earlier]:
+    """The value of each reading's series for the period a year before, by the place of the reading; of those that have one."""
     wanted: dict[int, tuple[int, date, date, date]] = {}
     for row in np.flatnonzero(~np.isnan(newest.values)).tolist():
         series = int(newest.series[row])
@@ -138,7 +110,6 @@ def _earlier(
         last = date.fromordinal(target.toordinal() + _AFTER.get(frequency, _APART))
         wanted[row] = (series, target, first, last)
     found: dict[int, list[_Earlier]] = defaultdict(list)
-    ends: dict[str, list[tuple[int, date]]] = defaultdict(list)
     groups: dict[int, list[int]] = defaultdict(list)
     for row, (_, target, _, _) in wanted.items():
         groups[target.toordinal() // _TOGETHER].append(row)
@@ -149,19 +120,12 @@ def _earlier(
         for series, *rest in view.execute(_WITHIN, asked):
             if series in series_of:
                 found[series].append(_Earlier(*rest))
-            ends[view.directory.series(series).spec.entity].append((series, end_of(rest[0])))
     chosen: dict[int, _Earlier] = {}
-    elsewhere: list[int] = []
     for row, (series, target, first, last) in wanted.items():
         one = _nearest(found.get(series, ()), int(newest.periods[row]), target, first, last)
         if one is not None:
             chosen[row] = one
-        elif any(
-            other != series and first <= end <= last
-            for other, end in ends.get(view.directory.series(series).spec.entity, ())
-        ):
-            elsewhere.append(row)
-    return chosen, elsewhere
+    return chosen
 
 
 def _nearest(rows: Sequence[_Earlier], newest: int, target: date, first: date, last: date) -> _Earlier | None:
