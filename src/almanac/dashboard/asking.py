@@ -241,12 +241,12 @@ class InProcessApi:
             except PutOffError as put_off:
                 cost = put_off.cost or Cost.HEAVY
                 continue
-            seconds, way = time.perf_counter() - begun, client.list_plan
-            if way is None or not way.judged:
-                return Explained(cost, client.version or 0, seconds, reply.body, None if way is None else way.way.value)
+            seconds, read = time.perf_counter() - begun, client.list_plan
+            told = Explained(cost, client.version or 0, seconds, reply.body, None if read is None else read.way.value)
+            if read is None or not read.judged:
+                return told
             with self._view() as view:
-                meant = view.meant(way.question.selection)
-                return Explained(cost, client.version or 0, seconds, reply.body, way.way.value, meant, view.most_sorted)
+                return told._replace(meant=view.meant(read.question.selection), allowed=view.most_sorted)
 
     def _reply(
         self,
