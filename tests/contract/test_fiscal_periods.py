@@ -40,9 +40,9 @@ def service(tmp_path_factory):
     opened.close()
 
 
-def asked(service, path=PATH, **query):
+def asked(service, path=PATH, indicator="revenue", **query):
     """(last day, fiscal period, value) of each row, and what is warned of."""
-    answer = service.get(path, entity=ENTITY, indicator="revenue", **query)
+    answer = service.get(path, entity=ENTITY, indicator=indicator, **query)
     assert answer.status_code == 200, answer.text
     found = answer.json()
     rows = [
@@ -156,3 +156,23 @@ def test_a_fiscal_period_that_is_none(service, text):
     answer = service.get(PATH, entity=ENTITY, period=text)
     assert answer.status_code == 400
     assert "FY2026-Q3" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"period": "FY2022"}, True),
+        ({"period": "2022-09-30"}, True),
+        ({"period": "2022-Q3"}, True),
+        ({"period": "2022"}, True),
+        ({"period": "2022-Q2"}, False),
+        ({"period": "FY2021"}, False),
+        ({"period_start": "2022-09-30", "period_end": "2022-09-30"}, True),
+        ({"period_start": "2022-09-30T00:00:01Z"}, False),
+        ({"period_start": "2022-10-01", "period_end": "2022-12-30"}, False),
+    ],
+)
+@pytest.mark.parametrize("path", [PATH, "/observations/vintages"])
+def test_a_balance_sheet_lies_in_the_periods_that_its_day_lies_in(service, path, query, found):
+    rows, _ = asked(service, path, "total_assets", **query)
+    assert ("2022-09-30" in {day for day, *_ in rows}) is found

@@ -252,12 +252,14 @@ def test_a_withdrawn_value_is_no_row_of_a_past_state(world):
         ({"ends_from": date(2025, 2, 16)}, [6.0]),
         ({"ends_by": date(2025, 2, 15)}, [9.0, 9.0, 9.0, 4.0, 5.0, 7.0]),
         ({"ends_by": date(2025, 2, 14)}, [9.0, 9.0, 9.0, 4.0, 5.0]),
-        ({"starts_from": date(2025, 1, 1)}, [5.0, 6.0]),
-        ({"starts_from": date(2025, 1, 2)}, [6.0]),
+        ({"starts_from": date(2025, 1, 1)}, [5.0, 7.0, 6.0]),
+        ({"starts_from": date(2025, 2, 1)}, [7.0, 6.0]),
+        ({"starts_from": date(2025, 2, 15)}, [7.0]),
+        ({"starts_from": date(2025, 2, 16)}, []),
     ],
 )
 def test_bounds_are_inclusive_days(world, bounds, expected):
-    """An instant has an end and no start."""
+    """An instant begins and ends on its only day."""
     world.send([sent(ALPHA, 4, ("level.aaa", [ReportedValue(INSTANT, 7.0)], None))])
     assert values(page(world, **bounds, **LEVEL)) == expected
 
@@ -275,9 +277,9 @@ def test_an_older_version_may_have_had_more_vintages(world):
 
 
 def test_the_last_row_of_a_topic_may_be_none_of_those_asked_for(world):
-    """It is an instant, which starts on no day; or it was not known by then."""
-    later = Period(None, date(2025, 3, 31)).key
-    world.send([sent(ALPHA, 4, ("level.aaa", [ReportedValue(later, 7.0)], None))])
+    """It began too early; or it was not known by then."""
+    early = Period(date(2024, 12, 31), date(2025, 3, 31)).key
+    world.send([sent(ALPHA, 4, ("level.aaa", [ReportedValue(early, 7.0)], None))])
     assert page(world, 2, starts_from=date(2025, 1, 1), **LEVEL)[1] is None
     world.send([sent(ALPHA, 4, ("jobless.aaa", [ReportedValue(MONTHS[4], 8.0)], None))])
     settled = {"indicators": ("jobless",), "entities": ("country_aaa",)}

@@ -31,9 +31,10 @@ def test_sql_reads_the_first_day_as_python_does(period):
 
 @given(PERIODS, DAYS, st.sampled_from([None, -1, 0, 1]))
 def test_whether_a_period_starts_on_a_day_or_later(period, day, beside):
-    if beside is not None and period.start is not None:
-        day = period.start + timedelta(days=beside)
-    expected = period.start is not None and period.start >= day
+    begins = period.start or period.end  # an instant on its only day
+    if beside is not None:
+        day = begins + timedelta(days=beside)
+    expected = begins >= day
     asked = (period.key, day.toordinal())
     sql = f"SELECT {START_ORDINAL_SQL.format('?1')}, {STARTS_FROM_SQL.format('?1', '?2')}"
     ordinal, found = apsw.Connection(":memory:").execute(sql, asked).fetchone()

@@ -67,11 +67,13 @@ def filled(world):
         ({"sources": frozenset()}, []),
         ({"frequency": "D"}, [5.0]),
         ({"kind": "derived", "indicators": ("level",)}, []),
-        ({"starts_from": date(2025, 2, 1), "indicators": ("level",)}, [2.0, 3.0]),
+        ({"starts_from": date(2025, 2, 1), "indicators": ("level",)}, [9.0, 2.0, 3.0]),
         ({"ends_from": date(2025, 2, 15), "indicators": ("level",)}, [9.0, 2.0, 3.0]),
         ({"ends_by": date(2025, 2, 28), "entities": ("country_aaa",)}, [1.0, 9.0, 2.0, 5.0]),
         ({"ends_by": date(2025, 2, 15), "indicators": ("level",)}, [1.0, 9.0, 4.0]),
-        ({"starts_from": date(2025, 2, 2), "ends_from": date(2025, 1, 1)}, [3.0, 5.0]),
+        ({"starts_from": date(2025, 2, 2), "ends_from": date(2025, 1, 1)}, [9.0, 3.0, 5.0]),
+        ({"starts_from": date(2025, 2, 15), "ends_by": date(2025, 2, 15)}, [9.0]),
+        ({"starts_from": date(2025, 2, 16), "indicators": ("level",)}, [3.0]),
     ],
 )
 @pytest.mark.parametrize("as_of", [None, START + 9 * DAY_SECONDS])

@@ -66,7 +66,8 @@ class AsyncObservations(AsyncResource):
         frequency: Letter or word: A annual, S semiannual, Q quarterly, M monthly, W weekly, D daily.
         period: Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31 of the calendar; of companies
             also FY2026, FY2026-Q3 or FY2026-H1: those inside of what each calls so.
-        period_start: Periods starting on or after this time.
+        period_start: Periods starting on or after this time; what is of one day alone, as a balance sheet is, on or
+            after it.
         period_end: Periods ending on or before this time.
         start_date: Rows known (observedAt) from this time on.
         end_date: Rows known (observedAt) up to this time.
@@ -222,7 +223,8 @@ class AsyncObservations(AsyncResource):
         frequency: Letter or word: A annual, S semiannual, Q quarterly, M monthly, W weekly, D daily.
         period: Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31 of the calendar; of companies
             also FY2026, FY2026-Q3 or FY2026-H1: those inside of what each calls so.
-        period_start: Periods starting on or after this time.
+        period_start: Periods starting on or after this time; what is of one day alone, as a balance sheet is, on or
+            after it.
         period_end: Periods ending on or before this time.
         start_date: Rows known (observedAt) from this time on.
         end_date: Rows known (observedAt) up to this time.
@@ -309,7 +311,8 @@ class AsyncObservations(AsyncResource):
         frequency: Letter or word: A annual, S semiannual, Q quarterly, M monthly, W weekly, D daily.
         period: Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31 of the calendar; of companies
             also FY2026, FY2026-Q3 or FY2026-H1: those inside of what each calls so.
-        period_start: Periods starting on or after this time.
+        period_start: Periods starting on or after this time; what is of one day alone, as a balance sheet is, on or
+            after it.
         period_end: Periods ending on or before this time.
         start_date: Rows known (observedAt) from this time on.
         end_date: Rows known (observedAt) up to this time.
@@ -602,7 +605,8 @@ class AsyncDerived(AsyncResource):
         frequency: Letter or word: A annual, S semiannual, Q quarterly, M monthly, W weekly, D daily.
         period: Reference periods lying inside 2026, 2026-Q3, 2026-10 or 2026-10-31 of the calendar; of companies
             also FY2026, FY2026-Q3 or FY2026-H1: those inside of what each calls so.
-        period_start: Periods starting on or after this time.
+        period_start: Periods starting on or after this time; what is of one day alone, as a balance sheet is, on or
+            after it.
         period_end: Periods ending on or before this time.
         start_date: Rows known (observedAt) from this time on.
         end_date: Rows known (observedAt) up to this time.

@@ -48,17 +48,15 @@ def histories(
     is not there.
     """
     computed = set(derived)
-    groups: dict[tuple[str, Frequency, bool], list[Row]] = defaultdict(list)
+    groups: dict[tuple[str, Frequency], list[Row]] = defaultdict(list)
     for row in readings:
         frequency = frequency_of(row["frequency"])
         if frequency is Frequency.NINE_MONTHS or row["rights"]["valueWithheld"]:
             continue  # lists have no name for the first, and of the second there is nothing to draw
         path = "/derived-observations" if row["indicatorId"] in computed else "/observations"
-        groups[path, frequency, row["periodStart"] is None].append(row)
+        groups[path, frequency].append(row)
     found: dict[str, list[ChartPoint]] = {}
-    for (path, frequency, _), rows in sorted(
-        groups.items(), key=lambda item: (item[0][0], item[0][1].rank, item[0][2])
-    ):
+    for (path, frequency), rows in sorted(groups.items(), key=lambda item: (item[0][0], item[0][1].rank)):
         days = round(365.25 * _years(frequency, len(rows)))
         for some in _portions(rows, days):
             found |= _read(visit, path, frequency, some, days, as_of, failed_too=failed_too)
@@ -127,10 +125,7 @@ def _read(
     failed_too: bool,
 ) -> dict[str, list[ChartPoint]]:
     wanted = {row["metadata"]["seriesId"] for row in rows}
-    # An instant begins at no time, so that a list from some beginning on has none: all are read. They stand in balance sheets,
-    # of which companies have filed a few dozen.
-    instants = any(row["periodStart"] is None for row in rows)
-    since = None if instants else (min(day_of(row["periodEnd"]) for row in rows) - timedelta(days)).isoformat()
+    since = (min(day_of(row["periodEnd"]) for row in rows) - timedelta(days)).isoformat()
     asked: dict[str, Any] = {
         "entity_id": sorted({row["entityId"] for row in rows}),
         "indicator_id": sorted({row["indicatorId"] for row in rows}),

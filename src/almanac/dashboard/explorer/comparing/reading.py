@@ -194,9 +194,7 @@ def _read(visit: Visit, group: Sequence[ComparedLine], first: str | None, last: 
         path = "/derived-observations" if one.indicator["kind"] == "derived" else "/observations"
         ids = sorted({line.entity["entityId"] for line in group if line.entity})
         filters = {"indicator_id": one.indicator["slug"], "entity_id": ids, "frequency": one.frequency.value}
-    # What is of a moment, as a balance sheet is, has no first day that could be bounded: what is before the range is cut later.
-    of_moments = one.newest is not None and one.newest["periodStart"] is None
-    filters |= {"as_of": one.as_of, "period_start": None if of_moments else first, "period_end": last}
+    filters |= {"as_of": one.as_of, "period_start": first, "period_end": last}
     if one.known == FIRST:
         rows, complete = walk(visit, "/observations/vintages", _VINTAGE_PAGES, order="desc", **filters)
     else:

@@ -229,9 +229,10 @@ class Conditions:
         self.starts(selection)
 
     def starts(self, selection: Selection) -> None:
-        """Of the bounds on periods the one on their first day."""
+        """Of the bounds on periods the one on their first day, which of an instant is its only one."""
         if selection.starts_from is not None:
-            self.add(STARTS_FROM_SQL.format("x.period", "?"), selection.starts_from.toordinal())
+            day = selection.starts_from.toordinal()
+            self.add(STARTS_FROM_SQL.format("x.period", "?"), day, day)
 
     def known(self, selection: Selection) -> None:
         """Rows that came to be known in the span asked for."""
