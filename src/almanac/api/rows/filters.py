@@ -85,7 +85,13 @@ PERIODS = (
         window=True,
         example="2025",
     ),
-    Param("period_start", "Periods starting on or after this time; what is of one day alone, as a balance sheet is, on or after it.", "time", until="period_end", example="2025-01-01"),
+    Param(
+        "period_start",
+        "Periods starting on or after this time; what is of one day alone, as a balance sheet is, on or after it.",
+        "time",
+        until="period_end",
+        example="2025-01-01",
+    ),
     Param(
         "period_end", "Periods ending on or before this time.", "time", edge="end", window=True, example="2025-12-31"
     ),

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from almanac.api.contract.errors import ApiError
-from almanac.dashboard.explorer.companies import restatements, statements
+from almanac.dashboard.explorer.companies import pictures, restatements, statements
 from almanac.dashboard.explorer.companies.scores import shown_scores
 from almanac.dashboard.explorer.companies.standing import age, compared, unscored
 from almanac.dashboard.explorer.companies.statement_lines import KINDS, SCALES
@@ -61,6 +61,8 @@ def company(visit: Visit) -> Answer:
             past = None
     chosen["statement"] = _statement(visit, held, chosen)
     chosen["frequency"] = _frequency(held, chosen)
+    # Those of today are none of a past day's.
+    peers = [] if past else record["peers"][: pictures.PEERS]
     values: dict[str, Any] = {
         "record": record,
         "star": star(visit, "company", record["entityId"]),
@@ -77,6 +79,8 @@ def company(visit: Visit) -> Answer:
         "compared": compared(record),
         "elsewhere": _elsewhere(visit, held, today, chosen),
         "charts": _charts(record["entityId"], past) if held else [],
+        "pictures": pictures.charts(visit, record["entityId"], [one["entityId"] for one in peers], past),
+        "beside": peers,
         "series_address": series_address,
         "errors": errors,
         **_statements(visit, record["entityId"], chosen, past),
