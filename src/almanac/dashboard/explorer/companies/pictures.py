@@ -31,7 +31,7 @@ class _Measure(NamedTuple):
 
     slug: str
     title: str
-    index: bool = False
+    as_index: bool = False
 
     @property
     def id(self) -> str:
@@ -39,7 +39,7 @@ class _Measure(NamedTuple):
 
 
 _MEASURES = (
-    _Measure("revenue_ttm", "Revenue, 12 months", index=True),
+    _Measure("revenue_ttm", "Revenue, 12 months", as_index=True),
     _Measure("net_margin", "Net margin"),
     _Measure("fcf_margin", "Free cash flow margin"),
     _Measure("debt_to_equity", "Debt to equity"),
@@ -106,7 +106,7 @@ def _chart(
     values = [point.value or 0.0 for point in shown]
     since = date.fromordinal(shown[0].end).year
     words = f"From {unit.sentence(min(values), digits)} to {unit.sentence(max(values), digits)} since {since}."
-    if measure.index:
+    if measure.as_index:
         own, others = _indexed(own, others)
     else:
         # A peer that is behind, or whose statements fail a check, says nothing of today's middle.
@@ -118,7 +118,7 @@ def _chart(
         if len(now) > 2:
             words += f" Median of {len(now)} peers: {unit.sentence(median(now), digits)}."
     then = f"&as_of={as_of}" if as_of else ""
-    show = f"&show={INDEX}" if measure.index and others else ""
+    show = f"&show={INDEX}" if measure.as_index and others else ""
     return CompanyChart(
         measure.title,
         f"/compare?indicator={measure.slug}&entities={','.join(entities)}{show}{then}",
