@@ -152,7 +152,7 @@ def test_gdp_of_the_united_states_is_in_billions_at_annual_rates(catalog: Catalo
     assert annual == {"GDP", "GDPC1", "GDPPOT", "PI", "PCE", "HOUST", "PERMIT"}
 
 
-def test_two_series_of_fred_are_never_public_and_say_why(catalog: Catalog) -> None:
+def test_some_series_of_fred_are_never_public_and_say_why(catalog: Catalog) -> None:
     consent = Consent(by="an operator", on="2026-01-01", reference="letter")
     rights = catalog.sources["fred"].rights
     shut = {
@@ -160,7 +160,7 @@ def test_two_series_of_fred_are_never_public_and_say_why(catalog: Catalog) -> No
         for native, spec in catalog.series["fred"].items()
         if effective(rights, spec.exposure, consent) is not Exposure.public
     }
-    assert set(shut) == {"BAMLH0A0HYM2", "NFCI"}
+    assert set(shut) == {"BAMLH0A0HYM2", "NFCI", "USREC"}
     assert "ICE Data Indices" in (shut["BAMLH0A0HYM2"] or "")
     assert effective(rights, catalog.series["fred"]["GDP"].exposure, None) is Exposure.internal_only
     assert rights.derivatives_allowed is False

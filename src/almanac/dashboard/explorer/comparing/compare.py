@@ -72,7 +72,7 @@ def _values(visit: Visit, one: ReadComparison) -> dict[str, Any]:
     number = max(read_whole(visit.query.get("page")) or 1, 1)
     rows, total = view.table(one, number)
     marked = view.events(visit, one)
-    panels = view.panels(one, marked)
+    panels = view.panels(visit, one, marked)
     kept = {name: visit.query[name] for name in ("indicator", "entities", "series", "events") if visit.query.get(name)}
     query = visit.here(page=None).partition("?")[2]
     return {
@@ -135,7 +135,7 @@ def _embedded(visit: Visit) -> EmbeddedChart:
     one = compared(visit, address.read(visit))
     return EmbeddedChart(
         naming.chart_name(one.shown, one) if one.shown else "Compare",
-        [panel.figure for panel in view.panels(one, view.events(visit, one))],
+        [panel.figure for panel in view.panels(visit, one, view.events(visit, one))],
         view.sources(one.shown),
         one.asked.as_of,
         [f"{each.message.rstrip('.')}." for each in one.asked.problems],

@@ -113,14 +113,13 @@ def _about(visit: Visit, compared: ReadComparison) -> list[list[Cell]]:
 def as_picture(visit: Visit, compared: ReadComparison) -> bytes:
     """The charts as one picture, at their widest."""
     marked = view.events(visit, compared)
-    panels = [
-        PicturePanel(panel.figure.unit, panel.figure.drawing, panel.figure.empty)
-        for panel in view.panels(compared, marked)
-    ]
+    shown = view.panels(visit, compared, marked)
+    panels = [PicturePanel(panel.figure.unit, panel.figure.drawing, panel.figure.empty) for panel in shown]
     known = day(compared.asked.as_of or visit.today)
     foot = [f"Source: {attribution}. Licence: {terms}." for attribution, terms in view.sources(compared.shown)]
     if naming.computed_words(compared):
         foot.append(naming.computed_words(compared))
+    foot += dict.fromkeys(panel.shaded for panel in shown if panel.shaded)
     if marked is not None and marked.words:
         foot.append(marked.words)
     foot.append(f"{'As first published, known' if compared.asked.firsts else 'As known'} on {known}. {_address(visit)}")

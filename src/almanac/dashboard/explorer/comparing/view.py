@@ -18,6 +18,7 @@ from almanac.dashboard.explorer.comparing import naming
 from almanac.dashboard.explorer.comparing.address import ALL, FIRST
 from almanac.dashboard.explorer.comparing.reading import ComparedLine, ReadComparison
 from almanac.dashboard.explorer.happenings import EventSubject, MarkedEvents
+from almanac.dashboard.explorer.recessions import Recessions, recessions
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.dates import day
 from almanac.dashboard.words.numbers import full
@@ -37,6 +38,8 @@ class Panel(msgspec.Struct):
 
     lines: list[ComparedLine]
     figure: ChartFigure
+    #: What is shaded behind them, and whose dates these are; empty where nothing is.
+    shaded: str = ""
 
 
 def events(visit: Visit, compared: ReadComparison) -> MarkedEvents | None:
@@ -60,10 +63,10 @@ def _panels(compared: ReadComparison) -> dict[tuple[str, bool], list[ComparedLin
     return groups
 
 
-def panels(compared: ReadComparison, marked: MarkedEvents | None = None) -> list[Panel]:
+def panels(visit: Visit, compared: ReadComparison, marked: MarkedEvents | None = None) -> list[Panel]:
     """
     A panel for each unit, in the order of the lines; all have one time axis and one column of labels. `marked`: under the axis
-    of each panel that has a line the event is of.
+    of each panel that has a line the event is of; recessions are shaded where all lines of a panel are of one country.
     """
     groups = _panels(compared)
     marks = [[] if marked is None else marked.marks_of(_subjects(lines)) for lines in groups.values()]
@@ -78,10 +81,17 @@ def panels(compared: ReadComparison, marked: MarkedEvents | None = None) -> list
             [line.label for lines in charts for line in lines],
             max(rooms),
         )
-    return [
-        Panel(lines, _figure(number, lines, drawn, compared, frame, marked_here))
-        for number, (lines, drawn, marked_here) in enumerate(zip(groups.values(), charts, marks, strict=True), 1)
-    ]
+    found = []
+    for number, (lines, drawn, marked_here) in enumerate(zip(groups.values(), charts, marks, strict=True), 1):
+        shaded = _recessions(visit, lines, compared)
+        figure = _figure(number, lines, drawn, compared, frame, marked_here, shaded)
+        found.append(Panel(lines, figure, shaded.words))
+    return found
+
+
+def _recessions(visit: Visit, lines: Sequence[ComparedLine], compared: ReadComparison) -> Recessions:
+    ends = [point.end if point.start is None else point.start for line in lines for point in drawn(line.points)]
+    return recessions(visit, _subjects(lines), date.fromordinal(min(ends)), compared.known_on) if ends else Recessions()
 
 
 def _chart_line(line: ComparedLine, beside: list[ComparedLine], compared: ReadComparison) -> ChartLine:
@@ -97,8 +107,14 @@ def _figure(
     compared: ReadComparison,
     frame: Frame | None,
     marks: list[EventMark],
+    shaded: Recessions,
 ) -> ChartFigure:
-    drawing = None if frame is None else line_chart(drawn, fraction=lines[0].unit.fraction, frame=frame, events=marks)
+    drawing = None
+    if frame is not None:
+        drawing = line_chart(drawn, fraction=lines[0].unit.fraction, frame=frame, events=marks, bands=shaded.bands)
+    legend = [LegendEntry(name="Recession", kind="band")] if shaded.bands else []
+    if marks:
+        legend.append(LegendEntry(name="Event", kind="event"))
     shut = any(line.rows for line in lines) and all(p.state == "withheld" for line in lines for p in line.points)
     dated = len(compared.shown) <= _DATED_LINES
     told = [[_write_point(line, point, known if dated else "") for point, known in _with_rows(line)] for line in lines]
@@ -106,9 +122,9 @@ def _figure(
         id=f"chart-{number}",
         title=naming.chart_name(lines, compared),
         unit=lines[0].unit.head,
-        caption=naming.caption(lines, compared),
+        caption=" ".join(words for words in (naming.caption(lines, compared), shaded.words) if words),
         drawing=drawing,
-        legend=[LegendEntry(name="Event", kind="event")] if marks else [],
+        legend=legend,
         readout=lines_readout(drawn, told, events=marks),
         events=bool(marks),
         empty=_WITHHELD if shut else _nothing(compared),
