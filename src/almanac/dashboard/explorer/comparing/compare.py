@@ -6,11 +6,11 @@ import msgspec
 
 from almanac.dashboard.explorer import embedding
 from almanac.dashboard.explorer.comparing import address, files, naming, view
-from almanac.dashboard.explorer.comparing.address import FieldProblem
 from almanac.dashboard.explorer.comparing.compare_page import compare_page
 from almanac.dashboard.explorer.comparing.reading import ReadComparison, compared
 from almanac.dashboard.explorer.embedding import EmbeddedChart
 from almanac.dashboard.explorer.finding import found
+from almanac.dashboard.explorer.known import FieldProblem
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, Redirect, Visit
 from almanac.dashboard.workbook import MEDIA_TYPE

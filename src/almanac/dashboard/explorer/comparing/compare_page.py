@@ -6,10 +6,10 @@ import msgspec
 
 from almanac.dashboard.explorer import embedding
 from almanac.dashboard.explorer.comparing import naming, view
-from almanac.dashboard.explorer.comparing.address import FieldProblem
 from almanac.dashboard.explorer.comparing.reading import ReadComparison
 from almanac.dashboard.explorer.comparing.view import ComparedPeriod, FormLine, Panel, RangeLink
 from almanac.dashboard.explorer.happenings import MarkedEvents
+from almanac.dashboard.explorer.known import FieldProblem
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.numbers import read_whole
 from almanac.dashboard.words.transforms import INDEX, TRANSFORMS

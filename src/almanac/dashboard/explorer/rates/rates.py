@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from almanac.dashboard.explorer.finding import series_address
-from almanac.dashboard.explorer.known import Refused, day_asked
+from almanac.dashboard.explorer.known import FieldProblem, day_asked
 from almanac.dashboard.explorer.rates import slopes
 from almanac.dashboard.explorer.rates.curves import Scope, figure, scopes, year_before, yields
 from almanac.dashboard.page import Page
@@ -67,7 +67,7 @@ def scope(visit: Visit) -> Answer:
     return Html("explorer/rates_scope.html", values)
 
 
-def _always(as_of: str | None, refused: Refused) -> dict[str, Any]:
+def _always(as_of: str | None, refused: list[FieldProblem]) -> dict[str, Any]:
     return {
         "as_of": as_of,
         "errors": refused,
