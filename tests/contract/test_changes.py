@@ -9,7 +9,7 @@ from almanac.store.engine.cost import Cost
 from tests.support.invented_mirror import FREE_FROM, TREASURY_DAYS, treasury_file
 
 from .declared import ENDPOINTS
-from .test_cursors import URL, arrive, seconds
+from .test_pages import URL, arrive, seconds
 from .test_rights import NO_CONSENT
 
 PATH = "/observations/changes"

@@ -68,16 +68,6 @@ def test_words_find_what_publishers_call_an_indicator(service):
     )
 
 
-@pytest.mark.parametrize("order", ["asc", "desc"])
-def test_a_walk_by_relevance_is_the_whole_list(service, order):
-    """Cursor pagination: the pages of a list, joined, are the list."""
-    words = {"q": "rate", "sort": "relevance", "order": order}
-    whole = service.walk("/indicators", limit=500, **words)
-    assert len(whole) > 20
-    assert service.walk("/indicators", limit=7, **words) == whole
-    assert whole == service.walk("/indicators", limit=500, **words | {"order": "asc"})[:: 1 if order == "asc" else -1]
-
-
 def test_relevance_is_relevance_to_words(service):
     """400: the message names the offending parameter, and what is allowed."""
     error = service.error("/indicators", 400, sort="relevance")

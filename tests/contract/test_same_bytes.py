@@ -13,8 +13,8 @@ from tests.support.servers import serving
 from tests.support.service import CONSENT, PLANS, Service, copy
 
 from .declared import ENDPOINTS, REQUIRED
-from .test_cursors import URL, seconds
 from .test_every_endpoint import url
+from .test_pages import URL, seconds
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ import pytest
 from almanac.api.endpoints.screeners.records import ScreenerFilters, ScreenerRow
 from tests.support.invented_mirror import treasury_value
 
-from .test_cursors import arrive
+from .test_pages import arrive
 from .test_rights import DERIVED, NO_CONSENT, RAW, assert_nothing_leaks
 
 PATH = "/screener"

@@ -15,7 +15,7 @@ from almanac.store.summary import figures
 from tests.support.invented_mirror import TREASURY_DAYS, treasury_file
 from tests.support.service import Service
 
-from .test_cursors import URL, seconds
+from .test_pages import URL, seconds
 
 PATHS = ("/sources", "/countries", "/indicators", "/release-summaries")
 DAY = 86_400

@@ -1,4 +1,4 @@
-"""Pages by topic, which stop where a page is full, are those of the list that reads all: whatever the store, the query, the cursor."""
+"""Pages by topic, which stop where a page is full: examples of what `test_pages` holds of any, and what their ETags promise."""
 
 from __future__ import annotations
 
@@ -10,136 +10,31 @@ from hypothesis import strategies as st
 
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.fragments import END, SeriesParts, filled, value_of
-from almanac.domain.observations import DAY, FINAL, UNKNOWN, ReportedValue
+from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
-from almanac.store.observations.reading.plan import Way, planned
 from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.selection import Selection
+from tests.laws.test_pages import AHEAD, INSTANT, few_series, filters, responses
 from tests.support.generators import histories
 from tests.support.generators import responses as ordinary
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, DAYS, GAMMA, MONTHS, START, SmallWorld, sent
 
 FAST = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-DEEP = settings(max_examples=1_500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-#: Besides the usual periods: forecasts, an instant, and years among the months, which end with one of them.
-AHEAD = [Period.parse(text).key for text in ("2025-03", "2025-04", "2026-01", "2024", "2025-Q1")]
-INSTANT = Period(None, date(2025, 2, 15)).key
-SERIES = [
-    (ALPHA, "level.aaa", [*MONTHS, *AHEAD, INSTANT]),
-    (ALPHA, "level.bbb", [*MONTHS, *AHEAD]),
-    (GAMMA, "level.bbb", [*MONTHS, *AHEAD]),
-    (ALPHA, "jobless.aaa", [*MONTHS, *AHEAD, INSTANT]),
-    (BETA, "jobless.bbb", [*MONTHS, *AHEAD]),
-    (BETA, "policy.aaa", DAYS),
-    (GAMMA, "policy.bbb", DAYS),
-    (ALPHA, "yield_5y.aaa", DAYS),
-]
-_KNOWN = st.integers(-3, 7).map(lambda days: START + days * DAY_SECONDS)
-
-
-@st.composite
-def statements(draw, periods):
-    """Numbers, texts that must be escaped, withdrawals, releases and notes."""
-    known = draw(st.none() | _KNOWN)
-    text = draw(st.sampled_from([None, None, None, 'a "b"\\\n\x01\x04', "ä€, \u2028"]))
-    return ReportedValue(
-        draw(st.sampled_from(periods)),
-        None if text else draw(st.sampled_from([None, None, None, 1.0, 2.0, -0.1, 1e21, 4.0])),
-        known,
-        draw(st.sampled_from([None, known])),
-        draw(st.sampled_from([0, 0, FINAL, UNKNOWN, DAY])),
-        text,
-        note=draw(st.sampled_from([None, None, '{"weeks":4}', '{"said":"\\u0002ü"}'])),
-    )
-
-
-@st.composite
-def responses(draw):
-    source, native, periods = draw(st.sampled_from(SERIES))
-    lines = draw(st.lists(statements(periods), max_size=9))
-    if draw(st.integers(0, 2)):
-        first = draw(st.none() | _KNOWN)
-        lines = [ReportedValue(key, 1.0 + place % 3, first) for place, key in enumerate(periods)] + lines[:3]
-    return sent(source, draw(st.integers(0, 5)), (native, lines, None))
-
 
 #: Mostly one series or a few, so that most pages are of the kind in question.
-stores = st.one_of(*[st.lists(responses(), min_size=3, max_size=9)] * 3, histories)
+stores = st.one_of(*[few_series] * 3, histories)
 changes = st.one_of(
     st.one_of(responses(), ordinary()).map(lambda found: ("send", ([found],))),
     st.lists(st.sampled_from([GAMMA, ALPHA]), max_size=2, unique=True).map(lambda names: ("allow", tuple(names))),
     st.permutations([ALPHA, BETA, GAMMA]).map(lambda names: ("prefer", tuple(names))),
 )
-#: Two at most at a time: of many together nothing is left.
-FILTERS = [
-    {"kind": "raw"},
-    {"kind": "derived"},
-    {"indicators": ("level",)},
-    {"indicators": ("jobless",)},
-    {"indicators": ("policy",)},
-    {"indicators": ("jobless", "level", "level_yoy", "policy")},
-    {"indicators": ("nothing",)},
-    {"entities": ("country_aaa",)},
-    {"entities": ("country_aaa", "country_bbb")},
-    {"sources": frozenset({ALPHA})},
-    {"sources": frozenset({BETA, GAMMA})},
-    {"frequency": "M"},
-    {"starts_from": date(2024, 1, 1)},
-    {"starts_from": date(2025, 2, 15), "ends_from": date(2025, 1, 1)},
-    {"ends_by": date(2025, 2, 28)},
-    {"ends_from": date(2024, 12, 1)},
-    {"ends_from": date(2025, 2, 16)},
-    {"observed_to": START + 2 * DAY_SECONDS},
-]
-selections = st.lists(st.sampled_from(FILTERS), max_size=2).map(
-    lambda chosen: Selection(**{name: value for one in chosen for name, value in one.items()})
+selections = st.tuples(filters, st.sampled_from([{}, {}, {"observed_to": START + 2 * DAY_SECONDS}])).map(
+    lambda chosen: Selection(**chosen[0], **chosen[1])
 )
 asked = st.fixed_dictionaries({
     "as_of": st.none() | st.integers(-2, 8).map(lambda day: START + day * DAY_SECONDS),
     "descending": st.booleans(),
 })  # fmt: skip
-
-
-def check(responses, selection, asked, limit, events, *, behind):
-    """Walk through a list; at each page both ways must agree on the bytes and the next place."""
-    with SmallWorld() as world:
-        world.send(responses)
-        pinned = max(world.version - behind, 0)
-        after = None
-        while True:
-            view = world.view()
-            shape = Redaction(view, pinned, asked["as_of"], date(2025, 4, 1))
-            question = Question(selection, **asked, version=pinned, after=after, limit=limit)
-            rows, following = view.read(question)
-            whole, place = view.read(question, planned(question)._replace(way=Way.GROUPS))
-            event(f"{len(rows)} rows")
-            assert shape.page(rows, lineage=True)[0] == shape.page(whole, lineage=True)[0]
-            assert (following is None) == (place is None)
-            assert following is None or following[:4] == place[:4]
-            after = following
-            if after is None:
-                return
-            if events:
-                name, arguments = events.pop()
-                getattr(world, name)(*arguments)
-
-
-@FAST
-@given(
-    stores, selections, asked, st.integers(1, 12), st.lists(changes, max_size=3), st.sampled_from([0, 0, 0, 1, 3])
-)  # fmt: skip
-def test_pages_by_topic_are_those_of_the_list_that_reads_all(responses, selection, asked, limit, events, behind):
-    check(responses, selection, asked, limit, events, behind=behind)
-
-
-@pytest.mark.slow
-@DEEP
-@given(
-    stores, selections, asked, st.integers(1, 12), st.lists(changes, max_size=6), st.sampled_from([0, 0, 0, 1, 3])
-)  # fmt: skip
-def test_pages_by_topic_are_those_of_the_list_that_reads_all_deep(responses, selection, asked, limit, events, behind):
-    check(responses, selection, asked, limit, events, behind=behind)
 
 
 @FAST
@@ -302,8 +197,13 @@ def test_of_rivals_the_preferred_one_is_chosen_cell_by_cell(world):
     world.send([sent(BETA, 4, ("level.aaa", late, None))])
     assert values(page(world, **LEVEL)) == [9.0, 9.0, 9.0, 4.0, 5.0, 6.0, 8.0]
     assert values(page(world, 2, descending=True, **LEVEL)) == [8.0, 6.0]
+    pinned = world.version
     world.prefer(BETA, ALPHA, GAMMA)
     assert values(page(world, 2, **LEVEL)) == [3.0, 9.0]
+    # A walk goes on by the order of the version that it began with, whichever way it is read.
+    for bounds in ({}, {"observed_from": 0}):
+        assert values(page(world, version=pinned, **bounds, **LEVEL)) == [9.0, 9.0, 9.0, 4.0, 5.0, 6.0, 8.0]
+        assert values(page(world, **bounds, **LEVEL)) == [3.0, 9.0, 9.0, 4.0, 5.0, 6.0, 8.0]
     then = {"as_of": START + 9 * DAY_SECONDS, **LEVEL}
     assert values(page(world, **then)) == [3.0, 9.0, 9.0, 4.0, 5.0, 6.0, 8.0]
     assert values(page(world, 2, descending=True, **then)) == [8.0, 6.0]

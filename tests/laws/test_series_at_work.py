@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from almanac.pipeline.derive import series_at_work
 from almanac.pipeline.derive.derivation import Deriver
 from almanac.pipeline.processes import Job, Processes
-from tests.laws.test_now_and_pages import apply, arrivals, consents, orders
+from tests.laws.test_lists import apply, arrivals, consents, orders
 from tests.support.generators import histories
 from tests.support.small_world import SmallWorld
 

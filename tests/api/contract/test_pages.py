@@ -128,7 +128,13 @@ def test_window_is_not_pinned(frame):
 
 @pytest.mark.parametrize(
     "other",
-    ["/observations?country=usa", "/observations?order=desc", "/observations?sort=period_end", "/events?order=asc"],
+    [
+        "/observations?country=usa",
+        "/observations?order=desc",
+        "/observations?sort=period_end",
+        "/observations?as_of=2026-11-01",
+        "/events?order=asc",
+    ],
 )
 def test_cursor_of_another_query(frame, other):
     """Cursors are bound to endpoint, filters, sort, order."""
@@ -153,6 +159,8 @@ def test_forged_cursors(frame):
     for text in (*swapped, cursor[:-1], cursor + "A", cursor + "=", "A", "é", "!!!!", "A" * 4096, cursor[:20]):
         error = frame.error(f"/observations?limit=10&cursor={text}", 400)
         assert error["details"] == {"parameter": "cursor", "reason": "forged"}, text
+    error = frame.error(f"/observations?limit=10&cursor={'A' * 5000}", 400)
+    assert (error["details"]["parameter"], error["details"]["reason"]) == ("cursor", "range")
 
 
 def test_cursor_has_one_spelling():

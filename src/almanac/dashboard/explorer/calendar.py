@@ -8,9 +8,12 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
+
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.explorer import calendar_files
 from almanac.dashboard.explorer.finding import series_address
+from almanac.dashboard.explorer.known import FieldProblem
 from almanac.dashboard.explorer.places import entity_page, places
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, Visit
@@ -31,6 +34,34 @@ CATEGORIES = (
 )
 
 
+class CalendarPage(msgspec.Struct, frozen=True):
+    """Eight days of official events."""
+
+    #: The days that have events, as the interface has these; and the first and the last of the eight.
+    days: list[tuple[str, list[dict[str, Any]]]]
+    first: date
+    last: date
+    #: The first day as it was typed.
+    typed: str
+    today: str
+    #: Addresses of the eight days before and after.
+    earlier: str
+    later: str
+    #: Where events lead, by their ids.
+    targets: dict[str, str]
+    #: The query of the files that say the same.
+    query: str
+    #: Whether there are more events in these days than the page has; the next one after them, where there is none in them.
+    more: bool
+    following: dict[str, Any] | None
+    #: What was chosen, and what there is to choose from.
+    asked: dict[str, Any]
+    categories: tuple[str, ...]
+    places: list[dict[str, Any]]
+    errors: list[FieldProblem]
+    warnings: list[dict[str, Any]]
+
+
 def calendar(visit: Visit) -> Answer:
     """Eight days from a day: today's week where none is named."""
     errors = []
@@ -39,7 +70,7 @@ def calendar(visit: Visit) -> Answer:
     try:
         first = _first(visit)
     except ValueError as error:
-        errors.append({"field": "from", "message": str(error)})
+        errors.append(FieldProblem("from", str(error)))
         first = days_from(today, -1)
     asked = _read_form(visit)
     last = days_from(first, _DAYS - 1)
@@ -49,25 +80,25 @@ def calendar(visit: Visit) -> Answer:
         later = visit.ask("/events", start_date=days_from(last, 1), order="asc", limit=1, **asked).data
         following = later[0] if later else None
     days = [(day, list(rows)) for day, rows in groupby(told.data, key=lambda row: row["occurredAt"][:10])]
-    values = {
-        "days": days,
-        "first": first,
-        "last": last,
-        "typed": typed,
-        "today": today.isoformat(),
-        "earlier": visit.here(**{"from": days_from(first, -_DAYS).isoformat()}),
-        "later": visit.here(**{"from": days_from(last, 1).isoformat()}),
-        "targets": targets(visit, told.data, visit.as_of),
-        "query": urlencode({name: value for name, value in visit.query.items() if value}, safe=":,"),
-        "more": told.next_cursor is not None,
-        "following": following,
-        "asked": asked,
-        "categories": CATEGORIES,
-        "places": places(visit),
-        "errors": errors,
-        "warnings": told.meta.get("warnings", []),
-    }
-    return Html("explorer/calendar.html", values, 400 if errors else 200)
+    page = CalendarPage(
+        days=days,
+        first=first,
+        last=last,
+        typed=typed,
+        today=today.isoformat(),
+        earlier=visit.here(**{"from": days_from(first, -_DAYS).isoformat()}),
+        later=visit.here(**{"from": days_from(last, 1).isoformat()}),
+        targets=targets(visit, told.data, visit.as_of),
+        query=urlencode({name: value for name, value in visit.query.items() if value}, safe=":,"),
+        more=told.next_cursor is not None,
+        following=following,
+        asked=asked,
+        categories=CATEGORIES,
+        places=places(visit),
+        errors=errors,
+        warnings=told.meta.get("warnings", []),
+    )
+    return Html("explorer/calendar.html", msgspec.structs.asdict(page), 400 if errors else 200)
 
 
 def _first(visit: Visit) -> date:

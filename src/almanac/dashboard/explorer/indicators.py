@@ -6,11 +6,24 @@ from collections import Counter
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+import msgspec
+
 from almanac.dashboard.drawing.outlines import SOURCE
-from almanac.dashboard.explorer.across import MOST, SORTS, TABLE, across, middle, multiples, sorted_rows
+from almanac.dashboard.explorer.across import (
+    MOST,
+    SORTS,
+    TABLE,
+    Across,
+    ReadingRow,
+    SmallMultiple,
+    across,
+    middle,
+    multiples,
+    sorted_rows,
+)
 from almanac.dashboard.explorer.histories import SPANS
-from almanac.dashboard.explorer.past import past_slider
-from almanac.dashboard.explorer.stars import star
+from almanac.dashboard.explorer.past import PastSlider, past_slider
+from almanac.dashboard.explorer.stars import Star, star
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
 from almanac.dashboard.words.dates import day_of
@@ -18,6 +31,40 @@ from almanac.dashboard.words.numbers import read_whole
 
 #: Indicators on a page: a phone shows three of them at a time.
 _LISTED = 50
+
+
+class SortedHead(msgspec.Struct, frozen=True):
+    """The head of a column: where it leads, and which way the table is sorted by it, empty where it is not."""
+
+    sort: str
+    sorted: str
+
+
+class IndicatorPage(msgspec.Struct, frozen=True):
+    """One indicator: what it means, and its latest reading everywhere."""
+
+    #: As the interface has it; and the records of what it is computed from.
+    record: dict[str, Any]
+    inputs: list[dict[str, Any]]
+    star: Star | None
+    there: Across
+    #: Whether these are all readings there are: of fewer no rank is known, and no map is drawn.
+    whole: bool
+    middle: float | None
+    multiples: list[SmallMultiple]
+    #: How far small lines go back, in words; and where the outlines of the map are from.
+    spans: str
+    map_source: str
+    #: Heads of the table that sort it, in the order of `SORTS`.
+    columns: list[SortedHead]
+    #: One page of the table, which rows of it these are, and the addresses of the pages beside it.
+    rows: list[ReadingRow]
+    text: str
+    before: str
+    after: str
+    slider: PastSlider
+    #: What the form for another day keeps of the address.
+    keep: dict[str, str]
 
 
 def listing(visit: Visit) -> Answer:
@@ -84,26 +131,35 @@ def indicator(visit: Visit) -> Answer:
     first = (number - 1) * TABLE
     inputs = [visit.look_up(f"/indicators/{one.removeprefix('indicator_')}") for one in record["inputs"]]
     since = next((told.history_from for told in visit.told if told.history_from), None)
-    values = {
-        "record": record,
-        "star": star(visit, "indicator", record["slug"]),
-        "there": there,
-        "whole": whole,
-        "rows": rows[first : first + TABLE],
-        "middle": middle(there) if whole else None,
-        "multiples": multiples(visit, found.data, there, derived=record["kind"] == "derived"),
-        "spans": SPANS,
-        "map_source": SOURCE,
-        "columns": [_head(visit, title, by, order) for title in SORTS],
-        "slider": past_slider(visit, None if since is None else day_of(since)),
-        "keep": {name: visit.query[name] for name in ("sort", "order") if visit.query.get(name)},
-        "inputs": [one.data for one in inputs if one is not None],
-        "text": f"{first + 1:,}–{first + len(rows[first : first + TABLE]):,} of {len(rows):,}",
-        "before": visit.here(page=str(number - 1)) if number > 1 else visit.here(cursor=None) if visit.query.get("cursor") else "",
-        "after": visit.here(page=str(number + 1)) if first + TABLE < len(rows) else visit.here(cursor=found.next_cursor, page=None)
-        if found.next_cursor else "",
-    }  # fmt: skip
-    return Html("explorer/indicator.html", values)
+    shown = rows[first : first + TABLE]
+    before = after = ""
+    if number > 1:
+        before = visit.here(page=str(number - 1))
+    elif visit.query.get("cursor"):
+        before = visit.here(cursor=None)
+    if first + TABLE < len(rows):
+        after = visit.here(page=str(number + 1))
+    elif found.next_cursor:
+        after = visit.here(cursor=found.next_cursor, page=None)
+    page = IndicatorPage(
+        record=record,
+        inputs=[one.data for one in inputs if one is not None],
+        star=star(visit, "indicator", record["slug"]),
+        there=there,
+        whole=whole,
+        middle=middle(there) if whole else None,
+        multiples=multiples(visit, found.data, there, derived=record["kind"] == "derived"),
+        spans=SPANS,
+        map_source=SOURCE,
+        columns=[_head(visit, title, by, order) for title in SORTS],
+        rows=shown,
+        text=f"{first + 1:,}–{first + len(shown):,} of {len(rows):,}",
+        before=before,
+        after=after,
+        slider=past_slider(visit, None if since is None else day_of(since)),
+        keep={name: visit.query[name] for name in ("sort", "order") if visit.query.get(name)},
+    )
+    return Html("explorer/indicator.html", msgspec.structs.asdict(page))
 
 
 def _comparison(visit: Visit, slug: str) -> str:
@@ -113,14 +169,14 @@ def _comparison(visit: Visit, slug: str) -> str:
     return f"/compare?{urlencode([(name, value) for name, value in asked if value], safe=',:')}"
 
 
-def _head(visit: Visit, name: str, by: str, order: str) -> dict[str, str]:
+def _head(visit: Visit, name: str, by: str, order: str) -> SortedHead:
     """Where the head of a column leads: to the table sorted by it, and of the one it is sorted by to the other way round."""
     turned = {"asc": "desc", "desc": "asc"}.get(order, "asc")
     wanted = turned if name == by else SORTS[name]
     address = visit.here(
         sort=None if name == "value" else name, order=None if wanted == SORTS[name] else wanted, page=None, cursor=None
     )
-    return {"sort": address, "sorted": "" if name != by else "ascending" if order == "asc" else "descending"}
+    return SortedHead(address, "" if name != by else "ascending" if order == "asc" else "descending")
 
 
 def every_indicator(visit: Visit) -> list[dict[str, Any]]:

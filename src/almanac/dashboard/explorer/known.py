@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.visit import Visit
 
-Refused = list[dict[str, str]]
+
+class FieldProblem(msgspec.Struct, frozen=True):
+    """What is wrong with a field of a form, for the summary and at the field; of a page as a whole without one."""
+
+    field: str
+    message: str
 
 
-def day_asked(visit: Visit) -> tuple[str | None, Refused]:
+def day_asked(visit: Visit) -> tuple[str | None, list[FieldProblem]]:
     """`as_of` of the address, None for today; and what the interface has against it, in its own words."""
     if visit.as_of is None:
         return None, []
@@ -17,5 +24,5 @@ def day_asked(visit: Visit) -> tuple[str | None, Refused]:
     except ApiError as error:
         if (error.details or {}).get("parameter") != "as_of":
             raise
-        return None, [{"field": "as_of", "message": f"{error.message}."}]
+        return None, [FieldProblem("as_of", f"{error.message}.")]
     return visit.as_of, []

@@ -13,6 +13,7 @@ from datetime import date
 import msgspec
 
 from almanac.dashboard.drawing.svg import MOST_LINES
+from almanac.dashboard.explorer.known import FieldProblem
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.dates import day, read_day
 from almanac.dashboard.words.numbers import read_whole
@@ -36,13 +37,6 @@ class LineKey(msgspec.Struct, frozen=True):
     #: A day like 2024-04-30, `first`, or empty for what all lines have.
     known: str = ""
     off: bool = False
-
-
-class FieldProblem(msgspec.Struct, frozen=True):
-    """What is wrong with a field of the form, for the summary and at the field."""
-
-    field: str
-    message: str
 
 
 class Comparison(msgspec.Struct):

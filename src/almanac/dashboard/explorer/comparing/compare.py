@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import msgspec
 
 from almanac.dashboard.explorer import embedding
 from almanac.dashboard.explorer.comparing import address, files, naming, view
-from almanac.dashboard.explorer.comparing.address import FieldProblem
+from almanac.dashboard.explorer.comparing.compare_page import compare_page
 from almanac.dashboard.explorer.comparing.reading import ReadComparison, compared
 from almanac.dashboard.explorer.embedding import EmbeddedChart
 from almanac.dashboard.explorer.finding import found
+from almanac.dashboard.explorer.known import FieldProblem
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, Redirect, Visit
-from almanac.dashboard.words.numbers import read_whole
-from almanac.dashboard.words.transforms import INDEX, TRANSFORMS
 from almanac.dashboard.workbook import MEDIA_TYPE
 
 _LONGEST = 200
@@ -34,7 +33,9 @@ def page(visit: Visit) -> Answer:
         # A page that was refused a day is of today, and its frame says so.
         visit.query = {name: value for name, value in visit.query.items() if name != "as_of"}
     one = compared(visit, asked)
-    return Html("explorer/compare.html", _values(visit, one), 400 if asked.problems else 200)
+    return Html(
+        "explorer/compare.html", msgspec.structs.asdict(compare_page(visit, one)), 400 if asked.problems else 200
+    )
 
 
 def _changed(visit: Visit) -> tuple[str, FieldProblem | None]:
@@ -66,40 +67,6 @@ def _added(visit: Visit, words: str, query: dict[str, str | None]) -> dict[str, 
         entities = [one for one in (query.get("entities") or "").split(",") if one]
         return {"entities": ",".join([*entities, row["entityId"]])}
     return {"series": ",".join([one for one in (query.get("series"), row["metadata"]["seriesId"]) if one])}
-
-
-def _values(visit: Visit, one: ReadComparison) -> dict[str, Any]:
-    number = max(read_whole(visit.query.get("page")) or 1, 1)
-    rows, total = view.table(one, number)
-    marked = view.events(visit, one)
-    panels = view.panels(visit, one, marked)
-    kept = {name: visit.query[name] for name in ("indicator", "entities", "series", "events") if visit.query.get(name)}
-    query = visit.here(page=None).partition("?")[2]
-    return {
-        "one": one,
-        "title": naming.what(one.shown or one.lines) if one.lines else "Compare",
-        "panels": panels,
-        "marked": marked,
-        "lines": view.listed_lines(visit, one),
-        "count": len(one.asked.keys),
-        "ranges": view.ranges(visit, one) if one.lines else [],
-        "notes": view.notes(one),
-        "kept": kept,
-        "transforms": [{"value": each.name, "label": each.title} for each in TRANSFORMS.values()],
-        "indexed": one.asked.show == INDEX,
-        "base": "" if one.base is None else one.base.isoformat(),
-        "columns": [(naming.line_name(line, one.shown), line.unit.head, line.address) for line in one.shown],
-        "rows": rows,
-        "total": total,
-        "start": (number - 1) * view.rows_of_page(one) + 1,
-        "before": visit.here(page=str(number - 1)) if number > 1 else "",
-        "after": visit.here(page=str(number + 1)) if number * view.rows_of_page(one) < total else "",
-        "downloads": [(kind.upper(), f"/compare.{kind}?{query}") for kind in ("csv", "xlsx", "svg")],
-        "picture": f"/compare.svg?{query}",
-        "embed": embedding.frame_markup(visit, "/compare", naming.chart_name(one.shown, one)) if one.shown else "",
-        "sources": view.sources(one.shown),
-        "errors": [{"field": each.field, "message": each.message} for each in one.asked.problems],
-    }
 
 
 def _file(visit: Visit, ending: str) -> ReadComparison:

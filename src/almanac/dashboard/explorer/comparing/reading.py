@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
-from almanac.dashboard.explorer.comparing.address import ALL, FIRST, Comparison, FieldProblem, LineKey
+from almanac.dashboard.explorer.comparing.address import ALL, FIRST, Comparison, LineKey
 from almanac.dashboard.explorer.finding import entity_named, series_address
 from almanac.dashboard.explorer.happenings import EventSubject
+from almanac.dashboard.explorer.known import FieldProblem
 from almanac.dashboard.explorer.places import called
 from almanac.dashboard.explorer.series import one_series
 from almanac.dashboard.explorer.series.one_series import Missing, Row, Series, walk

@@ -42,6 +42,48 @@ class Panel(msgspec.Struct):
     shaded: str = ""
 
 
+class ComparedCell(msgspec.Struct, frozen=True):
+    """One line in one period: its text, its whole value, and its state where it has none."""
+
+    text: str = ""
+    full: str | None = None
+    withheld: bool = False
+
+
+class ComparedPeriod(msgspec.Struct, frozen=True):
+    """A row of the table: a period, and a cell for each line that is shown."""
+
+    period: str
+    cells: list[ComparedCell]
+
+
+class FormLine(msgspec.Struct, frozen=True):
+    """A line as the form has it: under its number, whether it is ticked, and the day that is typed beside it."""
+
+    number: int
+    name: str
+    on: bool
+    known: str
+    #: Its newest value with the period, and why nothing of it is drawn; empty where there is none of the kind.
+    note: str
+    empty: str
+    #: The page of its series.
+    href: str
+    #: Classes of the line in its swatch.
+    sign: str
+    #: The address without it; empty where it cannot be taken out alone.
+    remove: str
+
+
+class RangeLink(msgspec.Struct, frozen=True):
+    """A range of time as a link, and what it is called where it is read aloud."""
+
+    title: str
+    href: str
+    current: bool
+    aloud: str
+
+
 def events(visit: Visit, compared: ReadComparison) -> MarkedEvents | None:
     """What is marked below the panels, or may be; None where nothing is drawn."""
     charts = [_subjects(lines) for lines in _panels(compared).values()]
@@ -82,9 +124,9 @@ def panels(visit: Visit, compared: ReadComparison, marked: MarkedEvents | None =
             max(rooms),
         )
     found = []
-    for number, (lines, drawn, marked_here) in enumerate(zip(groups.values(), charts, marks, strict=True), 1):
+    for number, (lines, chart, marked_here) in enumerate(zip(groups.values(), charts, marks, strict=True), 1):
         shaded = _recessions(visit, lines, compared)
-        figure = _figure(number, lines, drawn, compared, frame, marked_here, shaded)
+        figure = _figure(number, lines, chart, compared, frame, marked_here, shaded)
         found.append(Panel(lines, figure, shaded.words))
     return found
 
@@ -174,12 +216,8 @@ def rows_of_page(compared: ReadComparison) -> int:
     return min(_ROWS, _CELLS // max(len(compared.shown), 1))
 
 
-def table(compared: ReadComparison, page: int) -> tuple[list[Row], int]:
-    """
-    A page of the table, newest period first, a column for each line; and how many rows there are in all.
-
-    A cell has the text, the whole value, and its state where it has none.
-    """
+def table(compared: ReadComparison, page: int) -> tuple[list[ComparedPeriod], int]:
+    """A page of the table, newest period first, a column for each line; and how many rows there are in all."""
     cells: dict[tuple[int, int], dict[int, ChartPoint]] = {}
     periods: dict[tuple[int, int], str] = {}
     for place, line in enumerate(compared.shown):
@@ -193,46 +231,45 @@ def table(compared: ReadComparison, page: int) -> tuple[list[Row], int]:
     for key in order[(page - 1) * step : page * step]:
         row = cells[key]
         found.append(
-            {
-                "period": periods[key],
-                "cells": [_cell(line, row.get(place)) for place, line in enumerate(compared.shown)],
-            }
+            ComparedPeriod(periods[key], [_cell(line, row.get(place)) for place, line in enumerate(compared.shown)])
         )
     return found, len(order)
 
 
-def _cell(line: ComparedLine, point: ChartPoint | None) -> Row:
+def _cell(line: ComparedLine, point: ChartPoint | None) -> ComparedCell:
     if point is None or (point.value is None and point.state != "withheld"):
-        return {"text": "", "full": None, "withheld": False}
+        return ComparedCell()
     if point.value is None:
-        return {"text": "Withheld", "full": None, "withheld": True}
-    return {"text": line.unit.cell(point.value, line.digits), "full": full(point.value), "withheld": False}
+        return ComparedCell("Withheld", withheld=True)
+    return ComparedCell(line.unit.cell(point.value, line.digits), full(point.value))
 
 
 # -- form ---------------------------------------------------------------------------------------------------------------
 
 
-def listed_lines(visit: Visit, compared: ReadComparison) -> list[Row]:
-    """The lines of the form: name, sign, newest value, whether it is ticked, and the day that is typed beside it."""
+def listed_lines(visit: Visit, compared: ReadComparison) -> list[FormLine]:
+    """The lines of the form, the hidden ones too."""
     dashed = {line.key.number for panel in _units(compared) if len(panel) >= DASHED_FROM for line in panel}
     typed = dict(part.split(":", 1) for part in visit.query.get("known", "").split(",") if ":" in part)
     found = []
     for line in compared.lines:
         newest = next((p for p in reversed(line.points) if p.value is not None and not p.forecast), None)
+        note = ""
+        if newest is not None and newest.value is not None:
+            note = f"{line.unit.figure(newest.value, line.digits)} {newest.period}"
         found.append(
-            {
-                "number": line.key.number,
-                "name": naming.line_name(line, compared.lines),
-                "note": "" if newest is None or newest.value is None
-                else f"{line.unit.figure(newest.value, line.digits)} {newest.period}",
-                "empty": _why_empty(line),
-                "on": not line.key.off,
-                "known": typed.get(str(line.key.number), ""),
-                "href": line.address,
-                "sign": f"{colour(line.key.number)}{' dash' if line.key.number in dashed else ''}",
-                "remove": _without(visit, compared, line),
-            }
-        )  # fmt: skip
+            FormLine(
+                number=line.key.number,
+                name=naming.line_name(line, compared.lines),
+                on=not line.key.off,
+                known=typed.get(str(line.key.number), ""),
+                note=note,
+                empty=_why_empty(line),
+                href=line.address,
+                sign=f"{colour(line.key.number)}{' dash' if line.key.number in dashed else ''}",
+                remove=_without(visit, compared, line),
+            )
+        )
     return found
 
 
@@ -274,7 +311,7 @@ def _moved(number: int, gone: int) -> int:
     return number - (number > gone)
 
 
-def ranges(visit: Visit, compared: ReadComparison) -> list[Row]:
+def ranges(visit: Visit, compared: ReadComparison) -> list[RangeLink]:
     """Links to ranges, the one that is shown marked."""
     newest = compared.newest or visit.today
     usual = 1 if compared.often else 10
@@ -285,22 +322,20 @@ def ranges(visit: Visit, compared: ReadComparison) -> list[Row]:
             compared.asked.first is None if years == usual else compared.asked.first == start
         )
         found.append(
-            {
-                "title": f"{years}Y",
-                "href": visit.here(to=None, page=None, **{"from": None if years == usual else start}),
-                "current": current,
-                "aloud": "one year" if years == 1 else f"{years} years",
-            }
+            RangeLink(
+                title=f"{years}Y",
+                href=visit.here(to=None, page=None, **{"from": None if years == usual else start}),
+                current=current,
+                aloud="one year" if years == 1 else f"{years} years",
+            )
         )
-    found.append(
-        {
-            "title": "All",
-            "href": visit.here(to=None, page=None, **{"from": ALL}),
-            "current": compared.asked.first == ALL and compared.last is None,
-            "aloud": "all periods",
-        }
+    every = RangeLink(
+        title="All",
+        href=visit.here(to=None, page=None, **{"from": ALL}),
+        current=compared.asked.first == ALL and compared.last is None,
+        aloud="all periods",
     )
-    return found
+    return [*found, every]
 
 
 def notes(compared: ReadComparison) -> list[str]:

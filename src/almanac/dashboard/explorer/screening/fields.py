@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import msgspec
+
 from almanac.dashboard.explorer.indicators import every_indicator
-from almanac.dashboard.explorer.screening.filters import EQUITY, Fields, Screener, unit_words
+from almanac.dashboard.explorer.screening.filters import EQUITY, Fields, Option, Screener, unit_words
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.values import masked
 
@@ -23,25 +25,47 @@ _OTHERS = "Others"
 _NOTHING = "no value that may be shown"
 
 
-def groups(visit: Visit, screener: Screener, known: Fields) -> list[dict[str, Any]]:
+class OptionGroup(msgspec.Struct, frozen=True):
+    """Fields to choose from, under what they have in common."""
+
+    title: str
+    options: list[Option]
+
+
+class ListedField(msgspec.Struct, frozen=True):
+    """A field to read about: as the interface has it, its unit in words, and why nobody has it, empty where somebody does."""
+
+    record: Mapping[str, Any]
+    unit: str
+    reason: str
+
+
+class FieldGroup(msgspec.Struct, frozen=True):
+    """Fields to read about, under what they have in common."""
+
+    title: str
+    fields: list[ListedField]
+
+
+def groups(visit: Visit, screener: Screener, known: Fields) -> list[OptionGroup]:
     """Groups of options for a row. A field without a value that may be shown is there, and cannot be chosen."""
     return [
-        {
-            "title": title,
-            "options": [
-                {
-                    "value": one["field"],
-                    "label": one["name"] if one["entityCount"] else f"{one['name']} ({_NOTHING})",
-                    "disabled": not one["entityCount"],
-                }
+        OptionGroup(
+            title,
+            [
+                Option(
+                    one["field"],
+                    one["name"] if one["entityCount"] else f"{one['name']} ({_NOTHING})",
+                    disabled=not one["entityCount"],
+                )
                 for one in fields
             ],
-        }
+        )
         for title, fields in _grouped(visit, screener, known.values())
     ]
 
 
-def listed_fields(visit: Visit, screener: Screener, words: str) -> list[dict[str, Any]]:
+def listed_fields(visit: Visit, screener: Screener, words: str) -> list[FieldGroup]:
     """Groups of fields that have all these words in name, slug or description; with a reason where one has no value."""
     asked = words.casefold().split()
     told = visit.ask(f"{screener.path}/filters").data["fields"]
@@ -53,17 +77,13 @@ def listed_fields(visit: Visit, screener: Screener, words: str) -> list[dict[str
     empty = [one["field"] for one in fields if not one["entityCount"]]
     shut = _withheld(visit, empty)
     return [
-        {
-            "title": title,
-            "fields": [
-                {
-                    **one,
-                    "unit_words": _unit(one),
-                    "reason": "" if one["entityCount"] else shut.get(one["field"], "No value yet."),
-                }
+        FieldGroup(
+            title,
+            [
+                ListedField(one, _unit(one), "" if one["entityCount"] else shut.get(one["field"], "No value yet."))
                 for one in grouped
             ],
-        }
+        )
         for title, grouped in _grouped(visit, screener, fields)
     ]
 

@@ -12,13 +12,22 @@ from almanac.dashboard.words.numbers import fraction, number
 from almanac.dashboard.words.units import UnitWords, unit_of
 from almanac.reports.filter_text import AT, LONGEST, MOST_CLAUSES, value_written, written
 
+
+class Option(NamedTuple):
+    """One of a list to choose from: as addresses have it, as people read it, and whether it is there only to be seen."""
+
+    value: str
+    label: str
+    disabled: bool = False
+
+
 OPERATORS = (
-    {"value": "gte", "label": "at least"},
-    {"value": "gt", "label": "more than"},
-    {"value": "lte", "label": "at most"},
-    {"value": "lt", "label": "less than"},
-    {"value": "eq", "label": "equal to"},
-    {"value": "in", "label": "one of"},
+    Option("gte", "at least"),
+    Option("gt", "more than"),
+    Option("lte", "at most"),
+    Option("lt", "less than"),
+    Option("eq", "equal to"),
+    Option("in", "one of"),
 )
 #: Rows that the form shows at least, without script to add more.
 _LEAST = 3
@@ -76,6 +85,14 @@ class FilterRow(NamedTuple):
     @property
     def whole(self) -> bool:
         return bool(self.clause) and not self.error
+
+
+class Blame(NamedTuple):
+    """The clause without which most would pass: its row, the filter without it, and how many pass that."""
+
+    row: FilterRow
+    text: str
+    total: int
 
 
 def text_of(query: Mapping[str, str], *, patient: bool = False) -> str:
@@ -163,14 +180,14 @@ def passing(visit: Visit, screener: Screener, text: str, others: Mapping[str, st
 
 def without(
     visit: Visit, screener: Screener, rows: Sequence[FilterRow], others: Mapping[str, str | None]
-) -> dict[str, Any] | None:
+) -> Blame | None:
     """Of clauses that nothing passes together the one without which most would; None where none alone is to blame."""
-    best: dict[str, Any] | None = None
+    best: Blame | None = None
     for row in rows if len(rows) > 1 else ():
         text = ",".join(one.clause for one in rows if one is not row)
         total = passing(visit, screener, text, others)
-        if total and (best is None or total > best["total"]):
-            best = {"row": row, "text": text, "total": total}
+        if total and (best is None or total > best.total):
+            best = Blame(row, text, total)
     return best
 
 

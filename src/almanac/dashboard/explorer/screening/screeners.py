@@ -11,11 +11,12 @@ import msgspec
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.asking import Told
-from almanac.dashboard.explorer.known import Refused, day_asked
+from almanac.dashboard.explorer.known import FieldProblem, day_asked
 from almanac.dashboard.explorer.screening import filters, screens
 from almanac.dashboard.explorer.screening.fields import listed_fields
 from almanac.dashboard.explorer.screening.filters import EQUITY, MACRO, Screener
 from almanac.dashboard.explorer.screening.screened import lines
+from almanac.dashboard.explorer.screening.screener_page import FieldsPage, FilterExample, ScreenerPage, ScreenersPage
 from almanac.dashboard.explorer.stars import screen_star
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, NotFound, Redirect, Visit
@@ -29,22 +30,27 @@ _STEP = 200
 _FORM = ("was", "remove", "add", "apply", "operator", "field", "value")
 _EXAMPLES = {
     "macro": (
-        ("Inflation above 3%", "cpi_inflation_yoy:gt:3"),
-        ("Growing, with inflation at most 3%", "gdp_growth_yoy:gt:1,cpi_inflation_yoy:lte:3"),
-        ("Ten-year yield below inflation", "gov_yield_10y:lt:@cpi_inflation_yoy"),
+        FilterExample("Inflation above 3%", "cpi_inflation_yoy:gt:3"),
+        FilterExample("Growing, with inflation at most 3%", "gdp_growth_yoy:gt:1,cpi_inflation_yoy:lte:3"),
+        FilterExample("Ten-year yield below inflation", "gov_yield_10y:lt:@cpi_inflation_yoy"),
     ),
     "equity": (
-        ("Piotroski F of at least 8", "piotroski_f:gte:8"),
-        ("Margins above 20%, and less debt than a year ago", "net_margin:gt:0.2,total_debt:change_1y:lt:0"),
-        ("More cash than debt", "cash_and_equivalents:gt:@total_debt"),
-        ("Return on equity of at least 15%, with little debt", "return_on_equity:gte:0.15,debt_to_equity:lte:0.5"),
+        FilterExample("Piotroski F of at least 8", "piotroski_f:gte:8"),
+        FilterExample(
+            "Margins above 20%, and less debt than a year ago", "net_margin:gt:0.2,total_debt:change_1y:lt:0"
+        ),
+        FilterExample("More cash than debt", "cash_and_equivalents:gt:@total_debt"),
+        FilterExample(
+            "Return on equity of at least 15%, with little debt", "return_on_equity:gte:0.15,debt_to_equity:lte:0.5"
+        ),
     ),
 }
 
 
 def start(_: Visit) -> Answer:
     """Which screener, and examples of each."""
-    return Html("explorer/screeners.html", {"screeners": (MACRO, EQUITY), "examples": _EXAMPLES})
+    page = ScreenersPage((MACRO, EQUITY), _EXAMPLES)
+    return Html("explorer/screeners.html", msgspec.structs.asdict(page))
 
 
 def look(screener: Screener, visit: Visit) -> Answer:
@@ -57,35 +63,36 @@ def look(screener: Screener, visit: Visit) -> Answer:
     text = visit.query.get("filter", "").strip()
     rows = filters.judged(visit, screener, filters.rows_of(text, known), others)
     bad = [row for row in rows if row.error]
-    found, problems = (None, {}) if bad or not rows else _found(screener, visit, text, others)
+    told, problems = (None, {}) if bad or not rows else _found(screener, visit, text, others)
     if bad and (down_to := [row.down_to for row in rows if row.whole]):
         # The counts of what can be read are shown, so their request is too.
         visit.ask(screener.path, filter=down_to[-1], limit=1, **others)
-    errors = [{"field": f"filter{row.number}", "message": row.error} for row in bad] + refused
-    errors += [{"field": "", "message": problems["sort"]}] if "sort" in problems else []
-    values: dict[str, Any] = {
-        "screener": screener,
-        "star": screen_star(visit, screener.name) if found is not None else None,
-        "text": text,
-        "errors": errors,
-        "as_of": others["as_of"],
-        "rows": screens.dressed(visit, screener, rows, known),
-        "comparable": screens.comparable(screener, known),
-        "clauses": len(rows),
-        "keep": {
+    errors = [FieldProblem(f"filter{row.number}", row.error) for row in bad] + refused
+    if "sort" in problems:
+        errors.append(FieldProblem("", problems["sort"]))
+    falling = visit.query.get("order") == "desc"
+    page = ScreenerPage(
+        screener=screener,
+        text=text,
+        clauses=len(rows),
+        as_of=others["as_of"],
+        errors=errors,
+        rows=screens.dressed(visit, screener, rows, known),
+        comparable=screens.comparable(screener, known),
+        keep={
             name: visit.query[name] for name in ("filter", *screener.narrows, "sort", "order") if visit.query.get(name)
         },
-        "order": "desc" if visit.query.get("order") == "desc" else "asc",
-        "order_words": "descending" if visit.query.get("order") == "desc" else "ascending",
-        "syntax": syntax,
-        "examples": _EXAMPLES[screener.name],
-        "warnings": found.meta.get("warnings", []) if found is not None else [],
-        "found": found,
-        "cursor_error": problems.get("cursor", ""),
-        "foreign": screens.foreign(rows, known) if screener is EQUITY else False,
-        **screens.results(screener, visit, found, rows, known, others),
-    }
-    return Html("explorer/screener.html", values)
+        order="desc" if falling else "asc",
+        order_words="descending" if falling else "ascending",
+        syntax=syntax,
+        examples=_EXAMPLES[screener.name],
+        warnings=[] if told is None else told.meta.get("warnings", []),
+        found=None if told is None else screens.results(screener, visit, told, rows, known, others),
+        cursor_error=problems.get("cursor", ""),
+        foreign=screens.foreign(rows, known) if screener is EQUITY else False,
+        star=None if told is None else screen_star(visit, screener.name),
+    )
+    return Html("explorer/screener.html", msgspec.structs.asdict(page))
 
 
 def count(screener: Screener, visit: Visit) -> Answer:
@@ -94,7 +101,7 @@ def count(screener: Screener, visit: Visit) -> Answer:
     known, _ = _fields(screener, visit)
     text = filters.text_of(visit.query, patient=True)
     rows = filters.judged(visit, screener, filters.rows_of(text, known), others)
-    error = next((row.error for row in rows if row.error), refused[0]["message"] if refused else None)
+    error = next((row.error for row in rows if row.error), refused[0].message if refused else None)
     total = filters.passing(visit, screener, text, others) if rows and error is None else None
     shown = ("number", "field", "operator", "value", "aside", "said", "error")
     answer = {
@@ -139,8 +146,8 @@ def fields(screener: Screener, visit: Visit) -> Answer:
     """All fields that a filter may name, by group: what each is, its bounds, how many have it."""
     words = " ".join(visit.query.get("q", "").split())[:80]
     found = listed_fields(visit, screener, words)
-    text = visit.query.get("filter", "")
-    return Html("explorer/screener_fields.html", {"screener": screener, "groups": found, "words": words, "text": text})
+    page = FieldsPage(screener, found, words, visit.query.get("filter", ""))
+    return Html("explorer/screener_fields.html", msgspec.structs.asdict(page))
 
 
 # -- the pieces ---------------------------------------------------------------------------------------------------------
@@ -184,16 +191,16 @@ def _clean(visit: Visit) -> str | None:
     return f"{visit.path}?{urlencode(query, safe=':,@')}" if query else visit.path
 
 
-def _others(screener: Screener, visit: Visit) -> tuple[dict[str, str | None], Refused]:
+def _others(screener: Screener, visit: Visit) -> tuple[dict[str, str | None], list[FieldProblem]]:
     """What else the interface is asked: narrowing and the day. What it refuses of these is said, and left out."""
     as_of, refused = day_asked(visit)
     others = {name: visit.query.get(name) or None for name in screener.narrows} | {"as_of": as_of}
-    example = _EXAMPLES[screener.name][0][1]
+    example = _EXAMPLES[screener.name][0].filter
     for name in screener.narrows:
         try:
             filters.passing(visit, screener, example, {name: others[name]})
         except ApiError as error:
-            refused.append({"field": name, "message": f"{error.message}."})
+            refused.append(FieldProblem(name, f"{error.message}."))
             others[name] = None
     return others, refused
 

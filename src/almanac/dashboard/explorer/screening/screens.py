@@ -6,39 +6,74 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+import msgspec
+
 from almanac.dashboard.asking import Told
 from almanac.dashboard.explorer.screening import filters
-from almanac.dashboard.explorer.screening.fields import groups
-from almanac.dashboard.explorer.screening.filters import EQUITY, FilterRow, Screener
-from almanac.dashboard.explorer.screening.screened import value_columns
-from almanac.dashboard.explorer.screening.sparklines import sparklines
+from almanac.dashboard.explorer.screening.fields import OptionGroup, groups
+from almanac.dashboard.explorer.screening.filters import EQUITY, FilterRow, Option, Screener
+from almanac.dashboard.explorer.screening.screened import ValueColumn, value_columns
+from almanac.dashboard.explorer.screening.sparklines import Sparklines, sparklines
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.numbers import read_whole
 from almanac.reports.filter_text import AT
 
 
+class BuilderRow(msgspec.Struct, frozen=True):
+    """A row of the form: one clause as it is typed, and what may be chosen in it."""
+
+    number: int
+    field: str
+    operator: str
+    value: str
+    #: What stands beside the value: 0.15 is 15%.
+    aside: str
+    #: What is left after it, or what is wrong with it.
+    count: str
+    error: str
+    groups: list[OptionGroup]
+    operators: list[Option]
+
+
+class Remedy(msgspec.Struct, frozen=True):
+    """What to leave out of a filter that nothing passes: the name of its field, how many pass then, and where they are."""
+
+    name: str
+    total: int
+    href: str
+
+
+class ScreenResults(msgspec.Struct, frozen=True):
+    """One page of what passes a filter."""
+
+    #: Records of the interface; of `total` that pass.
+    rows: list[dict[str, Any]]
+    total: int
+    #: `12 companies`.
+    words: str
+    #: Values beside the names, a cell for each row; and the small lines, where there are some.
+    columns: list[ValueColumn]
+    lines: Sparklines | None
+    #: Of a filter that nothing passes.
+    remedy: Remedy | None
+    #: What the list may be sorted by, and what it is.
+    sorts: list[Option]
+    sort: str
+    #: Addresses of the first page and the next, empty where there is none; and of the file.
+    first: str
+    next: str
+    file: str
+
+
 def results(
     screener: Screener,
     visit: Visit,
-    found: Told | None,
+    found: Told,
     rows: list[FilterRow],
     known: filters.Fields,
     others: Mapping[str, str | None],
-) -> dict[str, Any]:
+) -> ScreenResults:
     """The table, its order and its pages."""
-    if found is None:
-        return {
-            "columns": [],
-            "lines": None,
-            "blame": None,
-            "total": None,
-            "words": "",
-            "sorts": [],
-            "sort": "",
-            "next": "",
-            "first": "",
-            "file": "",
-        }
     total = found.total or 0
     shown = names(rows, visit, known)
     sort = visit.query.get("sort", "").lower()
@@ -47,27 +82,42 @@ def results(
         for name, value in visit.query.items()
         if name in {"filter", "sort", "order", "as_of", *screener.narrows} and value
     }
-    options = [{"value": name, "label": title} for name, title in screener.identity]
     first = [name for name in shown if name in known]
-    options += [
-        {"value": name, "label": known[name]["name"]} for name in [*first, *(n for n in known if n not in first)]
-    ]
-    return {
-        "columns": value_columns(screener, known, found.data, shown, others["as_of"]),
-        "lines": sparklines(visit, screener, known, found.data, shown, others["as_of"]),
-        "blame": filters.without(visit, screener, rows, others) if total == 0 else None,
-        "known": known,
-        "total": total,
-        "words": words(screener, total),
-        "sorts": options,
-        "sort": sort or "name",
-        "next": visit.here(cursor=found.next_cursor) if found.next_cursor else "",
-        "first": visit.here(cursor=None) if visit.query.get("cursor") else "",
-        "file": f"/screeners/{screener.name}.csv?{urlencode(keep, safe=':,')}",
-    }
+    ordered = [*first, *(name for name in known if name not in first)]
+    return ScreenResults(
+        rows=found.data,
+        total=total,
+        words=words(screener, total),
+        columns=value_columns(screener, known, found.data, shown, others["as_of"]),
+        lines=sparklines(visit, screener, known, found.data, shown, others["as_of"]),
+        remedy=None if total else _remedy(screener, visit, rows, known, others),
+        sorts=[Option(*one) for one in screener.identity] + [Option(name, known[name]["name"]) for name in ordered],
+        sort=sort or "name",
+        first=visit.here(cursor=None) if visit.query.get("cursor") else "",
+        next=visit.here(cursor=found.next_cursor) if found.next_cursor else "",
+        file=f"/screeners/{screener.name}.csv?{urlencode(keep, safe=':,')}",
+    )
 
 
-def dressed(visit: Visit, screener: Screener, rows: list[FilterRow], known: filters.Fields) -> list[dict[str, Any]]:
+def _remedy(
+    screener: Screener,
+    visit: Visit,
+    rows: list[FilterRow],
+    known: filters.Fields,
+    others: Mapping[str, str | None],
+) -> Remedy | None:
+    blame = filters.without(visit, screener, rows, others)
+    if blame is None:
+        return None
+    return Remedy(_field_name(blame.row.field, known), blame.total, visit.here(filter=blame.text, cursor=None))
+
+
+def _field_name(field: str, known: filters.Fields) -> str:
+    """What a field is called; of one that there is not, as it was written."""
+    return known[field]["name"] if field in known else field
+
+
+def dressed(visit: Visit, screener: Screener, rows: list[FilterRow], known: filters.Fields) -> list[BuilderRow]:
     """The rows as the form shows them, each with the fields it may choose from."""
     more = visit.query.get("rows", "")
     new = visit.query.get("new", "")
@@ -78,16 +128,28 @@ def dressed(visit: Visit, screener: Screener, rows: list[FilterRow], known: filt
             row, new = row._replace(field=new), ""
         offered = all_groups
         if row.field and (row.field not in known or not known[row.field]["entityCount"]):
-            label = known[row.field]["name"] if row.field in known else row.field
-            offered = [{"title": "As written", "options": [{"value": row.field, "label": label}]}, *all_groups]
-            offered = [
-                {**one, "options": [o for o in one["options"] if i == 0 or o["value"] != row.field]}
-                for i, one in enumerate(offered)
+            written = OptionGroup("As written", [Option(row.field, _field_name(row.field, known))])
+            rest = [
+                OptionGroup(one.title, [option for option in one.options if option.value != row.field])
+                for one in all_groups
             ]
+            offered = [written, *rest]
         verbs = [*filters.OPERATORS]
-        if row.operator not in {verb["value"] for verb in verbs}:
-            verbs.append({"value": row.operator, "label": row.operator})
-        dressed.append({"row": row._asdict() | {"count": row.said}, "groups": offered, "operators": verbs})
+        if row.operator not in {verb.value for verb in verbs}:
+            verbs.append(Option(row.operator, row.operator))
+        dressed.append(
+            BuilderRow(
+                number=row.number,
+                field=row.field,
+                operator=row.operator,
+                value=row.value,
+                aside=row.aside,
+                count=row.said,
+                error=row.error,
+                groups=offered,
+                operators=verbs,
+            )
+        )
     return dressed
 
 
@@ -100,10 +162,10 @@ def names(rows: list[FilterRow], visit: Visit, known: filters.Fields) -> list[st
     return list(names)
 
 
-def comparable(screener: Screener, known: filters.Fields) -> list[dict[str, str]]:
+def comparable(screener: Screener, known: filters.Fields) -> list[Option]:
     """Fields that may stand in place of a value, as they are written there: numbers that somebody has, and no scores."""
     return [
-        {"value": f"{AT}{name}", "label": one["name"]}
+        Option(f"{AT}{name}", one["name"])
         for name, one in known.items()
         # A number of companies without a unit is a score; of places it is money, each in its own currency.
         if one["type"] == "number" and one["entityCount"] and (one["unit"] or screener is not EQUITY)

@@ -1,11 +1,10 @@
-"""Lists: without `as_of` is as of now, pages joined are the whole, and what is preferred follows rights and order."""
+"""Lists: without `as_of` is as of now, sorted as documented, and what is preferred follows rights and order."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from almanac.store.observations.reading.question import Question
-from almanac.store.observations.reading.selection import SORTS, Selection
+from almanac.store.observations.reading.selection import SORTS
 from tests.support.generators import histories, responses
 from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld, shown
 
@@ -109,109 +108,6 @@ def test_preferred_is_one_row_of_every_cell_and_withheld_only_where_all_are(resp
                 best = min(open_ones, key=lambda r: directory.rank_of(r.series, version))
             assert row.id == best.id
             assert withheld[row.series.id] == all(withheld.values())
-
-
-# -- pages --------------------------------------------------------------------------------------------------------------
-
-walks = st.fixed_dictionaries(
-    {
-        "sort": st.sampled_from(sorted(SORTS)),
-        "descending": st.booleans(),
-        "every": st.booleans(),
-        "day": st.none() | st.integers(-1, 6),
-        "limit": st.integers(1, 4),
-        "filters": st.sampled_from(
-            [
-                {},
-                {"sources": frozenset({ALPHA, BETA})},
-                {"indicators": ("level", "level_yoy", "misery"), "kind": "derived"},
-            ]
-        ),
-    }
-)
-
-
-def check_walk(responses, walk, events):
-    """
-    Each page is the piece of the whole, at the pinned version and by rights now, that follows the pages before it.
-
-    Rights may change between pages only where the place of a cell does not hang on which of its rows is shown.
-    """
-    as_of = None if walk["day"] is None else START + walk["day"] * 86_400
-    asked = {"every": walk["every"], "sort": walk["sort"], "descending": walk["descending"]}
-    moves = walk["sort"] not in {"topic", "period_start", "period_end"} and not walk["every"]
-    with SmallWorld() as world:
-        world.send(responses)
-        pinned = world.version
-        given, after = 0, None
-        events = [event for event in events if not (moves and event[0] == "allow")]
-        while True:
-            view = world.view()
-            page, after = view.read(
-                Question(
-                    Selection(**walk["filters"]), version=pinned, as_of=as_of, after=after, limit=walk["limit"], **asked
-                )
-            )
-            whole = shown(world.rows(as_of, version=pinned, **asked, **walk["filters"]))
-            assert shown(page) == whole[given : given + walk["limit"]]
-            given += len(page)
-            if after is None:
-                assert given == len(whole)
-                return
-            if events:
-                apply(world, events.pop())
-
-
-@FAST
-@given(histories, walks, st.lists(arrivals | orders | consents, max_size=5))
-def test_pages_joined_are_the_whole_at_the_pinned_version(responses, walk, events):
-    check_walk(responses, walk, events)
-
-
-@pytest.mark.slow
-@DEEP
-@given(histories, walks, st.lists(arrivals | orders | consents, max_size=8))
-def test_pages_joined_are_the_whole_at_the_pinned_version_deep(responses, walk, events):
-    check_walk(responses, walk, events)
-
-
-@FAST
-@given(histories, walks, st.lists(arrivals | orders, max_size=5))
-def test_pages_of_vintages_joined_are_the_whole(responses, walk, events):
-    with SmallWorld() as world:
-        world.send(responses)
-        pinned = world.version
-        asked = {"version": pinned, "as_of": NOW, "every": walk["every"], "descending": walk["descending"]}
-        selection = Selection(**walk["filters"])
-        whole, place = world.view().read(Question(selection, after=None, limit=1 << 30, **asked, history=True))
-        assert place is None
-        joined, after = [], None
-        while True:
-            page, after = world.view().read(
-                Question(selection, after=after, limit=walk["limit"], **asked, history=True)
-            )
-            joined += page
-            if after is None:
-                break
-            assert len(page) == walk["limit"]
-            if events:
-                apply(world, events.pop())
-        assert shown(joined) == shown(whole)
-        if walk["every"] and not walk["filters"]:
-            kept = [(row.series.id, row.period, row.known) for row in whole]
-            assert sorted(kept) == [tuple(row[:3]) for row in world_rows_at(world, pinned)]
-            key = [
-                (r.series.spec.indicator, r.series.spec.entity, r.series.spec.frequency.value, r.period) for r in whole
-            ]
-            assert key == sorted(key, reverse=walk["descending"])
-
-
-def world_rows_at(world, version):
-    return world.db.execute(
-        "SELECT s.id, v.period, v.known_at FROM vintages v JOIN series s USING(series)"
-        " WHERE v.from_version <= ?1 AND v.to_version > ?1 ORDER BY s.id, v.period, v.known_at",
-        (version,),
-    )
 
 
 @FAST
