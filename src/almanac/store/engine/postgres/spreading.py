@@ -110,7 +110,7 @@ def own_topic(sql: str) -> str:
     A subquery in the condition of a join, said of the table that is joined rather than of the one before it.
 
     `JOIN vintages x ON x.topic = t.topic AND x.period = (SELECT … y.topic = t.topic …)`: only of `x` Citus knows that it
-    stands beside `y`; and only so SQLite finds the rows of the period by their key.
+    stands beside `y`. It is not written so, for then SQLite finds no period by the key.
     """
     return _OF_TOPIC.sub("y.topic = x.topic", sql)
 
