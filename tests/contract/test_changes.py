@@ -155,7 +155,10 @@ def test_a_change_of_order_lists_all_cells_of_its_topics(own, sources):
     since = version(own)
     with own.world() as world, world.batch("test") as batch:
         row = ("gov_yield_10y", batch.version, '["fred", "us-treasury-par"]')
-        world.db.execute("INSERT OR REPLACE INTO preference VALUES(?, ?, ?)", row)
+        world.db.execute(
+            "INSERT INTO preference VALUES(?, ?, ?) ON CONFLICT(indicator, from_version) DO UPDATE SET sources = excluded.sources",
+            row,
+        )
         sqlite.set_meta(world.db, "reference", str(batch.version))
         batch.touch()
     rows = listed(own, since, sources)

@@ -499,10 +499,10 @@ def test_a_withdrawn_statement_counts_no_more(own):
     company = next(c for c in MADE if len(c.quarters) > 1 and c.quarters[-1] == QUARTERS[-1])
     gone, at = known(company.quarters[-1], 0) + 86_400, "2026-11-12T00:00:00Z"
     sql = (
-        "INSERT INTO statement SELECT entity, kind, frequency, period, ?, from_version, to_version, x''"
+        "INSERT INTO statement SELECT entity, kind, frequency, period, ?, from_version, to_version, ?"
         " FROM statement WHERE entity = ?"
     )
-    change(own, (sql, (gone, company.entity)))
+    change(own, (sql, (gone, b"", company.entity)))
     assert company.entity not in {row["entityId"] for row in own.walk(PATH, filter=EVERYONE)}
     assert company.entity not in {row["entityId"] for row in own.walk(PATH, filter=EVERYONE, as_of=at)}
     assert company.entity in {row["entityId"] for row in own.walk(PATH, filter=EVERYONE, as_of="2026-11-09")}

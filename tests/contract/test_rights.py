@@ -200,7 +200,10 @@ def test_a_withheld_row_never_wins_though_first_in_order(own):
     def prefer_fred(**consent):
         with own.world(**consent) as world, world.batch("test") as batch:
             row = ("gov_yield_10y", batch.version, '["fred", "us-treasury-par"]')
-            world.db.execute("INSERT OR REPLACE INTO preference VALUES(?, ?, ?)", row)
+            world.db.execute(
+                "INSERT INTO preference VALUES(?, ?, ?) ON CONFLICT(indicator, from_version) DO UPDATE SET sources = excluded.sources",
+                row,
+            )
             sqlite.set_meta(world.db, "reference", str(batch.version))
             batch.touch()
         return [(r["sourceId"], r["rights"]["valueWithheld"]) for r in own.ok("/observations", **query)]

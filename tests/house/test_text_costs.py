@@ -55,7 +55,11 @@ ELSEWHERE = {
     "almanac.sources.feeds.sec.statement_lines:_LABELS": {"fullmatch"},
 }
 #: Asked about texts of this program alone: statements of SQL.
-OURS = {"almanac.store.engine.postgres.tokens:_TOKEN"}
+OURS = {
+    *(f"almanac.store.engine.postgres.statements:{name}" for name in ("_MARK", "_HINT", "_LIST", "_PLAIN")),
+    *(f"almanac.store.engine.postgres.spreading:{name}" for name in ("_OF_TOPIC", "_FOLLOWING")),
+    *(f"almanac.store.engine.postgres.tables:{name}" for name in ("_COMMENT", "_TYPE", "_KIND", "_TRIGGER", "_GONE")),
+}
 #: Expressions without a name, each about a text that is short, or ours.
 UNNAMED = {
     "'[0-9]{4}'", "'(0)|([0-9]{1,9})([smhd])'", "'\\\\w+'", "'(?<=[a-z])(?=[A-Z])'", "'[^a-z0-9]'", "'[^A-Z]'", "'[a-z0-9]+'",

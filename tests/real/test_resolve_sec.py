@@ -100,7 +100,7 @@ def service(tmp_path_factory):
             settle_company(world.db, entity, classify)
         # Those whose submissions are here count as filers: which of two namesakes is meant depends on it.
         for entity in {record.entity for record, _ in records() if record.part == "submissions"}:
-            world.db.execute("INSERT INTO statement VALUES(?, 0, 'A', ?, 1, 1, ?, x'7b7d')", (entity, YEAR, OPEN))
+            world.db.execute("INSERT INTO statement VALUES(?, 0, 'A', ?, 1, 1, ?, ?)", (entity, YEAR, OPEN, b"{}"))
             mark_reports(world.db, entity)
     make_accounts(chosen)
     one = Service(home)

@@ -132,7 +132,7 @@ def test_accounts_of_a_newer_version_say_so(hosts, server):
 def test_accounts_of_an_earlier_schema_are_brought_to_this_one(server):
     with contextlib.closing(opening.open_area(server, area=AREA._replace(steps=AREA.steps[:1]))) as old:
         old.execute(
-            "INSERT INTO account(n, id, email, email_key, plan, created) VALUES(NULL, 'a', ?1, ?1, 'pro', 1)", (ADA,)
+            "INSERT INTO account(n, id, email, email_key, plan, created) VALUES(1, 'a', ?1, ?1, 'pro', 1)", (ADA,)
         )
     with contextlib.closing(Accounts(server)) as accounts:
         (ada,) = accounts.list_accounts()

@@ -19,13 +19,13 @@ CHANGES = {
     "UPDATE api_key SET expires = 1": True,
     "UPDATE api_key SET scopes = 'macro:read'": True,
     "UPDATE api_key SET prefix = 'alm_00000000'": True,
-    "UPDATE api_key SET digest = x'00'": True,
+    "UPDATE api_key SET digest = ?": True,
     "UPDATE api_key SET last_used = 1": False,
     "UPDATE api_key SET name = 'laptop'": False,
     "DELETE FROM api_key": True,
     "INSERT INTO api_key(n, id, account_id, prefix, digest, name, scopes, created)"
-    " SELECT 9, 'key_9', id, 'alm_1', x'00', '', '', 1 FROM account": True,
-    "UPDATE secret SET value = x'00'": True,
+    " SELECT 9, 'key_9', id, 'alm_1', ?, '', '', 1 FROM account": True,
+    "UPDATE secret SET value = ?": True,
     "DELETE FROM secret": True,
     "DELETE FROM deed": False,
 }
@@ -40,5 +40,5 @@ def test_the_mark_is_new_where_a_key_may_be_another(accounts, place, sql, change
         asked = "SELECT value FROM state WHERE name = 'mark'"
         before = db.execute(asked).get
         assert len(before) == 16
-        db.execute(sql)
+        db.execute(sql, (b"\0",) if "?" in sql else ())
         assert (db.execute(asked).get != before) == changed

@@ -297,7 +297,7 @@ def test_a_ticker_goes_to_the_company_whose_list_is_newest(db):
     # Listed by both on the same day: both have it, and a look-up takes the one with statements, then the lower CIK.
     put(db, said(8, "tickers", "Zeta", ["ACM"], "OTC"), day=8)
     assert by_lookup(db, "ACM").cik == 7
-    db.execute("INSERT INTO statement VALUES('company_0000000008', 0, 'A', 1, 1, 1, ?, x'7b7d')", (sqlite.OPEN,))
+    db.execute("INSERT INTO statement VALUES('company_0000000008', 0, 'A', 1, 1, 1, ?, ?)", (sqlite.OPEN, b"{}"))
     assert mark_reports(db, company_id(8))
     assert not mark_reports(db, company_id(8))
     assert by_lookup(db, "ACM").cik == 8

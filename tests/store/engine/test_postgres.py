@@ -22,6 +22,7 @@ from almanac.store.engine.errors import (
 )
 from almanac.store.engine.opening import Server
 from almanac.store.engine.patience import Patience, patiently
+from almanac.store.engine.words import following
 from tests.support import postgres
 
 pytestmark = [
@@ -126,13 +127,16 @@ def test_a_snapshot_is_one_state_and_tells_whether_anybody_wrote(db: Any, url: s
             reader.execute("DELETE FROM meta")
 
 
-def test_the_engine_gives_numbers_that_grow_without_gaps(db: Any) -> None:
-    sql = "INSERT INTO topic VALUES(NULL, ?, ?, ?, ?)"
-    assert [db.insert(sql, (name, "e", "M", "raw")) for name in "ab"] == [1, 2]
+def test_numbers_of_rows_grow_without_gaps(db: Any) -> None:
+    def insert(name: str) -> Any:
+        sql = f"INSERT INTO topic VALUES({following('topic', 'topic')}, ?, ?, ?, ?) RETURNING topic"
+        return db.execute(sql, (name, "e", "M", "raw")).get
+
+    assert [insert(name) for name in "ab"] == [1, 2]
     with pytest.raises(ConflictError), db.transaction():
-        db.insert(sql, ("c", "e", "M", "raw"))
-        db.insert(sql, ("a", "e", "M", "raw"))
-    assert db.insert(sql, ("d", "e", "M", "raw")) == 3
+        insert("c")
+        insert("a")
+    assert insert("d") == 3
     assert db.update("UPDATE topic SET kind = 'derived' WHERE topic >= ?", (2,)) == 2
 
 
@@ -156,7 +160,7 @@ def test_values_come_back_as_they_went(db: Any) -> None:
     for value in (0.1, 5e-324, 1.7976931348623157e308, -0.0, b"\x00\xff\n", True):
         (found,) = db.execute("SELECT ?", (value,)).fetchone()
         assert (found, type(found)) == (value, int if value is True else type(value))
-    assert db.execute("SELECT coalesce(NULL, 9e999)").get == float("inf")
+    assert db.execute("SELECT coalesce(NULL, ?)", (float("inf"),)).get == float("inf")
 
 
 def test_what_is_scanned_is_found_as_it_is_read(db: Any) -> None:

@@ -18,6 +18,7 @@ from almanac.store.engine.errors import (
     FullError,
     UnavailableError,
 )
+from almanac.store.engine.words import following
 
 
 @pytest.fixture
@@ -69,21 +70,26 @@ def test_an_error_that_is_not_of_the_engine_stays_as_it_is():
     assert sqlite.fault(None) is None
 
 
+def tell(db, word):
+    """A new word's number."""
+    return db.execute(f"INSERT INTO told VALUES({following('number', 'told')}, ?) RETURNING number", (word,)).get
+
+
 def test_rows_get_numbers_and_changes_are_counted(db):
-    assert [db.insert("INSERT INTO told VALUES(NULL, ?)", (word,)) for word in "ab"] == [1, 2]
+    assert [tell(db, word) for word in "ab"] == [1, 2]
     assert db.update("UPDATE told SET word = word || 'x' WHERE number > ?", (0,)) == 2
     assert db.update("UPDATE told SET word = 'y' WHERE number > ?", (2,)) == 0
 
 
 def test_a_transaction_is_whole_or_nothing(db):
     with db.transaction():
-        db.insert("INSERT INTO told VALUES(NULL, ?)", ("a",))
+        tell(db, "a")
     with pytest.raises(KeyboardInterrupt), db.transaction():
-        db.insert("INSERT INTO told VALUES(NULL, ?)", ("b",))
+        tell(db, "b")
         raise KeyboardInterrupt
     with pytest.raises(ConflictError), db.transaction():
-        db.insert("INSERT INTO told VALUES(NULL, ?)", ("c",))
-        db.insert("INSERT INTO told VALUES(NULL, ?)", ("a",))
+        tell(db, "c")
+        tell(db, "a")
     assert words(db) == ["a"]
 
 
@@ -104,11 +110,11 @@ def test_writers_come_one_after_the_other(path, db):
 def test_a_snapshot_is_one_state_and_its_token_tells_it_from_the_next(path, db):
     with closing(sqlite.connect(path, read_only=True)) as reader:
         with reader.snapshot():
-            db.insert("INSERT INTO told VALUES(NULL, ?)", ("a",))
+            tell(db, "a")
             assert words(reader) == []
         first = reader.begin_snapshot()
         assert words(reader) == ["a"]
-        db.insert("INSERT INTO told VALUES(NULL, ?)", ("b",))
+        tell(db, "b")
         assert words(reader) == ["a"]
         reader.end_snapshot()
         reader.end_snapshot()

@@ -41,6 +41,7 @@ from almanac.store.accounts.records import (
 )
 from almanac.store.engine.errors import ConflictError, UnavailableError
 from almanac.store.engine.opening import Place, faults
+from almanac.store.engine.words import following
 
 __all__ = [
     "MALFORMED",
@@ -123,7 +124,7 @@ class Accounts(AccountsFile):
             try:
                 with faults():
                     db.execute(
-                        "INSERT INTO account(n, id, email, email_key, plan, created, role) VALUES(NULL, ?, ?, ?, ?, ?, ?)",
+                        f"INSERT INTO account(n, id, email, email_key, plan, created, role) VALUES({following('n', 'account')}, ?, ?, ?, ?, ?, ?)",
                         row,
                     )
             except ConflictError:
@@ -222,7 +223,7 @@ class Accounts(AccountsFile):
             row = (info.id, owner.id, info.prefix, self._digest(text), name, " ".join(kept), now, expires)
             db.execute(
                 "INSERT INTO api_key(n, id, account_id, prefix, digest, name, scopes, created, expires)"
-                " VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f" VALUES({following('n', 'api_key')}, ?, ?, ?, ?, ?, ?, ?, ?)",
                 row,
             )
         return text, info

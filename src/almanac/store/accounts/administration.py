@@ -13,6 +13,7 @@ from almanac.store.accounts.audit_log import AuditLog
 from almanac.store.accounts.invitations import Invitation, Invitations
 from almanac.store.accounts.records import AccountInfo, KeyInfo, askable, folded
 from almanac.store.accounts.resets import Resets
+from almanac.store.engine.words import contains
 
 
 class AccountRow(msgspec.Struct, frozen=True):
@@ -146,13 +147,13 @@ class Administration:
             "SELECT a.n, a.id, a.email, a.plan, a.created, a.role, a.disabled, a.password_set, a.signed_in,"
             " (SELECT count(*) FROM api_key k WHERE k.account_id = a.id AND k.revoked IS NULL"
             "   AND (k.expires IS NULL OR k.expires > ?1)),"
-            " max(coalesce((SELECT max(k.last_used) FROM api_key k WHERE k.account_id = a.id), 0),"
-            "   coalesce((SELECT max(s.last_seen) FROM web_session s WHERE s.account_id = a.id), a.signed_in, 0))"
-            " FROM account a WHERE a.n > ?2 AND instr(a.email_key, ?3) > 0 ORDER BY a.n LIMIT ?4"
+            " coalesce((SELECT max(k.last_used) FROM api_key k WHERE k.account_id = a.id), 0),"
+            " coalesce((SELECT max(s.last_seen) FROM web_session s WHERE s.account_id = a.id), a.signed_in, 0)"
+            f" FROM account a WHERE a.n > ?2 AND (?3 = '' OR {contains('a.email_key', '?3')}) ORDER BY a.n LIMIT ?4"
         )
         with self._accounts.opened() as db:
             rows: Any = db.execute(sql, (now, after, askable(folded(email)), limit)).fetchall()
-        return [AccountRow(row[0], AccountInfo(*row[1:9]), row[9], row[10] or None) for row in rows]
+        return [AccountRow(row[0], AccountInfo(*row[1:9]), row[9], max(row[10], row[11]) or None) for row in rows]
 
     def on_plans(self) -> dict[str, int]:
         """Plan → how many accounts are on it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from almanac.store.accounts.file import AccountsFile
+from almanac.store.engine.words import following
 
 #: Who did what was done by a command: whoever may read the data folder.
 COMMAND_LINE = "command line"
@@ -34,7 +35,7 @@ class AuditLog:
         """Write a line; within `AccountsFile.changing` in one step with the deed."""
         with self._file.opened() as db:
             db.execute(
-                "INSERT INTO deed(n, at, who, what, subject, detail) VALUES(NULL, ?, ?, ?, ?, ?)",
+                f"INSERT INTO deed(n, at, who, what, subject, detail) VALUES({following('n', 'deed')}, ?, ?, ?, ?, ?)",
                 (now, who, what, subject, detail),
             )
 

@@ -23,6 +23,7 @@ from almanac.store.accounts.records import (
     shown,
 )
 from almanac.store.accounts.tokens import is_token, new_token
+from almanac.store.engine.words import following
 
 #: How long a link lives: one that an operator made, and one that was asked for.
 INVITED_SECONDS, ASKED_SECONDS = 7 * 86_400, 86_400
@@ -91,7 +92,7 @@ class Invitations:
         with self._accounts.changing() as db:
             db.execute(
                 "INSERT INTO invitation(n, id, digest, email, email_key, plan, role, made_by, created, expires)"
-                " VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f" VALUES({following('n', 'invitation')}, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (made.id, self._digest(token), email, folded(email), plan, role, made_by, now, made.expires),
             )
         return token, made

@@ -57,7 +57,7 @@ class Resets:
                 "UPDATE account SET password_hash = ?, password_set = ? WHERE id = ?", (password_hash, now, account_id)
             )
             db.execute("DELETE FROM password_reset WHERE account_id = ?", (account_id,))
-            db.execute("DELETE FROM web_session WHERE account_id = ? AND id IS NOT ?", (account_id, but))
+            db.execute("DELETE FROM web_session WHERE account_id = ? AND id IS DISTINCT FROM ?", (account_id, but))
 
     def _digest(self, token: str) -> bytes:
         return self._accounts.digest("password_reset", token)

@@ -69,7 +69,8 @@ class Throttle:
                 "DELETE FROM known_address WHERE account_id = ? AND last <= ?", (account_id, now - _KNOWN_SECONDS)
             )
             db.execute(
-                "INSERT INTO known_address VALUES(?, ?, ?) ON CONFLICT DO UPDATE SET last = excluded.last",
+                "INSERT INTO known_address VALUES(?, ?, ?)"
+                " ON CONFLICT(account_id, whence) DO UPDATE SET last = excluded.last",
                 (account_id, self._whence(address), now),
             )
 
@@ -108,9 +109,11 @@ def _row(db: Database, who: bytes, whence: bytes) -> tuple[int, int, int]:
 
 def _count(db: Database, who: bytes, whence: bytes, now: int) -> None:
     loose = _ALL in {who, whence}
+    over = "?4 = 1 AND sign_in_try.since <= ?3 - ?5"
     db.execute(
-        "INSERT INTO sign_in_try VALUES(?1, ?2, 1, ?3, ?3) ON CONFLICT DO UPDATE SET last = ?3,"
-        " failures = iif(?4 = 1 AND since <= ?3 - ?5, 0, failures) + 1, since = iif(?4 = 1 AND since <= ?3 - ?5, ?3, since)",
+        "INSERT INTO sign_in_try VALUES(?1, ?2, 1, ?3, ?3) ON CONFLICT(who, whence) DO UPDATE SET last = ?3,"
+        f" failures = CASE WHEN {over} THEN 1 ELSE sign_in_try.failures + 1 END,"
+        f" since = CASE WHEN {over} THEN ?3 ELSE sign_in_try.since END",
         (who, whence, now, int(loose), _HOUR),
     )
 

@@ -9,6 +9,7 @@ import msgspec
 
 from almanac.store.accounts.file import AccountsFile
 from almanac.store.accounts.records import AccountError, askable, shown
+from almanac.store.engine.words import following
 
 KINDS = ("series", "company", "indicator")
 SCREENERS = ("macro", "equity")
@@ -66,7 +67,9 @@ class Watchlist:
                 return
             if _count(db, "watched", account_id) >= MOST_WATCHED:
                 raise AccountError(f"the watchlist holds {MOST_WATCHED} things and is full: remove one first")
-            sql = "INSERT INTO watched(n, account_id, kind, what, added) VALUES(NULL, ?, ?, ?, ?)"
+            sql = (
+                f"INSERT INTO watched(n, account_id, kind, what, added) VALUES({following('n', 'watched')}, ?, ?, ?, ?)"
+            )
             db.execute(sql, (account_id, kind, what, now))
 
     def unwatch(self, account_id: str, kind: str, what: str) -> None:
@@ -101,7 +104,7 @@ class Watchlist:
                 raise AccountError(f"{MOST_SCREENS} screens are kept, which is all there may be: remove one first")
             made = SavedScreen(f"screen_{secrets.token_hex(10)}", screener, name, query, now)
             db.execute(
-                "INSERT INTO saved_screen(n, id, account_id, screener, name, query, added) VALUES(NULL, ?, ?, ?, ?, ?, ?)",
+                f"INSERT INTO saved_screen(n, id, account_id, screener, name, query, added) VALUES({following('n', 'saved_screen')}, ?, ?, ?, ?, ?, ?)",
                 (made.id, account_id, screener, name, query, now),
             )
         return made

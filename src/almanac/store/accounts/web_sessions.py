@@ -11,6 +11,7 @@ from almanac.store.accounts.file import AccountsFile
 from almanac.store.accounts.records import AccountInfo, askable
 from almanac.store.accounts.tokens import is_token, new_token
 from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.words import following
 
 #: A session ends after so many seconds without a request, and after so many in all.
 IDLE_SECONDS, LONGEST_SECONDS = 14 * 86_400, 90 * 86_400
@@ -73,7 +74,7 @@ class WebSessions:
             )
             db.execute(
                 "INSERT INTO web_session(n, id, account_id, digest, created, last_seen, agent, address)"
-                " VALUES(NULL, ?, ?, ?, ?, ?, ?, ?)",
+                f" VALUES({following('n', 'web_session')}, ?, ?, ?, ?, ?, ?, ?)",
                 (made.id, account_id, self._digest(token), now, now, made.agent, made.address),
             )
         return token, made
@@ -88,7 +89,7 @@ class WebSessions:
                 return None
             session, account = found
             if session.last_seen <= now - _SEEN_SECONDS:
-                db.execute("UPDATE web_session SET last_seen = max(last_seen, ?) WHERE id = ?", (now, session.id))
+                db.execute("UPDATE web_session SET last_seen = ?1 WHERE id = ?2 AND last_seen < ?1", (now, session.id))
                 session = msgspec.structs.replace(session, last_seen=now)
         return session, account
 
@@ -109,7 +110,7 @@ class WebSessions:
 
     def end_all(self, account_id: str, *, but: str | None = None) -> int:
         """End all sessions of an account, but for the one of this id. Returns how many ended."""
-        return self._remove("account_id = ? AND id IS NOT ?", account_id, but)
+        return self._remove("account_id = ? AND id IS DISTINCT FROM ?", account_id, but)
 
     def _remove(self, where: str, *bound: Any) -> int:
         with self._file.opened() as db:

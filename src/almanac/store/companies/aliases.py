@@ -10,6 +10,7 @@ from almanac.domain.companies import CompanyRecord
 from almanac.domain.names import normal
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.words import among
 
 _COLUMNS = "entity, alias, scheme, main, valid_from, valid_to, source, norm"
 
@@ -84,8 +85,9 @@ def of_entity(db: Queryable, entity: str) -> list[Alias]:
 
 def matching(db: Queryable, norms: Sequence[str]) -> list[Alias]:
     """Names of companies that compare equal to one of these; the caller tells which schemes it meant."""
-    marks = ", ".join("?" * len(norms))
-    return [_alias(row) for row in db.execute(f"SELECT {_COLUMNS} FROM alias WHERE norm IN ({marks})", list(norms))]
+    return [
+        _alias(row) for row in db.execute(f"SELECT {_COLUMNS} FROM alias WHERE {among('norm', norms)}", list(norms))
+    ]
 
 
 def beginning(db: Queryable, norm: str) -> list[Alias]:

@@ -67,7 +67,8 @@ def _put(db: Database, record: CompanyRecord, source: str, fetched_at: int, sha2
             still = {listing.ticker for listing in record.listings}
             seen(db, record.entity, [one for one in before if one.ticker not in still], source, held[0])
     db.execute(
-        "INSERT OR REPLACE INTO company_part VALUES(?, ?, ?, ?, ?, ?)",
+        "INSERT INTO company_part VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(entity, part) DO UPDATE SET"
+        " fetched_at = excluded.fetched_at, sha256 = excluded.sha256, source = excluded.source, body = excluded.body",
         (record.entity, record.part, fetched_at, sha256, source, body),
     )
     return True

@@ -12,6 +12,7 @@ from almanac.domain.companies import DELISTING_FORMS, CompanyRecord
 from almanac.domain.names import normal
 from almanac.domain.times import day_at
 from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.words import among
 
 _COLUMNS = "entity, cik, source, slug, name, ticker, exchange, country, currency, sector, industry, template, reports"
 _ENTITY = re.compile(r"company_[0-9]{10}")
@@ -70,8 +71,7 @@ def by_name(db: Queryable, name: str) -> Company | None:
 def by_ids(db: Queryable, entities: Iterable[str]) -> dict[str, Company]:
     """Several companies by entity id; those that are none are left out."""
     wanted = list(entities)
-    marks = ", ".join("?" * len(wanted))
-    found = db.execute(f"SELECT {_COLUMNS}, body FROM company WHERE entity IN ({marks})", wanted)
+    found = db.execute(f"SELECT {_COLUMNS}, body FROM company WHERE {among('entity', wanted)}", wanted)
     return {row[0]: _company(row) for row in found}
 
 
@@ -97,10 +97,9 @@ def last_tickers(db: Queryable, entities: Iterable[str], moment: int) -> dict[st
     a list on that day or later, or not yet taken off its exchange by a filing.
     """
     wanted = list(entities)
-    marks = ", ".join("?" * len(wanted))
     farewells = ", ".join(f"'{form}'" for form in DELISTING_FORMS)
     found = db.execute(
-        f"SELECT a.entity, a.alias FROM alias a JOIN company c USING(entity) WHERE a.entity IN ({marks})"
+        f"SELECT a.entity, a.alias FROM alias a JOIN company c USING(entity) WHERE {among('a.entity', wanted)}"
         " AND a.scheme = 'ticker' AND a.valid_to IS NOT NULL AND c.ticker IS NULL AND (a.valid_to >= ? OR NOT EXISTS"
         f" (SELECT 1 FROM filing f WHERE f.entity = a.entity AND f.form IN ({farewells}) AND f.known_at <= ?))"
         " ORDER BY a.valid_to, length(a.norm) DESC, a.norm DESC",
@@ -112,8 +111,7 @@ def last_tickers(db: Queryable, entities: Iterable[str], moment: int) -> dict[st
 def countries(db: Queryable, entities: Iterable[str]) -> dict[str, str | None]:
     """Entity id → entity id of its country, of those that are companies."""
     wanted = list(entities)
-    marks = ", ".join("?" * len(wanted))
-    return dict(db.execute(f"SELECT entity, country FROM company WHERE entity IN ({marks})", wanted))
+    return dict(db.execute(f"SELECT entity, country FROM company WHERE {among('entity', wanted)}", wanted))
 
 
 def subjects(db: Queryable) -> Iterator[tuple[str, str, str, bool]]:

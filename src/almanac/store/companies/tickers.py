@@ -172,11 +172,12 @@ def _main(db: Database, entity: str, claim: Claim) -> bool:
     main = next((one for one, norm in zip(claim.listings, claim.norms, strict=True) if norm in today), None)
     norm = None if main is None else normal(main.ticker, "ticker")
     db.execute(
-        "UPDATE alias SET main = CASE WHEN norm IS ? THEN 1 ELSE 0 END WHERE entity = ? AND scheme = 'ticker'",
+        "UPDATE alias SET main = CASE WHEN norm IS NOT DISTINCT FROM ? THEN 1 ELSE 0 END WHERE entity = ? AND scheme = 'ticker'",
         (norm, entity),
     )
     moved = db.update(
-        "UPDATE company SET ticker = ?1, exchange = ?2 WHERE entity = ?3 AND (ticker, exchange) IS NOT (?1, ?2)",
+        "UPDATE company SET ticker = ?1, exchange = ?2 WHERE entity = ?3"
+        " AND (ticker IS DISTINCT FROM ?1 OR exchange IS DISTINCT FROM ?2)",
         (main and main.ticker, main and main.exchange, entity),
     )
     return moved > 0

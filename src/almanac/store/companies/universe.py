@@ -73,7 +73,8 @@ class Universe:
         if held is not None:
             return held
         known = EVER if as_of is None else as_of
-        found: Mapping[str, int] = dict(view.execute(_NEWEST, (version, known, lowest_key(first), highest_key(last))))
+        lines = view.execute(_NEWEST, (version, known, lowest_key(first), highest_key(last)))
+        found = {entity: max(newest) for entity, *newest in lines}
         periods = np.array([found.get(entity, 0) for entity in companies.ids], dtype=np.int64)
         with self._lock:
             self._periods[key] = periods
@@ -117,9 +118,9 @@ def _newest_of(kind: int, frequency: str) -> str:
 
 
 _NEWEST = (
-    "SELECT c.entity, max("
+    "SELECT c.entity, "
     + ", ".join(_newest_of(kind, frequency) for kind in (0, 1, 2) for frequency in "AQS")
-    + ") FROM company c WHERE c.reports = 1"
+    + " FROM company c WHERE c.reports = 1"
 )
 _KNOWN = (
     "SELECT max(s.known_at) FROM statement s WHERE s.entity = ?3 AND s.kind IN (0, 1, 2) AND s.frequency IN ('A', 'Q', 'S')"

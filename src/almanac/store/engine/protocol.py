@@ -40,10 +40,6 @@ class Database(Scannable, Protocol):
         """
         ...
 
-    def insert(self, sql: str, values: Sequence[Any], /) -> int:
-        """Insert one row. Returns the number that the engine gave it: greater than that of any row before."""
-        ...
-
     def update(self, sql: str, values: Sequence[Any], /) -> int:
         """Run a statement that writes. Returns how many rows it changed."""
         ...

@@ -97,10 +97,6 @@ class Connection(apsw.Connection):
                 yield from self.execute(_of_keys(sql, len(some[0]), count), tuple(chain.from_iterable(some))).fetchall()
                 place += count
 
-    def insert(self, sql: str, values: Sequence[Any], /) -> int:
-        self.execute(sql, values)
-        return self.last_insert_rowid()
-
     def update(self, sql: str, values: Sequence[Any], /) -> int:
         self.execute(sql, values)
         return self.changes()

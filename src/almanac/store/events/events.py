@@ -13,6 +13,7 @@ from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
+from almanac.store.engine.words import among
 from almanac.store.events.bodies import fields_of, packed
 
 #: Fields with a column of their own; the others are in `body`.
@@ -209,7 +210,7 @@ class _Walk(NamedTuple):
         if values is None:
             return self
         listed = sorted(values)
-        return self.test(f"+{column} IN ({', '.join('?' * len(listed))})", *listed)
+        return self.test(among(f"+{column}", listed), *listed)
 
     def rows(self, db: Queryable) -> list[tuple[Any, ...]]:
         """Read as many rows as a page can need, in order."""

@@ -13,6 +13,7 @@ from almanac.domain.releases import HeadlineVintage, ReleaseCalendarEntry
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
+from almanac.store.engine.words import among
 from almanac.store.events.bodies import fields_of
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.ids import found_by
@@ -22,9 +23,9 @@ from almanac.store.observations.reading.reader import View
 def put_entries(db: Database, row: PayloadRow, entries: Iterable[tuple[str, ReleaseCalendarEntry]]) -> None:
     """Enter what a payload says of entries, each with the release it is of. Of one knowledge time the later payload wins."""
     db.executemany(
-        "INSERT INTO calendar_entry VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
-        " fetched_at = excluded.fetched_at, sha256 = excluded.sha256, body = excluded.body"
-        " WHERE (excluded.fetched_at, excluded.sha256) > (fetched_at, sha256)",
+        "INSERT INTO calendar_entry VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(source, native, uid, known_at)"
+        " DO UPDATE SET fetched_at = excluded.fetched_at, sha256 = excluded.sha256, body = excluded.body"
+        " WHERE (excluded.fetched_at, excluded.sha256) > (calendar_entry.fetched_at, calendar_entry.sha256)",
         [
             (
                 row.source,
@@ -161,9 +162,9 @@ def sources_of(db: Database, indicator: str, entity: str) -> list[str]:
 def series_of(db: Database, indicators: Iterable[str]) -> list[str]:
     """Ids of the series of these indicators that have vintages."""
     named = sorted(indicators)
-    marks = ", ".join("?" * len(named))
     found = db.execute(
-        f"SELECT s.id FROM topic t JOIN series s USING(topic) WHERE t.indicator IN ({marks}) AND s.vintages > 0", named
+        f"SELECT s.id FROM topic t JOIN series s USING(topic) WHERE {among('t.indicator', named)} AND s.vintages > 0",
+        named,
     )
     return [row[0] for row in found]
 
@@ -205,7 +206,7 @@ def page(
             listed = sorted(named)
             # The releases of one country are found by that: what is out is mostly of others.
             alone = column == "country" and len(listed) == 1
-            conditions.append(f"x.{column} = ?" if alone else f"+x.{column} IN ({', '.join('?' * len(listed))})")
+            conditions.append(f"x.{column} = ?" if alone else among(f"+x.{column}", listed))
             values += listed
             index = "event_country" if alone else index
     for bound, sign in zip(span, (">=", "<="), strict=True):

@@ -9,6 +9,7 @@ from almanac.domain.plain_text import kept as kept_text
 from almanac.domain.times import DAY_SECONDS
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.words import following, greater
 from almanac.store.raw.captures import Capture
 
 #: States a kept payload can be in.
@@ -110,7 +111,7 @@ def every(db: Queryable, after: int = 0, limit: int = 2_147_483_647) -> list[Pay
 def put(db: Database, capture: Capture, run: str, state: str, reason: str | None = None) -> PayloadRow:
     """Enter a capture, or change what became of it. Returns its row."""
     db.execute(
-        "INSERT INTO payload VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        f"INSERT INTO payload VALUES({following('payload', 'payload')}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT(capture) DO UPDATE SET run = excluded.run, state = excluded.state, reason = excluded.reason",
         (
             capture.id, capture.source, capture.url, capture.sha256, kept_text(capture.media_type, _TOLD), capture.bytes,
@@ -159,14 +160,14 @@ def note_attempt(
 
     `fetched_at`: of the newest answer, kept or the same as before. Returns whether that is of a later UTC day than held.
     """
-    db.execute("INSERT OR IGNORE INTO source_state VALUES(?, NULL, NULL, NULL, 0, NULL, NULL)", (source,))
+    db.execute("INSERT INTO source_state VALUES(?, NULL, NULL, NULL, 0, NULL, NULL) ON CONFLICT DO NOTHING", (source,))
     held: int | None = db.execute("SELECT fetched_at FROM source_state WHERE source = ?", (source,)).get
     db.execute(
         "UPDATE source_state SET last_attempt_at = ?1, last_error = ?2,"
         " last_success_at = CASE WHEN ?3 = 1 THEN ?1 ELSE last_success_at END,"
         " last_ingested_at = CASE WHEN ?4 = 1 THEN ?1 ELSE last_ingested_at END,"
         " failures = CASE WHEN ?3 = 1 THEN 0 ELSE failures + 1 END,"
-        " fetched_at = max(coalesce(fetched_at, ?6), coalesce(?6, fetched_at)) WHERE source = ?5",
+        " fetched_at = CASE WHEN fetched_at > ?6 THEN fetched_at ELSE coalesce(?6, fetched_at) END WHERE source = ?5",
         (now, None if error is None else kept_text(error, _TOLD), succeeded, kept, source, fetched_at),
     )
     return fetched_at is not None and (held is None or fetched_at // DAY_SECONDS > held // DAY_SECONDS)
@@ -202,7 +203,7 @@ def note_unmapped(db: Database, source: str, native: str, rows: int, now: int) -
     """Count a native series that the catalogue does not map."""
     db.execute(
         "INSERT INTO unmapped VALUES(?1, ?2, ?3, ?4)"
-        " ON CONFLICT DO UPDATE SET rows = max(rows, excluded.rows), seen_at = excluded.seen_at",
+        f" ON CONFLICT(source, native) DO UPDATE SET rows = {greater('unmapped.rows', 'excluded.rows')}, seen_at = excluded.seen_at",
         (source, native, rows, now),
     )
 
@@ -228,8 +229,8 @@ def note_unread(db: Database, row: PayloadRow, unknown: Mapping[str, int], missi
     """Enter what was not read of a payload that was."""
     found = [(UNKNOWN, name, met) for name, met in unknown.items()] + [(MISSING, name, 0) for name in missing]
     db.executemany(
-        "INSERT INTO unread VALUES(?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
-        " met = max(met, excluded.met), seen_at = max(seen_at, excluded.seen_at)",
+        "INSERT INTO unread VALUES(?, ?, ?, ?, ?) ON CONFLICT(source, kind, name) DO UPDATE SET"
+        f" met = {greater('unread.met', 'excluded.met')}, seen_at = {greater('unread.seen_at', 'excluded.seen_at')}",
         [(row.source, kind, name, met, row.ingested_at) for kind, name, met in found],
     )
 
@@ -246,7 +247,7 @@ def note_release_date(db: Database, source: str, native: str, day: int, payload:
     """A day a release is dated, known from the first payload that said so. `day` is a proleptic ordinal."""
     db.execute(
         "INSERT INTO release_date VALUES(?, ?, ?, ?, ?)"
-        " ON CONFLICT DO UPDATE SET known_at = excluded.known_at, payload = excluded.payload"
-        " WHERE excluded.known_at < known_at",
+        " ON CONFLICT(source, native, day) DO UPDATE SET known_at = excluded.known_at, payload = excluded.payload"
+        " WHERE excluded.known_at < release_date.known_at",
         (source, native, day, payload.ingested_at, payload.number),
     )

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from almanac.domain.cadence import Turn
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.words import greater
 
 
 class SourceTurn(NamedTuple):
@@ -37,7 +38,7 @@ def take(db: Database, source: str, owner: str, now: int, until: int) -> Turn | 
     with db.transaction():
         row = db.execute(
             "INSERT INTO turn VALUES(?1, NULL, 0, NULL, ?2, ?4) ON CONFLICT(source) DO UPDATE"
-            " SET owner = ?2, expires_at = ?4 WHERE owner IS NULL OR owner = ?2 OR expires_at <= ?3"
+            " SET owner = ?2, expires_at = ?4 WHERE turn.owner IS NULL OR turn.owner = ?2 OR turn.expires_at <= ?3"
             " RETURNING asked_at, failures, retry_at",
             (source, owner, now, until),
         ).fetchone()
@@ -72,6 +73,6 @@ def note(db: Database, source: str, began: int) -> None:
     with db.transaction():
         db.execute(
             "INSERT INTO turn VALUES(?1, ?2, 0, NULL, NULL, NULL) ON CONFLICT(source) DO UPDATE"
-            " SET asked_at = max(coalesce(asked_at, ?2), ?2), failures = 0, retry_at = NULL",
+            f" SET asked_at = {greater('turn.asked_at', '?2')}, failures = 0, retry_at = NULL",
             (source, began),
         )

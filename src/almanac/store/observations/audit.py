@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
+import msgspec
+
 from almanac.domain.observations import Vintage
 from almanac.store.engine.queryable import Queryable, Scannable
 from almanac.store.engine.sqlite import OPEN
@@ -55,9 +57,26 @@ class Unnoted(NamedTuple):
     version: int
 
 
+class _Said(msgspec.Struct):
+    """What a specification says of where its series belong."""
+
+    source: str | None = None
+    indicator: str | None = None
+    frequency: str | None = None
+
+
+_decode = msgspec.json.Decoder(_Said).decode
+
+
 def misplaced(db: Queryable) -> Iterator[str]:
     """Ids of series that are not of the topic, or not as specified, that the id says."""
-    yield from (identifier for (identifier,) in db.execute(_MISPLACED))
+    specs = {number: (variant, _decode(body)) for number, variant, body in db.execute(_SPECS)}
+    for number, identifier, source, *topic in db.execute(_PLACED):
+        indicator, entity, frequency = topic
+        variant, said = specs.get(number, (None, None))
+        named = ":".join((source, entity, indicator, frequency, *([] if variant is None else [variant])))
+        if identifier != named or said != _Said(source, indicator, frequency):
+            yield identifier
 
 
 def topics_after(db: Queryable, topic: int) -> list[int]:
@@ -106,13 +125,8 @@ _SERIES = (
     "SELECT series, id, topic, kind, entity, hash, lineage, rows, vintages, first_period, last_period, first_known, last_known,"
     " checksum FROM series JOIN topic USING(topic) WHERE {}"
 )
-_MISPLACED = (
-    "WITH named AS (SELECT s.id, s.source, p.body, t.*, coalesce(':' || p.variant, '') AS variant"
-    " FROM series s JOIN topic t USING(topic) LEFT JOIN spec p USING(spec)) SELECT id FROM named"
-    " WHERE id <> source || ':' || entity || ':' || indicator || ':' || frequency || variant"
-    " OR (source, indicator, frequency) IS NOT (json_extract(body, '$.source'), json_extract(body, '$.indicator'),"
-    " json_extract(body, '$.frequency'))"
-)
+_SPECS = "SELECT spec, variant, body FROM spec"
+_PLACED = "SELECT s.spec, s.id, s.source, t.indicator, t.entity, t.frequency FROM series s JOIN topic t USING(topic)"
 _VINTAGES = (
     "SELECT topic, period, series, known_at, value, text, flags, released_at, ingested_at, payload,"
     f" {body_sql('vintages')}, lineage, until"

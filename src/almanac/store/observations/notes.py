@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from almanac.store.engine.protocol import Database
+from almanac.store.engine.words import following
 
 
 def body_sql(table: str) -> str:
@@ -24,6 +25,9 @@ class Notes:
         held = self._numbers.get(body)
         if held is None:
             found: int | None = self._db.execute("SELECT note FROM note WHERE body = ?", (body,)).get
-            held = self._db.insert("INSERT INTO note VALUES(NULL, ?)", (body,)) if found is None else found
+            held = found if found is not None else int(self._db.execute(_NEW, (body,)).get)
             self._numbers[body] = held
         return held
+
+
+_NEW = f"INSERT INTO note VALUES({following('note', 'note')}, ?) RETURNING note"

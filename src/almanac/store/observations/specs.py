@@ -14,7 +14,9 @@ from almanac.domain.reference import SeriesSpec
 from almanac.store.engine.digests import digest_of
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.words import following
 from almanac.store.observations.ids import NAMED, found_by
+from almanac.store.observations.reading.selection import NO_COMPANY
 
 _decode = msgspec.json.Decoder(SeriesSpec).decode
 
@@ -34,7 +36,7 @@ def _number(db: Database, spec: SeriesSpec, body: str) -> int:
     if found is None:
         otherwise = spec.allowance_days is not None or spec.judged_by_fetch or spec.discontinued
         row = (spec.native, spec.variant, spec.unit, int(spec.exposure), int(otherwise), digest, body)
-        found = db.insert("INSERT INTO spec VALUES(NULL, ?, ?, ?, ?, ?, ?, ?)", row)
+        found = int(db.execute(_NEW, row).get)
     return found
 
 
@@ -50,7 +52,7 @@ def in_use(db: Queryable) -> Iterator[SeriesSpec]:
     Those of companies are left out: they are another's business, and too many to hold.
     """
     for body, entity in db.execute(
-        f"{_STORED} WHERE s.vintages > 0 AND instr(s.id, ':company_') = 0 ORDER BY s.series"
+        f"{_STORED} WHERE s.vintages > 0 AND {NO_COMPANY.format('t.entity')} ORDER BY s.series"
     ):
         yield read(body, entity)
 
@@ -65,4 +67,5 @@ def _body(spec: SeriesSpec) -> str:
     return msgspec.json.encode(msgspec.structs.replace(spec, entity="")).decode()
 
 
+_NEW = f"INSERT INTO spec VALUES({following('spec', 'spec')}, ?, ?, ?, ?, ?, ?, ?) RETURNING spec"
 _STORED = "SELECT p.body, t.entity FROM series s CROSS JOIN topic t USING(topic) CROSS JOIN spec p USING(spec)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Annotated
 
 import msgspec
@@ -47,16 +48,26 @@ class Coverage(msgspec.Struct, frozen=True, rename="camel"):
     data_version: Annotated[int, says("Number of the write that the counts are of; it grows with each change served.")]
 
 
+class _Named(msgspec.Struct):
+    """What is counted by of records: of an entity its kind, of a source its provider."""
+
+    kind: str = ""
+    provider: str = ""
+
+
+_decode = msgspec.json.Decoder(_Named).decode
+
+
 def coverage(db: Queryable) -> Coverage:
     """Count. Opens no transaction: call it inside one where other reads must agree with it."""
-    kinds: dict[str, int] = dict(db.execute(_ENTITIES))
+    kinds = Counter(_decode(body).kind for (body,) in db.execute(_ENTITIES))
     indicators: dict[str, int] = dict(db.execute(_INDICATORS))
     rows: dict[str, int] = dict(db.execute(_ROWS))
     series, vintages, first, last = db.execute(_SERIES).fetchone() or (0, 0, None, None)
-    sources, providers = db.execute(_SOURCES).fetchone() or (0, 0)
+    sources = [_decode(body).provider for (body,) in db.execute(_SOURCES)]
     return Coverage(
-        countries=kinds.get("country", 0),
-        regions=kinds.get("region", 0),
+        countries=kinds["country"],
+        regions=kinds["region"],
         companies=db.execute("SELECT count(*) FROM company WHERE reports = 1").get,
         indicators=Indicators(raw=indicators.get("raw", 0), derived=indicators.get("derived", 0)),
         series=series,
@@ -65,8 +76,8 @@ def coverage(db: Queryable) -> Coverage:
         vintages=vintages,
         statements=db.execute(_STATEMENTS, _ANCHORS).get,
         events=events.count(db),
-        providers=providers,
-        sources=sources,
+        providers=len(set(sources)),
+        sources=len(sources),
         first_period=None if first is None else _day(first),
         last_period=None if last is None else _day(last),
         last_ingested_at=last_ingested(db),
@@ -93,16 +104,15 @@ def _day(key: int) -> str:
 # A series that lost all its rows (a formula makes it no more) keeps its line, and counts for nothing.
 _HELD = "FROM series JOIN topic USING(topic) WHERE rows > 0"
 _ENTITIES = (
-    f"SELECT json_extract(body, '$.kind'), count(*) FROM (SELECT DISTINCT entity {_HELD})"
-    " JOIN record ON record.kind = 'entity' AND record.id = entity GROUP BY 1"
+    f"SELECT record.body FROM (SELECT DISTINCT entity {_HELD}) AS held"
+    " JOIN record ON record.kind = 'entity' AND record.id = held.entity"
 )
 _INDICATORS = f"SELECT kind, count(DISTINCT indicator) {_HELD} GROUP BY kind"
 _ROWS = f"SELECT kind, sum(rows) {_HELD} GROUP BY kind"
 _SERIES = "SELECT count(*) FILTER (WHERE rows > 0), coalesce(sum(vintages), 0), min(first_period), max(last_period) FROM series"
 _SOURCES = (
-    "SELECT count(*), count(DISTINCT json_extract(body, '$.provider'))"
-    " FROM (SELECT DISTINCT source FROM series WHERE rows > 0)"
-    " JOIN record ON record.kind = 'source' AND record.id = source"
+    "SELECT record.body FROM (SELECT DISTINCT source FROM series WHERE rows > 0) AS held"
+    " JOIN record ON record.kind = 'source' AND record.id = held.source"
 )
 #: Several sources may tell the same statement: it is one. A source's series in several currencies are of other periods each.
 #: Ids of companies begin alike.

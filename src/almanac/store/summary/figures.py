@@ -10,6 +10,8 @@ import msgspec
 
 from almanac.domain.periods import end_of, lowest_key
 from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.words import among
+from almanac.store.observations.reading.selection import NO_COMPANY
 
 
 class Figures(msgspec.Struct):
@@ -23,7 +25,11 @@ class Figures(msgspec.Struct):
     last_period: date | None = None
 
 
-_COLUMNS = "count(*), count(DISTINCT t.entity), sum(s.rows), group_concat(DISTINCT t.frequency), min(s.first_period), max(s.last_period)"
+_ORDER = "ASQNMWD"
+_BITS = " ".join(f"WHEN '{one}' THEN {1 << at}" for at, one in enumerate(_ORDER))
+#: Which frequencies there are, a bit for each.
+_LETTERS = f"sum(DISTINCT CASE t.frequency {_BITS} END)"
+_COLUMNS = f"count(*), count(DISTINCT t.entity), sum(s.rows), {_LETTERS}, min(s.first_period), max(s.last_period)"
 
 
 def by_indicator(db: Queryable, names: Iterable[str] | None = None) -> dict[str, Figures]:
@@ -38,7 +44,7 @@ def by_source(db: Queryable) -> dict[str, Figures]:
 
 def _grouped(db: Queryable, column: str, names: Iterable[str] | None) -> dict[str, Figures]:
     wanted = None if names is None else list(names)
-    condition = "" if wanted is None else f" AND {column} IN ({','.join('?' * len(wanted))})"
+    condition = "" if wanted is None else f" AND {among(column, wanted)}"
     found = db.execute(
         f"SELECT {column}, {_COLUMNS} FROM series s JOIN topic t USING(topic) WHERE s.rows > 0{condition} GROUP BY {column}",
         wanted or (),
@@ -48,12 +54,11 @@ def _grouped(db: Queryable, column: str, names: Iterable[str] | None) -> dict[st
 
 def _figures(row: tuple[Any, ...]) -> Figures:
     series, entities, rows, letters, first, last = row
-    order = "ASQNMWD"
     return Figures(
         series,
         entities,
         rows,
-        sorted(letters.split(","), key=order.index),
+        [one for at, one in enumerate(_ORDER) if letters >> at & 1],
         None if first is None else end_of(first),
         None if last is None else end_of(last),
     )
@@ -102,6 +107,6 @@ def derived_series(db: Queryable) -> list[tuple[str, str]]:
     return list(
         db.execute(
             "SELECT indicator, id FROM series JOIN topic USING(topic)"
-            " WHERE kind = 'derived' AND vintages > 0 AND instr(id, ':company_') = 0"
+            f" WHERE kind = 'derived' AND vintages > 0 AND {NO_COMPANY.format('entity')}"
         )
     )

@@ -36,9 +36,16 @@ def sync(
         if body is None:
             db.execute("DELETE FROM record WHERE kind = ? AND id = ?", (kind, identifier))
         else:
-            db.execute("INSERT OR REPLACE INTO record VALUES(?, ?, ?)", (kind, identifier, body))
+            db.execute(
+                "INSERT INTO record VALUES(?, ?, ?) ON CONFLICT(kind, id) DO UPDATE SET body = excluded.body",
+                (kind, identifier, body),
+            )
     for indicator, sources in moved:
-        db.execute("INSERT OR REPLACE INTO preference VALUES(?, ?, ?)", (indicator, batch.version, sources))
+        db.execute(
+            "INSERT INTO preference VALUES(?, ?, ?)"
+            " ON CONFLICT(indicator, from_version) DO UPDATE SET sources = excluded.sources",
+            (indicator, batch.version, sources),
+        )
     set_meta(db, "reference", str(batch.version))
     batch.touch()
 

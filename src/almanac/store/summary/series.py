@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.words import among
 from almanac.store.observations.reading.selection import Conditions, Selection
 
 
@@ -34,7 +35,7 @@ def of_indicator(db: Queryable, indicator: str, descending: bool, after: str | N
     found = db.execute(
         "SELECT s.series, s.id, s.source, t.entity, t.frequency, s.rows, s.vintages, s.first_period, s.last_period,"
         " s.first_known, s.last_known,"
-        " (SELECT group_concat(r.series) FROM series r WHERE r.topic = s.topic AND r.vintages > 0)"
+        " (SELECT string_agg(CAST(r.series AS TEXT), ',') FROM series r WHERE r.topic = s.topic AND r.vintages > 0)"
         f" FROM series s JOIN topic t USING(topic) WHERE t.indicator = ?1 AND s.vintages > 0 {condition} ORDER BY s.id {way}",
         (indicator, after) if after is not None else (indicator,),
     )
@@ -65,7 +66,7 @@ def spans(db: Queryable, selection: Selection) -> list[SeriesSpan]:
     query = Conditions()
     query.topics(msgspec.structs.replace(selection, frequency=None))
     if selection.sources is not None:
-        query.add(f"s.source IN ({', '.join('?' * len(selection.sources))})", *sorted(selection.sources))
+        query.add(among("s.source", selection.sources), *sorted(selection.sources))
     found = db.execute(
         "SELECT t.frequency, min(s.first_period), max(s.last_period), min(s.first_known) FROM topic t CROSS JOIN series s"
         f" ON s.topic = t.topic WHERE {query.where} AND s.vintages > 0 AND s.first_period IS NOT NULL GROUP BY t.frequency"

@@ -14,6 +14,7 @@ from almanac.store.engine.errors import DamagedError, UnavailableError
 from almanac.store.engine.opening import Place, faults
 from almanac.store.engine.patience import holding
 from almanac.store.engine.protocol import Database
+from almanac.store.engine.words import following
 from almanac.store.usage.latency import BUCKETS
 
 AREA = Area(
@@ -34,17 +35,18 @@ FIGURES = ("requests", "micros", *(f"b{place}" for place in range(BUCKETS)))
 _NAMES = ", ".join(FIGURES)
 _MARKS = ", ".join("?" * len(FIGURES))
 _SUMS = ", ".join(f"sum({one})" for one in FIGURES)
-_ADDED = ", ".join(f"{one} = {one} + excluded.{one}" for one in FIGURES)
+_ADDED = ", ".join(f"{one} = {{0}}.{one} + excluded.{one}" for one in FIGURES)
 _INTO_COUNTER = f"INTO counter(account, at, span, key, endpoint, status, {_NAMES})"
-_COUNT = f"INSERT {_INTO_COUNTER} VALUES(?, ?, 1, ?, ?, ?, {_MARKS}) ON CONFLICT DO UPDATE SET {_ADDED}"
+_ADDED_THERE = f"ON CONFLICT(account, at, span, key, endpoint, status) DO UPDATE SET {_ADDED.format('counter')}"
+_COUNT = f"INSERT {_INTO_COUNTER} VALUES(?, ?, 1, ?, ?, ?, {_MARKS}) {_ADDED_THERE}"
 _DAY = (
     f"INSERT INTO daily(account, part, day, name, status, {_NAMES}) VALUES(?, ?, ?, ?, ?, {_MARKS})"
-    f" ON CONFLICT DO UPDATE SET {_ADDED}"
+    f" ON CONFLICT(account, part, day, name, status) DO UPDATE SET {_ADDED.format('daily')}"
 )
 _FOLD = (
     f"INSERT {_INTO_COUNTER} SELECT account, ?2, ?3, key, endpoint, status, {_SUMS} FROM counter"
     " WHERE span = ?1 AND at >= ?2 AND at < ?2 + ?3 GROUP BY account, key, endpoint, status"
-    f" ON CONFLICT DO UPDATE SET {_ADDED}"
+    f" {_ADDED_THERE}"
 )
 
 
@@ -141,7 +143,7 @@ class UsageFile:
     def _number(self, db: Database, name: str) -> int:
         found = self._names.get(name)
         if found is None:
-            db.execute("INSERT INTO name VALUES(NULL, ?) ON CONFLICT DO NOTHING", (name,))
+            db.execute(f"INSERT INTO name VALUES({following('n', 'name')}, ?) ON CONFLICT DO NOTHING", (name,))
             found = self._names[name] = int(db.execute("SELECT n FROM name WHERE name = ?", (name,)).get)
             if len(self._names) > 100_000:  # accounts and keys of a large service: some are looked up again
                 self._names.clear()

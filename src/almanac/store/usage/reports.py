@@ -13,9 +13,9 @@ from almanac.store.usage.latency import quantile
 
 By = Literal["day", "key", "endpoint", "status"]
 _SUMS = ", ".join(f"sum({one})" for one in FIGURES)
-_REFUSED = "sum(iif(status BETWEEN 400 AND 499 AND status <> 429, requests, 0))"
-_LIMITED = "sum(iif(status = 429, requests, 0))"
-_FAILED = "sum(iif(status >= 500, requests, 0))"
+_REFUSED = "sum(CASE WHEN status BETWEEN 400 AND 499 AND status <> 429 THEN requests ELSE 0 END)"
+_LIMITED = "sum(CASE WHEN status = 429 THEN requests ELSE 0 END)"
+_FAILED = "sum(CASE WHEN status >= 500 THEN requests ELSE 0 END)"
 #: What a row is of: the part of `daily` that holds it, and the expression that names it.
 _PARTS = {"day": (IN_ALL, "day"), "key": (BY_KEY, "name"), "endpoint": (BY_ENDPOINT, "name"), "status": (IN_ALL, "status")}  # fmt: skip
 _CSV_PAGE = 2_000

@@ -21,7 +21,6 @@ import psycopg
 
 from almanac.store.engine.errors import BusyError, DatabaseError, UnavailableError
 from almanac.store.engine.postgres.faults import faults
-from almanac.store.engine.postgres.layout import TablesOfSchema
 from almanac.store.engine.postgres.link import PostgresLink
 from almanac.store.engine.postgres.reading import ReadingConnection
 from almanac.store.engine.postgres.rows import FetchedRows, FoundRows
@@ -57,9 +56,8 @@ class PostgresConnection(ReadingConnection):
         read_only: bool,
         lasting: bool = False,
     ) -> None:
-        self._layout = TablesOfSchema(lambda sql, values: self._cursor.execute(sql, values).fetchall())
         busy = max(1, int(busy_seconds * 1000))
-        super().__init__(opened, area, busy_milliseconds=busy, forget=self._layout.forget)
+        super().__init__(opened, area, busy_milliseconds=busy)
         self._begin = _BEGIN_WRITING.format(busy, area) + (_LASTING if lasting else "")
         self._area = area
         self._read_only = read_only
@@ -92,11 +90,8 @@ class PostgresConnection(ReadingConnection):
                 known.clear()
             made = created(sql)
             if made is not None or sql[:5].upper() in _UNPREPARING:
-                # What was said with the tables as they were before may be said otherwise.
-                self._layout.forget()
-                known.clear()
-                return Statement(made or sql, (), 0, True, None, None)
-            found = known[sql] = translated(sql, self._layout, spread=self._machines.several)
+                return Statement(made or sql, (), 0, True)
+            found = known[sql] = translated(sql, spread=self._machines.several)
         return found
 
     def _run(self, statement: Statement, values: Sequence[Any]) -> FoundRows:
@@ -183,12 +178,6 @@ class PostgresConnection(ReadingConnection):
                 copying.write_row([cell if isinstance(cell, str) else row[cell] for cell in cells])
         self._note(len(rows))
 
-    def insert(self, sql: str, values: Sequence[Any], /) -> int:
-        statement = self._statement(sql)
-        if statement.numbers is None:
-            raise DatabaseError(f"the engine gives this row no number: {sql}")
-        return int(self._run(statement._replace(sql=f"{statement.sql} RETURNING {statement.numbers}"), values).get)
-
     def update(self, sql: str, values: Sequence[Any], /) -> int:
         with self._writing():
             self._run(self._statement(sql), values)
@@ -246,7 +235,6 @@ class PostgresConnection(ReadingConnection):
     def laid_anew(self) -> None:
         """Tables were spread, or taken away, in the transaction that is open."""
         self._machines.look()
-        self._layout.forget()
         self._note(1)
 
     def tables(self) -> list[str]:

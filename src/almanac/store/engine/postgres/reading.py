@@ -27,16 +27,14 @@ _BEGIN = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off;
 class ReadingConnection:
     """One connection to one area of one database, used by one thread at a time. Lost, it is made anew at the next use."""
 
-    def __init__(
-        self, opened: Callable[[], PostgresLink], area: str, *, busy_milliseconds: int, forget: Callable[[], object]
-    ) -> None:
+    def __init__(self, opened: Callable[[], PostgresLink], area: str, *, busy_milliseconds: int) -> None:
         self._opened, self._busy = opened, busy_milliseconds
         self._token = f"SELECT n FROM change_token WHERE area = '{area}'".encode()
         self._closed = self._ending = False
         #: The change token of the snapshot that was begun last.
         self._state = -1
         self._again()
-        self._machines = Machines(area, self.ask, forget)
+        self._machines = Machines(area, self.ask)
 
     # -- snapshots --------------------------------------------------------------------------------------------------
 

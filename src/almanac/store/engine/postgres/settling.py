@@ -10,7 +10,7 @@ asks all the marks once before it is believed.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from almanac.store.engine.postgres.spreading import AREA, COPIES, MARKS, Ask, is_spread
 
@@ -44,19 +44,16 @@ def looks(milliseconds: int) -> Iterator[None]:
 class Machines:
     """What one connection knows of the machines: whether there are several, and up to which token all of them are."""
 
-    def __init__(self, area: str, ask: Ask, forget: Callable[[], object]) -> None:
-        self._area, self._ask, self._forget = area, ask, forget
+    def __init__(self, area: str, ask: Ask) -> None:
+        self._area, self._ask = area, ask
         #: Whether the tables are spread over several.
         self.several = False
         self._believed: int | None = None
 
     def look(self) -> bool:
-        """See whether there are several, within a transaction; what was known of tables is forgotten where that changed."""
-        several = self._area == AREA and is_spread(self._ask)
-        if self.several != several:
-            self.several = several
-            self._forget()
-        return several
+        """See whether there are several, within a transaction."""
+        self.several = self._area == AREA and is_spread(self._ask)
+        return self.several
 
     def believe(self, token: int) -> bool:
         """Whether all that was written up to a token is there, wherever it is. Within a transaction."""

@@ -8,11 +8,12 @@ done is in `settling`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from almanac.store.engine.errors import StoreError
-from almanac.store.engine.postgres.tokens import closing, joined
+from almanac.store.engine.words import following
 
 #: Spread by topic.
 BY_TOPIC = ("vintages", "change")
@@ -100,44 +101,26 @@ def tidy(ask: Ask) -> None:
         ask(f"SELECT truncate_local_data_after_distributing_table('{table}')")
 
 
-def own_topic(tokens: Sequence[str]) -> list[str]:
+#: As statements say of which topic's rows `y` the newest period is looked for, among which `x` are of that period.
+_OF_TOPIC = re.compile(r"\by\.topic = (?:t\.topic|n\.value)(?!\w)")
+
+
+def own_topic(sql: str) -> str:
     """
     A subquery in the condition of a join, said of the table that is joined rather than of the one before it.
 
     `JOIN vintages x ON x.topic = t.topic AND x.period = (SELECT … y.topic = t.topic …)`: only of `x` Citus knows that it
-    stands beside `y`.
+    stands beside `y`. It is not written so, for then SQLite finds no period by the key.
     """
-    found = list(tokens)
-    for at, piece in enumerate(found):
-        if piece.upper() != "ON" or found[at + 2 : at + 5 : 2] != [".", "="] or found[at + 3] != "topic":
-            continue
-        mine, other = found[at + 1], found[at + 5 : at + 8]
-        for begin in _subqueries(found, at + 8):
-            end = closing(found, begin)
-            for place in range(begin, end - 2):
-                if found[place : place + 3] == other:
-                    found[place : place + 3] = [mine, ".", "topic"]
-    return found
+    return _OF_TOPIC.sub("y.topic = x.topic", sql)
 
 
 #: Stands for a number that is asked for before.
-NUMBER = "$"
+NUMBER = "{number}"
+_FOLLOWING = re.compile(re.escape(following("column", "table")).replace("column", r"\w+").replace("table", r"\w+"))
 
 
-def apart(tokens: Sequence[str]) -> tuple[list[str], str]:
+def apart(sql: str) -> tuple[str, str | None]:
     """A new row without the question for its number, and that question: Citus wants it asked by a statement of its own."""
-    begin = next(at for at in range(len(tokens)) if [*map(str.upper, tokens[at : at + 2])] == ["(", "SELECT"])
-    end = closing(tokens, begin)
-    return [*tokens[:begin], NUMBER, *tokens[end + 1 :]], joined(tokens[begin + 1 : end])
-
-
-_ENDS = frozenset({"JOIN", "CROSS", "LEFT", "WHERE", "GROUP", "ORDER", "LIMIT", "UNION", ")"})
-
-
-def _subqueries(tokens: Sequence[str], at: int) -> Iterator[int]:
-    """Where the brackets of a condition begin."""
-    while at < len(tokens) and tokens[at].upper() not in _ENDS:
-        if tokens[at] == "(":
-            yield at
-            at = closing(tokens, at)
-        at += 1
+    asked = _FOLLOWING.search(sql)
+    return (sql, None) if asked is None else (sql.replace(asked[0], NUMBER), asked[0][1:-1])

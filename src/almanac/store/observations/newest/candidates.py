@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import SPAN_BITS, Frequency
 from almanac.store.engine.patience import check
+from almanac.store.engine.words import among
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.selection import HAS_VALUE, Conditions, Selection, in_order, standing
 
@@ -139,9 +140,9 @@ def _may_be(query: Conditions, view: View, wanted: WantedFreshness, as_of: int |
     is newer unless a value was taken back.
     """
     special = view.directory.judged_otherwise()
-    among = f"s.series IN ({', '.join('?' * len(special))})"
+    otherwise = among("s.series", special)
     if wanted.status == "unknown":
-        query.add(among, *special)
+        query.add(otherwise, *special)
         return
     allowances = " ".join(f"WHEN '{one.value}' THEN {one.allowance_days}" for one in Frequency)
     # A day is fresh that lies no further back than the frequency allows.
@@ -149,7 +150,9 @@ def _may_be(query: Conditions, view: View, wanted: WantedFreshness, as_of: int |
     ends = f"(s.last_period >> {SPAN_BITS}) {sign} ? - CASE o.frequency {allowances} END"
     revised = " AND s.rows <> s.vintages" if wanted.status == "fresh" else ""
     since = "" if as_of is None else f"(s.last_known > ?{revised}) OR "
-    query.add(f"({since}{ends} OR {among})", *([] if as_of is None else [as_of]), wanted.today.toordinal(), *special)
+    query.add(
+        f"({since}{ends} OR {otherwise})", *([] if as_of is None else [as_of]), wanted.today.toordinal(), *special
+    )
 
 
 def _remembered(view: View, key: Any, find: Callable[[], Any]) -> Any:
@@ -254,7 +257,7 @@ def _newest_periods(
         if name is not None:
             query.add(f"{column} = ?", name)
     if selection.sources is not None:
-        query.add(f"s.source IN ({', '.join('?' * len(selection.sources))})", *sorted(selection.sources))
+        query.add(among("s.source", selection.sources), *sorted(selection.sources))
     newest, values = "s.last_period", list[Any]()
     if as_of is not None:
         query.add("s.first_known <= ?", as_of)

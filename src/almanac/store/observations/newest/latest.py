@@ -211,7 +211,7 @@ def _pairs(
     table = "topic"
     leads: Iterable[list[Any]] = [[]]
     if chunks is not None:
-        table = "(SELECT value FROM json_each(?)) n CROSS JOIN topic ON topic.topic = n.value"
+        table = "(SELECT value FROM json_each(?) AS listed) n CROSS JOIN topic ON topic.topic = n.value"
         passed = () if after is None else tuple(after)
         left = (one for one in chunks if not passed or (one.first < passed if descending else one.last > passed))
         leads = ([one.topics] for one in left)

@@ -108,7 +108,7 @@ class Changes:
             query.from_topic(place[:3], descending)
         order = f"ORDER BY {in_order(*TOPIC_ORDER, descending=descending)}"
         noted: int = self._db.execute(
-            f"SELECT count(*) FROM (SELECT 1 FROM change WHERE {_later('version')} LIMIT {_MANY})", span
+            f"SELECT count(*) FROM (SELECT 1 FROM change WHERE {_later('version')} LIMIT {_MANY}) AS noted", span
         ).get
         if noted < _MANY:
             sql = f"{_TOUCHED} SELECT {_NAMES}, u.low, u.high FROM touched u CROSS JOIN topic t ON t.topic = u.topic"
@@ -123,7 +123,7 @@ class Changes:
     def _near(self, topics: Iterator[_ChangedTopic], within: Conditions) -> Iterator[_ChangedTopic]:
         """Those of some topics that have a vintage within the bounds, as far as a page needs them: what a cell gives is one of its vintages."""
         sql = (
-            "SELECT DISTINCT x.topic FROM vintages x WHERE x.topic IN (SELECT value FROM json_each(?))"
+            "SELECT DISTINCT x.topic FROM vintages x WHERE x.topic IN (SELECT value FROM json_each(?) AS listed)"
             f" AND {within.where}"
         )
         size = _AT_ONCE
@@ -283,7 +283,7 @@ _TOUCHED = (
     "WITH touched(topic, low, high) AS MATERIALIZED (SELECT topic, min(low), max(high) FROM ("
     f"SELECT topic, low, high FROM change WHERE {_later('version')} UNION ALL"
     f" SELECT o.topic, 0, {WHOLE} FROM preference p CROSS JOIN topic o ON o.indicator = p.indicator WHERE {_later('p.from_version')}"
-    ") GROUP BY topic)"
+    ") AS spans GROUP BY topic)"
 )
 #: The same for one topic.
 _OF_TOPIC = f"FROM change WHERE topic = t.topic AND {_later('version')}"

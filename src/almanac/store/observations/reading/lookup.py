@@ -32,7 +32,7 @@ def by_id(view: View, identifier: str) -> StoredRow | None:
     if place is None:
         return None
     found = view.execute(
-        f"SELECT {_COLUMNS}, payload FROM vintages JOIN (SELECT topic AS t, series AS s FROM series WHERE hash = ?)"
+        f"SELECT {_COLUMNS}, payload FROM vintages JOIN (SELECT topic AS t, series AS s FROM series WHERE hash = ?) AS named"
         " ON topic = t AND series = s WHERE period = ? AND known_at = ? ORDER BY to_version DESC LIMIT 1",
         place,
     ).fetchone()
@@ -84,7 +84,7 @@ def brought_withheld(db: Queryable, payload: int, series: SeriesInfo) -> bool:
 
 
 _STATED = (
-    " AND max(s.exposure, p.exposure) > 0"
+    " AND (s.exposure > 0 OR p.exposure > 0)"
     " AND EXISTS (SELECT 1 FROM series_payload y WHERE y.series = s.series AND y.payload = ?) LIMIT 1"
 )
 _STRICTER = f"SELECT 1 FROM series s CROSS JOIN spec p USING(spec) WHERE s.source = ?{_STATED}"

@@ -8,6 +8,7 @@ from itertools import chain
 
 from almanac.domain.rights import Exposure, effective
 from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.words import greater
 from almanac.store.observations.ids import series_hash
 from almanac.store.observations.reading.directory import Directory
 
@@ -65,6 +66,7 @@ def _judged(db: Queryable, directory: Directory, lineages: Iterable[int]) -> dic
 _LINEAGES = "SELECT l.lineage, l.inputs FROM json_each(?) n CROSS JOIN lineage l ON l.lineage = n.value"
 #: By what leads to a series from its id: there is no index of the ids themselves.
 _SERIES = (
-    "SELECT s.id, s.source, max(s.exposure, p.exposure), t.kind FROM json_each(?) n CROSS JOIN series s ON s.hash = n.value"
+    f"SELECT s.id, s.source, {greater('s.exposure', 'p.exposure')}, t.kind"
+    " FROM json_each(?) n CROSS JOIN series s ON s.hash = n.value"
     " CROSS JOIN spec p USING(spec) CROSS JOIN topic t ON t.topic = s.topic"
 )

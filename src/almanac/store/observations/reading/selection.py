@@ -11,6 +11,7 @@ import msgspec
 
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.periods import EVERY_KEY, highest_key, lowest_key
+from almanac.store.engine.words import contains
 from almanac.store.observations.period_sql import END_ORDINAL_SQL, START_ORDINAL_SQL, STARTS_FROM_SQL
 
 
@@ -245,7 +246,7 @@ class Conditions:
         """Rows whose own words say that their period is of the fiscal one asked for: few notes do, and each is stored once."""
         if selection.fiscal is not None:
             words = [note.decode() for note in selection.fiscal.notes]
-            said = " OR ".join(["instr(n.body, ?) > 0"] * len(words))
+            said = " OR ".join([contains("n.body", "?")] * len(words))
             self.add(f"x.note IN (SELECT n.note FROM note n WHERE {said})", *words)
 
     def known_topics(self, selection: Selection) -> None:

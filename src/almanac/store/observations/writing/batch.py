@@ -8,6 +8,7 @@ outright (derivation, replay). Both leave rows alone that come out equal, so ver
 from __future__ import annotations
 
 import contextlib
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
@@ -20,6 +21,7 @@ from almanac.domain.rights import Exposure
 from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.sqlite import OPEN
+from almanac.store.engine.words import following
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations import specs
 from almanac.store.observations.ids import NAMED, found_by, series_hash
@@ -129,10 +131,8 @@ class Batch:
         ).fetchone()
         if found is None:
             topic = self._topic(spec, kind)
-            series = self._db.insert(
-                "INSERT INTO series VALUES(NULL, ?, ?, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, ?)",
-                (identifier, topic, spec.source, number, lineage, series_hash(identifier)),
-            )
+            row = (identifier, topic, spec.source, number, lineage, series_hash(identifier))
+            series = int(self._db.execute(_NEW_SERIES, row).get)
             handle = Handle(series, identifier, topic, allowance, True, lineage)
             self._empty.add(series)
             self._unspoken.add(series)
@@ -168,7 +168,7 @@ class Batch:
             "SELECT topic FROM topic WHERE indicator = ? AND entity = ? AND frequency = ?", key
         ).get
         if found is None:
-            found = self._db.insert("INSERT INTO topic VALUES(NULL, ?, ?, ?, ?)", (*key, kind))
+            found = self._db.execute(_NEW_TOPIC, (*key, kind)).get
         return int(found)
 
     def tighten(self, series: Handle, exposure: Exposure, reason: str) -> bool:
@@ -243,7 +243,9 @@ class Batch:
             self._db.execute("INSERT INTO series_payload VALUES(?, ?)", (series.number, payload.number))
             self._db.execute("UPDATE series SET folded = ? WHERE series = ?", (payload.number, series.number))
             return
-        self._db.execute("INSERT OR IGNORE INTO series_payload VALUES(?, ?)", (series.number, payload.number))
+        self._db.execute(
+            "INSERT INTO series_payload VALUES(?, ?) ON CONFLICT DO NOTHING", (series.number, payload.number)
+        )
         # Asked by itself: where tables are on several machines, none is changed by what another holds.
         if not self._db.execute(_FOLDED.format(">="), (series.number, *payload.order)).get:
             self._db.execute("UPDATE series SET folded = ? WHERE series = ?", (payload.number, series.number))
@@ -284,7 +286,7 @@ class Batch:
 
         Period key, knowledge time, value (infinite: no number), release (or `no_release`), ingestion, flags.
         """
-        return self._db.execute(_NUMBERS, (no_release, series.topic, *span, series.number))
+        return self._db.execute(_NUMBERS, (math.inf, no_release, series.topic, *span, series.number))
 
     def _store(
         self, series: Handle, held: Mapping[int, list[Vintage]], target: Mapping[int, list[Vintage]]
@@ -347,13 +349,18 @@ def _allowance(spec: SeriesSpec) -> int:
     return spec.allowance_days or spec.frequency.allowance_days
 
 
+_NEW_TOPIC = f"INSERT INTO topic VALUES({following('topic', 'topic')}, ?, ?, ?, ?) RETURNING topic"
+_NEW_SERIES = (
+    f"INSERT INTO series VALUES({following('series', 'series')}, ?, ?, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL,"
+    " 0, ?) RETURNING series"
+)
 _OPEN_ROWS = (
     "SELECT period, known_at, value, text, flags, released_at, ingested_at, payload,"
     f" {body_sql('vintages')}, lineage FROM vintages"
     f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
 )
 _NUMBERS = (
-    "SELECT period, known_at, coalesce(value, 9e999), coalesce(released_at, ?), ingested_at, flags FROM vintages"
+    "SELECT period, known_at, coalesce(value, ?), coalesce(released_at, ?), ingested_at, flags FROM vintages"
     f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
 )
 _NONE: list[Vintage] = []

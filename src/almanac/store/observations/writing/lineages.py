@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from almanac.store.engine.digests import digest_of
 from almanac.store.engine.protocol import Database
+from almanac.store.engine.words import following
 
 
 def put(db: Database, inputs: Sequence[str]) -> int:
@@ -14,7 +15,7 @@ def put(db: Database, inputs: Sequence[str]) -> int:
     found = known(db, inputs)
     if found is None:
         listed = _listed(inputs)
-        found = db.insert("INSERT INTO lineage VALUES(NULL, ?, ?)", (digest_of(listed), listed))
+        found = int(db.execute(_NEW, (digest_of(listed), listed)).get)
     return found
 
 
@@ -29,3 +30,6 @@ def known(db: Database, inputs: Sequence[str]) -> int | None:
 def _listed(inputs: Sequence[str]) -> str:
     """A set as its table spells it."""
     return json.dumps(list(inputs), separators=(",", ":"))
+
+
+_NEW = f"INSERT INTO lineage VALUES({following('lineage', 'lineage')}, ?, ?) RETURNING lineage"

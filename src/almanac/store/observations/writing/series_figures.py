@@ -52,13 +52,13 @@ def keep(db: Database, topic: int, series: int, moved: MovedRows) -> None:
         db.execute("UPDATE series SET first_known = ?, last_known = ? WHERE series = ?", (*known, series))
 
 
-#: Figures of a series after rows were added. `min` and `max` with a NULL are NULL, hence the rest.
+#: Figures of a series after rows were added, of which any may be NULL.
 _GROW = (
     "UPDATE series SET rows = rows + ?2, vintages = vintages + ?3, checksum = checksum + ?8,"
-    " first_period = coalesce(min(first_period, ?4), first_period, ?4),"
-    " last_period = coalesce(max(last_period, ?5), last_period, ?5),"
-    " first_known = coalesce(min(first_known, ?6), first_known, ?6),"
-    " last_known = coalesce(max(last_known, ?7), last_known, ?7) WHERE series = ?1"
+    " first_period = CASE WHEN first_period < ?4 THEN first_period ELSE coalesce(?4, first_period) END,"
+    " last_period = CASE WHEN last_period > ?5 THEN last_period ELSE coalesce(?5, last_period) END,"
+    " first_known = CASE WHEN first_known < ?6 THEN first_known ELSE coalesce(?6, first_known) END,"
+    " last_known = CASE WHEN last_known > ?7 THEN last_known ELSE coalesce(?7, last_known) END WHERE series = ?1"
 )
 
 
