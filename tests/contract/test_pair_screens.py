@@ -143,6 +143,16 @@ def alike(service, path, key="pro"):
     return [(a["field"], b["field"]) for a, b in itertools.permutations(there, 2) if a["unit"] == b["unit"]]
 
 
+@pytest.mark.parametrize(("left", "right"), [("score", "net_margin"), ("net_margin", "score")])
+def test_a_score_compares_with_nothing_though_the_other_field_has_no_reading(screen, left, right):
+    """On a day before all readings only what has no unit at all is refused."""
+    early = {"as_of": "2019-01-01T00:00:00Z"}
+    told = screen.error("/equity-screener", 400, filter=f"{left}:lt:@{right}", **early)["message"]
+    assert "(a score, without a unit)" in told
+    assert "net_margin (of which there is no reading)" in told
+    assert screen.ok("/equity-screener", filter="net_margin:lt:@total_assets", **early) == []
+
+
 @pytest.mark.parametrize("as_of", DAYS)
 def test_random_pairs_of_companies_of_the_simulated_world(small, as_of):
     """The rows that have both, filtered by hand: of those that a screen of each finds, with the latest values and their periods."""

@@ -23,11 +23,12 @@ UnitsOf = Callable[[str], Collection[str | None]]
 def check_units(ctx: Context, asked: Iterable[Clause], units_of: UnitsOf) -> None:
     """
     Raise ApiError 400 for the first clause whose two fields are in no unit that both have. Where a field has no reading, nothing
-    is said of its unit.
+    is said of its unit; a score, which has none, compares with nothing all the same.
     """
     for clause, against in _pairs(asked):
         left, right = units_of(clause.field.name), units_of(against.name)
-        if not left or not right or (set(left) & set(right)) - {None}:
+        unread = (not left or not right) and None not in (*left, *right)
+        if unread or (set(left) & set(right)) - {None}:
             continue
         told = f"compares {clause.field.name} ({_said(left)}) with {against.name} ({_said(right)})"
         message = f"has the clause {quoted(_text(clause))}, which {told}: two fields must be in one unit"
@@ -82,4 +83,6 @@ def _text(clause: Clause) -> str:
 
 def _said(units: Collection[str | None]) -> str:
     named = sorted(unit for unit in units if unit is not None)
-    return f"in {' or '.join(named)}" if named else "a score, without a unit"
+    return (
+        f"in {' or '.join(named)}" if named else "a score, without a unit" if units else "of which there is no reading"
+    )
