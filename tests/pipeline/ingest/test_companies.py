@@ -269,7 +269,7 @@ def test_recomputing_changes_nothing_and_all_can_be_verified(world):
 def test_verify_finds_a_statement_and_an_item_that_do_not_follow(tmp_path):
     other = built(tmp_path, INDEX, FACTS)
     try:
-        other.db.execute("UPDATE statement SET body = X'7b7d' WHERE kind = 1 AND frequency = 'A'")
+        other.db.execute("UPDATE statement SET body = ? WHERE kind = 1 AND frequency = 'A'", (b"{}",))
         problems = list(verify(other, Checked()))
         assert len(problems) == 2
         assert all(ENTITY in problem and "statement" in problem for problem in problems)
