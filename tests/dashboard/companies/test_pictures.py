@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
+from itertools import islice
 from statistics import median
 from types import SimpleNamespace
 from typing import Any, cast
@@ -29,8 +30,14 @@ FIELDS = {"Revenue, 12 months": "revenue_ttm", "Net margin": "net_margin", "Debt
 OWN = [one for one in MADE if len(one.quarters) == len(QUARTERS)][:12]
 
 
-def drawn_of(service: Service, company: Made, peers: Sequence[Made], as_of: str | None = None) -> list[CompanyChart]:
-    """The charts as a visitor with all of the archive has them."""
+def drawn_of(
+    service: Service,
+    company: Made,
+    peers: Sequence[Made],
+    as_of: str | None = None,
+    taken_back: Collection[str] = (),
+) -> list[CompanyChart]:
+    """The charts as a visitor with all of the archive has them; `taken_back`: whose newest values were withdrawn."""
 
     def follow(path: str, **params: Any) -> Any:
         given = {
@@ -41,6 +48,9 @@ def drawn_of(service: Service, company: Made, peers: Sequence[Made], as_of: str 
         answer = service.get(path, "pro", None, **given)
         assert answer.status_code == 200, answer.text
         body = answer.json()
+        for row in body["data"] if path.endswith("/latest") else ():
+            if row["entityId"] in taken_back:
+                row["valueNumeric"] = None
         return SimpleNamespace(data=body["data"], next_cursor=body["meta"].get("pagination", {}).get("next_cursor"))
 
     visit = cast("Visit", SimpleNamespace(follow=follow))
@@ -110,6 +120,24 @@ def test_peers_lie_behind_and_their_median_is_that_of_those_that_are_current(scr
             assert said[2].replace("−", "-") == (f"{100 * middle:.1f}%" if field == "net_margin" else f"{middle:.2f}")
             compared += 1
     assert compared or company.shut or "net_margin" not in company.values or company.marks.get("net_margin") == FAILED
+
+
+def test_a_peer_whose_newest_value_was_taken_back_is_none_of_the_median(screen: Service) -> None:
+    """As one that fails a check is none: the words are of those that remain."""
+    field = "debt_to_equity"
+    company = next(one for one in OWN if len(told(one, field, NOW)) > 1)
+    current = (
+        one
+        for one in MADE
+        if one is not company and (found := reading(one, field, NOW, dollars=False)) and found[1] is QUARTERS[-1]
+    )
+    peers = list(islice(current, 5))
+    charts_of = {one.title: one.words for one in drawn_of(screen, company, peers)}
+    taken = {one.entity for one in peers}
+    without = {one.title: one.words for one in drawn_of(screen, company, peers, taken_back=taken)}
+    assert any("Median" in words for words in charts_of.values())
+    assert without.keys() == charts_of.keys()
+    assert not any("Median" in words for words in without.values())
 
 
 def line(*values: float | None) -> list[ChartPoint]:

@@ -109,12 +109,7 @@ def _chart(
     if measure.as_index:
         own, others = _indexed(own, others)
     else:
-        # A peer that is behind, or whose statements fail a check, says nothing of today's middle.
-        now = [
-            one["valueNumeric"]
-            for one in beside
-            if not masked(one) and one["freshnessStatus"] != "stale" and one["metadata"].get("quality") != "failed"
-        ]
+        now = [one["valueNumeric"] for one in beside if _counts(one)]
         if len(now) > 2:
             words += f" Median of {len(now)} peers: {unit.sentence(median(now), digits)}."
     then = f"&as_of={as_of}" if as_of else ""
@@ -127,6 +122,12 @@ def _chart(
         among(own, others),
         words,
     )
+
+
+def _counts(row: Row) -> bool:
+    """Whether a peer is told of in numbers: not if it is behind, if its statements fail a check, or the value was taken back."""
+    behind = row["freshnessStatus"] == "stale" or row["metadata"].get("quality") == "failed"
+    return not behind and not masked(row) and row["valueNumeric"] is not None
 
 
 def _yearly(points: Sequence[ChartPoint]) -> list[ChartPoint]:

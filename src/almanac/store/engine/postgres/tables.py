@@ -8,7 +8,8 @@ Text compares by bytes, as in SQLite, whatever the database's own order is. A ta
 from __future__ import annotations
 
 import re
-import sqlite3
+
+import apsw
 
 _TYPES = {"INTEGER": "bigint", "REAL": "double precision", "TEXT": 'text COLLATE "C"', "BLOB": "bytea"}
 _COMMENT = re.compile(r"--[^\n]*")
@@ -23,7 +24,7 @@ def several(script: str) -> list[str]:
     found, begun = [], ""
     for part in _COMMENT.sub("", script).split(";"):
         begun += part
-        if sqlite3.complete_statement(begun + ";"):
+        if apsw.complete(begun + ";"):
             found.append(begun.strip())
             begun = ""
         else:  # within a trigger, or a text
