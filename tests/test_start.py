@@ -61,7 +61,7 @@ def test_it_serves_at_once_and_leaves_account_and_key_at_the_second_run(tmp_path
     assert re.fullmatch(r"alm_[0-9A-Za-z]{40}", key)
     assert said["Try"].startswith(f"curl -H 'x-api-key: {key}' http://127.0.0.1:")
     again = begun(home, mirror, loads=False)
-    assert again["Key"].startswith("as shown before (ALMANAC_HOME=")
+    assert again["Key"].startswith("as shown before, valid until it is revoked (ALMANAC_HOME=")
     assert again["Try"].startswith('curl -H "x-api-key: $ALMANAC_API_KEY" http://127.0.0.1:')
 
 

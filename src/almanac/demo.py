@@ -1,4 +1,4 @@
-"""`make run`: the simulated world, served, with a first account, a fresh key and a first request to try."""
+"""`make run`: the simulated world, served, with a first account, a key and a first request to try."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ def apart(settings: Settings) -> Settings:
 
 
 def prepare(settings: Settings, say: Say) -> Welcome:
-    """Load a simulated yield curve up to today into the folder of these settings; make the first account, and a fresh key.
+    """Load a simulated yield curve up to today into the folder of these settings; make the first account, and its key.
 
-    A second run adds only the days since. The key of the run before stops working. All else is left to `rest`. Nobody may
-    serve that folder meanwhile: its key would stop.
+    A second run adds only the days since and leaves keys as they are. All else is left to `rest`.
     """
     settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with Workplace(settings, kind=SIMULATED) as opened:
         say("Loading a simulated yield curve …")
         outcomes = load_first(opened, lambda _: None)
         say(f"{sum(o.folded for o in outcomes)} simulated payloads read.")
-    return first_account(settings, EMAIL, _KEY_NAME, fresh_key=True)
+    return first_account(settings, EMAIL, _KEY_NAME)
 
 
 def rest(settings: Settings, say: Say) -> AbstractContextManager[None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
@@ -39,17 +40,18 @@ class Welcome(NamedTuple):
     password: str | None
 
 
-def first_account(settings: Settings, email: str, key_name: str, *, fresh_key: bool) -> Welcome:
+def first_account(settings: Settings, email: str, key_name: str) -> Welcome:
     """
-    The operator's account of this address, with a password and a key where it has none.
+    Make the operator's account of this address, with a password and a key, where it has none that is live.
 
-    `fresh_key`: a key at every run, in place of the one of the run before. Without it a second run leaves keys as they are,
-    and a service that has other accounts gets none of ours.
+    A later run leaves keys as they are: they are valid until they are revoked. A service that has only other accounts gets
+    none.
     """
     now = int(time.time())
     accounts = Accounts(place(settings.accounts_place), settings.secret)
     try:
-        if not fresh_key and all(held.email != email for held in accounts.list_accounts()) and accounts.list_accounts():
+        emails = [account.email for account in accounts.list_accounts()]
+        if emails and email not in emails:
             return Welcome(settings, None, None, None)
         try:
             found = accounts.create_account(email, _PLAN, settings.plans, now=now, role="operator")
@@ -60,11 +62,8 @@ def first_account(settings: Settings, email: str, key_name: str, *, fresh_key: b
             password = secrets.token_urlsafe(12)
             accounts.set_role(email, "operator")
             Authentication(accounts).set_password(email, password, now=now)
-        held = [key for key in accounts.list_keys(email) if key.name == key_name]
-        if held and not fresh_key:
+        if any(key.revoked is None and (key.expires is None or key.expires > now) for key in accounts.list_keys(email)):
             return Welcome(settings, email, None, password)
-        for key in held:
-            accounts.revoke(key.id, now=now)
         text, _ = accounts.create_key(email, name=key_name, now=now)
     finally:
         accounts.close()
@@ -72,19 +71,24 @@ def first_account(settings: Settings, email: str, key_name: str, *, fresh_key: b
 
 
 def next_steps(welcome: Welcome) -> list[str]:
-    """What to do now, a line each: where to look, how to sign in, a key, and a first request."""
+    """Return what to do now, a line each: where to look, how to sign in, a key, and a first request."""
     settings, email, key, password = welcome
-    home = f"ALMANAC_HOME={settings.home} almanac"
+    program = "almanac" if shutil.which("almanac") else f"{sys.executable} -m almanac"
+    home = f"ALMANAC_HOME={settings.home} {program}"
     lines = []
     if settings.dashboard:
         lines.append(f"Dashboard: {settings.dashboard_address}")
         if email is not None:
             again = f"as shown at the first run ({home} accounts password {email} sets another)"
             lines += [f"E-mail: {email}", f"Password: {again if password is None else password}"]
-    if key is None:
-        lines.append(f"Key: as shown before ({home} keys create --account {email or 'E-MAIL'} makes another)")
-    else:
+    if key is not None:
         lines.append(f"Key: {key}")
+    elif email is not None:
+        lines.append(
+            f"Key: as shown before, valid until it is revoked ({home} keys create --account {email} makes another)"
+        )
+    else:
+        lines.append(f"Key: of the accounts that there are ({home} keys create --account E-MAIL makes one)")
     return [*lines, f"Try: {first_request(settings, key or '$ALMANAC_API_KEY')}"]
 
 

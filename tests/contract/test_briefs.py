@@ -10,6 +10,7 @@ import pytest
 from almanac.domain.events import EventState, event_id
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.workplace import SIMULATED, Workplace
+from almanac.reports.wording import rounded
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import fred
 from almanac.sandbox.places import LANDS
@@ -91,9 +92,9 @@ def unexplained(text, rows):
     for sign, digits in NUMBER.findall(text):
         number, decimals = float(digits.replace(",", "")), len(digits.partition(".")[2])
         if sign:
-            fits = [one for one in held if round(one, decimals) == -number]
+            fits = [one for one in held if rounded(one, decimals) == -number]
         else:
-            fits = [one for one in held if round(abs(one), decimals) == number]
+            fits = [one for one in held if rounded(abs(one), decimals) == number]
         if not fits:
             wrong.append(sign + digits)
     return wrong

@@ -13,6 +13,7 @@ from almanac.domain.times import wire_time
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.workplace import SIMULATED, Workplace
+from almanac.reports.wording import rounded
 from almanac.sandbox.world import world as simulated_world
 from tests.support.service import Service, copy, make_accounts, settings
 
@@ -117,11 +118,11 @@ def test_a_reading_is_what_was_known_when_it_was_out(service):
         )
         # How it compares is judged by the mean absolute change from one month to the next of those ten years.
         usual = sum(abs(two - one) for one, two in pairwise(window)) / 119
-        moved = abs(reading["change"]) >= usual / 2 and round(now, 1) != round(reading["actual"], 1)
+        moved = abs(reading["change"]) >= usual / 2 and rounded(now, 1) != rounded(reading["actual"], 1)
         assert (" more than " in row["headline"] or " less than " in row["headline"]) == moved
         steady += not moved
         told = [float(one) for one in re.findall(r"([0-9]+[.][0-9])%", row["headline"])]
-        assert set(told) <= {round(reading["actual"], 1), round(now, 1)}
+        assert set(told) <= {rounded(reading["actual"], 1), rounded(now, 1)}
         shown = service.ok("/observations/{id}/provenance".format(id=reading["observationId"]))["observation"]
         assert (shown["valueNumeric"], shown["periodEnd"]) == (reading["actual"], row["periodEnd"])
     assert 0 < steady < len(rows)

@@ -305,3 +305,56 @@ def test_a_bound_that_all_values_keep_is_none_to_warn_of(service):
     assert service.ok("/screener", filter=f"gov_yield_10y:lt:{far}")
     (told,) = warnings(service, "/screener", filter=f"gov_yield_10y:gt:{far}")
     assert told["parameter"] == "filter"
+
+
+#: Lists whose `start_date` and `end_date` bound `observedAt`: those with bounds on periods beside them.
+KNOWN_BOUNDS = [path for path in LISTS if {"start_date", "period_start"} <= set(ENDPOINTS[path].by_name)]
+
+
+@pytest.mark.parametrize("path", KNOWN_BOUNDS)
+def test_bounds_on_knowledge_times_are_said_to_be_such(service, path):
+    """`start_date=2026-01-01` gives rows about earlier years too: said, with the bound on periods, unless one or `as_of` is given."""
+    given = {"start_date": "2026-01-01", "end_date": "2026-10-31"}
+    for query, name, value, meant in (
+        (given, "start_date", "2026-01-01T00:00:00Z", "period_start"),
+        ({"end_date": "2026-10-31"}, "end_date", "2026-10-31T23:59:59Z", "period_end"),
+    ):
+        (told,) = warnings(service, path, **query)
+        assert (told["parameter"], told["value"], told["suggestion"]) == (name, value, meant)
+        assert "observedAt" in told["reason"]
+    for bound in (
+        {"as_of": "2026-10-31"},
+        {"period": "2026"},
+        {"period_start": "2025-01-01"},
+        {"period_end": "2026-10-31"},
+    ):
+        assert warnings(service, path, **given, **bound) is None
+
+
+def test_an_empty_list_says_why_before_it_says_what_bounds_knowledge_times(service):
+    told = warnings(service, "/observations", country="EU", start_date="2026-01-01")
+    assert [one["parameter"] for one in told] == ["country", "start_date"]
+
+
+@pytest.mark.parametrize("path", ["/events", "/release-summaries", "/rates/{scope}/history"])
+def test_bounds_on_days_are_not_warned_of(service, path):
+    assert warnings(service, path, start_date="2026-01-01", end_date="2026-10-31") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "meant"),
+    [
+        *((path, name, "period_start") for path in KNOWN_BOUNDS for name in ("start", "from", "startPeriod")),
+        *((path, name, "period_end") for path in KNOWN_BOUNDS for name in ("end", "to", "until")),
+        ("/events", "from", "start_date"),
+        ("/release-summaries", "until", "end_date"),
+        ("/rates/{scope}/history", "start", "start_date"),
+        ("/observations", "source", "source_id"),
+        ("/events", "provider", "provider_id"),
+    ],
+)
+def test_a_parameter_of_another_name_is_answered_with_the_one_that_is_meant(service, path, name, meant):
+    """A bound on days never with `start_date` where that bounds knowledge times."""
+    error = service.error(url(path), 400, **{**REQUIRED.get(path, {}), name: "2026-01-01"})
+    assert (error["details"]["parameter"], error["details"]["suggestion"]) == (name, meant)
+    assert error["message"].endswith(f"did you mean '{meant}'?")

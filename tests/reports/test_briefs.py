@@ -164,7 +164,7 @@ def test_the_usual_move_is_the_mean_absolute_change_from_one_reading_to_the_next
         ("unemployment_rate", 4.21, 4.19, 0.01, "was 4.2% in October 2026, little changed from a month earlier."),
         # Not known what is usual: the last digit told.
         ("unemployment_rate", 4.16, 4.14, None, "was 4.2% in October 2026, little changed from 4.1% a month earlier."),
-        ("cpi_inflation_yoy", 2.15, 2.14, 0.3, "rose by 2.1% over the year to October 2026, about the same rate as a month earlier."),
+        ("cpi_inflation_yoy", 2.14, 2.13, 0.3, "rose by 2.1% over the year to October 2026, about the same rate as a month earlier."),
         ("cpi_inflation_yoy", 2.16, 2.14, 0.3, "rose by 2.2% over the year to October 2026, little different from the 2.1% a month earlier."),
         ("cpi_inflation_yoy", 3.1, 2.1, 0.5, "rose by 3.1% over the year to October 2026, much more than the 2.1% a month earlier."),
         ("cpi_inflation_yoy", 3.1, 2.1, 0.6, "rose by 3.1% over the year to October 2026, more than the 2.1% a month earlier."),
@@ -312,6 +312,8 @@ def test_a_difference_joins_its_level_only_in_the_same_period():
         (Ranking(3, 35, False), 100.0, "This is among the highest: the 3rd-highest growth rate of the 35 countries compared; it is higher than at any time in its own past decade."),
         (Ranking(33, 35, True), 0.0, "This is one of the lowest growth rates of the 35 countries compared, in joint 33rd place; it is lower than at any time in its own past decade."),
         (Ranking(18, 35, False), 50.0, "This is close to the middle of the 35 countries compared, with the 18th-highest growth rate; within its own past decade it is at the 50th percentile."),
+        # Half away from zero, as pages round.
+        (Ranking(18, 35, False), 62.5, "This is close to the middle of the 35 countries compared, with the 18th-highest growth rate; within its own past decade it is at the 63rd percentile."),
         (Ranking(12, 35, False), 91.7, "This is the 12th-highest growth rate of the 35 countries compared; within its own past decade it is high, at the 92nd percentile."),
         (Ranking(24, 35, False), None, "Among the 35 countries compared this growth rate ranks 24th."),
         (Ranking(24, 35, True), 14.6, "Among the 35 countries compared this growth rate ranks joint 24th; within its own past decade it is low, at the 15th percentile."),

@@ -226,6 +226,10 @@ def test_a_code_that_means_no_one_series_is_told_why(almanac):
         almanac.series("BC_10YEAR", "JPN")
     with pytest.raises(a.InvalidArgument, match="'place' is missing: gov_yield_10y is an indicator of many"):
         almanac.series("gov_yield_10y")
+    (only, *_) = [one for one in almanac.indicators.list() if one.entity_count == 1]
+    (entity,) = {one.entity_id for one in almanac.indicators.series(only.slug)}
+    with pytest.raises(a.InvalidArgument, match=f"'place' is missing: {only.slug} is an indicator of {entity};"):
+        almanac.series(only.slug)
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def serve(no_dashboard: bool, **options: Any) -> None:
 @click.command()
 @listeners
 def demo(no_dashboard: bool, **options: Any) -> None:
-    """Load the simulated world into a folder of its own, print where to look, a fresh key and a first request, and serve it."""
+    """Load the simulated world into a folder of its own, print where to look, a key and a first request, and serve it."""
     from almanac import hosting
     from almanac.demo import apart, prepare, rest
     from almanac.locks import TakenError
@@ -85,4 +85,4 @@ def demo(no_dashboard: bool, **options: Any) -> None:
             with rest(own, say):
                 hosting.run(own)
     except TakenError as error:
-        raise TakenError(f"{error}\n  Nothing was changed; what runs goes on as it was, and its key holds.") from None
+        raise TakenError(f"{error}\n  Nothing was changed; what runs goes on as it was.") from None

@@ -71,7 +71,7 @@ def _serve(found: Settings, folder: Path | None) -> None:
         # One that holds the simulated world is refused before anything is made.
         with Workplace(found, kind=REAL, tell=say):
             pass
-        for line in next_steps(first_account(found, EMAIL, _KEY_NAME, fresh_key=False)):
+        for line in next_steps(first_account(found, EMAIL, _KEY_NAME)):
             put(line)
         sys.stdout.flush()
         with loading_beside(found, "data of publishers", commands, said, quiet=False):

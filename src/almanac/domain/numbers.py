@@ -3,13 +3,15 @@ How computed numbers are rounded: once, where they are computed, so that the val
 
 What is published is never touched. Sums, differences and spreads of published numbers are exact in decimals; everything
 else that is computed, from a quotient to a difference of computed numbers, has twelve significant digits.
+
+How numbers are rounded for the eye, in sentences and on pages alike, is `rounded`.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from decimal import Context, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 
 #: Significant digits of a computed number: beyond what any publisher states, short of the noise of binary fractions.
 DIGITS = 12
@@ -19,6 +21,28 @@ _WIDE = Context(prec=700)
 _WHOLE = 2.0**53
 #: From here on a number's shortest text has an exponent.
 _PLAIN = 1e16
+
+#: A number as it is stored, or one made exact.
+Number = float | Decimal
+
+
+def exact(value: Number) -> Decimal:
+    """Return the number that its shortest text says. Raises ValueError for NaN and infinities, which are never data."""
+    # An integer and a decimal are what they are; of a float only the shortest text tells what was meant.
+    found = Decimal(float.__repr__(value)) if isinstance(value, float) else Decimal(value)
+    if not found.is_finite():
+        raise ValueError(f"{value} is not a number that can be shown")
+    return found
+
+
+def rounded(value: Number, digits: int) -> Decimal:
+    """
+    Round to so many decimals, half away from zero, never to a negative zero.
+
+    The shortest decimal text is rounded, which is what a publisher wrote: 2.675 is 2.68, whatever its binary fraction is.
+    """
+    found = exact(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _WIDE)
+    return abs(found) if found.is_zero() else found
 
 
 def plain(value: float) -> float | int:

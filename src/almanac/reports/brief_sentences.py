@@ -8,7 +8,7 @@ from __future__ import annotations
 from almanac.domain.periods import Frequency
 from almanac.reports.brief_measures import SPANS, MeasureSpec
 from almanac.reports.measure_readings import MeasureReading, Ranking
-from almanac.reports.wording import amount, earlier, figure, place, sentence
+from almanac.reports.wording import amount, earlier, figure, place, rounded, sentence
 
 #: What grows faster or slower; other things rise by more or less.
 _OUTPUT = {"Real GDP", "output", "Industrial production"}
@@ -92,7 +92,7 @@ def _past(it: str, percentile: float | None) -> str | None:
         return None
     if percentile in {0, 100}:
         return f"{it} is {'higher' if percentile else 'lower'} than at any time in its own past decade"
-    near = round(percentile)
+    near = int(rounded(percentile, 0))
     if near in {0, 100}:
         return f"{it} is at the {'top' if near else 'bottom'} of its own past decade"
     kind = "high, " if percentile >= 85 else "low, " if percentile <= 15 else ""

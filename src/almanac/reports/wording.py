@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
+from almanac.domain import numbers
+from almanac.domain.numbers import Number
 from almanac.domain.periods import Frequency, Period, ordinal
 
 MONTHS = (
@@ -36,13 +38,13 @@ _COMMON = {"Euro area": "the euro area", "World": "the world"}
 
 
 def rounded(value: float, digits: int) -> float:
-    """Round a value as sentences tell it, with no negative zero."""
-    return round(value, digits) + 0.0
+    """Round a value as `figure` tells it."""
+    return float(numbers.rounded(value, digits))
 
 
-def figure(value: float, digits: int) -> str:
-    """A number: `3.4`, `−0.25`, `1,204`, with a true minus sign. Zero has no sign."""
-    return f"{rounded(value, digits):,.{digits}f}".replace("-", "−")
+def figure(value: Number, digits: int) -> str:
+    """Write a number as sentences and pages tell it: `3.4`, `−0.25`, `1,204`, with a true minus sign. Zero has no sign."""
+    return f"{numbers.rounded(value, digits):,f}".replace("-", "−")
 
 
 def decimals(most: int, *values: float) -> int:

@@ -79,7 +79,10 @@ def test_unknown_name_comes_with_the_nearest(frame):
     details = frame.error("/observations?indcator=cpi", 400)["details"]
     assert details["suggestion"] == "indicator"
     assert "period" in details["allowed"]
-    assert "suggestion" not in frame.error("/observations?zzzzzz=1", 400)["details"]
+    assert frame.error("/observations?freq=M", 400)["details"]["suggestion"] == "frequency"
+    # `format` is like `sort`, `provider` like `order`, and neither is meant.
+    for name in ("zzzzzz", "format", "provider"):
+        assert "suggestion" not in frame.error(f"/observations?{name}=1", 400)["details"]
     assert (
         frame.error("/coverage?limit=1", 400)["message"] == "'limit' is not a parameter of /coverage; none is allowed"
     )

@@ -163,6 +163,22 @@ def test_what_cannot_be_is_said_and_the_rest_is_drawn(browser, address, words):
         assert '<svg class="chart wide"' in text
 
 
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("/compare?indicator=gov_yield_10y&entities=che", "There are no values of these lines."),
+        (
+            "/compare?indicator=gov_yield_10y&entities=usa&as_of=1950-01-01",
+            "Nothing of these lines was known on 1\xa0Jan\xa01950.",
+        ),
+        (f"{YIELDS}&from=1950-01-01&to=1950-12-31", "No period of these lines lies in this range."),
+    ],
+)
+def test_an_empty_panel_says_why_it_is(browser, address, words):
+    """A range is not blamed for a series that there is not."""
+    assert words in html.unescape(browser().get(address).text)
+
+
 def test_twelve_lines_are_told_apart_and_their_labels_never_touch(browser):
     days = ",".join(f"{number}:2026-{number:02}-15" for number in range(1, 11))
     entities = ",".join(["usa"] * 12)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from almanac.dashboard.words import dates, numbers, periods
 from almanac.dashboard.words.filters import FILTERS
+from almanac.reports import wording
 
 CASES = json.loads((Path(__file__).parent / "cases.json").read_text("utf-8"))
 finite = st.floats(allow_nan=False, allow_infinity=False)
@@ -49,6 +50,11 @@ def test_a_rounded_number_is_the_nearest_and_away_from_zero_between_two(value, d
     if off == half:
         assert abs(told) > abs(exact)
     assert len(numbers.number(value, digits).partition(".")[2]) == digits
+
+
+@given(st.one_of(finite, st.integers(-9999, 9999).map(lambda whole: whole / 8)), st.integers(0, 3))
+def test_a_sentence_and_the_table_beside_it_tell_one_number(value, digits):
+    assert wording.figure(value, digits) == numbers.number(value, digits)
 
 
 @given(finite, st.integers(0, 4))

@@ -60,6 +60,7 @@ def test_no_currency_is_a_sign():
         ("ratio", "current_ratio", [1.8123], True, 2), ("usd_billions", "nominal_gdp", [30485.729], False, 3),
         ("thousands", "nonfarm_payrolls_change", [142.0], True, 0), ("percent", "gdp_growth_annual", [2.66325692129214, None], False, 1),
         ("points", "piotroski_f", [7.0], True, 0), ("points", "altman_z2", [3.14159], True, 2), ("percent", "x", [None], False, 1),
+        (None, "inflation_peer_zscore", [-0.75, 7.0], True, 2), (None, "altman_z2", [2.634917262], False, 2), (None, "piotroski_f", [7.0], False, 0),
     ],
 )  # fmt: skip
 def test_one_column_has_one_precision(name, indicator, values, computed, digits):

@@ -31,8 +31,14 @@ def meant(way: Way, name: str, place: str | None) -> Plan[Meant]:
             raise unknown from None
     else:
         if place is None:
+            whose = "many"
+            if known.entity_count == 1:
+                listed = yield from walk(
+                    way.today, way.pace, m.LIST_INDICATOR_SERIES, ("idOrSlug", known.slug), quiet=True
+                )
+                whose = " and ".join(dict.fromkeys(row.entity_id for row in listed.rows))
             raise InvalidArgument(
-                f"'place' is missing: {known.slug} is an indicator of many; a publisher's code has one"
+                f"'place' is missing: {known.slug} is an indicator of {whose}; a publisher's code has its place itself"
             )
         entity = (yield from places(way, [place]))[place]
         return Meant(known, entity)

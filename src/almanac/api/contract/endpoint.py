@@ -28,6 +28,14 @@ from almanac.store.observations.reading.reader import View
 ALL_SCOPES = "data:read"
 #: A client's own value is repeated in a warning up to so many characters.
 _SHOWN = 100
+#: Parameters that bound days; the first that an endpoint has is suggested. Beside `period_start`, `start_date` bounds
+#: knowledge times, and a suggestion of it would give rows about other years.
+_STARTS, _ENDS = ("period_start", "start_date"), ("period_end", "end_date")
+#: What other interfaces call these bounds, in lower case.
+_BOUNDS = {
+    "start": _STARTS, "from": _STARTS, "since": _STARTS, "startperiod": _STARTS,
+    "end": _ENDS, "to": _ENDS, "until": _ENDS, "endperiod": _ENDS,
+}  # fmt: skip
 
 
 class ListAnswer(msgspec.Struct, frozen=True):
@@ -208,7 +216,9 @@ class Endpoint:
         names, other = sorted(self.by_name), self.elsewhere.get(name)
         told = f"allowed are {', '.join(names)}" if names else "none is allowed"
         where = self.path if other is None else f"{self.path}, but {other} takes it"
-        meant = nearest(name, names) if other is None else None
+        likely = (*_BOUNDS.get(name.lower(), ()), f"{name.lower()}_id")
+        known = next((likely_name for likely_name in likely if likely_name in self.by_name), None)
+        meant = known or nearest(name, names) if other is None else None
         return refuse(name[:100], f"is not a parameter of {where}; {told}", names, meant, code="unknown")
 
     def check_path(self, values: Mapping[str, str]) -> None:

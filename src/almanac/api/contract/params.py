@@ -118,9 +118,11 @@ def day_of(seconds: int) -> date:
 
 
 def nearest(word: str, among: list[str]) -> str | None:
-    """The closest valid word, None where nothing is close."""
-    close = get_close_matches(word[:100].lower(), among, n=1, cutoff=0.6)
-    return close[0] if close else None
+    """Return the closest valid word or, where none is close, the first that `word` begins; None where there is neither."""
+    word = word[:100].lower()
+    # Below 0.7 it takes `format` for `sort`, and `provider` for `order`.
+    close = get_close_matches(word, among, n=1, cutoff=0.7)
+    return close[0] if close else next((one for one in among if len(word) > 2 and one.startswith(word)), None)
 
 
 def check_future(param: Param, value: int, now: int) -> None:

@@ -1,4 +1,4 @@
-"""Saying why a list is empty: of which frequencies, periods and since when what is named has rows, or that it has none."""
+"""Warnings about what a list selects: why it is empty, and bounds on knowledge times that may be meant for periods."""
 
 from __future__ import annotations
 
@@ -59,6 +59,18 @@ def warn_of_nothing(ctx: Context, asked: Selection) -> None:
             value = params[name]
             shown = wire_time(value) if isinstance(value, int) else _written(value)
             ctx.warn(name, shown, f"no period here lies there: they end from {first} to {last}, {_listed(found)}")
+
+
+def warn_of_knowledge_bounds(ctx: Context) -> None:
+    """Warn that `start_date` and `end_date` bound knowledge times, where neither `as_of` nor a bound on periods is given."""
+    params = ctx.params
+    if any(params.get(name) is not None for name in ("as_of", *_PERIODS)):
+        return
+    for name, bound in (("start_date", "period_start"), ("end_date", "period_end")):
+        if params.get(name) is not None:
+            reason = "bounds when values became known (observedAt), not the periods they are about"
+            ctx.warn(name, wire_time(params[name]), reason, bound)
+            return
 
 
 def warn_of_entities(ctx: Context, reason: str, entities: tuple[str, ...] | None, more: str = "") -> None:

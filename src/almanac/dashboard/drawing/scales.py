@@ -10,7 +10,8 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from almanac.dashboard.words.dates import NBSP, SHORT_MONTHS
-from almanac.dashboard.words.numbers import NO_SCALE, Scale, common_scale, exact, in_scale, number
+from almanac.dashboard.words.numbers import NO_SCALE, Scale, common_scale, in_scale, number
+from almanac.domain.numbers import exact
 from almanac.domain.periods import Frequency
 
 _FEWEST, _MOST = 4, 6

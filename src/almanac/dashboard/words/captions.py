@@ -12,10 +12,9 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from almanac.dashboard.words.numbers import Number, exact, rounded
 from almanac.dashboard.words.points import ChartPoint, counted, drawn, missing
 from almanac.dashboard.words.units import UnitWords
-from almanac.domain.numbers import exact_sum, mean
+from almanac.domain.numbers import Number, exact, exact_sum, mean, rounded
 from almanac.domain.periods import Frequency
 from almanac.reports.brief_measures import MEASURES
 from almanac.reports.brief_sentences import WHOLE

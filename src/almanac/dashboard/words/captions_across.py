@@ -8,9 +8,8 @@ from statistics import quantiles
 from typing import NamedTuple
 
 from almanac.dashboard.words.captions import NOTHING, SPANS
-from almanac.dashboard.words.numbers import exact, rounded
 from almanac.dashboard.words.units import UnitWords
-from almanac.domain.numbers import exact_sum
+from almanac.domain.numbers import exact, exact_sum, rounded
 from almanac.reports.wording import country, listed, sentence
 
 #: From so many values on their middle half is told; so many names are told of those who share one.

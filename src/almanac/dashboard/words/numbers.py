@@ -1,21 +1,17 @@
-"""
-Numbers as people read them: a true minus sign, commas from a thousand on, rounded half away from zero.
-
-Rounded is the shortest decimal text of a number, which is what a publisher wrote: 2.675 is 2.68, whatever its binary
-fraction is. What is rounded here is for the eye only.
-"""
+"""Numbers as people read them: a true minus sign, commas from a thousand on, rounded half away from zero, as sentences tell them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import ROUND_HALF_UP, Context, Decimal
+from decimal import Context, Decimal
 from typing import NamedTuple
+
+from almanac.domain.numbers import Number, exact, rounded
+from almanac.reports.wording import figure
 
 MINUS = "−"
 #: Wide enough for any float to come out whole.
-_WIDE = Context(prec=700, rounding=ROUND_HALF_UP)
-
-Number = float | Decimal
+_WIDE = Context(prec=700)
 
 
 class Scale(NamedTuple):
@@ -43,21 +39,6 @@ def read_whole(text: str | None, digits: int = 5) -> int | None:
     return int(text) if text and len(text) <= digits and text.isascii() and text.isdigit() else None
 
 
-def exact(value: Number) -> Decimal:
-    """The number that its shortest text says. Raises ValueError for NaN and infinities, which are never data."""
-    # An integer and a decimal are what they are; of a float only the shortest text tells what was meant.
-    found = Decimal(float.__repr__(value)) if isinstance(value, float) else Decimal(value)
-    if not found.is_finite():
-        raise ValueError(f"{value} is not a number that can be shown")
-    return found
-
-
-def rounded(value: Number, digits: int) -> Decimal:
-    """A number to so many decimals, half away from zero, never a negative zero."""
-    found = _WIDE.quantize(exact(value), Decimal(1).scaleb(-digits))
-    return abs(found) if found.is_zero() else found
-
-
 def places(value: Number) -> int:
     """Decimals that a number is stated with: 2 of 4.38, none of 41208.0."""
     exponent = _WIDE.normalize(exact(value)).as_tuple().exponent
@@ -66,7 +47,7 @@ def places(value: Number) -> int:
 
 def number(value: Number, digits: int | None = None) -> str:
     """`41,208`, `−6.4`. `digits`: decimals; None: as many as it is stated with."""
-    return f"{rounded(value, places(value) if digits is None else digits):,f}".replace("-", MINUS)
+    return figure(value, places(value) if digits is None else digits)
 
 
 def change(value: Number, digits: int | None = None) -> str:

@@ -7,18 +7,8 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from almanac.dashboard.words.numbers import (
-    Number,
-    change,
-    compact,
-    exact,
-    fraction,
-    in_words,
-    number,
-    places,
-    rounded,
-    scale,
-)
+from almanac.dashboard.words.numbers import change, compact, fraction, in_words, number, places, scale
+from almanac.domain.numbers import Number, exact, rounded
 
 #: A publisher that states more decimals has not rounded at all, so we do.
 UNROUNDED = 6
@@ -32,8 +22,9 @@ _RATES = re.compile(
 _REAL_RATE = "real_policy_rate"
 #: Ratios that people think of in percent; the others are multiples.
 _SHARES = re.compile(r"_margin$|^return_on_|_growth_|_cagr_|_to_revenue$|_change_yoy$|^accruals_")
-#: Scores have each their own precision.
-_SCORES = {"piotroski_f": 0, "score": 0, "altman_z2": 2, "beneish_m": 2}
+#: Scores have each their own precision; z-scores and other numbers without a unit have `_UNITLESS` decimals.
+_SCORES = {"piotroski_f": 0, "score": 1, "altman_z2": 2, "beneish_m": 2}
+_UNITLESS = 2
 _MONEY = re.compile(
     r"(?P<currency>[a-z]{3}|local_currency)(?:_(?P<scale>millions|billions)|_per_(?P<per>share|tonne|barrel|ounce))?"
 )
@@ -141,7 +132,7 @@ def unit(name: str | None, indicator: str | None = None, *, currency: str | None
     """
     slug = (indicator or "").removeprefix(_SLUG)
     if name is None or name == "text":
-        return UnitWords("", computed=0)
+        return UnitWords("", computed=_SCORES.get(slug, _UNITLESS))
     money = _MONEY.fullmatch(name)
     if money is not None and name not in _NO_MONEY:
         return _money(money, currency, power)

@@ -12,9 +12,10 @@ from datetime import date
 from typing import Any, Literal, NamedTuple
 
 from almanac.dashboard.words.dates import day, day_of
-from almanac.dashboard.words.numbers import Number, change, full, number, rounded
+from almanac.dashboard.words.numbers import change, full, number
 from almanac.dashboard.words.periods import period
 from almanac.dashboard.words.units import UnitWords, computed, unit_of
+from almanac.domain.numbers import Number, rounded
 
 State = Literal["plain", "revised", "stale", "discontinued", "withheld", "outside_plan", "none", "withdrawn"]
 Row = Mapping[str, Any]

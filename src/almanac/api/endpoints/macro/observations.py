@@ -26,7 +26,7 @@ from almanac.api.rows.filters import (
     SOURCE_ID,
     selection,
 )
-from almanac.api.rows.nothing import warn_of_nothing
+from almanac.api.rows.nothing import warn_of_knowledge_bounds, warn_of_nothing
 from almanac.api.rows.state_memory import redaction_of
 from almanac.store.engine.cost import Cost
 from almanac.store.observations.newest.candidates import WantedFreshness
@@ -45,9 +45,10 @@ def _list(ctx: Context, kind: str) -> ListAnswer:
 
 
 def _said(ctx: Context, asked: Selection, answer: ListAnswer) -> ListAnswer:
-    """The answer; of an empty one it is said why."""
+    """Warn of an empty answer, with the reason, and of bounds on knowledge times; return the answer."""
     if not answer.rows:
         warn_of_nothing(ctx, asked)
+    warn_of_knowledge_bounds(ctx)
     return answer
 
 
@@ -111,6 +112,7 @@ def changes(ctx: Context) -> ListAnswer:
             after=ctx.after,
             limit=params["limit"],
         )
+    warn_of_knowledge_bounds(ctx)
     return _answer(ctx, rows, following)
 
 

@@ -17,6 +17,7 @@ from almanac.dashboard.explorer.stars import star
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
 from almanac.dashboard.words.dates import day
+from almanac.dashboard.words.numbers import fraction
 from almanac.dashboard.words.units import unit
 from almanac.dashboard.words.values import Look, look_field, look_reading
 
@@ -190,7 +191,7 @@ def _figures(record: dict[str, Any]) -> list[dict[str, Any]]:
     score = record["score"]
     found: list[dict[str, Any]] = []
     if score is not None:
-        share = f"{round(record['scoreCoverage'] * 100)}% of its measures known"
+        share = f"{fraction(record['scoreCoverage'], 0)} of its measures known"
         found.append({"label": "Score", "look": look_field(score, unit("index"), digits=1), "note": share, "big": True})
     keys = record["keyFigures"]
     for name, label in (

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from almanac.dashboard.words.numbers import exact, in_words
+from almanac.dashboard.words.numbers import in_words
 from almanac.dashboard.words.units import unit
 from almanac.dashboard.words.values import Look, look_field
+from almanac.domain.numbers import exact
 
 #: Titles of the scores that the interface explains, and the decimals that each is told with.
 _TITLES = {

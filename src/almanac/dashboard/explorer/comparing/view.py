@@ -203,9 +203,11 @@ def _write_point(line: ComparedLine, point: ChartPoint, known: str) -> str:
 
 
 def _nothing(compared: ReadComparison) -> str:
+    if any(line.newest is not None for line in compared.shown):
+        return "No period of these lines lies in this range."
     if compared.asked.as_of:
         return f"Nothing of these lines was known on {day(compared.asked.as_of)}."
-    return "No period of these lines lies in this range."
+    return "There are no values of these lines."
 
 
 # -- table --------------------------------------------------------------------------------------------------------------

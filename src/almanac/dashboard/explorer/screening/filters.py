@@ -203,7 +203,7 @@ def unit_words(name: str, field: Mapping[str, Any], currency: str | None = None)
     told = (currency or field.get("currency") or "USD").lower()
     if unit.startswith(_MONEY) and not unit.startswith("local_currency"):
         unit = f"{told}_per_share" if unit.endswith("_per_share") else told
-    return unit_of({"unit": unit, "indicatorId": name})
+    return unit_of({"unit": unit or None, "indicatorId": name})
 
 
 def is_money(field: Mapping[str, Any] | None) -> bool:

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.screening.filters import EQUITY, Fields, Screener, is_money, unit_words
 from almanac.dashboard.words.dates import day
-from almanac.dashboard.words.numbers import NO_SCALE, Scale, full, in_scale, number, rounded, table_scale
+from almanac.dashboard.words.numbers import NO_SCALE, Scale, full, in_scale, number, table_scale
 from almanac.dashboard.words.units import UnitWords, unit_of
 from almanac.dashboard.words.values import NO_DATA, Look, look_field, look_reading
+from almanac.domain.numbers import rounded
 
 Row = Mapping[str, Any]
 _COMPANY = ("entityId", "name", "ticker", "cik", "country", "sector", "industry", "periodEnd", "observedAt", "quality")

@@ -20,12 +20,12 @@ from almanac.dashboard.explorer.series.one_series import Row, Series
 from almanac.dashboard.explorer.series.vintages import Cell, Vintages
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.dates import day, day_of
-from almanac.dashboard.words.numbers import change, exact, number
+from almanac.dashboard.words.numbers import change, number
 from almanac.dashboard.words.periods import code, notation, noun, period_of
 from almanac.dashboard.words.points import ChartPoint, counted, points
 from almanac.dashboard.words.units import UnitWords
 from almanac.dashboard.words.values import masked
-from almanac.domain.numbers import mean
+from almanac.domain.numbers import exact, mean
 from almanac.domain.periods import Frequency
 from almanac.reports.wording import sentence
 

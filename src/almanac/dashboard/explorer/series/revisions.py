@@ -10,11 +10,11 @@ import msgspec
 from almanac.dashboard.explorer.series.one_series import Row
 from almanac.dashboard.explorer.series.vintages import Cell, Vintages
 from almanac.dashboard.words.dates import short_day
-from almanac.dashboard.words.numbers import change, exact, number
+from almanac.dashboard.words.numbers import change, number
 from almanac.dashboard.words.periods import period
 from almanac.dashboard.words.units import UnitWords
 from almanac.dashboard.words.values import masked
-from almanac.domain.numbers import mean
+from almanac.domain.numbers import exact, mean
 
 #: Statuses of a first state that is the first publication, not the first we saw.
 _PUBLISHED = {"initial", "final"}

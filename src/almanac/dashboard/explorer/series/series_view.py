@@ -19,11 +19,12 @@ from almanac.dashboard.explorer.series.vintages import Cell, Vintages, cell_of
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.captions import Topic, line_caption, lines_caption
 from almanac.dashboard.words.dates import clock, day, day_of, moment_of, short_day
-from almanac.dashboard.words.numbers import change, exact, full, many
+from almanac.dashboard.words.numbers import change, full, many
 from almanac.dashboard.words.periods import code, of_row, period_of
 from almanac.dashboard.words.points import ChartPoint, breaks, counted, first_publications, points
 from almanac.dashboard.words.units import UnitWords, computed, unit_of
 from almanac.dashboard.words.values import Look, is_forecast, look, masked
+from almanac.domain.numbers import exact
 from almanac.domain.times import wire_time
 from almanac.reports.wording import country
 
