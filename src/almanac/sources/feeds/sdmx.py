@@ -22,7 +22,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source, Unit
 from almanac.domain.rights import Exposure
 from almanac.domain.times import instant
-from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged, is_closed
+from almanac.sources.base import DOUBT, Block, Connector, Parsed, Payload, Request, SourceChanged, is_closed
 from almanac.sources.formats import notes, sdmx_csv, sdmx_json, sdmx_ml, strict
 from almanac.sources.formats.sdmx_message import (
     Action,
@@ -50,7 +50,7 @@ _YEAR = re.compile(r"(?:FY)?([0-9]{4})(?:/([0-9]{2}|[0-9]{4}))?")
 class Sdmx:
     """The connector of one service. `whole` is the service with all its flows, `units` and `money` are the catalogue's."""
 
-    version = 5
+    version = 6
 
     def __init__(
         self, service: Service, whole: Service, units: Mapping[str, Unit], money: Currencies | None = None
@@ -189,7 +189,12 @@ class Sdmx:
         version = asked.versions.get(flow.id) if flow and flow.versioned else None
         statements: list[ReportedValue] = []
         for key, row in sorted(rows.items()):
-            value = value_of(row, self._service, f"{where} {row.period}")
+            try:
+                value = value_of(row, self._service, f"{where} {row.period}")
+            except strict.NotFiniteError as doubt:
+                asked.parsed.meet([str(doubt)], DOUBT)
+                span = None
+                continue
             marks = flags(row, self._service, f"{where} {row.period}")
             forecast = not _FORECAST.isdisjoint(marks or (row.status,))
             projection = forecast or _is_projected(Period.from_key(key), actual, flow, released)
