@@ -150,9 +150,9 @@ class Boj:
             key = _period(number, spec.frequency, where).key
             if key in statements:
                 raise SourceChanged(f"{where} is there twice")
-            stated = None if value is None else strict.value(value, where, parsed)
-            whole = whole and (value is None or stated is not None)
-            statements[key] = None if stated is None else ReportedValue(key, stated, flags=UNKNOWN, note=note)
+            told = None if value is None else strict.value(value, where, parsed)
+            whole = whole and (value is None or told is not None)
+            statements[key] = None if told is None else ReportedValue(key, told, flags=UNKNOWN, note=note)
         present = [statement for key in sorted(statements) if (statement := statements[key]) is not None]
         return Block(native, present, (min(statements), max(statements)) if whole else None)
 

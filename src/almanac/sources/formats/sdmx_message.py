@@ -193,7 +193,7 @@ class Asked:
     def of_series(self, flow: Flow) -> list[str]:
         """Attributes of a whole series that are read."""
         service = self.service
-        of_flow = (flow.release, flow.corrected, flow.last_actual)
+        of_flow = (flow.release, flow.corrected, flow.last_actual, flow.reporting_year, flow.year_mapping)
         named = (service.multiplier, service.published, service.currency, *of_flow, _YEAR_START)
         return [name for name in named if name is not None]
 
