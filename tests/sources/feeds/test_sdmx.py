@@ -201,6 +201,14 @@ def test_a_year_that_is_not_stated_without_a_doubt_is_left_out_by_name(months, h
     ]
 
 
+@pytest.mark.parametrize(("months", "how", "year"), [("April/March", BEGUN, "9999"), ("July/June", ENDED, "0001")])
+def test_a_fiscal_year_beyond_the_calendar_is_refused(months, how, year):
+    flow = msgspec.structs.replace(OUTLOOK, reporting_year="MONTHS", year_mapping="HOW")
+    body = FISCAL.format(months=months, how=how, actual="2098").replace("X,2097,1", f"X,{year},1")
+    with pytest.raises(SourceChanged, match="in no calendar"):
+        parse(body, OUTLOOK_URL, YEARLY, msgspec.structs.replace(SERVICE, flow=(flow,)))
+
+
 def test_a_corrected_edition_is_known_from_its_release_only_where_nothing_was_known_before():
     first, again, *_ = edition(updated="2099-05-02T09:30:00+00:00")
     assert first == ReportedValue(key("2097"), 1.0, RELEASED, RELEASED, first_only=True)

@@ -66,9 +66,11 @@ class _ReportingYear(NamedTuple):
     shift: int = 0
 
     def period(self, label: Period) -> Period:
-        """Return the period that a value is of by the calendar year it is labelled with."""
-        start = label.end.year + self.shift
-        return Period.starting(date(start, self.month, 1), Frequency.ANNUAL)
+        """Return the period that a value is of by the calendar year it is labelled with. Raises SourceChanged for one out of the calendar."""
+        try:
+            return Period.starting(date(label.end.year + self.shift, self.month, 1), Frequency.ANNUAL)
+        except (ValueError, OverflowError):
+            raise SourceChanged(f"under {label.end.year} stands a year that is in no calendar") from None
 
     def label(self, text: str) -> int | None:
         """Return the label of a year or fiscal year as written; None where none is stated. Raises _YearInDoubt."""
